@@ -1,0 +1,29 @@
+/*
+ * Memory: small allocations of our own abort when the system is out of memory; whatever is sized
+ * by input goes through alloc_checked(), which refuses sizes above a named limit.
+ */
+#ifndef TACHO_BASE_ALLOC_H
+#define TACHO_BASE_ALLOC_H
+
+#include <stddef.h>
+#include <stdlib.h>
+
+#define PRINTF_LIKE(fmt, args) __attribute__((format(printf, fmt, args)))
+#define ARRAY_LEN(a)           (sizeof(a) / sizeof((a)[0]))
+
+/* Scope cleanup: `CLEANUP(buf_release) struct buf b = {};` */
+#define CLEANUP(fn)            __attribute__((cleanup(fn)))
+
+void *xcalloc(size_t count, size_t size);
+void *xrealloc(void *old, size_t count, size_t size);
+char *xstrdup(const char *s);
+char *xstrndup(const char *s, size_t len);
+char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+/* Zeroed memory for @count items, or NULL when that is more than @limit_bytes. */
+void *alloc_checked(size_t count, size_t size, size_t limit_bytes);
+
+/* For CLEANUP(): frees the pointer that the variable holds. */
+void free_ptr(void *ptr_to_ptr);
+
+#endif

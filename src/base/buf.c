@@ -1,0 +1,123 @@
+#include "base/buf.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void make_room(struct buf *b, size_t more)
+{
+	if (b->len + more + 1 <= b->cap)
+		return;
+	b->cap = b->len + more + 1 > 2 * b->cap ? b->len + more + 64 : 2 * b->cap;
+	b->s = xrealloc(b->s, b->cap, 1);
+}
+
+void buf_add_mem(struct buf *b, const void *mem, size_t len)
+{
+	make_room(b, len);
+	if (len)
+		memcpy(b->s + b->len, mem, len);
+	b->len += len;
+	b->s[b->len] = '\0';
+}
+
+void buf_add(struct buf *b, const char *s)
+{
+	buf_add_mem(b, s, strlen(s));
+}
+
+void buf_add_char(struct buf *b, char c)
+{
+	buf_add_mem(b, &c, 1);
+}
+
+void buf_pad(struct buf *b, size_t count, char c)
+{
+	while (count--)
+		buf_add_char(b, c);
+}
+
+void buf_addv(struct buf *b, const char *fmt, va_list ap)
+{
+	va_list again;
+	int n;
+
+	va_copy(again, ap);
+	make_room(b, 128);
+	n = vsnprintf(b->s + b->len, b->cap - b->len, fmt, ap);
+	if (n > 0 && (size_t)n >= b->cap - b->len) {
+		make_room(b, (size_t)n);
+		vsnprintf(b->s + b->len, b->cap - b->len, fmt, again);
+	}
+	if (n > 0)
+		b->len += (size_t)n;
+	va_end(again);
+}
+
+void buf_addf(struct buf *b, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_addv(b, fmt, ap);
+	va_end(ap);
+}
+
+void buf_clear(struct buf *b)
+{
+	b->len = 0;
+	if (b->s)
+		b->s[0] = '\0';
+}
+
+const char *buf_str(const struct buf *b)
+{
+	return b->s ? b->s : "";
+}
+
+void buf_release(struct buf *b)
+{
+	free(b->s);
+	*b = (struct buf){};
+}
+
+char *buf_steal(struct buf *b)
+{
+	char *s = b->s ? b->s : xstrdup("");
+
+	*b = (struct buf){};
+	return s;
+}
+
+void buf_add_wrapped(struct buf *b, const char *text, size_t indent, size_t width)
+{
+	size_t column = indent;
+
+	for (;;) {
+		size_t word;
+
+		text += strspn(text, " ");
+		word = strcspn(text, " \n");
+		if (word && column + word > width && column > indent) {
+			while (b->len && b->s[b->len - 1] == ' ')
+				b->s[--b->len] = '\0';
+			buf_add_char(b, '\n');
+			buf_pad(b, indent, ' ');
+			column = indent;
+		}
+		buf_add_mem(b, text, word);
+		column += word;
+		text += word;
+		if (!*text)
+			return;
+		if (*text == '\n') {
+			buf_add_char(b, '\n');
+			text++;
+			if (*text && *text != '\n')
+				buf_pad(b, indent, ' ');
+			column = indent;
+		} else if (column < width) {
+			buf_add_char(b, ' ');
+			column++;
+		}
+	}
+}

@@ -1,0 +1,31 @@
+/* A growing string, always ended by NUL. The owner calls buf_release(). */
+#ifndef TACHO_BASE_BUF_H
+#define TACHO_BASE_BUF_H
+
+#include "base/alloc.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+struct buf {
+	char *s; /* NULL while empty: read it through buf_str() */
+	size_t len, cap;
+};
+
+void buf_add(struct buf *b, const char *s);
+void buf_add_mem(struct buf *b, const void *mem, size_t len);
+void buf_add_char(struct buf *b, char c);
+void buf_addf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void buf_addv(struct buf *b, const char *fmt, va_list ap);
+void buf_pad(struct buf *b, size_t count, char c);
+void buf_clear(struct buf *b);
+const char *buf_str(const struct buf *b);
+void buf_release(struct buf *b);
+
+/* Hands the string over to the caller, who frees it; @b is empty afterwards. */
+char *buf_steal(struct buf *b);
+
+/* Appends @text folded at @width columns, every line after the first indented by @indent. */
+void buf_add_wrapped(struct buf *b, const char *text, size_t indent, size_t width);
+
+#endif

@@ -1,0 +1,110 @@
+#include "base/number.h"
+#include "base/alloc.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool parse_i64(const char *s, long long *ret_value)
+{
+	char *end;
+	long long v;
+
+	if (!*s || isspace((unsigned char)*s))
+		return false;
+	errno = 0;
+	v = strtoll(s, &end, 10);
+	if (errno || *end)
+		return false;
+	*ret_value = v;
+	return true;
+}
+
+bool parse_u64(const char *s, uint64_t *ret_value)
+{
+	char *end;
+	unsigned long long v;
+
+	if (!isdigit((unsigned char)*s))
+		return false;
+	errno = 0;
+	v = strtoull(s, &end, 0);
+	if (errno || *end)
+		return false;
+	*ret_value = v;
+	return true;
+}
+
+bool parse_hex(const char *s, size_t len, uint64_t *ret_value)
+{
+	uint64_t v = 0;
+
+	if (!len || len > 16)
+		return false;
+	for (size_t i = 0; i < len; i++) {
+		int c = tolower((unsigned char)s[i]);
+
+		if (!isxdigit(c))
+			return false;
+		v = v << 4 | (uint64_t)(c <= '9' ? c - '0' : c - 'a' + 10);
+	}
+	*ret_value = v;
+	return true;
+}
+
+bool parse_double(const char *s, double *ret_value)
+{
+	char *end;
+	double v;
+
+	if (!*s || isspace((unsigned char)*s))
+		return false;
+	errno = 0;
+	v = strtod(s, &end);
+	if (*end || !isfinite(v))
+		return false;
+	*ret_value = v;
+	return true;
+}
+
+bool parse_cpulist(const char *s, int limit, int **ret_cpus, size_t *ret_count)
+{
+	unsigned char *seen = xcalloc((size_t)limit, 1);
+	int *cpus, highest = -1;
+	size_t count = 0;
+	bool ok = true;
+
+	while (*s && ok) {
+		char *end;
+		long first, last;
+
+		first = last = strtol(s, &end, 10);
+		ok = end != s && isdigit((unsigned char)*s);
+		if (ok && *end == '-') {
+			s = end + 1;
+			last = strtol(s, &end, 10);
+			ok = end != s && isdigit((unsigned char)*s);
+		}
+		ok = ok && first >= 0 && first <= last && last < limit;
+		for (long i = first; ok && i <= last; i++) {
+			count += !seen[i];
+			seen[i] = 1;
+			highest = i > highest ? (int)i : highest;
+		}
+		ok = ok && (*end == '\0' || (*end == ',' && end[1]));
+		s = *end == ',' ? end + 1 : end;
+	}
+	if (ok) {
+		cpus = xcalloc(count, sizeof(*cpus));
+		count = 0;
+		for (int i = 0; i <= highest; i++)
+			if (seen[i])
+				cpus[count++] = i;
+		*ret_cpus = cpus;
+		*ret_count = count;
+	}
+	free(seen);
+	return ok;
+}

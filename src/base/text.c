@@ -1,0 +1,127 @@
+#include "base/text.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <string.h>
+
+bool text_glob(const char *pattern, const char *name)
+{
+	return fnmatch(pattern, name, FNM_CASEFOLD) == 0;
+}
+
+bool text_is_glob(const char *s)
+{
+	return strpbrk(s, "*?[") != NULL;
+}
+
+bool text_contains(const char *haystack, const char *needle)
+{
+	return haystack && strcasestr(haystack, needle);
+}
+
+#define DISTANCE_LEN_MAX 128
+
+unsigned text_distance(const char *a, const char *b, unsigned limit)
+{
+	size_t a_len = strlen(a), b_len = strlen(b);
+	unsigned row[DISTANCE_LEN_MAX + 1];
+	size_t gap = a_len > b_len ? a_len - b_len : b_len - a_len;
+
+	if (a_len > DISTANCE_LEN_MAX || b_len > DISTANCE_LEN_MAX || gap >= limit)
+		return limit;
+	for (unsigned j = 0; j <= b_len; j++)
+		row[j] = j;
+	for (unsigned i = 1; i <= a_len; i++) {
+		unsigned diagonal = row[0], lowest = i;
+
+		row[0] = i;
+		for (unsigned j = 1; j <= b_len; j++) {
+			bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+			unsigned best = diagonal + !same;
+
+			diagonal = row[j];
+			best = best < row[j] + 1 ? best : row[j] + 1;
+			best = best < row[j - 1] + 1 ? best : row[j - 1] + 1;
+			row[j] = best;
+			lowest = lowest < best ? lowest : best;
+		}
+		if (lowest >= limit)
+			return limit;
+	}
+	return row[b_len] < limit ? row[b_len] : limit;
+}
+
+void suggest_offer(struct suggest *s, const char *name)
+{
+	unsigned limit = (unsigned)strlen(s->wanted) / 3 + 2, distance;
+	size_t at;
+
+	if (s->count == ARRAY_LEN(s->names) && s->distances[s->count - 1] < limit)
+		limit = s->distances[s->count - 1];
+	distance = text_distance(s->wanted, name, limit);
+	if (distance >= limit)
+		return;
+	for (size_t i = 0; i < s->count; i++)
+		if (!strcmp(s->names[i], name))
+			return;
+	if (s->count == ARRAY_LEN(s->names))
+		free(s->names[--s->count]);
+	for (at = s->count; at && s->distances[at - 1] > distance; at--) {
+		s->names[at] = s->names[at - 1];
+		s->distances[at] = s->distances[at - 1];
+	}
+	s->names[at] = xstrdup(name);
+	s->distances[at] = distance;
+	s->count++;
+}
+
+void suggest_sentence(const struct suggest *s, struct buf *out)
+{
+	for (size_t i = 0; i < s->count; i++)
+		buf_addf(out, "%s'%s'",
+			 !i		   ? "; did you mean "
+			 : i + 1 == s->count ? " or "
+					   : ", ",
+			 s->names[i]);
+	if (s->count)
+		buf_add_char(out, '?');
+}
+
+void suggest_release(struct suggest *s)
+{
+	for (size_t i = 0; i < s->count; i++)
+		free(s->names[i]);
+	s->count = 0;
+}
+
+size_t text_columns(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+void text_split(const char *s, const char *separators, strvec *ret_pieces)
+{
+	while (*s) {
+		size_t len = strcspn(s, separators);
+
+		if (len)
+			vec_push(ret_pieces, xstrndup(s, len));
+		s += len + (s[len] != '\0');
+	}
+}
+
+void text_add_printable(struct buf *out, const char *s)
+{
+	for (; *s; s++) {
+		const unsigned char *c = (const unsigned char *)s;
+		/* U+0080 to U+009F are controls too: some terminals take U+009B for an escape. */
+		bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
+
+		buf_add_char(out, c[0] < 0x20 || c[0] == 0x7f || c1 ? '?' : *s);
+		s += c1;
+	}
+}

@@ -1,0 +1,39 @@
+/* Matching and comparing names. */
+#ifndef TACHO_BASE_TEXT_H
+#define TACHO_BASE_TEXT_H
+
+#include "base/fs.h"
+
+/* Shell pattern over the whole name, ignoring case. */
+bool text_glob(const char *pattern, const char *name);
+bool text_is_glob(const char *s);
+
+/* @needle somewhere in @haystack, ignoring case; NULL haystack never matches. */
+bool text_contains(const char *haystack, const char *needle);
+
+/* How many single-letter edits apart two names are, ignoring case; stops counting at @limit. */
+unsigned text_distance(const char *a, const char *b, unsigned limit);
+
+/* Collects the names nearest to a mistyped one, the nearest first. */
+struct suggest {
+	const char *wanted;
+	char *names[3];
+	unsigned distances[3];
+	size_t count;
+};
+
+void suggest_offer(struct suggest *s, const char *name);
+/* Appends "; did you mean 'a', 'b' or 'c'?", or nothing. */
+void suggest_sentence(const struct suggest *s, struct buf *out);
+void suggest_release(struct suggest *s);
+
+/* Columns that UTF-8 text takes on a terminal, one a code point. */
+size_t text_columns(const char *s);
+
+/* Splits @s at any of @separators, empty pieces left out. */
+void text_split(const char *s, const char *separators, strvec *ret_pieces);
+
+/* Copies @s with control characters replaced by '?', for printing what came from outside. */
+void text_add_printable(struct buf *out, const char *s);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * The subcommands of tacho. Each lives in one file of this folder and is described by one const
+ * struct; --help, the manual page and shell completion are made from it.
+ *
+ * To add one: write src/cmd/NAME.c with `const struct command cmd_NAME = {…}`, declare it below,
+ * add it to commands[] in main.c and to meson.build.
+ */
+#ifndef TACHO_CMD_COMMAND_H
+#define TACHO_CMD_COMMAND_H
+
+#include "base/buf.h"
+#include "base/option.h"
+
+struct command {
+	const char *name;
+	const char *summary; /* half a line, lower case, no full stop */
+	const char *usage; /* what follows "tacho NAME", one form a line */
+	const char *details; /* paragraphs, separated by an empty line */
+	const char *examples; /* lines "command  # what it does" */
+	const char *exit_status; /* NULL: the usual one (0 done, 1 failed, 2 wrong usage) */
+	const struct option_def *options;
+	const char *words; /* first words that it takes, for completion: "load remove" */
+	int (*run)(const struct command *self, int argc, char **argv);
+};
+
+/* Exit statuses; a command that runs a workload passes the workload's on instead. */
+enum {
+	EXIT_DONE = 0,
+	EXIT_FAILED = 1,
+	EXIT_USAGE = 2,
+	EXIT_TACHO_FAILED = 125, /* with a workload: tacho itself failed before or instead */
+	EXIT_NOT_EXECUTABLE = 126,
+	EXIT_NOT_FOUND = 127,
+};
+
+extern const struct command cmd_list, cmd_events, cmd_stat, cmd_doctor, cmd_help, cmd_completion;
+extern const struct command *const commands[]; /* ended by NULL */
+
+/* Prints "tacho: sentence" on stderr and returns @status. */
+int command_fail(int status, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/*
+ * The beginning of every command: parses the options into @values. Returns the number of words
+ * read, or -1 when the command is to end now with *ret_status (help shown, or wrong usage).
+ */
+int command_options(const struct command *self, void *values, int argc, char **argv, int *ret_status);
+
+/* Writes all of @b to @fd and empties it; false once the reader has gone or the disk is full. */
+bool command_flush(struct buf *b, int fd);
+
+/* help.c */
+void help_of_command(const struct command *c, struct buf *out);
+void help_of_all(struct buf *out);
+void help_manual(const struct command *c, struct buf *out); /* NULL: the page of tacho itself */
+
+#endif

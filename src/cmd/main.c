@@ -1,0 +1,104 @@
+#include "cmd/command.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef TACHO_VERSION
+#define TACHO_VERSION "unknown"
+#endif
+
+const struct command *const commands[] = {
+	&cmd_stat, &cmd_list, &cmd_events, &cmd_doctor, &cmd_completion, &cmd_help, NULL,
+};
+
+int command_fail(int status, const char *fmt, ...)
+{
+	CLEANUP(buf_release) struct buf line = {};
+	va_list ap;
+
+	buf_add(&line, "tacho: ");
+	va_start(ap, fmt);
+	buf_addv(&line, fmt, ap);
+	va_end(ap);
+	buf_add_char(&line, '\n');
+	command_flush(&line, STDERR_FILENO);
+	return status;
+}
+
+bool command_flush(struct buf *b, int fd)
+{
+	size_t done = 0;
+
+	while (done < b->len) {
+		ssize_t n = write(fd, b->s + done, b->len - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;
+		done += (size_t)n;
+	}
+	bool all = done == b->len;
+
+	buf_clear(b);
+	return all;
+}
+
+int command_options(const struct command *self, void *values, int argc, char **argv, int *ret_status)
+{
+	CLEANUP(buf_release) struct buf text = {};
+	bool help = false;
+	struct err e;
+	int used;
+
+	if (option_parse(self->options, values, argc, argv, &used, &help, &e) < 0) {
+		*ret_status = command_fail(EXIT_USAGE, "%s: %s (see tacho %s --help)", self->name,
+					   e.text, self->name);
+		return -1;
+	}
+	if (help) {
+		help_of_command(self, &text);
+		*ret_status = command_flush(&text, STDOUT_FILENO) ? EXIT_DONE : EXIT_FAILED;
+		return -1;
+	}
+	return used;
+}
+
+static int unknown_command(const char *name)
+{
+	CLEANUP(buf_release) struct buf hint = {};
+	struct suggest near = {.wanted = name};
+
+	for (size_t i = 0; commands[i]; i++)
+		suggest_offer(&near, commands[i]->name);
+	suggest_sentence(&near, &hint);
+	suggest_release(&near);
+	return command_fail(EXIT_USAGE, "unknown command '%s'%s (tacho help lists them)", name,
+			    buf_str(&hint));
+}
+
+int main(int argc, char **argv)
+{
+	CLEANUP(buf_release) struct buf text = {};
+	const char *name = argc > 1 ? argv[1] : NULL;
+
+	/* A closed pipe is an error of write(), not the end of a run that still counts. */
+	signal(SIGPIPE, SIG_IGN);
+	if (!name || !strcmp(name, "--help") || !strcmp(name, "-h")) {
+		help_of_all(&text);
+		command_flush(&text, name ? STDOUT_FILENO : STDERR_FILENO);
+		return name ? EXIT_DONE : EXIT_USAGE;
+	}
+	if (!strcmp(name, "--version") || !strcmp(name, "-v") || !strcmp(name, "version")) {
+		puts("tacho " TACHO_VERSION);
+		return EXIT_DONE;
+	}
+	for (size_t i = 0; commands[i]; i++)
+		if (!strcmp(commands[i]->name, name))
+			return commands[i]->run(commands[i], argc - 2, argv + 2);
+	return unknown_command(name);
+}

@@ -1,0 +1,150 @@
+/*
+ * Shared by the files of `tacho stat`. The flow of one run:
+ *
+ *	stat_events.c	options → events, metrics
+ *	collect/	events → readings
+ *	stat_table.c	readings → a table: a row an event, a column an aggregate (CPU, core, thread …)
+ *	stat_figures.c	table → derived figures (IPC, miss %, per second) and metrics
+ *	stat_text.c, stat_csv.c, stat_json.c, stat_live.c	table → output
+ */
+#ifndef TACHO_CMD_STAT_H
+#define TACHO_CMD_STAT_H
+
+#include "analyze/expr.h"
+#include "analyze/statistics.h"
+#include "base/option.h"
+#include "base/term.h"
+#include "collect/counting.h"
+#include "event/catalog.h"
+#include "perf/topology.h"
+
+struct stat_options {
+	option_list events, metrics;
+	const char *cpus, *pids, *tids, *cgroups, *separator, *output;
+	bool all_cpus, per_thread, per_core, per_socket, per_die, no_aggregation, json, append, no_inherit;
+	bool null_run, no_live;
+	unsigned interval_ms, interval_count, repeat, timeout_ms, delay_ms, detail, log_fd;
+};
+
+enum aggregation { AGGR_ALL, AGGR_CPU, AGGR_CORE, AGGR_DIE, AGGR_SOCKET, AGGR_THREAD, AGGR_CGROUP };
+
+/* A metric that the user asked for by -M. */
+struct stat_metric {
+	char *name, *description, *unit;
+	double scale;
+	struct expr *expr;
+};
+
+/* One column of the table: what is added up in it. */
+struct aggregate {
+	char label[64]; /* "CPU0", "S0-D0-C1", "bash-123"; "" for all */
+	int key[3]; /* sorts, and tells which counters belong to it */
+	unsigned cpu_count;
+};
+
+struct cell {
+	bool counted; /* else <not counted> or <not supported>, see the row */
+	double value; /* scaled for multiplexing and by the event's scale */
+	uint64_t enabled_ns, running_ns;
+	struct stats stats; /* over repeats */
+	double enabled_sum, running_sum;
+};
+
+struct stat_row {
+	const struct event *event;
+	char *name;
+	enum event_state state;
+	char *reason;
+	bool whole_machine;
+};
+
+struct stat_table {
+	struct stat_row *rows;
+	size_t row_count;
+	struct aggregate *aggregates;
+	size_t aggregate_count;
+	struct cell *cells; /* row × aggregate */
+	enum aggregation mode;
+	bool by_aggregate; /* print all rows of an aggregate together */
+	double time_s; /* end of the interval, NaN for a whole run */
+	double duration_s; /* that the values are of */
+	double user_s, system_s;
+	unsigned runs; /* over how many the statistics are */
+	struct stats elapsed; /* seconds, over the runs */
+};
+
+static inline struct cell *table_cell(const struct stat_table *t, size_t row, size_t aggregate)
+{
+	return &t->cells[row * t->aggregate_count + aggregate];
+}
+
+/* A derived figure behind '#': "0.98 CPUs utilized". */
+struct figure {
+	bool known;
+	double value;
+	int decimals;
+	bool percent;
+	char unit[40];
+	int heat; /* 0 plain, 1 worth a look, 2 bad */
+};
+
+struct stat_session {
+	struct stat_options o;
+	struct catalog catalog;
+	struct event_list events;
+	bool default_events; /* nothing was asked for */
+	VEC(struct stat_metric) metrics;
+	struct topology topology;
+	struct counting_plan plan;
+	struct counting_result result;
+	struct stat_table table; /* of the run, then of all repeats */
+	struct stat_table tick; /* of the last interval */
+	strvec task_names;
+	char *title; /* what is measured, for the heading */
+	char *note;
+	bool no_pmu;
+	const struct stat_format *format;
+	struct stat_live *live;
+	struct buf out;
+	int out_fd;
+	struct term term;
+};
+
+/* A way to print a table. To add one: fill in the three functions and choose it in stat.c. */
+struct stat_format {
+	void (*interval)(struct stat_session *s, const struct stat_table *t);
+	void (*summary)(struct stat_session *s, const struct stat_table *t);
+	void (*note)(struct stat_session *s, const char *sentence);
+};
+
+extern const struct stat_format stat_text, stat_csv, stat_json;
+
+/* stat_events.c */
+int stat_choose_events(struct stat_session *s, struct err *e);
+int stat_choose_target(struct stat_session *s, struct err *e);
+
+/* stat_table.c */
+void table_build(struct stat_session *s, struct stat_table *t, const struct counters *c, bool deltas);
+void table_add_run(struct stat_table *t, double elapsed_s);
+void table_release(struct stat_table *t);
+
+/* stat_figures.c */
+struct figure figure_of(const struct stat_table *t, size_t row, size_t aggregate);
+struct figure figure_stalls_per_instruction(const struct stat_table *t, size_t row, size_t aggregate);
+double metric_value(struct stat_session *s, const struct stat_table *t, const struct stat_metric *m,
+		    size_t aggregate);
+
+/* stat_metrics.c */
+int stat_add_metrics(struct stat_session *s, const char *names, struct err *e);
+void stat_list_metrics(struct stat_session *s, struct buf *out);
+
+/* stat_live.c */
+struct stat_live *live_new(struct stat_session *s);
+void live_tick(struct stat_live *live, struct stat_session *s, const struct stat_table *t);
+void live_free(struct stat_live *live, struct stat_session *s);
+
+/* Values as text, shared by the formats. */
+void stat_value_text(const struct stat_row *row, const struct cell *cell, bool plain, struct buf *out);
+const char *stat_missing_text(const struct stat_row *row);
+
+#endif

@@ -1,0 +1,102 @@
+/* Columns exactly as those of `perf stat -x`, so that scripts need no change:
+ * [time,][aggregate,[count,]]value,unit,event,[cgroup,][variance,]run time,share,figure,unit */
+#include "cmd/stat.h"
+
+#include <math.h>
+
+static void add_prefix(struct stat_session *s, const struct stat_table *t, size_t aggregate)
+{
+	const struct aggregate *a = &t->aggregates[aggregate];
+
+	if (!isnan(t->time_s))
+		buf_addf(&s->out, "%16.9f%s", t->time_s, s->o.separator);
+	if (t->mode == AGGR_CGROUP || !a->label[0])
+		return;
+	buf_addf(&s->out, "%s%s", a->label, s->o.separator);
+	if (t->by_aggregate)
+		buf_addf(&s->out, "%u%s", a->cpu_count, s->o.separator);
+}
+
+static void add_figure(struct stat_session *s, const struct figure *f)
+{
+	if (f->known)
+		buf_addf(&s->out, "%s%.*f%s%s", s->o.separator, f->decimals, f->value, s->o.separator,
+			 f->unit);
+	else
+		buf_addf(&s->out, "%s%s", s->o.separator, s->o.separator);
+}
+
+static void add_row(struct stat_session *s, const struct stat_table *t, size_t row, size_t aggregate)
+{
+	const struct stat_row *r = &t->rows[row];
+	const struct cell *cell = table_cell(t, row, aggregate);
+	const char *sep = s->o.separator;
+	double share = cell->enabled_ns ? 100.0 * (double)cell->running_ns / (double)cell->enabled_ns : 100;
+	struct figure f = figure_of(t, row, aggregate);
+
+	add_prefix(s, t, aggregate);
+	if (cell->counted)
+		stat_value_text(r, cell, true, &s->out);
+	else
+		buf_add(&s->out, stat_missing_text(r));
+	buf_addf(&s->out, "%s%s%s%s%s", sep, r->event->unit_text ? r->event->unit_text : "", sep, r->name,
+		 sep);
+	if (t->mode == AGGR_CGROUP)
+		buf_addf(&s->out, "%s%s", t->aggregates[aggregate].label, sep);
+	if (t->runs > 1) {
+		double spread = cell->counted ? stats_stderr_pct(&cell->stats) : 0;
+
+		buf_addf(&s->out, "%.2f%%%s", isnan(spread) ? 0 : spread, sep);
+	}
+	buf_addf(&s->out, "%llu%s%.2f", (unsigned long long)cell->running_ns, sep, share);
+	add_figure(s, &f);
+	buf_add_char(&s->out, '\n');
+	f = figure_stalls_per_instruction(t, row, aggregate);
+	if (f.known) {
+		add_prefix(s, t, aggregate);
+		buf_addf(&s->out, "%s%s%s%s", sep, sep, sep, sep);
+		add_figure(s, &f);
+		buf_add_char(&s->out, '\n');
+	}
+}
+
+static void add_metrics(struct stat_session *s, const struct stat_table *t, size_t aggregate)
+{
+	const char *sep = s->o.separator;
+
+	vec_each(&s->metrics, m) {
+		double value = metric_value(s, t, m, aggregate);
+
+		add_prefix(s, t, aggregate);
+		buf_addf(&s->out, "%s%s%s%s%s", sep, sep, sep, sep, sep);
+		if (!isnan(value))
+			buf_addf(&s->out, "%.3f", value);
+		buf_addf(&s->out, "%s%s%s\n", sep, m->unit[0] == '%' ? "%  " : "", m->name);
+	}
+}
+
+static void csv_table(struct stat_session *s, const struct stat_table *t)
+{
+	size_t outer = t->by_aggregate ? t->aggregate_count : t->row_count;
+	size_t inner = t->by_aggregate ? t->row_count : t->aggregate_count;
+
+	for (size_t i = 0; i < outer; i++)
+		for (size_t k = 0; k < inner; k++)
+			add_row(s, t, t->by_aggregate ? k : i, t->by_aggregate ? i : k);
+	for (size_t a = 0; a < t->aggregate_count; a++)
+		add_metrics(s, t, a);
+}
+
+static void csv_summary(struct stat_session *s, const struct stat_table *t)
+{
+	if (!s->o.interval_ms)
+		csv_table(s, t);
+}
+
+/* Readers of these columns skip comments, as perf writes one itself at the head of a file. */
+static void csv_note(struct stat_session *s, const char *sentence)
+{
+	buf_addf(&s->out, "# %s\n", sentence);
+}
+
+const struct stat_format stat_csv = {csv_table, csv_summary, csv_note};

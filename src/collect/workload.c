@@ -1,0 +1,139 @@
+#include "collect/workload.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Signals that we wait for by descriptor must reach the program as usual. */
+static void reset_signals(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+}
+
+static void child_main(int go_fd, int error_fd, char *const argv[])
+{
+	char go;
+	int code;
+
+	/* End of file: our parent died before it could let us run. */
+	if (read(go_fd, &go, 1) != 1)
+		_exit(125);
+	reset_signals();
+	execvp(argv[0], argv);
+	code = errno;
+	_exit(write(error_fd, &code, sizeof(code)) == sizeof(code) ? 127 : 126);
+}
+
+int workload_spawn(struct workload *w, char *const argv[], struct err *e)
+{
+	int go[2], error[2];
+
+	*w = (struct workload){.go_fd = -1, .error_fd = -1};
+	if (pipe2(go, O_CLOEXEC))
+		return err_set(e, errno, "cannot make a pipe: %s", strerror(errno));
+	if (pipe2(error, O_CLOEXEC)) {
+		int code = errno;
+
+		close(go[0]);
+		close(go[1]);
+		return err_set(e, code, "cannot make a pipe: %s", strerror(code));
+	}
+	w->pid = fork();
+	if (w->pid == 0) {
+		close(go[1]);
+		child_main(go[0], error[1], argv);
+	}
+	close(go[0]);
+	close(error[1]);
+	fcntl(error[0], F_SETFL, O_NONBLOCK);
+	w->go_fd = go[1];
+	w->error_fd = error[0];
+	if (w->pid < 0) {
+		int code = errno;
+
+		workload_close(w);
+		w->pid = 0;
+		return err_set(e, code, "cannot start a process: %s", strerror(code));
+	}
+	return 0;
+}
+
+void workload_start(struct workload *w)
+{
+	/* Should the write fail, the child reads end of file and ends by itself. */
+	ssize_t n = write(w->go_fd, "!", 1);
+
+	(void)n;
+	close(w->go_fd);
+	w->go_fd = -1;
+}
+
+int workload_check_exec(struct workload *w, const char *name, struct err *e)
+{
+	int code = 0;
+
+	if (w->error_fd >= 0 && read(w->error_fd, &code, sizeof(code)) == sizeof(code))
+		w->exec_code = code;
+	code = w->exec_code;
+	if (!code)
+		return 0;
+	return err_set(e, code, "cannot run '%s': %s", name,
+		       code == ENOENT ? "command not found" : strerror(code));
+}
+
+void workload_close(struct workload *w)
+{
+	if (w->go_fd >= 0)
+		close(w->go_fd);
+	if (w->error_fd >= 0)
+		close(w->error_fd);
+	w->go_fd = w->error_fd = -1;
+}
+
+bool workload_reap(struct workload *w, bool wait)
+{
+	pid_t r;
+
+	if (!w->pid)
+		return true;
+	do
+		r = wait4(w->pid, &w->wait_status, wait ? 0 : WNOHANG, &w->usage);
+	while (r < 0 && errno == EINTR);
+	if (r == 0)
+		return false;
+	w->pid = 0;
+	return true;
+}
+
+void workload_signal(struct workload *w, int signal)
+{
+	if (w->pid > 0)
+		kill(w->pid, signal);
+}
+
+#define END_PATIENCE_MS 2000
+#define END_STEP_MS     5
+
+void workload_end(struct workload *w)
+{
+	workload_signal(w, SIGTERM);
+	for (int waited = 0; waited < END_PATIENCE_MS && !workload_reap(w, false);
+	     waited += END_STEP_MS)
+		usleep(END_STEP_MS * 1000);
+	workload_signal(w, SIGKILL);
+	workload_reap(w, true);
+}
+
+int workload_exit_status(const struct workload *w)
+{
+	if (WIFSIGNALED(w->wait_status))
+		return 128 + WTERMSIG(w->wait_status);
+	return WEXITSTATUS(w->wait_status);
+}

@@ -1,0 +1,48 @@
+#include "event/vendor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CPUINFO_BYTES_MAX (4 << 20)
+
+/* Value behind "key<tabs>: " of the first CPU. */
+static bool cpuinfo_value(const char *text, const char *key, char *value, size_t size)
+{
+	size_t key_len = strlen(key);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		const char *colon;
+
+		line += *line == '\n';
+		if (strncmp(line, key, key_len))
+			continue;
+		colon = line + key_len + strspn(line + key_len, " \t");
+		if (*colon != ':')
+			continue;
+		colon += 1 + strspn(colon + 1, " \t");
+		snprintf(value, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+		return true;
+	}
+	return false;
+}
+
+void cpuid_text(const struct roots *roots, char *text, size_t size)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/cpuinfo", roots->proc);
+	CLEANUP(free_ptr) char *info = NULL;
+	char vendor[64], family[16], model[16], stepping[16];
+
+	text[0] = '\0';
+	if (fs_line(text, size, "%s/devices/system/cpu/cpu0/regs/identification/midr_el1", roots->sys))
+		return;
+	text[0] = '\0';
+	if (fs_read(path, CPUINFO_BYTES_MAX, &info) < 0)
+		return;
+	if (cpuinfo_value(info, "vendor_id", vendor, sizeof(vendor)) &&
+	    cpuinfo_value(info, "cpu family", family, sizeof(family)) &&
+	    cpuinfo_value(info, "model", model, sizeof(model)) &&
+	    cpuinfo_value(info, "stepping", stepping, sizeof(stepping)))
+		snprintf(text, size, "%s-%d-%X-%X", vendor, atoi(family), (unsigned)atoi(model),
+			 (unsigned)atoi(stepping));
+}

@@ -1,0 +1,47 @@
+/*
+ * Events as the user writes them, turned into what perf_event_open takes. An event_list owns its
+ * events; the PMUs that they point to belong to the catalogue, which must outlive the list.
+ */
+#ifndef TACHO_EVENT_EVENT_H
+#define TACHO_EVENT_EVENT_H
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "event/generic.h"
+#include "event/pmu.h"
+
+#include <linux/perf_event.h>
+
+/* One place where an event counts: most have one, an uncore event one for each box. */
+struct event_unit {
+	uint32_t type;
+	const struct pmu *pmu; /* NULL: on any CPU */
+};
+
+struct event {
+	char *name; /* as shown */
+	struct perf_event_attr attr; /* without type, which is the unit's */
+	VEC(struct event_unit) units;
+	char *unit_text; /* of the value: "Joules", "msec"; NULL for a plain count */
+	double scale;
+	int group; /* number of its {…} group, -1 without one */
+	enum tool_event tool;
+	char *tracepoint; /* "system:name", else NULL */
+	char *missing; /* parses, but cannot be here: the reason. NULL: open it and see */
+	bool sample_read; /* :S */
+	bool weak_group; /* :W */
+	bool precise_max; /* :P */
+	bool modified; /* the user gave modifiers, so defaults and fallbacks stay away */
+};
+
+struct event_list {
+	VEC(struct event) events;
+	int group_count;
+};
+
+/* More than this is a mistake, not a wish. */
+#define EVENTS_MAX 20000
+
+void event_list_release(struct event_list *list);
+
+#endif

@@ -1,0 +1,117 @@
+/* Modifiers behind an event (":ukpp") and the user's defaults for them. */
+#include "event/parse.h"
+#include "base/text.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <string.h>
+
+#define MODIFIERS        "ukhGHpPSDWeI"
+#define CONFIG_BYTES_MAX (1 << 20)
+
+bool is_modifiers(const char *s, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!strchr(MODIFIERS, s[i]) || !s[i])
+			return false;
+	return len > 0;
+}
+
+/* The first bad letter, or NULL when all of them were applied. */
+static const char *apply(struct event *event, const char *s, size_t len)
+{
+	struct perf_event_attr *a = &event->attr;
+	bool user = memchr(s, 'u', len), kernel = memchr(s, 'k', len), hv = memchr(s, 'h', len);
+	bool guest = memchr(s, 'G', len), host = memchr(s, 'H', len);
+	unsigned precise = 0;
+
+	for (size_t i = 0; i < len; i++) {
+		if (!is_modifiers(&s[i], 1))
+			return &s[i];
+		precise += s[i] == 'p';
+	}
+	if (precise > 3)
+		return s;
+	if (user || kernel || hv) {
+		a->exclude_user = !user;
+		a->exclude_kernel = !kernel;
+		a->exclude_hv = !hv;
+	}
+	if (guest || host) {
+		a->exclude_guest = !guest;
+		a->exclude_host = !host;
+	}
+	if (precise)
+		a->precise_ip = precise & 3;
+	event->precise_max |= memchr(s, 'P', len) != NULL;
+	event->sample_read |= memchr(s, 'S', len) != NULL;
+	event->weak_group |= memchr(s, 'W', len) != NULL;
+	if (memchr(s, 'D', len))
+		a->pinned = 1;
+	if (memchr(s, 'e', len))
+		a->exclusive = 1;
+	if (memchr(s, 'I', len))
+		a->exclude_idle = 1;
+	event->modified = true;
+	return NULL;
+}
+
+int parse_modifiers(struct parse *p, struct event *event, const char *at, size_t len)
+{
+	const char *bad;
+
+	if (!len)
+		return parse_error(p, at, "modifiers are missing behind ':'");
+	bad = apply(event, at, len);
+	if (bad && is_modifiers(bad, 1))
+		return parse_error(p, bad, "'p' can be given at most three times");
+	if (bad)
+		return parse_error(p, bad, "'%c' is not a modifier (they are " MODIFIERS ")", *bad);
+	return 0;
+}
+
+static void apply_default(struct event_list *list, const char *pattern, const char *mods)
+{
+	vec_each(&list->events, event) {
+		bool slashed = event->name[strlen(event->name) - 1] == '/';
+		char *name;
+
+		if (event->modified || event->tool || !text_glob(pattern, event->name))
+			continue;
+		apply(event, mods, strlen(mods));
+		name = xasprintf("%s%s%s", event->name, slashed ? "" : ":", mods);
+		free(event->name);
+		event->name = name;
+	}
+}
+
+int events_apply_defaults(struct event_list *list, struct err *e)
+{
+	CLEANUP(free_ptr) char *dir = fs_xdg_dir("XDG_CONFIG_HOME", ".config");
+	CLEANUP(free_ptr) char *path = dir ? xasprintf("%s/events.conf", dir) : NULL;
+	CLEANUP(free_ptr) char *text = NULL;
+	CLEANUP(strvec_release) strvec lines = {};
+	int r = path ? fs_read(path, CONFIG_BYTES_MAX, &text) : -ENOENT;
+
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0)
+		return err_set(e, -r, "cannot read '%s': %s", path, strerror(-r));
+	text_split(text, "\n", &lines);
+	vec_each(&lines, line) {
+		CLEANUP(strvec_release) strvec words = {};
+		const char *mods;
+
+		text_split(*line, " \t\r", &words);
+		if (!words.len || words.items[0][0] == '#')
+			continue;
+		mods = words.len > 1 ? words.items[1] + (words.items[1][0] == ':') : "";
+		if (words.len != 2 || !is_modifiers(mods, strlen(mods)))
+			return err_set(e, EINVAL,
+				       "%s: '%s' is not 'PATTERN MODIFIERS' (such as 'cycles u'; "
+				       "modifiers are " MODIFIERS ")",
+				       path, *line);
+		apply_default(list, words.items[0], mods);
+	}
+	return 0;
+}

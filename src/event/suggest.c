@@ -1,0 +1,117 @@
+#include "event/suggest.h"
+#include "base/text.h"
+#include "event/pfm.h"
+#include "event/tracepoint.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void offer_generic(struct suggest *near)
+{
+	char name[64], description[128];
+	uint64_t config;
+
+	for (size_t i = 0; i < generic_event_count; i++) {
+		suggest_offer(near, generic_events[i].name);
+		if (generic_events[i].alias)
+			suggest_offer(near, generic_events[i].alias);
+	}
+	for (size_t i = 0; cache_event_nth(i, name, sizeof(name), &config, description, sizeof(description));
+	     i++)
+		suggest_offer(near, name);
+}
+
+static void offer_pmus(struct parse *p, struct suggest *near)
+{
+	struct pmus *pmus = catalog_pmus(p->c);
+	const struct vendor_set *vendor = catalog_vendor(p->c);
+
+	vec_each(&pmus->list, pmu) {
+		CLEANUP(strvec_release) strvec names = {};
+
+		pmu_event_names(pmus, pmu, &names);
+		vec_each(&names, name)
+			suggest_offer(near, *name);
+	}
+	vec_each(&vendor->events, event)
+		suggest_offer(near, event->name);
+}
+
+static bool offer_name(void *ctx, const struct pfm_event *event)
+{
+	if (event->present)
+		suggest_offer(ctx, event->name);
+	return true;
+}
+
+struct elsewhere {
+	const char *name;
+	size_t len;
+	struct buf where;
+	size_t count;
+};
+
+/* The same event on other microarchitectures; their uncore boxes are too many to name. */
+static bool note_elsewhere(void *ctx, const struct pfm_event *event)
+{
+	struct elsewhere *w = ctx;
+
+	if (strncasecmp(event->name, w->name, w->len) || event->name[w->len] || event->uncore)
+		return true;
+	if (w->count++ < 6)
+		buf_addf(&w->where, "%s%s", w->count > 1 ? ", " : "", event->pmu);
+	return true;
+}
+
+int suggest_event(struct parse *p, const char *at, const char *end)
+{
+	size_t len = (size_t)(end - at), word = strcspn(at, ":.,");
+	CLEANUP(free_ptr) char *name = xstrndup(at, len);
+	CLEANUP(buf_release) struct buf hint = {};
+	struct suggest near = {.wanted = name};
+	struct elsewhere other = {.name = name, .len = word < len ? word : len};
+
+	offer_generic(&near);
+	offer_pmus(p, &near);
+	pfm_visit("all", offer_name, &near);
+	suggest_sentence(&near, &hint);
+	suggest_release(&near);
+	if (!hint.len) {
+		pfm_visit("all", note_elsewhere, &other);
+		if (other.count)
+			buf_addf(&hint, " on this CPU; it exists on %s%s", buf_str(&other.where),
+				 other.count > 6 ? " and others" : "");
+		else
+			buf_add(&hint, "; tacho list shows what there is");
+		buf_release(&other.where);
+	}
+	return parse_error(p, at, "unknown event '%s'%s", name, buf_str(&hint));
+}
+
+
+static bool offer_tracepoint(void *ctx, const char *system, const char *name)
+{
+	CLEANUP(free_ptr) char *full = xasprintf("%s:%s", system, name);
+
+	suggest_offer(ctx, full);
+	return true;
+}
+
+int suggest_tracepoint(struct parse *p, const char *at, const char *system, const char *name)
+{
+	CLEANUP(free_ptr) char *full = xasprintf("%s:%s", system, name);
+	CLEANUP(buf_release) struct buf hint = {};
+	struct suggest near = {.wanted = full};
+	const char *what = "tracepoint";
+
+	if (!fs_exists("%s/events/%s", p->c->roots.tracefs, system) && !text_is_glob(system))
+		what = "event or tracepoint";
+	offer_generic(&near);
+	tracepoint_visit(&p->c->roots, "*", "*", offer_tracepoint, &near);
+	suggest_sentence(&near, &hint);
+	suggest_release(&near);
+	if (!hint.len)
+		buf_addf(&hint, " (tacho list '%s:*' or tacho list --search WORD shows what there is)",
+			 system);
+	return parse_error(p, at, "no %s matches '%s'%s", what, full, buf_str(&hint));
+}

@@ -1,0 +1,498 @@
+#include "perf/counter.h"
+#include "base/fs.h"
+#include "perf/open.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Closing a tracepoint makes the kernel wait, one after the other. From this many on they are
+ * counted by a BPF program instead, if that is possible. */
+#define TALLY_FROM 4
+
+#define READ_FORMAT                                                                                \
+	(PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
+
+void target_release(struct target *target)
+{
+	vec_each(&target->cgroups, cgroup) {
+		close(cgroup->fd);
+		free(cgroup->name);
+	}
+	vec_release(&target->tasks);
+	vec_release(&target->cpus);
+	vec_release(&target->cgroups);
+}
+
+/* A place where one counter is opened. */
+struct place {
+	pid_t pid;
+	int cpu, task, cgroup;
+	unsigned flags;
+};
+
+typedef VEC(struct place) place_list;
+
+static bool pmu_has_cpu(const struct pmu *pmu, int cpu)
+{
+	if (!pmu || !pmu->cpus)
+		return true;
+	for (size_t i = 0; i < pmu->cpu_count; i++)
+		if (pmu->cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+/* An uncore PMU counts on the CPUs of its mask, no matter where the target is. */
+static void uncore_places(const struct pmu *pmu, const struct target *target, place_list *places)
+{
+	for (size_t i = 0; i < pmu->cpu_count; i++) {
+		bool wanted = !target->cpus.len || target->tasks.len;
+
+		vec_each(&target->cpus, cpu)
+			wanted |= *cpu == pmu->cpus[i];
+		if (wanted)
+			vec_push(places, (struct place){-1, pmu->cpus[i], -1, -1, 0});
+	}
+}
+
+static void cpu_places(const struct pmu *pmu, const struct target *target, place_list *places)
+{
+	vec_each(&target->cpus, cpu) {
+		if (!pmu_has_cpu(pmu, *cpu))
+			continue;
+		if (!target->cgroups.len)
+			vec_push(places, (struct place){-1, *cpu, -1, -1, 0});
+		for (size_t i = 0; i < target->cgroups.len; i++)
+			vec_push(places, (struct place){target->cgroups.items[i].fd, *cpu, -1, (int)i,
+							PERF_FLAG_PID_CGROUP});
+	}
+}
+
+static void places_of(const struct event_unit *unit, const struct target *target, place_list *places)
+{
+	const struct pmu *pmu = unit->pmu;
+
+	if (pmu && !pmu->core && pmu->cpus) {
+		uncore_places(pmu, target, places);
+		return;
+	}
+	if (!target->tasks.len) {
+		cpu_places(pmu, target, places);
+		return;
+	}
+	for (size_t i = 0; i < target->tasks.len; i++) {
+		if (!target->cpus.len)
+			vec_push(places, (struct place){target->tasks.items[i], -1, (int)i, -1, 0});
+		vec_each(&target->cpus, cpu)
+			if (pmu_has_cpu(pmu, *cpu))
+				vec_push(places,
+					 (struct place){target->tasks.items[i], *cpu, (int)i, -1, 0});
+	}
+}
+
+/* Events that happen inside the kernel only: without it they would count to an untrue zero. */
+static bool kernel_only(const struct event *event)
+{
+	uint64_t id = event->attr.config;
+
+	return event->units.len && event->units.items[0].type == PERF_TYPE_SOFTWARE &&
+	       (id == PERF_COUNT_SW_CONTEXT_SWITCHES || id == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		id == PERF_COUNT_SW_CGROUP_SWITCHES);
+}
+
+static void row_fails(struct counter_row *row, int code, const struct perf_event_attr *attr,
+		      bool system_wide)
+{
+	struct buf reason = {};
+
+	row->code = code;
+	row->state = perf_open_is_absent(code) || code == EINVAL ? EVENT_UNSUPPORTED : EVENT_REFUSED;
+	perf_open_reason(code, attr, system_wide, &reason);
+	free(row->reason);
+	row->reason = buf_steal(&reason);
+}
+
+static struct perf_event_attr attr_for(const struct event *event, const struct event_unit *unit,
+				       const struct target *target, bool leader)
+{
+	struct perf_event_attr attr = event->attr;
+
+	attr.type = unit->type;
+	attr.size = sizeof(attr);
+	attr.read_format = READ_FORMAT;
+	attr.sample_period = 0;
+	attr.freq = 0;
+	attr.inherit = target->inherit && target->tasks.len;
+	attr.disabled = leader;
+	attr.enable_on_exec = leader && target->on_exec && target->tasks.len;
+	attr.precise_ip = 0; /* precision is about where samples are taken; counting refuses it */
+	return attr;
+}
+
+/*
+ * Opens one counter. Where only user mode may be watched, that is counted, and the name says so,
+ * unless the user chose the modes himself.
+ */
+static int open_at(struct counter_row *row, struct perf_event_attr *attr, const struct place *place,
+		   int leader_fd)
+{
+	int fd;
+
+	attr->exclude_kernel |= row->user_only;
+	fd = perf_open(attr, place->pid, place->cpu, leader_fd, place->flags);
+	if ((fd != -EACCES && fd != -EPERM) || row->event->modified || attr->exclude_kernel ||
+	    place->pid < 0 || place->flags || kernel_only(row->event))
+		return fd;
+	attr->exclude_kernel = 1;
+	fd = perf_open(attr, place->pid, place->cpu, leader_fd, place->flags);
+	if (fd >= 0) {
+		row->user_only = true;
+		free(row->name);
+		row->name = xasprintf("%s:u", row->event->name);
+	}
+	return fd;
+}
+
+static void add_member(struct counters *c, struct reading *reading, size_t row_number)
+{
+	struct counter_row *row = &c->rows[row_number];
+
+	vec_push(&c->members, (struct reading_member){(uint32_t)row_number,
+						      (uint32_t)row->counters.len - 1});
+	reading->count++;
+}
+
+static void begin_reading(struct counters *c, struct reading *reading, int fd)
+{
+	*reading = (struct reading){.fd = fd, .first = c->members.len};
+}
+
+static void end_reading(struct counters *c, const struct reading *reading)
+{
+	if (reading->count)
+		vec_push(&c->readings, *reading);
+	if (reading->count + 3 > c->buffer_words)
+		c->buffer_words = reading->count + 3;
+}
+
+/* Rows that are opened together, as one group of the kernel. */
+struct open_group {
+	VEC(size_t) rows;
+	bool by_user; /* written as {…} */
+};
+
+/* One member at one place. A negative errno means that the whole work is hopeless. */
+static int open_member(struct counters *c, const struct open_group *group, size_t row_number,
+		       size_t unit, const struct place *place, struct reading *reading)
+{
+	struct counter_row *row = &c->rows[row_number];
+	bool first = !reading->count;
+	struct perf_event_attr attr =
+		attr_for(row->event, &row->event->units.items[unit], c->target, first);
+	int fd = open_at(row, &attr, place, first ? -1 : reading->fd);
+
+	if (fd == -EINVAL && !first) {
+		/* The PMU cannot count all of the group at once: this one goes on alone. */
+		attr.disabled = 1;
+		attr.enable_on_exec = c->target->on_exec && c->target->tasks.len;
+		fd = open_at(row, &attr, place, -1);
+		if (fd >= 0) {
+			end_reading(c, reading);
+			begin_reading(c, reading, fd);
+			if (group->by_user && !row->event->weak_group && !c->note)
+				c->note = xstrdup("a group has more events than the PMU can count at "
+						  "once; it was broken up");
+		}
+	}
+	if (fd == -EMFILE || fd == -ENFILE)
+		return fd;
+	if (fd < 0) {
+		if (!row->counters.len)
+			row_fails(row, -fd, &attr, place->pid < 0 || place->flags);
+		return 0;
+	}
+	if (first)
+		begin_reading(c, reading, fd);
+	vec_push(&row->counters, (struct counter){.fd = fd,
+						  .cpu = place->cpu,
+						  .task = place->task,
+						  .cgroup = place->cgroup});
+	add_member(c, reading, row_number);
+	return 0;
+}
+
+static int open_group(struct counters *c, const struct open_group *group)
+{
+	const struct event *leader = c->rows[group->rows.items[0]].event;
+	int r = 0;
+
+	for (size_t unit = 0; unit < leader->units.len && r == 0; unit++) {
+		place_list places = {};
+
+		places_of(&leader->units.items[unit], c->target, &places);
+		for (size_t i = 0; i < places.len && r == 0; i++) {
+			struct reading reading = {.fd = -1, .first = c->members.len};
+
+			vec_each(&group->rows, number) {
+				struct counter_row *row = &c->rows[*number];
+
+				/* What the machine does not have here it has nowhere. */
+				if (i && !row->counters.len && row->state == EVENT_UNSUPPORTED &&
+				    row->code != ENODEV)
+					continue;
+				r = open_member(c, group, *number, unit, &places.items[i], &reading);
+				if (r < 0)
+					break;
+			}
+			end_reading(c, &reading);
+		}
+		vec_release(&places);
+	}
+	return r;
+}
+
+static bool is_software(const struct event *event)
+{
+	return event->group < 0 && !event->missing && event->units.len == 1 &&
+	       event->units.items[0].type == PERF_TYPE_SOFTWARE && !event->attr.pinned &&
+	       !event->attr.exclusive;
+}
+
+/* Uncore boxes differ in number, so events of several boxes cannot share a group. */
+static bool can_group(const struct event *a, const struct event *b)
+{
+	return a->units.len == 1 && b->units.len == 1 && a->units.items[0].pmu == b->units.items[0].pmu;
+}
+
+/* Groups as the user wrote them; all plain software events make one more, read by one call. */
+static void next_group(struct counters *c, bool *taken, size_t from, struct open_group *group)
+{
+	const struct event *leader = c->rows[from].event;
+
+	group->rows.len = 0;
+	group->by_user = leader->group >= 0;
+	for (size_t i = from; i < c->row_count; i++) {
+		const struct event *event = c->rows[i].event;
+		bool same = group->by_user ? event->group == leader->group
+					   : is_software(leader) && is_software(event);
+
+		if (taken[i] || (i != from && (!same || !can_group(leader, event) || event->missing)))
+			continue;
+		taken[i] = true;
+		vec_push(&group->rows, i);
+	}
+}
+
+static int open_all(struct counters *c, bool *taken)
+{
+	struct open_group group = {};
+	int r = 0;
+
+	for (size_t i = 0; i < c->row_count && r == 0; i++) {
+		if (taken[i])
+			continue;
+		next_group(c, taken, i, &group);
+		r = open_group(c, &group);
+	}
+	vec_release(&group.rows);
+	return r;
+}
+
+static void add_tally_row(struct counters *c, struct counter_row *row)
+{
+	struct counter counter = {.fd = -1, .cpu = -1, .task = -1, .cgroup = -1};
+
+	if (!c->target->cpus.len)
+		vec_push(&row->counters, counter);
+	vec_each(&c->target->cpus, cpu) {
+		counter.cpu = *cpu;
+		vec_push(&row->counters, counter);
+	}
+}
+
+/* Hands tracepoints to BPF programs when there are many. */
+static void open_tally(struct counters *c, bool *taken)
+{
+	const struct target *target = c->target;
+	struct tally_tasks tasks = {.tasks = target->tasks.items,
+				    .count = target->tasks.len,
+				    .inherit = target->inherit,
+				    .on_exec = target->on_exec};
+	VEC(const char *) names = {};
+	bool *by_tally = xcalloc(c->row_count, sizeof(*by_tally));
+	struct err e = {};
+
+	for (size_t i = 0; i < c->row_count; i++) {
+		const struct event *event = c->rows[i].event;
+
+		if (taken[i] || !event->tracepoint || event->group >= 0 || event->modified)
+			continue;
+		vec_push(&c->tally_rows, i);
+		vec_push(&names, event->tracepoint);
+	}
+	if (names.len < TALLY_FROM || target->cgroups.len) {
+		c->tally_rows.len = 0;
+	} else if (tally_open(names.items, names.len, &tasks, by_tally, &c->tally, &e) < 0) {
+		c->note = xasprintf("%zu tracepoints are counted one by one (%s); the kernel takes about "
+				    "%.1f s to close them",
+				    names.len, e.text, 0.04 * (double)names.len);
+		c->tally_rows.len = 0;
+	}
+	for (size_t i = 0; i < c->tally_rows.len; i++) {
+		size_t number = c->tally_rows.items[i];
+
+		taken[number] = by_tally[i];
+		if (by_tally[i])
+			add_tally_row(c, &c->rows[number]);
+	}
+	free(by_tally);
+	vec_release(&names);
+}
+
+static int too_many_files(const struct counters *c, struct err *e)
+{
+	struct rlimit limit = {};
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return err_set(e, EMFILE,
+		       "%zu events at %zu places need more open files than the limit of %llu "
+		       "(raise it: ulimit -n, or count fewer)",
+		       c->row_count, c->target->tasks.len + c->target->cpus.len,
+		       (unsigned long long)limit.rlim_cur);
+}
+
+int counters_open(struct counters *c, const struct event_list *events, const struct target *target,
+		  struct err *e)
+{
+	bool *taken = xcalloc(events->events.len, sizeof(*taken));
+	struct rlimit limit;
+	int r;
+
+	*c = (struct counters){.target = target, .row_count = events->events.len};
+	c->rows = xcalloc(c->row_count, sizeof(*c->rows));
+	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	for (size_t i = 0; i < c->row_count; i++) {
+		const struct event *event = &events->events.items[i];
+		struct counter_row *row = &c->rows[i];
+		const struct pmu *pmu = event->units.len ? event->units.items[0].pmu : NULL;
+
+		row->event = event;
+		row->name = xstrdup(event->name);
+		row->whole_machine = pmu && !pmu->core && pmu->cpus && target->tasks.len;
+		taken[i] = event->missing || event->tool;
+		if (event->missing) {
+			row->state = EVENT_UNSUPPORTED;
+			row->reason = xstrdup(event->missing);
+		}
+	}
+	open_tally(c, taken);
+	r = open_all(c, taken);
+	free(taken);
+	c->buffer = xcalloc(c->buffer_words + 3, sizeof(*c->buffer));
+	if (r < 0) {
+		r = too_many_files(c, e);
+		counters_close(c);
+	}
+	for (size_t i = 0; r == 0 && i < c->row_count; i++)
+		if (c->rows[i].counters.len)
+			c->rows[i].state = EVENT_COUNTED;
+	return r;
+}
+
+static void control(struct counters *c, unsigned long request)
+{
+	vec_each(&c->readings, reading)
+		ioctl(reading->fd, request, PERF_IOC_FLAG_GROUP);
+}
+
+void counters_enable(struct counters *c)
+{
+	control(c, PERF_EVENT_IOC_ENABLE);
+	if (c->tally)
+		tally_restart(c->tally);
+}
+
+void counters_disable(struct counters *c)
+{
+	if (c->tally)
+		tally_stop(c->tally);
+	control(c, PERF_EVENT_IOC_DISABLE);
+}
+
+/* What a read gives: number of values, time enabled, time running, values. */
+static void take_reading(struct counters *c, const struct reading *reading)
+{
+	ssize_t size = read(reading->fd, c->buffer, (reading->count + 3) * sizeof(*c->buffer));
+	/* A pinned group that found no counter reads as end of file: it was not counted. */
+	bool valid = size == (ssize_t)((reading->count + 3) * sizeof(*c->buffer)) &&
+		     c->buffer[0] == reading->count;
+
+	for (size_t i = 0; i < reading->count; i++) {
+		const struct reading_member *m = &c->members.items[reading->first + i];
+		struct counter *counter = &c->rows[m->row].counters.items[m->index];
+
+		counter->before = counter->now;
+		if (valid)
+			counter->now = (struct count){c->buffer[3 + i], c->buffer[1], c->buffer[2]};
+	}
+}
+
+static void read_tally(struct counters *c)
+{
+	uint64_t elapsed = tally_read(c->tally);
+
+	for (size_t i = 0; i < c->tally_rows.len; i++)
+		vec_each(&c->rows[c->tally_rows.items[i]].counters, counter) {
+			if (counter->fd >= 0)
+				break; /* the tally left this one to the kernel's own counter */
+			counter->before = counter->now;
+			counter->now.value = tally_value(c->tally, i, counter->cpu);
+			counter->now.enabled_ns = counter->now.running_ns = elapsed;
+		}
+}
+
+void counters_read(struct counters *c)
+{
+	vec_each(&c->readings, reading)
+		take_reading(c, reading);
+	if (c->tally)
+		read_tally(c);
+}
+
+void counters_close(struct counters *c)
+{
+	for (size_t i = 0; i < c->row_count; i++) {
+		struct counter_row *row = &c->rows[i];
+
+		vec_each(&row->counters, counter)
+			if (counter->fd >= 0)
+				close(counter->fd);
+		vec_release(&row->counters);
+		free(row->name);
+		free(row->reason);
+	}
+	if (c->tally)
+		tally_free(c->tally);
+	vec_release(&c->tally_rows);
+	vec_release(&c->readings);
+	vec_release(&c->members);
+	free(c->rows);
+	free(c->buffer);
+	free(c->note);
+	*c = (struct counters){};
+}
+
+size_t counters_live(const struct counters *c)
+{
+	size_t live = 0;
+
+	for (size_t i = 0; i < c->row_count; i++)
+		live += c->rows[i].state == EVENT_COUNTED;
+	return live;
+}

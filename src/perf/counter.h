@@ -1,0 +1,89 @@
+/*
+ * Counting: every event of a list opened on every place of a target (threads, CPUs, cgroups),
+ * read together, closed together. The event list and the target must outlive the counters.
+ * One thread at a time.
+ */
+#ifndef TACHO_PERF_COUNTER_H
+#define TACHO_PERF_COUNTER_H
+
+#include "event/event.h"
+#include "perf/tally.h"
+
+#include <sys/types.h>
+
+/* Where to count: on tasks wherever they run, or on CPUs whatever they run. */
+struct target {
+	VEC(pid_t) tasks; /* empty: CPUs */
+	VEC(int) cpus; /* empty with tasks: any CPU */
+	VEC(struct target_cgroup {
+		char *name;
+		int fd;
+	}) cgroups; /* with CPUs: only tasks of these */
+	bool inherit; /* children are counted with their parent */
+	bool on_exec; /* starts by itself when the task executes a program */
+};
+
+void target_release(struct target *target);
+
+struct count {
+	uint64_t value, enabled_ns, running_ns;
+};
+
+/* One open counter: an event at a place. */
+struct counter {
+	int fd; /* -1: read through its group's leader, or from the tally */
+	int cpu; /* -1: any */
+	int task; /* index into target->tasks, -1: all */
+	int cgroup; /* index into target->cgroups, -1 */
+	struct count now, before; /* last reading and the one before it */
+};
+
+enum event_state { EVENT_COUNTED, EVENT_UNSUPPORTED, EVENT_REFUSED };
+
+/* All counters of one event. */
+struct counter_row {
+	const struct event *event;
+	char *name; /* shown; may differ from the event's when only user mode may be counted */
+	enum event_state state;
+	char *reason; /* when it is not counted */
+	int code; /* errno of the failure */
+	bool user_only; /* the kernel's part may not be watched */
+	bool whole_machine; /* a PMU outside of the cores counts everybody, not just the target */
+	VEC(struct counter) counters;
+};
+
+/* A group of counters at one place, read by one system call. */
+struct reading {
+	int fd;
+	size_t first, count; /* in members */
+};
+
+struct counters {
+	const struct target *target;
+	struct counter_row *rows;
+	size_t row_count;
+	VEC(struct reading) readings;
+	VEC(struct reading_member {
+		uint32_t row, index;
+	}) members;
+	struct tally *tally; /* many tracepoints at once, NULL if not used */
+	VEC(size_t) tally_rows;
+	char *note; /* what the user should know about how it is counted */
+	uint64_t *buffer;
+	size_t buffer_words;
+};
+
+/* Opens what can be opened: rows that could not say why. Fails only if the files run out. */
+int counters_open(struct counters *c, const struct event_list *events, const struct target *target,
+		  struct err *e);
+void counters_enable(struct counters *c);
+void counters_disable(struct counters *c);
+
+/* Takes a new reading of everything; the last one becomes `before`. */
+void counters_read(struct counters *c);
+void counters_close(struct counters *c);
+
+/* How many rows are really counting. */
+size_t counters_live(const struct counters *c);
+
+#endif

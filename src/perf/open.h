@@ -1,0 +1,23 @@
+/* perf_event_open(2), and what its refusals mean for the user. */
+#ifndef TACHO_PERF_OPEN_H
+#define TACHO_PERF_OPEN_H
+
+#include "base/buf.h"
+#include "event/event.h"
+
+#include <sys/types.h>
+
+/* File descriptor (close-on-exec) or a negative errno. */
+int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned flags);
+
+/* A short reason, fit for a table: "not supported by this CPU", "needs perf_event_paranoid ≤ 1". */
+void perf_open_reason(int code, const struct perf_event_attr *attr, bool system_wide,
+		      struct buf *out);
+
+/* True for errors that mean "this machine has no such event", not "you may not" or "not so". */
+bool perf_open_is_absent(int code);
+
+/* -1 … 4, or 2 (the kernel's default) if it cannot be read. */
+int perf_paranoid(void);
+
+#endif
