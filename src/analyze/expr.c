@@ -341,7 +341,7 @@ static int parse_unary(struct parser *p, uint32_t *ret_node)
 /* Operators that bind tighter than @level. */
 static int parse_binary(struct parser *p, unsigned level, uint32_t *ret_node)
 {
-	uint32_t left, right;
+	uint32_t left = 0, right = 0;
 	int r = parse_unary(p, &left);
 
 	while (!r && p->tok.kind == TOK_INFIX && p->tok.infix->level > level) {
@@ -412,7 +412,7 @@ void expr_free(struct expr *x)
 {
 	if (!x)
 		return;
-	vec_each (&x->refs, r)
+	vec_each(&x->refs, r)
 		free(r->name);
 	vec_release(&x->refs);
 	vec_release(&x->nodes);
@@ -539,7 +539,7 @@ static void find_needed(struct expr *x)
 {
 	bool *used = xcalloc(x->nodes.len, sizeof(*used));
 
-	vec_each (&x->refs, r)
+	vec_each(&x->refs, r)
 		r->needed = false;
 	used[x->nodes.len - 1] = true;
 	for (size_t i = x->nodes.len; i--;) {

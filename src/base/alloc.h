@@ -12,7 +12,7 @@
 #define ARRAY_LEN(a)           (sizeof(a) / sizeof((a)[0]))
 
 /* Scope cleanup: `CLEANUP(buf_release) struct buf b = {};` */
-#define CLEANUP(fn)            __attribute__((cleanup(fn)))
+#define CLEANUP(fn) __attribute__((cleanup(fn)))
 
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *old, size_t count, size_t size);

@@ -43,7 +43,8 @@ static int store(struct parser *p, const struct option_def *d, const char *shown
 		break;
 	case OPT_UINT:
 		if (!parse_u64(value, &number) || number > UINT_MAX)
-			return err_set(p->e, EINVAL, "option %s takes a number, not '%s'", shown, value);
+			return err_set(p->e, EINVAL, "option %s takes a number, not '%s'", shown,
+				       value);
 		*(unsigned *)target = (unsigned)number;
 		break;
 	case OPT_END:
@@ -103,12 +104,13 @@ static int find_long(struct parser *p, const char *name, const struct option_def
 static int parse_long(struct parser *p, const char *word)
 {
 	const char *equals = strchr(word, '='), *value = equals ? equals + 1 : NULL;
-	CLEANUP(free_ptr) char *name = xstrndup(word, equals ? (size_t)(equals - word) : strlen(word));
+	CLEANUP(free_ptr)
+	char *name = xstrndup(word, equals ? (size_t)(equals - word) : strlen(word));
 	CLEANUP(free_ptr) char *shown = NULL;
 	const struct option_def *d = NULL;
 	int r = find_long(p, name, &d);
 
-	if (r < 0)
+	if (r < 0 || !d)
 		return r;
 	shown = xasprintf("--%s", d->name);
 	if (takes_value(d) && !value)
@@ -173,7 +175,8 @@ int option_parse(const struct option_def *table, void *values, int argc, char **
 			*ret_help = true;
 			continue;
 		}
-		r = word[1] == '-' ? parse_long(&p, word + 2) : parse_letters(&p, word + 1, ret_help);
+		r = word[1] == '-' ? parse_long(&p, word + 2)
+				   : parse_letters(&p, word + 1, ret_help);
 		if (r < 0)
 			return r;
 	}

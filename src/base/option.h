@@ -19,14 +19,14 @@
 #include <stdbool.h>
 
 enum option_kind {
-	OPT_END, /* the zero row that ends the table */
-	OPT_HEADING, /* only a title: help is the text */
-	OPT_FLAG, /* bool */
-	OPT_COUNT, /* unsigned, one more each time */
-	OPT_STR, /* const char * */
+	OPT_END,      /* the zero row that ends the table */
+	OPT_HEADING,  /* only a title: help is the text */
+	OPT_FLAG,     /* bool */
+	OPT_COUNT,    /* unsigned, one more each time */
+	OPT_STR,      /* const char * */
 	OPT_OPTIONAL, /* const char *, value only as --name=VALUE; "" without one */
-	OPT_LIST, /* option_list, one entry each time */
-	OPT_UINT, /* unsigned */
+	OPT_LIST,     /* option_list, one entry each time */
+	OPT_UINT,     /* unsigned */
 };
 
 typedef VEC(const char *) option_list;

@@ -22,6 +22,7 @@ struct term term_of(int fd)
 {
 	struct term t = {.width = 80, .bold = "", .dim = "", .red = "", .green = ""};
 	const char *columns = getenv("COLUMNS"), *kind = getenv("TERM");
+	const char *plain = getenv("NO_COLOR");
 	struct winsize size;
 
 	t.yellow = t.blue = t.reset = "";
@@ -31,7 +32,7 @@ struct term term_of(int fd)
 		t.width = size.ws_col;
 	else if (columns && atoi(columns) > 20)
 		t.width = (size_t)atoi(columns);
-	if (!t.tty || (getenv("NO_COLOR") && *getenv("NO_COLOR")) || (kind && !strcmp(kind, "dumb")))
+	if (!t.tty || (plain && *plain) || (kind && !strcmp(kind, "dumb")))
 		return t;
 	t.bold = "\033[1m";
 	t.dim = "\033[2m";

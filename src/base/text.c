@@ -36,7 +36,8 @@ unsigned text_distance(const char *a, const char *b, unsigned limit)
 
 		row[0] = i;
 		for (unsigned j = 1; j <= b_len; j++) {
-			bool same = tolower((unsigned char)a[i - 1]) == tolower((unsigned char)b[j - 1]);
+			bool same = tolower((unsigned char)a[i - 1]) ==
+				    tolower((unsigned char)b[j - 1]);
 			unsigned best = diagonal + !same;
 
 			diagonal = row[j];
@@ -79,9 +80,9 @@ void suggest_sentence(const struct suggest *s, struct buf *out)
 {
 	for (size_t i = 0; i < s->count; i++)
 		buf_addf(out, "%s'%s'",
-			 !i		   ? "; did you mean "
+			 !i                  ? "; did you mean "
 			 : i + 1 == s->count ? " or "
-					   : ", ",
+					     : ", ",
 			 s->names[i]);
 	if (s->count)
 		buf_add_char(out, '?');

@@ -7,9 +7,9 @@
 
 #include "base/alloc.h"
 
-#define VEC(...)                                                                                  \
+#define VEC(...)                                                                                   \
 	struct {                                                                                   \
-		__VA_ARGS__ *items;                                                                       \
+		__VA_ARGS__ *items;                                                                \
 		size_t len, cap;                                                                   \
 	}
 

@@ -13,10 +13,10 @@
 
 struct command {
 	const char *name;
-	const char *summary; /* half a line, lower case, no full stop */
-	const char *usage; /* what follows "tacho NAME", one form a line */
-	const char *details; /* paragraphs, separated by an empty line */
-	const char *examples; /* lines "command  # what it does" */
+	const char *summary;     /* half a line, lower case, no full stop */
+	const char *usage;       /* what follows "tacho NAME", one form a line */
+	const char *details;     /* paragraphs, separated by an empty line */
+	const char *examples;    /* lines "command  # what it does" */
 	const char *exit_status; /* NULL: the usual one (0 done, 1 failed, 2 wrong usage) */
 	const struct option_def *options;
 	const char *words; /* first words that it takes, for completion: "load remove" */
@@ -43,7 +43,8 @@ int command_fail(int status, const char *fmt, ...) PRINTF_LIKE(2, 3);
  * The beginning of every command: parses the options into @values. Returns the number of words
  * read, or -1 when the command is to end now with *ret_status (help shown, or wrong usage).
  */
-int command_options(const struct command *self, void *values, int argc, char **argv, int *ret_status);
+int command_options(const struct command *self, void *values, int argc, char **argv,
+		    int *ret_status);
 
 /* Writes all of @b to @fd and empties it; false once the reader has gone or the disk is full. */
 bool command_flush(struct buf *b, int fd);

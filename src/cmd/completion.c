@@ -30,18 +30,21 @@ static void bash_words(const struct command *c, struct buf *out)
 
 static void script_bash(struct buf *out)
 {
-	buf_add(out, "# tacho completion for bash: source this file, or put it where bash looks\n"
-		     "_tacho() {\n"
-		     "\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
-		     "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W '");
+	buf_add(out,
+		"# tacho completion for bash: source this file, or put it where bash looks\n"
+		"_tacho() {\n"
+		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
+		"\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W '");
 	for (size_t i = 0; commands[i]; i++)
 		buf_addf(out, "%s ", commands[i]->name);
 	buf_add(out, "--help --version' -- \"$cur\"))\n\t\treturn\n\tfi\n"
 		     "\tcase $prev in\n"
 		     "\t-e|--event)\n"
 		     "\t\tcompopt -o nospace 2>/dev/null\n"
-		     "\t\tCOMPREPLY=($(compgen -W \"$(tacho list --names 2>/dev/null)\" -- \"${cur##*,}\"))\n"
-		     "\t\t[ \"$cur\" != \"${cur%,*}\" ] && COMPREPLY=(\"${COMPREPLY[@]/#/${cur%,*},}\")\n"
+		     "\t\tCOMPREPLY=($(compgen -W \"$(tacho list --names 2>/dev/null)\" -- "
+		     "\"${cur##*,}\"))\n"
+		     "\t\t[ \"$cur\" != \"${cur%,*}\" ] && "
+		     "COMPREPLY=(\"${COMPREPLY[@]/#/${cur%,*},}\")\n"
 		     "\t\treturn ;;\n"
 		     "\t-o|--output|-b|--binary) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n"
 		     "\tesac\n"
@@ -68,10 +71,10 @@ static void add_help(const char *help, const char *unwanted, struct buf *out)
 
 static void zsh_option(const struct option_def *d, struct buf *out)
 {
-	const char *action = completes_files(d->arg)  ? ":file:_files"
-			     : completes_events(d->arg) ? ":event:_tacho_events"
+	const char *action = completes_files(d->arg)             ? ":file:_files"
+			     : completes_events(d->arg)          ? ":event:_tacho_events"
 			     : d->arg && d->kind != OPT_OPTIONAL ? ":value: "
-								: "";
+								 : "";
 	if (d->letter) {
 		buf_addf(out, "\t\t\t'*-%c[", d->letter);
 		add_help(d->help, "'[]:", out);
@@ -93,8 +96,9 @@ static void script_zsh(struct buf *out)
 		     "_tacho() {\n\tlocal -a cmds\n\tcmds=(\n");
 	for (size_t i = 0; commands[i]; i++)
 		buf_addf(out, "\t\t'%s:%s'\n", commands[i]->name, commands[i]->summary);
-	buf_add(out, "\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe command cmds\n\t\treturn\n\tfi\n"
-		     "\tlocal cmd=${words[2]}\n\tshift words\n\t(( CURRENT-- ))\n\tcase $cmd in\n");
+	buf_add(out,
+		"\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe command cmds\n\t\treturn\n\tfi\n"
+		"\tlocal cmd=${words[2]}\n\tshift words\n\t(( CURRENT-- ))\n\tcase $cmd in\n");
 	for (size_t i = 0; commands[i]; i++) {
 		buf_addf(out, "\t%s)\n\t\t_arguments \\\n", commands[i]->name);
 		for (const struct option_def *d = commands[i]->options; d && d->kind; d++)
@@ -114,12 +118,13 @@ static void script_fish(struct buf *out)
 	for (size_t i = 0; commands[i]; i++) {
 		const struct command *c = commands[i];
 
-		buf_addf(out, "complete -c tacho -n __fish_use_subcommand -f -a %s -d '%s'\n", c->name,
-			 c->summary);
+		buf_addf(out, "complete -c tacho -n __fish_use_subcommand -f -a %s -d '%s'\n",
+			 c->name, c->summary);
 		for (const struct option_def *d = c->options; d && d->kind; d++) {
 			if (d->kind == OPT_HEADING)
 				continue;
-			buf_addf(out, "complete -c tacho -n '__fish_seen_subcommand_from %s'", c->name);
+			buf_addf(out, "complete -c tacho -n '__fish_seen_subcommand_from %s'",
+				 c->name);
 			if (d->letter)
 				buf_addf(out, " -s %c", d->letter);
 			if (d->name)
@@ -133,7 +138,8 @@ static void script_fish(struct buf *out)
 			buf_add(out, "'\n");
 		}
 		if (c->words)
-			buf_addf(out, "complete -c tacho -n '__fish_seen_subcommand_from %s' -a '%s'\n",
+			buf_addf(out,
+				 "complete -c tacho -n '__fish_seen_subcommand_from %s' -a '%s'\n",
 				 c->name, c->words);
 	}
 }

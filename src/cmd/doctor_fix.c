@@ -162,7 +162,7 @@ static void fix_governor(struct outcome *o)
 	size_t count = 0;
 
 	fs_list(dir, &names);
-	vec_each (&names, name) {
+	vec_each(&names, name) {
 		CLEANUP(free_ptr)
 		char *path = xasprintf("%s/%s/cpufreq/scaling_governor", dir, *name);
 
@@ -266,7 +266,7 @@ int fix_run(const struct roots *roots, const char *list, bool as_json)
 	bool ok = true;
 
 	text_split(list, ", ", &names);
-	vec_each (&names, name)
+	vec_each(&names, name)
 		if (!fix_find(*name))
 			return unknown_name(*name);
 	if (roots->foreign)

@@ -91,7 +91,7 @@ static size_t count_governors(const struct doctor *d, size_t *ret_other, char *o
 	size_t count = 0, others = 0;
 
 	fs_list(dir, &names);
-	vec_each (&names, name) {
+	vec_each(&names, name) {
 		char governor[32];
 
 		if (!text_glob("cpu[0-9]*", *name) ||

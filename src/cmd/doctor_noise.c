@@ -112,7 +112,7 @@ struct noise *noise_start(const struct doctor *d)
 	n->complete = true;
 	read_cpu_time(d, &n->before);
 	fs_list("/proc", &names);
-	vec_each (&names, name) {
+	vec_each(&names, name) {
 		struct process p;
 		long long pid;
 
@@ -156,7 +156,7 @@ static void noise_finish(const struct doctor *d, struct noise *n)
 	if (!read_cpu_time(d, &n->after))
 		n->after = n->before;
 	n->seconds = (double)(clock_now_ns() - n->start_ns) / 1e9;
-	vec_each (&n->processes, p) {
+	vec_each(&n->processes, p) {
 		struct process later;
 
 		if (read_process(p->pid, &later) && later.ticks > p->ticks)

@@ -22,7 +22,7 @@ static bool find_program(const char *name, char *path, size_t size)
 	CLEANUP(strvec_release) strvec list = {};
 
 	text_split(dirs ? dirs : "/usr/bin:/bin", ":", &list);
-	vec_each (&list, dir) {
+	vec_each(&list, dir) {
 		if ((*dir)[0] != '/' || (size_t)snprintf(path, size, "%s/%s", *dir, name) >= size)
 			continue;
 		if (!access(path, X_OK))

@@ -12,15 +12,16 @@ static const struct option_def events_table[] = {
 	{'u', "uarch", "NAME", OPT_STR, offsetof(struct events_options, uarch),
 	 "with load: name of the microarchitecture, if the files do not tell"},
 	{'c', "cpu", "REGEX", OPT_STR, offsetof(struct events_options, cpu),
-	 "with load: CPUs that the events are for, such as GenuineIntel-6-6A; without it a mapfile.csv "
+	 "with load: CPUs that the events are for, such as GenuineIntel-6-6A; without it a "
+	 "mapfile.csv "
 	 "beside or above the files tells"},
 	{},
 };
 
 static void print_row(struct buf *out, const struct vendor_installed *item)
 {
-	buf_addf(out, "%-20s %6zu events %6zu metrics%s\n", item->uarch, item->events, item->metrics,
-		 item->this_cpu ? "  (this CPU)" : "");
+	buf_addf(out, "%-20s %6zu events %6zu metrics%s\n", item->uarch, item->events,
+		 item->metrics, item->this_cpu ? "  (this CPU)" : "");
 }
 
 static int show(struct buf *out)
@@ -69,7 +70,8 @@ static int run_events(const struct command *self, int argc, char **argv)
 	if (used < 0)
 		return status;
 	/* Options may stand behind the verb as well. */
-	if (*verb && (more = command_options(self, &o, argc - used - 1, argv + used + 1, &status)) < 0)
+	if (*verb &&
+	    (more = command_options(self, &o, argc - used - 1, argv + used + 1, &status)) < 0)
 		return status;
 	used += more + 1;
 	if (!*verb || !strcmp(verb, "list"))
@@ -94,9 +96,11 @@ const struct command cmd_events = {
 	.usage = "[list]\nload [--uarch NAME] [--cpu REGEX] FILE|DIR …\nremove UARCH …",
 	.details =
 		"Reads event and metric files in the JSON form that the Linux kernel (tools/perf/"
-		"pmu-events) and Intel (perfmon) publish, one file or a folder with all below it. They "
+		"pmu-events) and Intel (perfmon) publish, one file or a folder with all below it. "
+		"They "
 		"are kept in the data directory, and for the CPU that they are for they win over "
-		"libpfm4: their names can be given to -e, their metrics to -M. Loading a file again "
+		"libpfm4: their names can be given to -e, their metrics to -M. Loading a file "
+		"again "
 		"replaces the events of the same name.",
 	.examples = "  tacho events load perfmon/ICX/events\n"
 		    "  tacho events load --cpu 'AuthenticAMD-25-1[0-9A-F]' amdzen4/\n"

@@ -93,7 +93,8 @@ void help_of_all(struct buf *out)
 	for (size_t i = 0; commands[i]; i++)
 		buf_addf(out, "  %s%-12s%s %s\n", t.bold, commands[i]->name, t.reset,
 			 commands[i]->summary);
-	buf_add(out, "\ntacho COMMAND --help says more about one; tacho doctor says what works here.\n");
+	buf_add(out,
+		"\ntacho COMMAND --help says more about one; tacho doctor says what works here.\n");
 }
 
 /* ---- manual pages ---- */
@@ -119,8 +120,8 @@ static void roff_paragraphs(struct buf *out, const char *text)
 {
 	while (*text) {
 		const char *end = strstr(text, "\n\n");
-		CLEANUP(free_ptr) char *part =
-			xstrndup(text, end ? (size_t)(end - text) : strlen(text));
+		CLEANUP(free_ptr)
+		char *part = xstrndup(text, end ? (size_t)(end - text) : strlen(text));
 
 		buf_add(out, ".PP\n");
 		roff(out, part);
@@ -159,14 +160,15 @@ static void manual_of_tacho(struct buf *out)
 		roff(out, commands[i]->summary);
 		buf_add_char(out, '\n');
 	}
-	buf_add(out, ".SH ENVIRONMENT\n"
-		     ".TP\n.B TACHO_SYSFS, TACHO_PROCFS\nuse these instead of /sys and /proc, to "
-		     "look at a machine from a copy of its files\n"
-		     ".TP\n.B NO_COLOR\nno colours on a terminal\n"
-		     ".SH FILES\n"
-		     ".TP\n.I $XDG_CONFIG_HOME/tacho/events.conf\ndefault modifiers per event: lines "
-		     "\\(lqPATTERN MODIFIERS\\(rq\n"
-		     ".TP\n.I $XDG_DATA_HOME/tacho/events/\nevent files added by tacho events load\n");
+	buf_add(out,
+		".SH ENVIRONMENT\n"
+		".TP\n.B TACHO_SYSFS, TACHO_PROCFS\nuse these instead of /sys and /proc, to "
+		"look at a machine from a copy of its files\n"
+		".TP\n.B NO_COLOR\nno colours on a terminal\n"
+		".SH FILES\n"
+		".TP\n.I $XDG_CONFIG_HOME/tacho/events.conf\ndefault modifiers per event: lines "
+		"\\(lqPATTERN MODIFIERS\\(rq\n"
+		".TP\n.I $XDG_DATA_HOME/tacho/events/\nevent files added by tacho events load\n");
 }
 
 void help_manual(const struct command *c, struct buf *out)
@@ -225,7 +227,8 @@ static int run_help(const struct command *self, int argc, char **argv)
 		if (!strcmp(commands[i]->name, argv[used]))
 			wanted = commands[i];
 	if (used < argc && !wanted && strcmp(argv[used], "tacho"))
-		return command_fail(EXIT_USAGE, "help: unknown command '%s' (tacho help lists them)",
+		return command_fail(EXIT_USAGE,
+				    "help: unknown command '%s' (tacho help lists them)",
 				    argv[used]);
 	if (o.man)
 		help_manual(wanted, &text);

@@ -13,7 +13,8 @@ static const struct option_def list_table[] = {
 	{'g', "group", "GROUP", OPT_STR, offsetof(struct list_options, group),
 	 "only hw, sw, cache, pmu, tracepoint, sdt, probe or raw"},
 	{'u', "uarch", "NAME", OPT_STR, offsetof(struct list_options, uarch),
-	 "events of another microarchitecture (zen4, icelakex, skl …), of all, or help to name them"},
+	 "events of another microarchitecture (zen4, icelakex, skl …), of all, or help to name "
+	 "them"},
 	{'b', "binary", "FILE", OPT_LIST, offsetof(struct list_options, binaries),
 	 "also show the SDT markers of a program or library"},
 	{'j', "json", NULL, OPT_FLAG, offsetof(struct list_options, json), "as JSON"},
@@ -126,7 +127,8 @@ static int finish(struct list *list)
 		buf_add(&list->out, list->shown ? "\n]\n" : "[]\n");
 	else if (!o->names)
 		list_text_finish(list);
-	ok = o->json || o->names ? command_flush(&list->out, STDOUT_FILENO) : pager_show(&list->out);
+	ok = o->json || o->names ? command_flush(&list->out, STDOUT_FILENO)
+				 : pager_show(&list->out);
 	if (!ok)
 		return EXIT_FAILED;
 	if (!list->shown && !list->problems)
@@ -143,22 +145,30 @@ static int run_list(const struct command *self, int argc, char **argv)
 	CLEANUP(catalog_release) struct catalog c;
 	strvec binaries = {};
 	enum event_kind kind;
-	int status, used = command_options(self, &o, argc, argv, &status);
+	int status, used = command_options(self, &o, argc, argv, &status), more = 0;
+	const char *word = used >= 0 && used < argc ? argv[used] : NULL;
 
 	catalog_init(&c);
 	if (used < 0)
 		return status;
+	/* Options may stand behind the word as well. */
+	if (word &&
+	    (more = command_options(self, &o, argc - used - 1, argv + used + 1, &status)) < 0)
+		return status;
 	if (o.group && !event_kind_find(o.group, &kind))
-		return command_fail(EXIT_USAGE, "list: '%s' is not a group (hw, sw, cache, pmu, tracepoint, "
-				    "sdt, probe, raw)", o.group);
+		return command_fail(EXIT_USAGE,
+				    "list: '%s' is not a group (hw, sw, cache, pmu, tracepoint, "
+				    "sdt, probe, raw)",
+				    o.group);
 	if (o.group)
 		list.query.kind = (int)kind;
-	if (used < argc && event_kind_find(argv[used], &kind) && !o.group)
+	if (word && event_kind_find(word, &kind) && !o.group)
 		list.query.kind = (int)kind;
-	else if (used < argc)
-		list.glob = argv[used];
-	if (used + 1 < argc)
-		return command_fail(EXIT_USAGE, "list: one GROUP or GLOB at most; quote a pattern, so "
+	else if (word)
+		list.glob = word;
+	if (word && used + 1 + more < argc)
+		return command_fail(EXIT_USAGE,
+				    "list: one GROUP or GLOB at most; quote a pattern, so "
 				    "that the shell does not expand it");
 	if (o.uarch && !strcmp(o.uarch, "help"))
 		return list_uarchs(&c);
@@ -184,11 +194,16 @@ const struct command cmd_list = {
 	.usage = "[OPTIONS] [GROUP|GLOB]",
 	.details =
 		"Shows every event that can be counted: the kernel's generic hardware, cache and "
-		"software events, events of all PMUs, tracepoints, probes, and the symbolic events of "
-		"this CPU from loaded event files (see tacho events) or libpfm4. Each is really opened "
-		"to see whether it can be used here and now; where it cannot, the reason is shown.\n\n"
-		"GROUP is hw, sw, cache, pmu, tracepoint, sdt, probe or raw. GLOB is matched with the "
-		"whole name; without one of *?[ it is looked for inside of names. What you count most "
+		"software events, events of all PMUs, tracepoints, probes, and the symbolic events "
+		"of "
+		"this CPU from loaded event files (see tacho events) or libpfm4. Each is really "
+		"opened "
+		"to see whether it can be used here and now; where it cannot, the reason is "
+		"shown.\n\n"
+		"GROUP is hw, sw, cache, pmu, tracepoint, sdt, probe or raw. GLOB is matched with "
+		"the "
+		"whole name; without one of *?[ it is looked for inside of names. What you count "
+		"most "
 		"comes first.",
 	.examples = "  tacho list 'sched:*'                       # all scheduler tracepoints\n"
 		    "  tacho list --search LLC                    # in names and descriptions\n"

@@ -24,8 +24,8 @@ static char *mask_lines(const struct list *list, const struct catalog_entry *ent
 	for (size_t i = 0; i < entry->mask_count; i++) {
 		const struct catalog_mask *m = &entry->masks[i];
 
-		buf_addf(&out, "%s    :%-*s 0x%02llx%s  ", list->term.dim, NAME_COLUMNS - 12, m->name,
-			 (unsigned long long)m->code, m->is_default ? "*" : " ");
+		buf_addf(&out, "%s    :%-*s 0x%02llx%s  ", list->term.dim, NAME_COLUMNS - 12,
+			 m->name, (unsigned long long)m->code, m->is_default ? "*" : " ");
 		text_add_printable(&out, m->description ? m->description : "");
 		buf_addf(&out, "%s\n", list->term.reset);
 	}
@@ -125,7 +125,8 @@ static void print_line(struct list *list, const struct list_line *line, bool wit
 
 static int by_uses(const void *a, const void *b)
 {
-	const struct list_line *x = *(struct list_line *const *)a, *y = *(struct list_line *const *)b;
+	const struct list_line *x = *(struct list_line *const *)a,
+			       *y = *(struct list_line *const *)b;
 
 	return x->uses < y->uses ? 1 : x->uses > y->uses ? -1 : strcmp(x->name, y->name);
 }

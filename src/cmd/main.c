@@ -48,7 +48,8 @@ bool command_flush(struct buf *b, int fd)
 	return all;
 }
 
-int command_options(const struct command *self, void *values, int argc, char **argv, int *ret_status)
+int command_options(const struct command *self, void *values, int argc, char **argv,
+		    int *ret_status)
 {
 	CLEANUP(buf_release) struct buf text = {};
 	bool help = false;

@@ -30,7 +30,8 @@ bool pager_show(struct buf *text)
 
 	/* A pager with arguments would need a shell to take it apart; less knows ours by LESS. */
 	if (!isatty(STDOUT_FILENO) || strchr(argv[0], ' ') || !strcmp(argv[0], "cat") ||
-	    (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && line_count(text) < size.ws_row) || pipe(pipes))
+	    (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && line_count(text) < size.ws_row) ||
+	    pipe(pipes))
 		return command_flush(text, STDOUT_FILENO);
 	setenv("LESS", "FRX", 0);
 	posix_spawn_file_actions_init(&actions);

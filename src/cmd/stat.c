@@ -17,8 +17,10 @@
 static const struct option_def stat_table_of_options[] = {
 	{0, NULL, NULL, OPT_HEADING, 0, "What to count"},
 	{'e', "event", "EVENT", OPT_LIST, AT(events),
-	 "events, separated by commas: names, {groups}, pmu/terms/, tracepoints, globs; see tacho list"},
-	{'M', "metrics", "METRIC", OPT_LIST, AT(metrics), "metrics made of events; help lists them"},
+	 "events, separated by commas: names, {groups}, pmu/terms/, tracepoints, globs; see tacho "
+	 "list"},
+	{'M', "metrics", "METRIC", OPT_LIST, AT(metrics),
+	 "metrics made of events; help lists them"},
 	{'d', "detailed", NULL, OPT_COUNT, AT(detail), "cache events too; -dd and -ddd for more"},
 	{'n', "null", NULL, OPT_FLAG, AT(null_run), "no events, only the time"},
 	{0, NULL, NULL, OPT_HEADING, 0, "Where"},
@@ -26,13 +28,16 @@ static const struct option_def stat_table_of_options[] = {
 	{'C', "cpu", "LIST", OPT_STR, AT(cpus), "only these CPUs (0-3,8)"},
 	{'p', "pid", "PID", OPT_STR, AT(pids), "running processes, with all their threads"},
 	{'t', "tid", "TID", OPT_STR, AT(tids), "running threads"},
-	{'G', "cgroup", "NAME", OPT_STR, AT(cgroups), "only tasks in these cgroups, each on its own"},
+	{'G', "cgroup", "NAME", OPT_STR, AT(cgroups),
+	 "only tasks in these cgroups, each on its own"},
 	{'i', "no-inherit", NULL, OPT_FLAG, AT(no_inherit), "do not count child processes"},
 	{0, NULL, NULL, OPT_HEADING, 0, "When"},
-	{'I', "interval-print", "MS", OPT_UINT, AT(interval_ms), "print counts every MS milliseconds, from 1 on"},
+	{'I', "interval-print", "MS", OPT_UINT, AT(interval_ms),
+	 "print counts every MS milliseconds, from 1 on"},
 	{0, "interval-count", "N", OPT_UINT, AT(interval_count), "stop after N intervals"},
 	{'r', "repeat", "N", OPT_UINT, AT(repeat), "run N times, print mean and spread"},
-	{'D', "delay", "MS", OPT_UINT, AT(delay_ms), "start to count MS milliseconds after the start"},
+	{'D', "delay", "MS", OPT_UINT, AT(delay_ms),
+	 "start to count MS milliseconds after the start"},
 	{0, "timeout", "MS", OPT_UINT, AT(timeout_ms), "stop after MS milliseconds"},
 	{0, NULL, NULL, OPT_HEADING, 0, "How to add up"},
 	{'A', "no-aggr", NULL, OPT_FLAG, AT(no_aggregation), "each CPU on its own"},
@@ -46,7 +51,8 @@ static const struct option_def stat_table_of_options[] = {
 	{'o', "output", "FILE", OPT_STR, AT(output), "write to FILE instead of standard error"},
 	{0, "append", NULL, OPT_FLAG, AT(append), "with -o: add to the file"},
 	{0, "log-fd", "FD", OPT_UINT, AT(log_fd), "write to this descriptor"},
-	{0, "no-live", NULL, OPT_FLAG, AT(no_live), "with -I on a terminal: plain lines, no sparklines"},
+	{0, "no-live", NULL, OPT_FLAG, AT(no_live),
+	 "with -I on a terminal: plain lines, no sparklines"},
 	{},
 };
 
@@ -89,10 +95,12 @@ static int on_open(void *ctx, struct counters *c, struct err *e)
 		tools |= c->rows[i].event->tool != TOOL_NONE;
 	if (tools)
 		return 0;
-	return err_set(e, c->rows[0].code ? c->rows[0].code : ENOENT, "no event can be counted here: '%s' %s%s%s",
-		       c->rows[0].name, c->rows[0].state == EVENT_UNSUPPORTED ? "is " : "",
+	return err_set(e, c->rows[0].code ? c->rows[0].code : ENOENT,
+		       "no event can be counted here: '%s' %s%s%s", c->rows[0].name,
+		       c->rows[0].state == EVENT_UNSUPPORTED ? "is " : "",
 		       c->rows[0].reason ? c->rows[0].reason : "not supported",
-		       s->no_pmu ? "; there is no PMU in this machine (tacho doctor says why)" : "");
+		       s->no_pmu ? "; there is no PMU in this machine (tacho doctor says why)"
+				 : "");
 }
 
 static void read_usage(struct stat_session *s, struct stat_table *t)
@@ -161,15 +169,15 @@ static void choose_title(struct stat_session *s)
 {
 	struct buf title = {};
 
-	if (s->plan.argv) {
+	if (s->o.pids || s->o.tids) {
+		buf_addf(&title, "%s id '%s'", s->o.pids ? "process" : "thread",
+			 s->o.pids ? s->o.pids : s->o.tids);
+	} else if (s->plan.argv) {
 		for (char *const *arg = s->plan.argv; *arg; arg++) {
 			buf_add(&title, arg == s->plan.argv ? "'" : " ");
 			text_add_printable(&title, *arg);
 		}
 		buf_add_char(&title, '\'');
-	} else if (s->o.pids || s->o.tids) {
-		buf_addf(&title, "%s id '%s'", s->o.pids ? "process" : "thread",
-			 s->o.pids ? s->o.pids : s->o.tids);
 	} else {
 		buf_add(&title, s->o.cpus ? "'CPU(s) " : "'system wide'");
 		if (s->o.cpus)
@@ -185,21 +193,23 @@ static void print_notes(struct stat_session *s)
 
 	/* Columns say it in every row. */
 	if (s->no_pmu && s->format != &stat_csv)
-		s->format->note(s, "No hardware counters: this machine has no PMU that the kernel knows "
-				   "(usual in virtual machines); tacho doctor says more.");
+		s->format->note(
+			s, "No hardware counters: this machine has no PMU that the kernel knows "
+			   "(usual in virtual machines); tacho doctor says more.");
 	if (s->note)
 		s->format->note(s, s->note);
 	for (size_t i = 0; i < s->table.row_count; i++)
 		if (s->table.rows[i].state == EVENT_REFUSED) {
-			CLEANUP(free_ptr) char *text =
-				xasprintf("%s was not counted: %s.", s->table.rows[i].name,
-					  s->table.rows[i].reason);
+			CLEANUP(free_ptr)
+			char *text = xasprintf("%s was not counted: %s.", s->table.rows[i].name,
+					       s->table.rows[i].reason);
 			s->format->note(s, text);
 			break;
 		}
 	if (l->stretched_ns)
 		buf_addf(&ticks,
-			 "Reading the counters took up to %.1f ms, so intervals were stretched up to "
+			 "Reading the counters took up to %.1f ms, so intervals were stretched up "
+			 "to "
 			 "%.0f ms in order not to slow the workload. ",
 			 (double)l->worst_read_ns / 1e6, (double)l->stretched_ns / 1e6);
 	if (l->missed)
@@ -226,7 +236,8 @@ static int run_all(struct stat_session *s, struct err *e)
 	bool forever = s->o.repeat == 0;
 	int r = 0;
 
-	for (unsigned i = 0; (forever || i < s->o.repeat) && r == 0 && !s->result.interrupted; i++) {
+	for (unsigned i = 0; (forever || i < s->o.repeat) && r == 0 && !s->result.interrupted;
+	     i++) {
 		r = counting_run(&s->plan, &s->result, e);
 		sum.ticks += s->result.ledger.ticks;
 		sum.missed += s->result.ledger.missed;
@@ -263,7 +274,8 @@ static int prepare(struct stat_session *s, int argc, char **argv, struct err *e)
 	if (s->o.all_cpus || s->o.cpus || s->o.cgroups || s->o.metrics.len)
 		topology_load(&s->topology, &s->catalog.roots);
 	if (s->catalog.roots.foreign)
-		return err_set(e, EINVAL, "cannot count on another machine's files (unset TACHO_SYSFS and "
+		return err_set(e, EINVAL,
+			       "cannot count on another machine's files (unset TACHO_SYSFS and "
 			       "TACHO_PROCFS)");
 	r = stat_choose_target(s, e);
 	if (r == 0)
@@ -272,6 +284,8 @@ static int prepare(struct stat_session *s, int argc, char **argv, struct err *e)
 		r = open_output(s, e);
 	if (r < 0)
 		return r;
+	if (s->o.separator && !strcmp(s->o.separator, "\\t"))
+		s->o.separator = "\t";
 	s->format = s->o.json ? &stat_json : s->o.separator ? &stat_csv : &stat_text;
 	s->term = term_of(s->out_fd);
 	if (s->plan.interval_ns && s->term.tty && s->format == &stat_text && !s->o.no_live)
@@ -336,25 +350,35 @@ const struct command cmd_stat = {
 	.name = "stat",
 	.summary = "count events around a command, a process or the whole system",
 	.usage = "[OPTIONS] [--] COMMAND [ARG…]\n[OPTIONS] -p PID | -t TID | -a",
-	.details =
-		"Counts events and shows them with the figures that follow from them: instructions a "
-		"cycle, miss rates, CPUs kept busy. An event that this machine does not have is shown as "
-		"<not supported>, one that never got a counter as <not counted>; when there are more events "
-		"than counters, each line ends with the share of time that it was really counted.\n\n"
-		"Intervals (-I) keep to the clock, and rates use the real time between readings. If "
-		"reading the counters of many threads gets expensive, the intervals are stretched instead "
-		"of slowing the program, and a note says so. Ctrl-C ends the run and prints what was "
-		"counted; a second one ends the command too.\n\n"
-		"Modifiers behind an event: u user, k kernel, h hypervisor, G guest, H host, p precise "
-		"(for sampling), S read the group, D pinned, W weak group, e exclusive. Defaults for them "
-		"come from events.conf in the configuration directory: lines \"PATTERN MODIFIERS\".",
+	.details = "Counts events and shows them with the figures that follow from them: "
+		   "instructions a "
+		   "cycle, miss rates, CPUs kept busy. An event that this machine does not have is "
+		   "shown as "
+		   "<not supported>, one that never got a counter as <not counted>; when there are "
+		   "more events "
+		   "than counters, each line ends with the share of time that it was really "
+		   "counted.\n\n"
+		   "Intervals (-I) keep to the clock, and rates use the real time between "
+		   "readings. If "
+		   "reading the counters of many threads gets expensive, the intervals are "
+		   "stretched instead "
+		   "of slowing the program, and a note says so. Ctrl-C ends the run and prints "
+		   "what was "
+		   "counted; a second one ends the command too.\n\n"
+		   "Modifiers behind an event: u user, k kernel, h hypervisor, G guest, H host, p "
+		   "precise "
+		   "(for sampling), S read the group, D pinned, W weak group, e exclusive. "
+		   "Defaults for them "
+		   "come from events.conf in the configuration directory: lines \"PATTERN "
+		   "MODIFIERS\".",
 	.examples = "  tacho stat make -j4\n"
 		    "  tacho stat -e cycles:u,instructions:u -r 10 -- ./bench --fast\n"
 		    "  tacho stat -I 10 -e page-faults,context-switches -p 1234\n"
 		    "  tacho stat -e 'syscalls:sys_enter_*' -x, ls 2>calls.csv\n"
 		    "  tacho stat -a --per-core -M ipc sleep 5",
-	.exit_status = "That of the command; 128+n if signal n ended it; 126 or 127 if it could not be "
-		       "executed or found; 125 if tacho failed before (unknown event, no permission).",
+	.exit_status =
+		"That of the command; 128+n if signal n ended it; 126 or 127 if it could not be "
+		"executed or found; 125 if tacho failed before (unknown event, no permission).",
 	.options = stat_table_of_options,
 	.run = run_stat,
 };

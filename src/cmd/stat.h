@@ -21,7 +21,8 @@
 struct stat_options {
 	option_list events, metrics;
 	const char *cpus, *pids, *tids, *cgroups, *separator, *output;
-	bool all_cpus, per_thread, per_core, per_socket, per_die, no_aggregation, json, append, no_inherit;
+	bool all_cpus, per_thread, per_core, per_socket, per_die, no_aggregation, json, append,
+		no_inherit;
 	bool null_run, no_live;
 	unsigned interval_ms, interval_count, repeat, timeout_ms, delay_ms, detail, log_fd;
 };
@@ -38,7 +39,7 @@ struct stat_metric {
 /* One column of the table: what is added up in it. */
 struct aggregate {
 	char label[64]; /* "CPU0", "S0-D0-C1", "bash-123"; "" for all */
-	int key[3]; /* sorts, and tells which counters belong to it */
+	int key[3];     /* sorts, and tells which counters belong to it */
 	unsigned cpu_count;
 };
 
@@ -66,10 +67,10 @@ struct stat_table {
 	struct cell *cells; /* row × aggregate */
 	enum aggregation mode;
 	bool by_aggregate; /* print all rows of an aggregate together */
-	double time_s; /* end of the interval, NaN for a whole run */
+	double time_s;     /* end of the interval, NaN for a whole run */
 	double duration_s; /* that the values are of */
 	double user_s, system_s;
-	unsigned runs; /* over how many the statistics are */
+	unsigned runs;        /* over how many the statistics are */
 	struct stats elapsed; /* seconds, over the runs */
 };
 
@@ -98,7 +99,7 @@ struct stat_session {
 	struct counting_plan plan;
 	struct counting_result result;
 	struct stat_table table; /* of the run, then of all repeats */
-	struct stat_table tick; /* of the last interval */
+	struct stat_table tick;  /* of the last interval */
 	strvec task_names;
 	char *title; /* what is measured, for the heading */
 	char *note;
@@ -124,13 +125,15 @@ int stat_choose_events(struct stat_session *s, struct err *e);
 int stat_choose_target(struct stat_session *s, struct err *e);
 
 /* stat_table.c */
-void table_build(struct stat_session *s, struct stat_table *t, const struct counters *c, bool deltas);
+void table_build(struct stat_session *s, struct stat_table *t, const struct counters *c,
+		 bool deltas);
 void table_add_run(struct stat_table *t, double elapsed_s);
 void table_release(struct stat_table *t);
 
 /* stat_figures.c */
 struct figure figure_of(const struct stat_table *t, size_t row, size_t aggregate);
-struct figure figure_stalls_per_instruction(const struct stat_table *t, size_t row, size_t aggregate);
+struct figure figure_stalls_per_instruction(const struct stat_table *t, size_t row,
+					    size_t aggregate);
 double metric_value(struct stat_session *s, const struct stat_table *t, const struct stat_metric *m,
 		    size_t aggregate);
 
@@ -144,7 +147,8 @@ void live_tick(struct stat_live *live, struct stat_session *s, const struct stat
 void live_free(struct stat_live *live, struct stat_session *s);
 
 /* Values as text, shared by the formats. */
-void stat_value_text(const struct stat_row *row, const struct cell *cell, bool plain, struct buf *out);
+void stat_value_text(const struct stat_row *row, const struct cell *cell, bool plain,
+		     struct buf *out);
 const char *stat_missing_text(const struct stat_row *row);
 
 #endif

@@ -20,18 +20,21 @@ static void add_prefix(struct stat_session *s, const struct stat_table *t, size_
 static void add_figure(struct stat_session *s, const struct figure *f)
 {
 	if (f->known)
-		buf_addf(&s->out, "%s%.*f%s%s", s->o.separator, f->decimals, f->value, s->o.separator,
-			 f->unit);
+		buf_addf(&s->out, "%s%.*f%s%s", s->o.separator, f->decimals, f->value,
+			 s->o.separator, f->unit);
 	else
 		buf_addf(&s->out, "%s%s", s->o.separator, s->o.separator);
 }
 
-static void add_row(struct stat_session *s, const struct stat_table *t, size_t row, size_t aggregate)
+static void add_row(struct stat_session *s, const struct stat_table *t, size_t row,
+		    size_t aggregate)
 {
 	const struct stat_row *r = &t->rows[row];
 	const struct cell *cell = table_cell(t, row, aggregate);
 	const char *sep = s->o.separator;
-	double share = cell->enabled_ns ? 100.0 * (double)cell->running_ns / (double)cell->enabled_ns : 100;
+	double share = cell->enabled_ns
+			       ? 100.0 * (double)cell->running_ns / (double)cell->enabled_ns
+			       : 100;
 	struct figure f = figure_of(t, row, aggregate);
 
 	add_prefix(s, t, aggregate);
@@ -39,8 +42,8 @@ static void add_row(struct stat_session *s, const struct stat_table *t, size_t r
 		stat_value_text(r, cell, true, &s->out);
 	else
 		buf_add(&s->out, stat_missing_text(r));
-	buf_addf(&s->out, "%s%s%s%s%s", sep, r->event->unit_text ? r->event->unit_text : "", sep, r->name,
-		 sep);
+	buf_addf(&s->out, "%s%s%s%s%s", sep, r->event->unit_text ? r->event->unit_text : "", sep,
+		 r->name, sep);
 	if (t->mode == AGGR_CGROUP)
 		buf_addf(&s->out, "%s%s", t->aggregates[aggregate].label, sep);
 	if (t->runs > 1) {

@@ -11,13 +11,14 @@
 #include <unistd.h>
 
 #define DEFAULT_EVENTS                                                                             \
-	"task-clock,context-switches,cpu-migrations,page-faults,cycles,instructions,branches,"     \
+	"context-switches,cpu-migrations,page-faults,cycles,instructions,branches,"                \
 	"branch-misses"
 
 /* What each further -d adds. */
 static const char *const details[] = {
 	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
-	"L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-misses",
+	"L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,iTLB-load-"
+	"misses",
 	"L1-dcache-prefetches,L1-dcache-prefetch-misses",
 };
 
@@ -37,10 +38,11 @@ int stat_choose_events(struct stat_session *s, struct err *e)
 	}
 	if (!s->o.events.len && !s->o.metrics.len && !s->o.null_run) {
 		s->default_events = true;
-		r = events_parse(&s->catalog, DEFAULT_EVENTS, &s->events, e);
 		/* Everybody's task-clock is the time itself; a system is watched by its CPUs' clock. */
-		if (r == 0 && !s->plan.argv && !s->plan.target.tasks.len)
-			s->events.events.items[0].attr.config = PERF_COUNT_SW_CPU_CLOCK;
+		r = events_parse(&s->catalog, s->plan.target.cpus.len ? "cpu-clock" : "task-clock",
+				 &s->events, e);
+		if (r == 0)
+			r = events_parse(&s->catalog, DEFAULT_EVENTS, &s->events, e);
 	}
 	for (unsigned i = 0; r == 0 && i < s->o.detail && i < ARRAY_LEN(details); i++)
 		r = events_parse(&s->catalog, details[i], &s->events, e);
@@ -152,7 +154,8 @@ static int choose_cgroups(struct stat_session *s, struct err *e)
 		int fd = open_cgroup(*name);
 
 		if (fd < 0)
-			return err_set(e, ENOENT, "there is no cgroup '%s' (looked below /sys/fs/cgroup)",
+			return err_set(e, ENOENT,
+				       "there is no cgroup '%s' (looked below /sys/fs/cgroup)",
 				       *name);
 		vec_push(&s->plan.target.cgroups, (struct target_cgroup){xstrdup(*name), fd});
 	}
@@ -161,12 +164,12 @@ static int choose_cgroups(struct stat_session *s, struct err *e)
 
 static enum aggregation choose_mode(const struct stat_options *o)
 {
-	return o->per_thread	   ? AGGR_THREAD
+	return o->per_thread       ? AGGR_THREAD
 	       : o->no_aggregation ? AGGR_CPU
-	       : o->per_core	   ? AGGR_CORE
-	       : o->per_die	   ? AGGR_DIE
-	       : o->per_socket	   ? AGGR_SOCKET
-	       : o->cgroups	   ? AGGR_CGROUP
+	       : o->per_core       ? AGGR_CORE
+	       : o->per_die        ? AGGR_DIE
+	       : o->per_socket     ? AGGR_SOCKET
+	       : o->cgroups        ? AGGR_CGROUP
 				   : AGGR_ALL;
 }
 
@@ -177,14 +180,21 @@ static int check_combination(const struct stat_session *s, bool cpu_wide, struct
 	if ((o->pids || o->tids) && (o->all_cpus || o->cpus))
 		return err_set(e, EINVAL, "choose one: processes (-p, -t) or CPUs (-a, -C)");
 	if (o->per_thread && !(o->pids || o->tids))
-		return err_set(e, EINVAL, "--per-thread needs running threads to tell apart: -p PID or -t TID");
+		return err_set(
+			e, EINVAL,
+			"--per-thread needs running threads to tell apart: -p PID or -t TID");
 	if ((o->no_aggregation || o->per_core || o->per_socket || o->per_die) && !cpu_wide)
-		return err_set(e, EINVAL, "-A, --per-core, --per-die and --per-socket need CPUs to tell apart: "
-			       "add -a or -C LIST");
+		return err_set(
+			e, EINVAL,
+			"-A, --per-core, --per-die and --per-socket need CPUs to tell apart: "
+			"add -a or -C LIST");
 	if (o->per_thread + o->no_aggregation + o->per_core + o->per_die + o->per_socket > 1)
-		return err_set(e, EINVAL, "choose one of --per-thread, -A, --per-core, --per-die, --per-socket");
+		return err_set(
+			e, EINVAL,
+			"choose one of --per-thread, -A, --per-core, --per-die, --per-socket");
 	if (!s->plan.argv && !o->pids && !o->tids && !cpu_wide)
-		return err_set(e, EINVAL, "nothing to count: give a COMMAND, or -p PID, -t TID, -a");
+		return err_set(e, EINVAL,
+			       "nothing to count: give a COMMAND, or -p PID, -t TID, -a");
 	return 0;
 }
 
@@ -195,8 +205,10 @@ int stat_choose_target(struct stat_session *s, struct err *e)
 	int r = check_combination(s, cpu_wide, e);
 
 	s->plan.target.inherit = !o->no_inherit;
+	s->plan.target.tasks_apart = o->per_thread;
 	s->table.mode = s->tick.mode = choose_mode(o);
-	s->table.by_aggregate = s->tick.by_aggregate = o->per_core || o->per_die || o->per_socket || o->cgroups;
+	s->table.by_aggregate = s->tick.by_aggregate =
+		o->per_core || o->per_die || o->per_socket || o->cgroups;
 	if (r == 0 && o->pids)
 		r = add_tasks(s, o->pids, true, e);
 	if (r == 0 && o->tids)

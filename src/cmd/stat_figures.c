@@ -50,13 +50,15 @@ static double busy_seconds(const struct stat_table *t, size_t row, size_t aggreg
 
 static struct figure figure(double value, int decimals, bool percent, const char *unit)
 {
-	struct figure f = {.known = isfinite(value), .value = value, .decimals = decimals, .percent = percent};
+	struct figure f = {
+		.known = isfinite(value), .value = value, .decimals = decimals, .percent = percent};
 
 	snprintf(f.unit, sizeof(f.unit), "%s", unit);
 	return f;
 }
 
-#define CACHE(cache, op, result) ((uint64_t)(cache) | (uint64_t)(op) << 8 | (uint64_t)(result) << 16)
+#define CACHE(cache, op, result)                                                                   \
+	((uint64_t)(cache) | (uint64_t)(op) << 8 | (uint64_t)(result) << 16)
 
 /* Misses are shown as a part of all accesses, stalls as a part of all cycles. */
 static const struct ratio {
@@ -143,7 +145,8 @@ struct figure figure_of(const struct stat_table *t, size_t row, size_t aggregate
 	return rate_figure(cell->value, busy);
 }
 
-struct figure figure_stalls_per_instruction(const struct stat_table *t, size_t row, size_t aggregate)
+struct figure figure_stalls_per_instruction(const struct stat_table *t, size_t row,
+					    size_t aggregate)
 {
 	const struct event *event = t->rows[row].event;
 	const struct cell *cell = table_cell(t, row, aggregate);
@@ -151,7 +154,9 @@ struct figure figure_stalls_per_instruction(const struct stat_table *t, size_t r
 
 	if (!is_event(event, PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS) || !cell->counted)
 		return (struct figure){};
-	front = value_of(t, row, aggregate, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND);
-	back = value_of(t, row, aggregate, PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND);
+	front = value_of(t, row, aggregate, PERF_TYPE_HARDWARE,
+			 PERF_COUNT_HW_STALLED_CYCLES_FRONTEND);
+	back = value_of(t, row, aggregate, PERF_TYPE_HARDWARE,
+			PERF_COUNT_HW_STALLED_CYCLES_BACKEND);
 	return figure(fmax(front, back) / cell->value, 2, false, "stalled cycles per insn");
 }

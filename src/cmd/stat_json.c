@@ -7,10 +7,10 @@
 
 static void add_prefix(struct json *j, const struct stat_table *t, size_t aggregate)
 {
-	static const char *const keys[] = {[AGGR_ALL] = NULL,	      [AGGR_CPU] = "cpu",
-					   [AGGR_CORE] = "core",      [AGGR_DIE] = "die",
-					   [AGGR_SOCKET] = "socket",  [AGGR_THREAD] = "thread",
-					   [AGGR_CGROUP] = "cgroup"};
+	static const char *const keys[] = {
+		[AGGR_ALL] = NULL,       [AGGR_CPU] = "cpu",       [AGGR_CORE] = "core",
+		[AGGR_DIE] = "die",      [AGGR_SOCKET] = "socket", [AGGR_THREAD] = "thread",
+		[AGGR_CGROUP] = "cgroup"};
 	const struct aggregate *a = &t->aggregates[aggregate];
 
 	jw_open(j, '{');
@@ -23,7 +23,8 @@ static void add_prefix(struct json *j, const struct stat_table *t, size_t aggreg
 		jw_kv_u64(j, "aggregate-number", a->cpu_count);
 }
 
-static void add_row(struct stat_session *s, const struct stat_table *t, size_t row, size_t aggregate)
+static void add_row(struct stat_session *s, const struct stat_table *t, size_t row,
+		    size_t aggregate)
 {
 	const struct stat_row *r = &t->rows[row];
 	const struct cell *cell = table_cell(t, row, aggregate);
@@ -46,7 +47,8 @@ static void add_row(struct stat_session *s, const struct stat_table *t, size_t r
 	}
 	jw_kv_u64(&j, "event-runtime", cell->running_ns);
 	jw_kv_double(&j, "pcnt-running",
-		       cell->enabled_ns ? 100.0 * (double)cell->running_ns / (double)cell->enabled_ns : 100);
+		     cell->enabled_ns ? 100.0 * (double)cell->running_ns / (double)cell->enabled_ns
+				      : 100);
 	if (f.known) {
 		jw_kv_double(&j, "metric-value", f.value);
 		jw_kv_str(&j, "metric-unit", f.unit);
@@ -57,8 +59,8 @@ static void add_row(struct stat_session *s, const struct stat_table *t, size_t r
 	buf_add_char(&s->out, '\n');
 }
 
-static void add_metric(struct stat_session *s, const struct stat_table *t, const struct stat_metric *m,
-		       size_t aggregate)
+static void add_metric(struct stat_session *s, const struct stat_table *t,
+		       const struct stat_metric *m, size_t aggregate)
 {
 	struct json j = jw_to(&s->out);
 

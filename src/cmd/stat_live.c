@@ -15,7 +15,7 @@
 
 struct stat_live {
 	size_t line_count; /* rows × aggregates */
-	float *history; /* line × HISTORY, a ring */
+	float *history;    /* line × HISTORY, a ring */
 	size_t ticks;
 	uint64_t drawn_ns;
 	size_t drawn_lines;
@@ -58,8 +58,8 @@ static void add_sparkline(const struct stat_live *live, size_t line, size_t colu
 	}
 }
 
-static void draw_line(struct stat_live *live, struct stat_session *s, const struct stat_table *t, size_t row,
-		      size_t aggregate)
+static void draw_line(struct stat_live *live, struct stat_session *s, const struct stat_table *t,
+		      size_t row, size_t aggregate)
 {
 	const struct stat_row *r = &t->rows[row];
 	const struct cell *cell = table_cell(t, row, aggregate);
@@ -79,7 +79,8 @@ static void draw_line(struct stat_live *live, struct stat_session *s, const stru
 	if (used + 2 < s->term.width) {
 		size_t columns = s->term.width - used - 2;
 
-		add_sparkline(live, line, columns < HISTORY ? columns : HISTORY, s->term.utf8, &s->out);
+		add_sparkline(live, line, columns < HISTORY ? columns : HISTORY, s->term.utf8,
+			      &s->out);
 	}
 	buf_addf(&s->out, "%s\033[K\n", s->term.reset);
 	live->drawn_lines++;
@@ -95,8 +96,8 @@ static void erase(struct stat_live *live, struct stat_session *s)
 static void draw(struct stat_live *live, struct stat_session *s, const struct stat_table *t)
 {
 	erase(live, s);
-	buf_addf(&s->out, "%s%.3f s  every %u ms%s\033[K\n", s->term.bold, t->time_s, s->o.interval_ms,
-		 s->term.reset);
+	buf_addf(&s->out, "%s%.3f s  every %u ms%s\033[K\n", s->term.bold, t->time_s,
+		 s->o.interval_ms, s->term.reset);
 	live->drawn_lines++;
 	for (size_t i = 0; i < t->row_count; i++)
 		for (size_t a = 0; a < t->aggregate_count; a++)

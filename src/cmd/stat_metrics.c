@@ -18,12 +18,17 @@ static const struct {
 	{"cpi", "cycles / instructions", "cycles/insn", "cycles that an instruction took", 1},
 	{"ghz", "cycles / task\\-clock / 1e6", "GHz", "clock frequency while it ran", 1},
 	{"cpus", "task\\-clock / (duration_time / 1e6)", "CPUs", "CPUs that were kept busy", 1},
-	{"branch-miss-rate", "branch\\-misses / branches", "%", "branches that were predicted wrongly", 100},
-	{"cache-miss-rate", "cache\\-misses / cache\\-references", "%", "last level cache misses", 100},
-	{"frontend-idle", "stalled\\-cycles\\-frontend / cycles", "%", "cycles without an instruction to run", 100},
-	{"backend-idle", "stalled\\-cycles\\-backend / cycles", "%", "cycles that waited for data or a unit", 100},
+	{"branch-miss-rate", "branch\\-misses / branches", "%",
+	 "branches that were predicted wrongly", 100},
+	{"cache-miss-rate", "cache\\-misses / cache\\-references", "%", "last level cache misses",
+	 100},
+	{"frontend-idle", "stalled\\-cycles\\-frontend / cycles", "%",
+	 "cycles without an instruction to run", 100},
+	{"backend-idle", "stalled\\-cycles\\-backend / cycles", "%",
+	 "cycles that waited for data or a unit", 100},
 	{"page-faults-per-sec", "page\\-faults / (duration_time / 1e9)", "/sec", "page faults", 1},
-	{"switches-per-sec", "context\\-switches / (duration_time / 1e9)", "/sec", "context switches", 1},
+	{"switches-per-sec", "context\\-switches / (duration_time / 1e9)", "/sec",
+	 "context switches", 1},
 	{"user-share", "user_time / (user_time + system_time)", "%", "CPU time in user mode", 100},
 };
 
@@ -102,11 +107,13 @@ static void want_event(void *arg, enum expr_use use, const char *name)
 		err_prefix(w->e, "metric '%s'", w->metric->name);
 }
 
-static int add_metric(struct stat_session *s, struct stat_metric metric, const char *expression, struct err *e)
+static int add_metric(struct stat_session *s, struct stat_metric metric, const char *expression,
+		      struct err *e)
 {
 	struct wanted_events w = {.s = s, .metric = &metric, .e = e};
-	int r = s->metrics.len < METRICS_MAX ? expr_parse(expression, &metric.expr, e)
-					     : err_set(e, E2BIG, "more than %d metrics", METRICS_MAX);
+	int r = s->metrics.len < METRICS_MAX
+			? expr_parse(expression, &metric.expr, e)
+			: err_set(e, E2BIG, "more than %d metrics", METRICS_MAX);
 
 	if (r < 0) {
 		err_prefix(e, "metric '%s'", metric.name);
@@ -145,7 +152,8 @@ static int add_named(struct stat_session *s, const char *name, struct err *e)
 	vec_each(&vendor->metrics, m) {
 		struct stat_metric metric = {.scale = m->scale};
 
-		if (r < 0 || (strcasecmp(m->name, name) && !(m->group && text_contains(m->group, name))))
+		if (r < 0 ||
+		    (strcasecmp(m->name, name) && !(m->group && text_contains(m->group, name))))
 			continue;
 		found = true;
 		metric.name = xstrdup(m->name);

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* Which aggregate a counter belongs to. */
-static void aggregate_key(const struct stat_session *s, enum aggregation mode, const struct counter *c,
-			  int key[3])
+static void aggregate_key(const struct stat_session *s, enum aggregation mode,
+			  const struct counter *c, int key[3])
 {
 	struct cpu_place place = topology_of(&s->topology, c->cpu);
 
@@ -186,7 +186,8 @@ static void finish_cell(const struct event *event, struct cell *cell)
 	cell->value *= event->scale;
 }
 
-void table_build(struct stat_session *s, struct stat_table *t, const struct counters *c, bool deltas)
+void table_build(struct stat_session *s, struct stat_table *t, const struct counters *c,
+		 bool deltas)
 {
 	if (!t->rows)
 		table_begin(s, t, c);

@@ -27,7 +27,8 @@ static void add_grouped(struct buf *out, const char *digits)
 	buf_add(out, digits + whole);
 }
 
-void stat_value_text(const struct stat_row *row, const struct cell *cell, bool plain, struct buf *out)
+void stat_value_text(const struct stat_row *row, const struct cell *cell, bool plain,
+		     struct buf *out)
 {
 	bool whole = floor(row->event->scale) == row->event->scale;
 	char digits[64];
@@ -66,8 +67,8 @@ static void add_figure(struct stat_session *s, const struct figure *f)
 	const char *colour = f->heat == 2 ? s->term.red : f->heat == 1 ? s->term.yellow : "";
 
 	if (f->known)
-		buf_addf(&s->out, "# %s%8.*f%s %s%s", colour, f->decimals, f->value, f->percent ? "%" : "",
-			 f->unit, *colour ? s->term.reset : "");
+		buf_addf(&s->out, "# %s%8.*f%s %s%s", colour, f->decimals, f->value,
+			 f->percent ? "%" : "", f->unit, *colour ? s->term.reset : "");
 }
 
 static size_t name_columns(const struct stat_table *t)
@@ -91,7 +92,8 @@ static void end_line(struct buf *out)
 	buf_add_char(out, '\n');
 }
 
-static void add_spread(struct stat_session *s, const struct stat_table *t, const struct cell *cell, size_t start)
+static void add_spread(struct stat_session *s, const struct stat_table *t, const struct cell *cell,
+		       size_t start)
 {
 	double ci = stats_ci95(&cell->stats);
 	size_t used = text_columns(s->out.s + start);
@@ -102,7 +104,8 @@ static void add_spread(struct stat_session *s, const struct stat_table *t, const
 	buf_addf(&s->out, "( ± %5.2f%% )", 100 * ci / fabs(cell->value));
 }
 
-static void add_row(struct stat_session *s, const struct stat_table *t, size_t row, size_t aggregate)
+static void add_row(struct stat_session *s, const struct stat_table *t, size_t row,
+		    size_t aggregate)
 {
 	const struct stat_row *r = &t->rows[row];
 	const struct cell *cell = table_cell(t, row, aggregate);
@@ -139,8 +142,8 @@ static void add_row(struct stat_session *s, const struct stat_table *t, size_t r
 	}
 }
 
-static void add_metric(struct stat_session *s, const struct stat_table *t, const struct stat_metric *m,
-		       size_t aggregate)
+static void add_metric(struct stat_session *s, const struct stat_table *t,
+		       const struct stat_metric *m, size_t aggregate)
 {
 	double value = metric_value(s, t, m, aggregate);
 	char text[64];
@@ -173,8 +176,8 @@ static void add_rows(struct stat_session *s, const struct stat_table *t)
 			size_t row = t->by_aggregate ? k : i, aggregate = t->by_aggregate ? i : k;
 
 			/* What is not there at all is said once, not for every CPU. */
-			if (is_hidden(s, &t->rows[row]) ||
-			    (t->rows[row].state != EVENT_COUNTED && !t->rows[row].event->tool && aggregate))
+			if (is_hidden(s, &t->rows[row]) || (t->rows[row].state != EVENT_COUNTED &&
+							    !t->rows[row].event->tool && aggregate))
 				continue;
 			add_row(s, t, row, aggregate);
 		}
@@ -186,8 +189,8 @@ static void add_rows(struct stat_session *s, const struct stat_table *t)
 static void text_interval(struct stat_session *s, const struct stat_table *t)
 {
 	if (s->result.ledger.ticks == 1)
-		buf_addf(&s->out, "%s#           time %16s %s%s\n", s->term.dim, "counts", "unit event",
-			 s->term.reset);
+		buf_addf(&s->out, "%s#           time %16s %s%s\n", s->term.dim, "counts",
+			 "unit event", s->term.reset);
 	add_rows(s, t);
 }
 
@@ -197,15 +200,17 @@ static void add_elapsed(struct stat_session *s, const struct stat_table *t)
 
 	buf_add_char(&s->out, '\n');
 	if (t->runs > 1 && !isnan(ci))
-		buf_addf(&s->out, "%s%16.7f ± %.7f seconds time elapsed  ( ± %.2f%% )%s\n", s->term.bold,
-			 t->duration_s, ci, 100 * ci / t->duration_s, s->term.reset);
+		buf_addf(&s->out, "%s%16.7f ± %.7f seconds time elapsed  ( ± %.2f%% )%s\n",
+			 s->term.bold, t->duration_s, ci, 100 * ci / t->duration_s, s->term.reset);
 	else
 		buf_addf(&s->out, "%s%18.9f seconds time elapsed%s\n", s->term.bold, t->duration_s,
 			 s->term.reset);
 	if (s->plan.argv)
-		buf_addf(&s->out, "\n%18.9f seconds user\n%18.9f seconds sys\n", t->user_s, t->system_s);
+		buf_addf(&s->out, "\n%18.9f seconds user\n%18.9f seconds sys\n", t->user_s,
+			 t->system_s);
 	if (t->runs > 1)
-		buf_addf(&s->out, "\n%s ± is the 95 %% confidence interval of the mean of %u runs.%s\n",
+		buf_addf(&s->out,
+			 "\n%s ± is the 95 %% confidence interval of the mean of %u runs.%s\n",
 			 s->term.dim, t->runs, s->term.reset);
 }
 

@@ -19,9 +19,9 @@ struct run {
 	struct counting_result *out;
 	struct counters counters;
 	int signals_fd, timer_fd;
-	uint64_t start_ns, last_ns; /* clock at enabling and at the last reading */
+	uint64_t start_ns, last_ns;    /* clock at enabling and at the last reading */
 	uint64_t interval_ns, next_ns; /* now in force; when the next tick is due */
-	uint64_t end_ns; /* by timeout, 0: none */
+	uint64_t end_ns;               /* by timeout, 0: none */
 	bool enabled;
 };
 
@@ -56,7 +56,8 @@ static void take_reading(struct run *run)
 		return;
 	if (cost * READ_SHARE_MAX > run->interval_ns)
 		run->interval_ns = cost * READ_SHARE_WANTED;
-	else if (run->interval_ns > run->plan->interval_ns && cost * READ_SHARE_LOW < run->interval_ns)
+	else if (run->interval_ns > run->plan->interval_ns &&
+		 cost * READ_SHARE_LOW < run->interval_ns)
 		run->interval_ns = cost * READ_SHARE_WANTED > run->plan->interval_ns
 					   ? cost * READ_SHARE_WANTED
 					   : run->plan->interval_ns;
@@ -104,7 +105,7 @@ static void enable(struct run *run)
 	run->last_ns = run->start_ns + run->plan->delay_ns;
 	run->interval_ns = run->plan->interval_ns;
 	run->next_ns = run->interval_ns ? run->last_ns + run->interval_ns : 0;
-	if (!run->counters.target->on_exec || run->plan->delay_ns)
+	if (run->plan->delay_ns)
 		counters_enable(&run->counters);
 }
 
@@ -197,6 +198,9 @@ static int start(struct run *run, struct err *e)
 		r = plan->on_open(plan->ctx, &run->counters, e);
 	if (r < 0)
 		return r;
+	/* What does not wait for the command's exec must count before its first step. */
+	if (!plan->delay_ns && !run->counters.target->on_exec)
+		counters_enable(&run->counters);
 	run->start_ns = clock_now_ns();
 	if (plan->argv)
 		workload_start(&run->out->workload);
@@ -214,7 +218,9 @@ static void finish(struct run *run)
 	run->out->elapsed_ns = now - run->start_ns;
 	counters_disable(&run->counters);
 	take_reading(run);
-	if (run->plan->interval_ns && now > run->last_ns && run->enabled)
+	/* What is left behind the last full interval, unless these were all that is wanted. */
+	if (run->plan->interval_ns && now > run->last_ns && run->enabled &&
+	    !(run->plan->tick_limit && run->out->ledger.ticks >= run->plan->tick_limit))
 		run->plan->on_tick(run->plan->ctx, &run->counters, now - run->start_ns,
 				   now - run->last_ns);
 	run->plan->on_end(run->plan->ctx, &run->counters, run->out->elapsed_ns);
@@ -229,7 +235,7 @@ int counting_run(const struct counting_plan *plan, struct counting_result *ret, 
 	*ret = (struct counting_result){.workload = {.go_fd = -1, .error_fd = -1}};
 	if (r == 0 && plan->argv)
 		r = workload_spawn(&ret->workload, plan->argv, e);
-	if (r == 0 && plan->argv && !target.cpus.len) {
+	if (r == 0 && plan->argv && !target.cpus.len && !target.tasks.len) {
 		target.tasks.items = &ret->workload.pid;
 		target.tasks.len = 1;
 		target.on_exec = !plan->delay_ns;

@@ -12,11 +12,11 @@
 
 struct counting_plan {
 	const struct event_list *events;
-	struct target target; /* tasks are filled in from the workload, if there is one */
-	char *const *argv; /* the workload, or NULL */
-	uint64_t interval_ns; /* 0: no ticks */
+	struct target target;          /* tasks are filled in from the workload, if there is one */
+	char *const *argv;             /* the workload, or NULL */
+	uint64_t interval_ns;          /* 0: no ticks */
 	uint64_t delay_ns, timeout_ns; /* 0: none */
-	unsigned tick_limit; /* 0: none */
+	unsigned tick_limit;           /* 0: none */
 	/* Called with a fresh reading; @time_ns since the start, @duration_ns since the last one. */
 	void (*on_tick)(void *ctx, struct counters *c, uint64_t time_ns, uint64_t duration_ns);
 	/* Called with the final reading, before anything is closed. */
@@ -30,7 +30,7 @@ struct counting_plan {
 struct tick_ledger {
 	uint64_t ticks, missed;
 	uint64_t worst_late_ns;
-	uint64_t stretched_ns; /* longest interval that reading forced on us, 0: none */
+	uint64_t stretched_ns;  /* longest interval that reading forced on us, 0: none */
 	uint64_t worst_read_ns; /* most expensive reading (CPU time) */
 };
 
@@ -40,7 +40,7 @@ struct counting_result {
 	struct workload workload;
 	bool exec_failed;
 	bool interrupted; /* by the user */
-	bool hurried; /* asked twice: everything ends now */
+	bool hurried;     /* asked twice: everything ends now */
 };
 
 int counting_run(const struct counting_plan *plan, struct counting_result *ret, struct err *e);

@@ -76,9 +76,11 @@ static const struct {
 	enum event_kind kind;
 	void (*visit)(struct walk *w);
 } sources[] = {
-	{KIND_HW, source_hardware},	{KIND_SW, source_software}, {KIND_CACHE, source_cache},
-	{KIND_PMU, source_sysfs},	{KIND_PMU, source_machine}, {KIND_TRACEPOINT, source_tracepoints},
-	{KIND_SDT, source_sdt},		{KIND_PROBE, source_probes}, {KIND_RAW, source_raw},
+	{KIND_HW, source_hardware}, {KIND_SW, source_software},
+	{KIND_CACHE, source_cache}, {KIND_PMU, source_sysfs},
+	{KIND_PMU, source_machine}, {KIND_TRACEPOINT, source_tracepoints},
+	{KIND_SDT, source_sdt},     {KIND_PROBE, source_probes},
+	{KIND_RAW, source_raw},
 };
 
 void catalog_visit(struct catalog *c, const struct catalog_query *query, catalog_visitor visit,
@@ -114,7 +116,8 @@ void catalog_uarchs(struct catalog *c, uarch_visitor visit, void *ctx)
 
 	vendor_list(&c->roots, &installed);
 	vec_each(&installed, item) {
-		CLEANUP(free_ptr) char *what = xasprintf("loaded event file, %zu events", item->events);
+		CLEANUP(free_ptr)
+		char *what = xasprintf("loaded event file, %zu events", item->events);
 
 		visit(ctx, item->uarch, what, item->this_cpu);
 	}

@@ -23,7 +23,7 @@ enum event_kind {
 	KIND_COUNT,
 };
 
-const char *event_kind_name(enum event_kind kind); /* as in --group */
+const char *event_kind_name(enum event_kind kind);  /* as in --group */
 const char *event_kind_title(enum event_kind kind); /* as a heading */
 bool event_kind_find(const char *name, enum event_kind *ret_kind);
 
@@ -38,15 +38,15 @@ struct catalog_mask {
 struct catalog_entry {
 	const char *name, *alias, *description, *details;
 	enum event_kind kind;
-	const char *pmu; /* sysfs or libpfm4 name, or NULL */
-	const char *uarch; /* microarchitecture that it belongs to, NULL: this machine */
-	const char *source; /* "kernel", "sysfs", "libpfm4", "file" … */
+	const char *pmu;      /* sysfs or libpfm4 name, or NULL */
+	const char *uarch;    /* microarchitecture that it belongs to, NULL: this machine */
+	const char *source;   /* "kernel", "sysfs", "libpfm4", "file" … */
 	const char *encoding; /* as it can be typed: "cpu/event=0xc0,umask=1/" */
 	const char *unit;
 	double scale;
 	bool has_code, deprecated;
 	uint64_t code, umask; /* as the vendor writes them */
-	bool openable; /* attr is what would be opened */
+	bool openable;        /* attr is what would be opened */
 	struct perf_event_attr attr;
 	int cpu; /* where to try to open it, -1: anywhere */
 	const struct catalog_mask *masks;
@@ -66,10 +66,10 @@ struct pmus *catalog_pmus(struct catalog *c);
 const struct vendor_set *catalog_vendor(struct catalog *c);
 
 struct catalog_query {
-	int kind; /* enum event_kind, or -1 for all */
-	const char *uarch; /* NULL: this machine; "all" */
+	int kind;               /* enum event_kind, or -1 for all */
+	const char *uarch;      /* NULL: this machine; "all" */
 	const strvec *binaries; /* whose SDT markers to show */
-	const char *name_glob; /* lets a source skip what cannot match; may be NULL */
+	const char *name_glob;  /* lets a source skip what cannot match; may be NULL */
 };
 
 /* Stops when the visitor returns false. Sources that cannot be read are told to @problem. */

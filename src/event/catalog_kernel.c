@@ -10,8 +10,11 @@
 
 static struct catalog_entry new_entry(enum event_kind kind, const char *source)
 {
-	return (struct catalog_entry){
-		.kind = kind, .source = source, .scale = 1, .cpu = -1, .attr.size = sizeof(struct perf_event_attr)};
+	return (struct catalog_entry){.kind = kind,
+				      .source = source,
+				      .scale = 1,
+				      .cpu = -1,
+				      .attr.size = sizeof(struct perf_event_attr)};
 }
 
 /* Every kind of core has its own counters, so a generic event is listed for each. */
@@ -152,9 +155,9 @@ static bool emit_marker(void *ctx, const struct sdt_marker *marker)
 	struct sdt_walk *s = ctx;
 	struct catalog_entry entry = new_entry(KIND_SDT, s->path);
 	CLEANUP(free_ptr) char *name = xasprintf("sdt_%s:%s", marker->provider, marker->name);
-	CLEANUP(free_ptr) char *text =
-		xasprintf("%s at 0x%llx%s%s", s->path, (unsigned long long)marker->address,
-			  *marker->arguments ? ", arguments " : "", marker->arguments);
+	CLEANUP(free_ptr)
+	char *text = xasprintf("%s at 0x%llx%s%s", s->path, (unsigned long long)marker->address,
+			       *marker->arguments ? ", arguments " : "", marker->arguments);
 
 	entry.name = name;
 	entry.description = text;
@@ -178,7 +181,8 @@ void source_raw(struct walk *w)
 {
 	struct catalog_entry entry = new_entry(KIND_RAW, "kernel");
 	struct pmu *core = pmus_core(catalog_pmus(w->c), 0);
-	CLEANUP(free_ptr) char *terms = xasprintf("%s/event=0x..,umask=0x../", core ? core->name : "cpu");
+	CLEANUP(free_ptr)
+	char *terms = xasprintf("%s/event=0x..,umask=0x../", core ? core->name : "cpu");
 
 	entry.name = "rNNN";
 	entry.encoding = "r1a8";

@@ -36,7 +36,8 @@ void source_sysfs(struct walk *w)
 		vec_each(&names, name) {
 			CLEANUP(free_ptr) char *full = xasprintf("%s/%s/", pmu->name, *name);
 			CLEANUP(free_ptr) char *encoding = NULL;
-			struct catalog_entry entry = {.kind = KIND_PMU, .source = "sysfs", .name = full};
+			struct catalog_entry entry = {
+				.kind = KIND_PMU, .source = "sysfs", .name = full};
 			struct pmu_event event;
 
 			if (!pmu_event_read(pmus, pmu, *name, &event))
@@ -62,9 +63,10 @@ static bool emit_vendor(struct walk *w, const struct vendor_set *set)
 	bool here = !w->query->uarch;
 
 	vec_each(&set->events, v) {
-		CLEANUP(free_ptr) char *encoding =
-			xasprintf("%s/%s/", v->unit ? v->unit : "cpu", v->terms);
-		struct catalog_entry entry = {.kind = KIND_PMU, .source = "file", .scale = 1, .cpu = -1};
+		CLEANUP(free_ptr)
+		char *encoding = xasprintf("%s/%s/", v->unit ? v->unit : "cpu", v->terms);
+		struct catalog_entry entry = {
+			.kind = KIND_PMU, .source = "file", .scale = 1, .cpu = -1};
 
 		entry.name = v->name;
 		entry.description = v->description;
@@ -86,7 +88,8 @@ static bool emit_vendor(struct walk *w, const struct vendor_set *set)
 
 struct pfm_walk {
 	struct walk *w;
-	const struct vendor_set *wins; /* a loaded file for the same CPU hides libpfm4's core events */
+	const struct vendor_set
+		*wins; /* a loaded file for the same CPU hides libpfm4's core events */
 };
 
 static bool emit_pfm(void *ctx, const struct pfm_event *event)
@@ -132,8 +135,9 @@ static void emit_all_vendor(struct walk *w)
 
 static void unknown_uarch(struct walk *w, const char *uarch)
 {
-	CLEANUP(free_ptr) char *text =
-		xasprintf("unknown microarchitecture '%s' (tacho list --uarch help names them)", uarch);
+	CLEANUP(free_ptr)
+	char *text = xasprintf(
+		"unknown microarchitecture '%s' (tacho list --uarch help names them)", uarch);
 
 	walk_problem(w, KIND_PMU, text);
 }

@@ -34,7 +34,8 @@ void cpuid_text(const struct roots *roots, char *text, size_t size)
 	char vendor[64], family[16], model[16], stepping[16];
 
 	text[0] = '\0';
-	if (fs_line(text, size, "%s/devices/system/cpu/cpu0/regs/identification/midr_el1", roots->sys))
+	if (fs_line(text, size, "%s/devices/system/cpu/cpu0/regs/identification/midr_el1",
+		    roots->sys))
 		return;
 	text[0] = '\0';
 	if (fs_read(path, CPUINFO_BYTES_MAX, &info) < 0)

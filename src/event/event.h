@@ -19,7 +19,7 @@ struct event_unit {
 };
 
 struct event {
-	char *name; /* as shown */
+	char *name;                  /* as shown */
 	struct perf_event_attr attr; /* without type, which is the unit's */
 	VEC(struct event_unit) units;
 	char *unit_text; /* of the value: "Joules", "msec"; NULL for a plain count */
@@ -27,11 +27,11 @@ struct event {
 	int group; /* number of its {…} group, -1 without one */
 	enum tool_event tool;
 	char *tracepoint; /* "system:name", else NULL */
-	char *missing; /* parses, but cannot be here: the reason. NULL: open it and see */
+	char *missing;    /* parses, but cannot be here: the reason. NULL: open it and see */
 	bool sample_read; /* :S */
-	bool weak_group; /* :W */
+	bool weak_group;  /* :W */
 	bool precise_max; /* :P */
-	bool modified; /* the user gave modifiers, so defaults and fallbacks stay away */
+	bool modified;    /* the user gave modifiers, so defaults and fallbacks stay away */
 };
 
 struct event_list {

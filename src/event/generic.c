@@ -11,33 +11,42 @@
 #define MS(id) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##id, "msec", 1e-6
 
 const struct generic_event generic_events[] = {
-	{"cycles", "cpu-cycles", HW(CPU_CYCLES), "CPU cycles; their length varies with the frequency"},
+	{"cycles", "cpu-cycles", HW(CPU_CYCLES),
+	 "CPU cycles; their length varies with the frequency"},
 	{"instructions", NULL, HW(INSTRUCTIONS), "instructions that were completed"},
-	{"cache-references", NULL, HW(CACHE_REFERENCES), "accesses to the last level cache, mostly"},
-	{"cache-misses", NULL, HW(CACHE_MISSES), "accesses that the last level cache could not serve"},
-	{"branches", "branch-instructions", HW(BRANCH_INSTRUCTIONS), "branch instructions completed"},
+	{"cache-references", NULL, HW(CACHE_REFERENCES),
+	 "accesses to the last level cache, mostly"},
+	{"cache-misses", NULL, HW(CACHE_MISSES),
+	 "accesses that the last level cache could not serve"},
+	{"branches", "branch-instructions", HW(BRANCH_INSTRUCTIONS),
+	 "branch instructions completed"},
 	{"branch-misses", NULL, HW(BRANCH_MISSES), "branches that were predicted wrongly"},
 	{"bus-cycles", NULL, HW(BUS_CYCLES), "cycles of the memory bus"},
 	{"stalled-cycles-frontend", "idle-cycles-frontend", HW(STALLED_CYCLES_FRONTEND),
 	 "cycles in which no instruction could be fetched or decoded"},
 	{"stalled-cycles-backend", "idle-cycles-backend", HW(STALLED_CYCLES_BACKEND),
 	 "cycles in which instructions waited for data or for a unit"},
-	{"ref-cycles", NULL, HW(REF_CPU_CYCLES), "cycles at a constant rate, whatever the frequency"},
+	{"ref-cycles", NULL, HW(REF_CPU_CYCLES),
+	 "cycles at a constant rate, whatever the frequency"},
 	{"task-clock", NULL, MS(TASK_CLOCK), "time that the task ran on a CPU"},
 	{"cpu-clock", NULL, MS(CPU_CLOCK), "time by the CPU's high resolution timer"},
 	{"page-faults", "faults", SW(PAGE_FAULTS), "page faults, minor and major"},
 	{"minor-faults", NULL, SW(PAGE_FAULTS_MIN), "page faults that needed no input or output"},
 	{"major-faults", NULL, SW(PAGE_FAULTS_MAJ), "page faults that had to read from a disk"},
 	{"context-switches", "cs", SW(CONTEXT_SWITCHES), "times that a CPU went to another task"},
-	{"cpu-migrations", "migrations", SW(CPU_MIGRATIONS), "times that a task moved to another CPU"},
-	{"alignment-faults", NULL, SW(ALIGNMENT_FAULTS), "unaligned accesses that the kernel mended"},
+	{"cpu-migrations", "migrations", SW(CPU_MIGRATIONS),
+	 "times that a task moved to another CPU"},
+	{"alignment-faults", NULL, SW(ALIGNMENT_FAULTS),
+	 "unaligned accesses that the kernel mended"},
 	{"emulation-faults", NULL, SW(EMULATION_FAULTS), "instructions that the kernel emulated"},
 	{"cgroup-switches", NULL, SW(CGROUP_SWITCHES), "switches to a task of another cgroup"},
 	{"dummy", NULL, SW(DUMMY), "counts nothing; carries records such as mappings"},
 	{"bpf-output", NULL, SW(BPF_OUTPUT), "data that BPF programs write"},
-	{"duration_time", NULL, TYPE_TOOL, TOOL_DURATION, "ns", 1, "wall time of the run or interval"},
+	{"duration_time", NULL, TYPE_TOOL, TOOL_DURATION, "ns", 1,
+	 "wall time of the run or interval"},
 	{"user_time", NULL, TYPE_TOOL, TOOL_USER, "ns", 1, "time of the workload in user mode"},
-	{"system_time", NULL, TYPE_TOOL, TOOL_SYSTEM, "ns", 1, "time of the workload in the kernel"},
+	{"system_time", NULL, TYPE_TOOL, TOOL_SYSTEM, "ns", 1,
+	 "time of the workload in the kernel"},
 };
 
 const size_t generic_event_count = ARRAY_LEN(generic_events);
@@ -130,8 +139,8 @@ bool cache_event_find(const char *name, uint64_t *ret_config)
 	return false;
 }
 
-bool cache_event_nth(size_t nth, char *name, size_t size, uint64_t *ret_config,
-		     char *description, size_t description_size)
+bool cache_event_nth(size_t nth, char *name, size_t size, uint64_t *ret_config, char *description,
+		     size_t description_size)
 {
 	for (uint64_t c = 0; c < ARRAY_LEN(caches); c++) {
 		for (uint64_t op = 0; op < ARRAY_LEN(cache_ops); op++) {

@@ -30,7 +30,7 @@ const struct generic_event *generic_find(const char *name);
 bool cache_event_find(const char *name, uint64_t *ret_config);
 
 /* The canonical name of combination @nth, false past the last. */
-bool cache_event_nth(size_t nth, char *name, size_t size, uint64_t *ret_config,
-		     char *description, size_t description_size);
+bool cache_event_nth(size_t nth, char *name, size_t size, uint64_t *ret_config, char *description,
+		     size_t description_size);
 
 #endif

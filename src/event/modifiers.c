@@ -93,7 +93,8 @@ int events_apply_defaults(struct event_list *list, struct err *e)
 	CLEANUP(strvec_release) strvec lines = {};
 	int r = path ? fs_read(path, CONFIG_BYTES_MAX, &text) : -ENOENT;
 
-	if (r == -ENOENT)
+	/* Somebody else's home, as after su, is no reason to stop. */
+	if (r == -ENOENT || r == -EACCES || r == -ENOTDIR)
 		return 0;
 	if (r < 0)
 		return err_set(e, -r, "cannot read '%s': %s", path, strerror(-r));

@@ -105,7 +105,8 @@ static int parse_trimmed(struct parse *p, const char *at, const char *end)
 	while (end > at && isspace((unsigned char)end[-1]))
 		end--;
 	if (end <= at)
-		return parse_error(p, at, *at ? "an event is missing here" : "an event is missing at the end");
+		return parse_error(
+			p, at, *at ? "an event is missing here" : "an event is missing at the end");
 	if (p->list->events.len >= EVENTS_MAX)
 		return parse_error(p, at, "more than %d events", EVENTS_MAX);
 	return parse_one(p, at, end);

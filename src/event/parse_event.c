@@ -39,9 +39,9 @@ static int add_hardware(struct parse *p, const char *at, const char *end, uint32
 		int r;
 
 		if (core)
-			event = parse_add(p, xasprintf("%s/%.*s/%.*s", core->name,
-						       (int)(name_end - at), at,
-						       mods ? (int)(end - mods) : 0, mods ? mods : ""));
+			event = parse_add(
+				p, xasprintf("%s/%.*s/%.*s", core->name, (int)(name_end - at), at,
+					     mods ? (int)(end - mods) : 0, mods ? mods : ""));
 		else
 			event = parse_add(p, xstrndup(at, (size_t)(end - at)));
 		event->attr.config = config | (core ? (uint64_t)core->type << 32 : 0);
@@ -142,9 +142,9 @@ static bool add_tracepoint(void *ctx, const char *system, const char *name)
 		return false;
 	}
 	a->found++;
-	event = parse_add(a->p, xasprintf("%s:%s%s%.*s", system, name, a->mods ? ":" : "",
-					  a->mods ? (int)(a->end - a->mods) : 0,
-					  a->mods ? a->mods : ""));
+	event = parse_add(a->p,
+			  xasprintf("%s:%s%s%.*s", system, name, a->mods ? ":" : "",
+				    a->mods ? (int)(a->end - a->mods) : 0, a->mods ? a->mods : ""));
 	event->tracepoint = xasprintf("%s:%s", system, name);
 	event->attr.config = id;
 	add_unit(event, PERF_TYPE_TRACEPOINT, NULL);
@@ -199,14 +199,17 @@ static int add_breakpoint(struct parse *p, const char *at, const char *end)
 	if ((length = strchr(text, '/')))
 		*length++ = '\0';
 	if (!parse_u64(text, &address))
-		return parse_error(p, at + 4, "'%s' is not an address (such as mem:0x601040:rw)", text);
-	if (access && !mods && *access && !strpbrk(access, "rwx") && is_modifiers(access, strlen(access))) {
+		return parse_error(p, at + 4, "'%s' is not an address (such as mem:0x601040:rw)",
+				   text);
+	if (access && !mods && *access && !strpbrk(access, "rwx") &&
+	    is_modifiers(access, strlen(access))) {
 		mods = access;
 		access = NULL;
 	}
 	for (const char *c = access ? access : "rw"; *c; c++) {
 		if (!strchr("rwx", *c))
-			return parse_error(p, at + 4 + (c - text), "'%c' is not an access (r, w, x)", *c);
+			return parse_error(p, at + 4 + (c - text),
+					   "'%c' is not an access (r, w, x)", *c);
 		type |= *c == 'r' ? HW_BREAKPOINT_R : *c == 'w' ? HW_BREAKPOINT_W : HW_BREAKPOINT_X;
 	}
 	if (length && (!parse_u64(length, &len) || !len || len > 8 || (len & (len - 1))))
@@ -214,7 +217,9 @@ static int add_breakpoint(struct parse *p, const char *at, const char *end)
 	event = parse_add(p, xstrndup(at, (size_t)(end - at)));
 	event->attr.bp_type = type;
 	event->attr.bp_addr = address;
-	event->attr.bp_len = len ? len : (type & HW_BREAKPOINT_X) ? sizeof(long) : HW_BREAKPOINT_LEN_4;
+	event->attr.bp_len = len                        ? len
+			     : (type & HW_BREAKPOINT_X) ? sizeof(long)
+							: HW_BREAKPOINT_LEN_4;
 	add_unit(event, PERF_TYPE_BREAKPOINT, NULL);
 	return mods ? parse_modifiers(p, event, at + 4 + (mods - text), strlen(mods)) : 0;
 }

@@ -81,8 +81,10 @@ static int alias_term(struct parse *p, struct pmu *pmu, struct event *event, con
 		r = terms_at_depth(&inner, pmu, event, alias.terms,
 				   alias.terms + strlen(alias.terms), depth + 1);
 		if (r < 0)
-			r = parse_error(p, at, "event '%s' of PMU '%s' is written '%s', which cannot be read",
-					name, pmu->name, alias.terms);
+			r = parse_error(
+				p, at,
+				"event '%s' of PMU '%s' is written '%s', which cannot be read",
+				name, pmu->name, alias.terms);
 		free(event->unit_text);
 		event->unit_text = alias.unit ? xstrdup(alias.unit) : NULL;
 		event->scale = alias.scale;
@@ -115,8 +117,8 @@ static int one_term(struct parse *p, struct pmu *pmu, struct event *event, const
 {
 	const char *equals = memchr(at, '=', (size_t)(end - at));
 	CLEANUP(free_ptr) char *key = xstrndup(at, (size_t)((equals ? equals : end) - at));
-	CLEANUP(free_ptr) char *value =
-		equals ? xstrndup(equals + 1, (size_t)(end - equals - 1)) : NULL;
+	CLEANUP(free_ptr)
+	char *value = equals ? xstrndup(equals + 1, (size_t)(end - equals - 1)) : NULL;
 	const struct pmu_field *field;
 	uint64_t number = 1;
 	bool known;
@@ -140,7 +142,8 @@ static int one_term(struct parse *p, struct pmu *pmu, struct event *event, const
 	if (value && !parse_u64(value, &number))
 		return parse_error(p, equals + 1, "'%s' is not a number", value);
 	if (!pmu_field_set(field, number, &event->attr))
-		return parse_error(p, equals ? equals + 1 : at, "0x%llx does not fit into '%s' of PMU '%s'",
+		return parse_error(p, equals ? equals + 1 : at,
+				   "0x%llx does not fit into '%s' of PMU '%s'",
 				   (unsigned long long)number, key, pmu->name);
 	return 0;
 }
@@ -185,7 +188,8 @@ static void find_units(struct pmus *pmus, const char *name, struct event *event)
 		return;
 	}
 	vec_each(&pmus->list, pmu)
-		if (text_is_glob(name) ? text_glob(name, pmu->name) : pmu_name_matches(pmu->name, name))
+		if (text_is_glob(name) ? text_glob(name, pmu->name)
+				       : pmu_name_matches(pmu->name, name))
 			vec_push(&event->units, (struct event_unit){pmu->type, pmu});
 	if (!event->units.len && !strcmp(name, "cpu") && pmus_core(pmus, 0))
 		vec_push(&event->units,

@@ -22,8 +22,12 @@ struct pfm_library {
 static bool load(struct pfm_library *lib)
 {
 	*lib = (struct pfm_library){
-		pfm_initialize,	    pfm_terminate,	    pfm_get_pmu_info,
-		pfm_get_event_next, pfm_get_event_info,	    pfm_get_event_attr_info,
+		pfm_initialize,
+		pfm_terminate,
+		pfm_get_pmu_info,
+		pfm_get_event_next,
+		pfm_get_event_info,
+		pfm_get_event_attr_info,
 		pfm_get_os_event_encoding,
 	};
 	return true;
@@ -32,8 +36,12 @@ static bool load(struct pfm_library *lib)
 static bool load(struct pfm_library *lib)
 {
 	static const char *const names[] = {
-		"pfm_initialize",     "pfm_terminate",	    "pfm_get_pmu_info",
-		"pfm_get_event_next", "pfm_get_event_info", "pfm_get_event_attr_info",
+		"pfm_initialize",
+		"pfm_terminate",
+		"pfm_get_pmu_info",
+		"pfm_get_event_next",
+		"pfm_get_event_info",
+		"pfm_get_event_attr_info",
 		"pfm_get_os_event_encoding",
 	};
 	void *handle = dlopen("libpfm.so.4", RTLD_NOW);
@@ -81,21 +89,49 @@ bool pfm_encode(const char *text, struct perf_event_attr *attr)
 
 /* Names that Intel and the kernel use for what libpfm4 abbreviates. */
 static const char *const uarch_aliases[][2] = {
-	{"nehalem", "nhm"},	     {"nehalemep", "nhm"},	{"nehalemex", "nhm_ex"},
-	{"westmere", "wsm"},	     {"westmereep-sp", "wsm"},	{"westmereep-dp", "wsm_dp"},
-	{"westmereex", "wsm_dp"},    {"sandybridge", "snb"},	{"jaketown", "snb_ep"},
-	{"sandybridge-ep", "snb_ep"}, {"ivybridge", "ivb"},	{"ivytown", "ivb_ep"},
-	{"haswell", "hsw"},	     {"haswellx", "hsw_ep"},	{"broadwell", "bdw"},
-	{"broadwellx", "bdw_ep"},    {"skylake", "skl"},	{"skylakex", "skx"},
-	{"cascadelakex", "clx"},     {"cascadelake", "clx"},	{"icelake", "icl"},
-	{"icelakex", "icx"},	     {"sapphirerapids", "spr"}, {"emeraldrapids", "emr"},
-	{"tigerlake", "tgl"},	     {"alderlake", "adl_glc"},	{"alderlaken", "adl_grt"},
-	{"silvermont", "slm"},	     {"goldmont", "glm"},	{"goldmontplus", "glp"},
-	{"tremont", "tmt"},	     {"bonnell", "atom"},	{"knightslanding", "knl"},
-	{"knightsmill", "knm"},	     {"amdzen1", "amd64_fam17h_zen1"}, {"amdzen2", "amd64_fam17h_zen2"},
-	{"amdzen3", "amd64_fam19h_zen3"}, {"amdzen4", "amd64_fam19h_zen4"},
-	{"amdzen5", "amd64_fam1ah_zen5"}, {"neoverse-n1", "arm_n1"}, {"neoverse-n2", "arm_n2"},
-	{"neoverse-v1", "arm_v1"},   {"neoverse-v2", "arm_v2"},
+	{"nehalem", "nhm"},
+	{"nehalemep", "nhm"},
+	{"nehalemex", "nhm_ex"},
+	{"westmere", "wsm"},
+	{"westmereep-sp", "wsm"},
+	{"westmereep-dp", "wsm_dp"},
+	{"westmereex", "wsm_dp"},
+	{"sandybridge", "snb"},
+	{"jaketown", "snb_ep"},
+	{"sandybridge-ep", "snb_ep"},
+	{"ivybridge", "ivb"},
+	{"ivytown", "ivb_ep"},
+	{"haswell", "hsw"},
+	{"haswellx", "hsw_ep"},
+	{"broadwell", "bdw"},
+	{"broadwellx", "bdw_ep"},
+	{"skylake", "skl"},
+	{"skylakex", "skx"},
+	{"cascadelakex", "clx"},
+	{"cascadelake", "clx"},
+	{"icelake", "icl"},
+	{"icelakex", "icx"},
+	{"sapphirerapids", "spr"},
+	{"emeraldrapids", "emr"},
+	{"tigerlake", "tgl"},
+	{"alderlake", "adl_glc"},
+	{"alderlaken", "adl_grt"},
+	{"silvermont", "slm"},
+	{"goldmont", "glm"},
+	{"goldmontplus", "glp"},
+	{"tremont", "tmt"},
+	{"bonnell", "atom"},
+	{"knightslanding", "knl"},
+	{"knightsmill", "knm"},
+	{"amdzen1", "amd64_fam17h_zen1"},
+	{"amdzen2", "amd64_fam17h_zen2"},
+	{"amdzen3", "amd64_fam19h_zen3"},
+	{"amdzen4", "amd64_fam19h_zen4"},
+	{"amdzen5", "amd64_fam1ah_zen5"},
+	{"neoverse-n1", "arm_n1"},
+	{"neoverse-n2", "arm_n2"},
+	{"neoverse-v1", "arm_v1"},
+	{"neoverse-v2", "arm_v2"},
 };
 
 bool pfm_uarch_matches(const char *uarch, const char *pmu)
@@ -108,7 +144,8 @@ bool pfm_uarch_matches(const char *uarch, const char *pmu)
 		if (!strcasecmp(uarch_aliases[i][0], uarch) && !strcmp(uarch_aliases[i][1], pmu))
 			return true;
 	/* "zen4" means amd64_fam19h_zen4: the last word of a name is enough. */
-	return pmu_len > len && pmu[pmu_len - len - 1] == '_' && !strcasecmp(pmu + pmu_len - len, uarch);
+	return pmu_len > len && pmu[pmu_len - len - 1] == '_' &&
+	       !strcasecmp(pmu + pmu_len - len, uarch);
 }
 
 #define MASKS_MAX 512
@@ -121,7 +158,8 @@ static size_t read_masks(const struct pfm_library *lib, int event, int count,
 	for (int i = 0; i < count && n < MASKS_MAX; i++) {
 		pfm_event_attr_info_t info = {.size = sizeof(info)};
 
-		if (lib->get_event_attr_info(event, i, PFM_OS_NONE, &info) || info.type != PFM_ATTR_UMASK)
+		if (lib->get_event_attr_info(event, i, PFM_OS_NONE, &info) ||
+		    info.type != PFM_ATTR_UMASK)
 			continue;
 		masks[n++] = (struct catalog_mask){.name = info.name,
 						   .description = info.desc,
@@ -160,7 +198,8 @@ static bool next_pmu(const struct pfm_library *lib, int *at, pfm_pmu_info_t *inf
 {
 	while (++*at < PFM_PMU_MAX) {
 		*info = (pfm_pmu_info_t){.size = sizeof(*info)};
-		if (!lib->get_pmu_info((pfm_pmu_t)*at, info) && info->type != PFM_PMU_TYPE_OS_GENERIC)
+		if (!lib->get_pmu_info((pfm_pmu_t)*at, info) &&
+		    info->type != PFM_PMU_TYPE_OS_GENERIC)
 			return true;
 	}
 	return false;
@@ -175,7 +214,7 @@ size_t pfm_visit(const char *uarch, pfm_visitor visit, void *ctx)
 	if (!begin(&lib, true))
 		return 0;
 	for (int i = -1; next_pmu(&lib, &i, &pmu);) {
-		bool wanted = !uarch		     ? pmu.is_present
+		bool wanted = !uarch                  ? pmu.is_present
 			      : !strcmp(uarch, "all") ? true
 						      : pfm_uarch_matches(uarch, pmu.name);
 

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PMUS_MAX        4096
-#define FIELDS_MAX      256
-#define FILE_BYTES_MAX  4096
+#define PMUS_MAX       4096
+#define FIELDS_MAX     256
+#define FILE_BYTES_MAX 4096
 
 static char *pmu_path(const struct pmus *pmus, const char *name, const char *rest)
 {

@@ -43,9 +43,9 @@ struct pmus {
 
 struct pmu_event {
 	const char *name; /* file name */
-	char *terms; /* "event=0x3c,umask=0x1" */
-	char *unit; /* "Joules", or NULL */
-	double scale; /* 1 without one */
+	char *terms;      /* "event=0x3c,umask=0x1" */
+	char *unit;       /* "Joules", or NULL */
+	double scale;     /* 1 without one */
 };
 
 void pmus_load(struct pmus *pmus, const struct roots *roots);

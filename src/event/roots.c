@@ -37,8 +37,10 @@ const char *roots_tracefs_problem(const struct roots *roots)
 {
 	if (roots->tracefs[0])
 		return NULL;
-	if (!roots->foreign && geteuid() != 0 && access("/sys/kernel/tracing", X_OK) && errno == EACCES)
-		return "tracefs can only be read by root (sudo chmod a+rx /sys/kernel/tracing, or run "
+	if (!roots->foreign && geteuid() != 0 && access("/sys/kernel/tracing", X_OK) &&
+	    errno == EACCES)
+		return "tracefs can only be read by root (sudo chmod a+rx /sys/kernel/tracing, or "
+		       "run "
 		       "as root)";
 	if (roots->foreign)
 		return "there is no tracefs in this tree";

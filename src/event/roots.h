@@ -11,7 +11,7 @@
 struct roots {
 	const char *sys, *proc;
 	char tracefs[256]; /* mounted tracefs, "" if there is none that can be read */
-	bool foreign; /* not this machine's own */
+	bool foreign;      /* not this machine's own */
 };
 
 struct roots roots_find(void);

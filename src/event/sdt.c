@@ -86,7 +86,8 @@ int sdt_parse(const void *data, size_t size, sdt_visitor visit, void *ctx, struc
 	cursor_skip(&c, 4 + 2 + 2 + 2);
 	entry_size = cursor_u16(&c);
 	count = cursor_u16(&c);
-	if (c.failed || entry_size < (is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)) || table > size)
+	if (c.failed || entry_size < (is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)) ||
+	    table > size)
 		return err_set(e, ENOEXEC, "the ELF header is broken");
 	strings = read_section(&file, table + entry_size * cursor_u16(&c), is64);
 	for (uint64_t i = 0; i < count; i++) {

@@ -16,8 +16,8 @@ static void offer_generic(struct suggest *near)
 		if (generic_events[i].alias)
 			suggest_offer(near, generic_events[i].alias);
 	}
-	for (size_t i = 0; cache_event_nth(i, name, sizeof(name), &config, description, sizeof(description));
-	     i++)
+	for (size_t i = 0;
+	     cache_event_nth(i, name, sizeof(name), &config, description, sizeof(description)); i++)
 		suggest_offer(near, name);
 }
 
@@ -88,7 +88,6 @@ int suggest_event(struct parse *p, const char *at, const char *end)
 	return parse_error(p, at, "unknown event '%s'%s", name, buf_str(&hint));
 }
 
-
 static bool offer_tracepoint(void *ctx, const char *system, const char *name)
 {
 	CLEANUP(free_ptr) char *full = xasprintf("%s:%s", system, name);
@@ -111,7 +110,8 @@ int suggest_tracepoint(struct parse *p, const char *at, const char *system, cons
 	suggest_sentence(&near, &hint);
 	suggest_release(&near);
 	if (!hint.len)
-		buf_addf(&hint, " (tacho list '%s:*' or tacho list --search WORD shows what there is)",
+		buf_addf(&hint,
+			 " (tacho list '%s:*' or tacho list --search WORD shows what there is)",
 			 system);
 	return parse_error(p, at, "no %s matches '%s'%s", what, full, buf_str(&hint));
 }

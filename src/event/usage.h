@@ -9,7 +9,8 @@ struct usage {
 	VEC(struct usage_row {
 		char *name;
 		unsigned count;
-	}) rows; /* most used first */
+	})
+	rows; /* most used first */
 };
 
 void usage_load(struct usage *u);

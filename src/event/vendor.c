@@ -69,9 +69,9 @@ static void add_msr_term(const json_t *object, struct buf *terms)
 {
 	uint64_t msr = number_of(object, "MSRIndex"), value = number_of(object, "MSRValue");
 	const char *field = msr == 0x1a6 || msr == 0x1a7 ? "offcore_rsp"
-			    : msr == 0x3f6		    ? "ldlat"
-			    : msr == 0x3f7		    ? "frontend"
-							    : NULL;
+			    : msr == 0x3f6               ? "ldlat"
+			    : msr == 0x3f7               ? "frontend"
+							 : NULL;
 
 	if (field && value)
 		buf_addf(terms, ",%s=0x%llx", field, (unsigned long long)value);
@@ -82,7 +82,10 @@ static char *event_terms(const json_t *object, const char *name)
 	static const struct {
 		const char *key, *field;
 	} optional[] = {
-		{"CounterMask", "cmask"}, {"Invert", "inv"}, {"EdgeDetect", "edge"}, {"AnyThread", "any"},
+		{"CounterMask", "cmask"},
+		{"Invert", "inv"},
+		{"EdgeDetect", "edge"},
+		{"AnyThread", "any"},
 	};
 	const char *fixed = fixed_terms(name, number_of(object, "EventCode"));
 	uint64_t code = number_of(object, "EventCode"), umask = number_of(object, "UMask");
@@ -104,7 +107,8 @@ static char *event_terms(const json_t *object, const char *name)
 		uint64_t value = number_of(object, optional[i].key);
 
 		if (value)
-			buf_addf(&terms, ",%s=0x%llx", optional[i].field, (unsigned long long)value);
+			buf_addf(&terms, ",%s=0x%llx", optional[i].field,
+				 (unsigned long long)value);
 	}
 	add_msr_term(object, &terms);
 	return buf_steal(&terms);
@@ -223,7 +227,8 @@ int vendor_parse(const char *text, size_t len, struct vendor_set *set, struct er
 	int r = 0;
 
 	if (!root)
-		return err_set(e, EINVAL, "line %d, column %d: %s", where.line, where.column, where.text);
+		return err_set(e, EINVAL, "line %d, column %d: %s", where.line, where.column,
+			       where.text);
 	list = root;
 	if (json_is_object(root))
 		list = json_object_get(root, "Events") ? json_object_get(root, "Events")
@@ -251,7 +256,8 @@ static int compare_events(const void *a, const void *b)
 void vendor_sort(struct vendor_set *set)
 {
 	if (set->events.len)
-		qsort(set->events.items, set->events.len, sizeof(*set->events.items), compare_events);
+		qsort(set->events.items, set->events.len, sizeof(*set->events.items),
+		      compare_events);
 }
 
 const struct vendor_event *vendor_find(const struct vendor_set *set, const char *name)

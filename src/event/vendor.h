@@ -12,8 +12,8 @@
 
 struct vendor_event {
 	char *name, *description, *details;
-	char *terms; /* "event=0xc0,umask=0x1" for the PMU that it belongs to */
-	char *unit; /* PMU of an uncore event ("imc"), NULL: the core */
+	char *terms;          /* "event=0xc0,umask=0x1" for the PMU that it belongs to */
+	char *unit;           /* PMU of an uncore event ("imc"), NULL: the core */
 	uint64_t code, umask; /* as in the file, before fixed counters are mapped */
 	bool deprecated;
 };

@@ -49,7 +49,8 @@ static bool is_uarch_name(const char *s)
 	size_t len = strlen(s);
 
 	return len && len < 64 && s[0] != '.' &&
-	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == len;
+	       strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") ==
+		       len;
 }
 
 static const char *base_name(const char *path)
@@ -106,7 +107,7 @@ static char *uarch_of_file(const struct install *in, const char *path)
 	vec_each(&in->map, row)
 		if (row_is_for(row, path) && !strstr(row->file, ".json"))
 			return xstrdup(base_name(row->file));
-	return xstrndup(file, strcspn(file, "_.")); 
+	return xstrndup(file, strcspn(file, "_."));
 }
 
 static int read_source(struct install *in, const char *path)
@@ -128,7 +129,8 @@ static int read_source(struct install *in, const char *path)
 	file.root = json_loads(text, JSON_REJECT_DUPLICATES, &where);
 	file.items = file.root;
 	if (json_is_object(file.root))
-		file.items = json_object_get(file.root, json_object_get(file.root, "Events") ? "Events" : "Metrics");
+		file.items = json_object_get(
+			file.root, json_object_get(file.root, "Events") ? "Events" : "Metrics");
 	file.path = xstrdup(path);
 	file.uarch = uarch_of_file(in, path);
 	vec_push(&in->files, file);
@@ -230,8 +232,7 @@ static json_t *merged(struct install *in, const char *uarch, const char *dir)
 	vec_each(&in->files, file)
 		if (!strcmp(file->uarch, uarch))
 			merge_items(by_name, file->items, in);
-	json_object_foreach(by_name, key, item)
-		json_array_append(list, item);
+	json_object_foreach(by_name, key, item) json_array_append(list, item);
 	json_decref(by_name);
 	json_decref(old);
 	return list;
@@ -298,7 +299,8 @@ static int write_all(struct install *in, vendor_installed_list *ret)
 	vec_each(&in->files, file)
 		if (!is_uarch_name(file->uarch))
 			return err_set(in->e, EINVAL,
-				       "cannot tell the microarchitecture of '%s': give it by --uarch NAME",
+				       "cannot tell the microarchitecture of '%s': give it by "
+				       "--uarch NAME",
 				       file->path);
 	vec_each(&in->files, file) {
 		struct vendor_set set = {};
@@ -340,7 +342,8 @@ int vendor_install(const char *path, const char *uarch, const char *cpu,
 	if (!real || stat(real, &st))
 		return err_set(e, errno, "cannot open '%s': %s", path, strerror(errno));
 	if (uarch && !is_uarch_name(uarch))
-		return err_set(e, EINVAL, "'%s' is not a name: letters, digits, '.', '_' and '-' only", uarch);
+		return err_set(e, EINVAL,
+			       "'%s' is not a name: letters, digits, '.', '_' and '-' only", uarch);
 	if (cpu && !is_regex(cpu))
 		return err_set(e, EINVAL, "'%s' is not a regular expression", cpu);
 	if (S_ISDIR(st.st_mode)) {
@@ -463,7 +466,8 @@ int vendor_remove(const char *uarch, struct err *e)
 	CLEANUP(free_ptr) char *cpus = dir ? xasprintf("%s/cpus", dir) : NULL;
 
 	if (!dir || access(dir, F_OK))
-		return err_set(e, ENOENT, "no events are loaded for '%s' (tacho events shows which are)",
+		return err_set(e, ENOENT,
+			       "no events are loaded for '%s' (tacho events shows which are)",
 			       uarch);
 	if ((unlink(events) && errno != ENOENT) || (unlink(cpus) && errno != ENOENT) || rmdir(dir))
 		return err_set(e, errno, "cannot remove '%s': %s", dir, strerror(errno));

@@ -1,7 +1,7 @@
 /*
  * Can an event be opened here and now? Found out by opening it. Tracepoints are asked once for
- * all of them: the kernel's answer is the same, and closing one makes the caller wait for tens of
- * milliseconds, so a child process does it and is left to wait alone.
+ * all of them, and in a way that the kernel answers without setting one up: to take a tracepoint
+ * down again would make us wait for tens of milliseconds.
  */
 #ifndef TACHO_PERF_AVAILABILITY_H
 #define TACHO_PERF_AVAILABILITY_H

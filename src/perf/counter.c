@@ -66,12 +66,13 @@ static void cpu_places(const struct pmu *pmu, const struct target *target, place
 		if (!target->cgroups.len)
 			vec_push(places, (struct place){-1, *cpu, -1, -1, 0});
 		for (size_t i = 0; i < target->cgroups.len; i++)
-			vec_push(places, (struct place){target->cgroups.items[i].fd, *cpu, -1, (int)i,
-							PERF_FLAG_PID_CGROUP});
+			vec_push(places, (struct place){target->cgroups.items[i].fd, *cpu, -1,
+							(int)i, PERF_FLAG_PID_CGROUP});
 	}
 }
 
-static void places_of(const struct event_unit *unit, const struct target *target, place_list *places)
+static void places_of(const struct event_unit *unit, const struct target *target,
+		      place_list *places)
 {
 	const struct pmu *pmu = unit->pmu;
 
@@ -88,8 +89,8 @@ static void places_of(const struct event_unit *unit, const struct target *target
 			vec_push(places, (struct place){target->tasks.items[i], -1, (int)i, -1, 0});
 		vec_each(&target->cpus, cpu)
 			if (pmu_has_cpu(pmu, *cpu))
-				vec_push(places,
-					 (struct place){target->tasks.items[i], *cpu, (int)i, -1, 0});
+				vec_push(places, (struct place){target->tasks.items[i], *cpu,
+								(int)i, -1, 0});
 	}
 }
 
@@ -109,7 +110,8 @@ static void row_fails(struct counter_row *row, int code, const struct perf_event
 	struct buf reason = {};
 
 	row->code = code;
-	row->state = perf_open_is_absent(code) || code == EINVAL ? EVENT_UNSUPPORTED : EVENT_REFUSED;
+	row->state =
+		perf_open_is_absent(code) || code == EINVAL ? EVENT_UNSUPPORTED : EVENT_REFUSED;
 	perf_open_reason(code, attr, system_wide, &reason);
 	free(row->reason);
 	row->reason = buf_steal(&reason);
@@ -160,8 +162,8 @@ static void add_member(struct counters *c, struct reading *reading, size_t row_n
 {
 	struct counter_row *row = &c->rows[row_number];
 
-	vec_push(&c->members, (struct reading_member){(uint32_t)row_number,
-						      (uint32_t)row->counters.len - 1});
+	vec_push(&c->members,
+		 (struct reading_member){(uint32_t)row_number, (uint32_t)row->counters.len - 1});
 	reading->count++;
 }
 
@@ -203,8 +205,9 @@ static int open_member(struct counters *c, const struct open_group *group, size_
 			end_reading(c, reading);
 			begin_reading(c, reading, fd);
 			if (group->by_user && !row->event->weak_group && !c->note)
-				c->note = xstrdup("a group has more events than the PMU can count at "
-						  "once; it was broken up");
+				c->note =
+					xstrdup("a group has more events than the PMU can count at "
+						"once; it was broken up");
 		}
 	}
 	if (fd == -EMFILE || fd == -ENFILE)
@@ -243,7 +246,8 @@ static int open_group(struct counters *c, const struct open_group *group)
 				if (i && !row->counters.len && row->state == EVENT_UNSUPPORTED &&
 				    row->code != ENODEV)
 					continue;
-				r = open_member(c, group, *number, unit, &places.items[i], &reading);
+				r = open_member(c, group, *number, unit, &places.items[i],
+						&reading);
 				if (r < 0)
 					break;
 			}
@@ -264,7 +268,8 @@ static bool is_software(const struct event *event)
 /* Uncore boxes differ in number, so events of several boxes cannot share a group. */
 static bool can_group(const struct event *a, const struct event *b)
 {
-	return a->units.len == 1 && b->units.len == 1 && a->units.items[0].pmu == b->units.items[0].pmu;
+	return a->units.len == 1 && b->units.len == 1 &&
+	       a->units.items[0].pmu == b->units.items[0].pmu;
 }
 
 /* Groups as the user wrote them; all plain software events make one more, read by one call. */
@@ -279,7 +284,8 @@ static void next_group(struct counters *c, bool *taken, size_t from, struct open
 		bool same = group->by_user ? event->group == leader->group
 					   : is_software(leader) && is_software(event);
 
-		if (taken[i] || (i != from && (!same || !can_group(leader, event) || event->missing)))
+		if (taken[i] ||
+		    (i != from && (!same || !can_group(leader, event) || event->missing)))
 			continue;
 		taken[i] = true;
 		vec_push(&group->rows, i);
@@ -333,12 +339,13 @@ static void open_tally(struct counters *c, bool *taken)
 		vec_push(&c->tally_rows, i);
 		vec_push(&names, event->tracepoint);
 	}
-	if (names.len < TALLY_FROM || target->cgroups.len) {
+	if (names.len < TALLY_FROM || target->cgroups.len || target->tasks_apart) {
 		c->tally_rows.len = 0;
 	} else if (tally_open(names.items, names.len, &tasks, by_tally, &c->tally, &e) < 0) {
-		c->note = xasprintf("%zu tracepoints are counted one by one (%s); the kernel takes about "
-				    "%.1f s to close them",
-				    names.len, e.text, 0.04 * (double)names.len);
+		c->note = xasprintf(
+			"%zu tracepoints are counted one by one (%s); the kernel takes about "
+			"%.1f s to close them",
+			names.len, e.text, 0.04 * (double)names.len);
 		c->tally_rows.len = 0;
 	}
 	for (size_t i = 0; i < c->tally_rows.len; i++) {

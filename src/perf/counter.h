@@ -14,13 +14,15 @@
 /* Where to count: on tasks wherever they run, or on CPUs whatever they run. */
 struct target {
 	VEC(pid_t) tasks; /* empty: CPUs */
-	VEC(int) cpus; /* empty with tasks: any CPU */
+	VEC(int) cpus;    /* empty with tasks: any CPU */
 	VEC(struct target_cgroup {
 		char *name;
 		int fd;
-	}) cgroups; /* with CPUs: only tasks of these */
-	bool inherit; /* children are counted with their parent */
-	bool on_exec; /* starts by itself when the task executes a program */
+	})
+	cgroups;          /* with CPUs: only tasks of these */
+	bool inherit;     /* children are counted with their parent */
+	bool tasks_apart; /* each task's counts are wanted, not only their sum */
+	bool on_exec;     /* starts by itself when the task executes a program */
 };
 
 void target_release(struct target *target);
@@ -31,10 +33,10 @@ struct count {
 
 /* One open counter: an event at a place. */
 struct counter {
-	int fd; /* -1: read through its group's leader, or from the tally */
-	int cpu; /* -1: any */
-	int task; /* index into target->tasks, -1: all */
-	int cgroup; /* index into target->cgroups, -1 */
+	int fd;                   /* -1: read through its group's leader, or from the tally */
+	int cpu;                  /* -1: any */
+	int task;                 /* index into target->tasks, -1: all */
+	int cgroup;               /* index into target->cgroups, -1 */
 	struct count now, before; /* last reading and the one before it */
 };
 
@@ -45,9 +47,9 @@ struct counter_row {
 	const struct event *event;
 	char *name; /* shown; may differ from the event's when only user mode may be counted */
 	enum event_state state;
-	char *reason; /* when it is not counted */
-	int code; /* errno of the failure */
-	bool user_only; /* the kernel's part may not be watched */
+	char *reason;       /* when it is not counted */
+	int code;           /* errno of the failure */
+	bool user_only;     /* the kernel's part may not be watched */
 	bool whole_machine; /* a PMU outside of the cores counts everybody, not just the target */
 	VEC(struct counter) counters;
 };
@@ -63,9 +65,7 @@ struct counters {
 	struct counter_row *rows;
 	size_t row_count;
 	VEC(struct reading) readings;
-	VEC(struct reading_member {
-		uint32_t row, index;
-	}) members;
+	VEC(struct reading_member { uint32_t row, index; }) members;
 	struct tally *tally; /* many tracepoints at once, NULL if not used */
 	VEC(size_t) tally_rows;
 	char *note; /* what the user should know about how it is counted */

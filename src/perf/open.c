@@ -8,7 +8,8 @@
 
 int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned flags)
 {
-	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
+	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd,
+			  flags | PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : (int)fd;
 }
@@ -30,11 +31,9 @@ static void reason_of_refusal(const struct perf_event_attr *attr, bool system_wi
 	int level = perf_paranoid();
 	int needed = system_wide ? 0 : attr->exclude_kernel ? 2 : 1;
 
-	if (attr->type == PERF_TYPE_TRACEPOINT)
-		needed = -1;
 	if (level > needed)
-		buf_addf(out, "needs perf_event_paranoid ≤ %d (it is %d), root or CAP_PERFMON", needed,
-			 level);
+		buf_addf(out, "needs perf_event_paranoid ≤ %d (it is %d), root or CAP_PERFMON",
+			 needed, level);
 	else
 		buf_add(out, "not permitted (a security policy, or the process is not yours)");
 }
@@ -56,7 +55,8 @@ void perf_open_reason(int code, const struct perf_event_attr *attr, bool system_
 		if (attr->precise_ip)
 			buf_add(out, "not supported with that precision (:p)");
 		else
-			buf_add(out, hardware ? "not supported by this CPU" : "not supported by this kernel");
+			buf_add(out, hardware ? "not supported by this CPU"
+					      : "not supported by this kernel");
 		break;
 	case ENODEV:
 		buf_add(out, "not on this CPU (it is offline or of another type)");
@@ -72,7 +72,8 @@ void perf_open_reason(int code, const struct perf_event_attr *attr, bool system_
 		buf_add(out, "too many open files (ulimit -n)");
 		break;
 	case ENOSPC:
-		buf_add(out, "all hardware breakpoints are in use, or that address cannot be watched");
+		buf_add(out,
+			"all hardware breakpoints are in use, or that address cannot be watched");
 		break;
 	case ENOSYS:
 		buf_add(out, "this kernel was built without perf events");

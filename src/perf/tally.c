@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 /* Call numbers of all architectures are far below this. */
-#define CALLS_MAX      1024
-#define TASKS_MAX      65536
-#define PROGRAM_MAX    64
+#define CALLS_MAX   1024
+#define TASKS_MAX   65536
+#define PROGRAM_MAX 64
 
 /* The map of counters: system calls by number, how they returned, other tracepoints, a ledger. */
-#define SLOT_ENTER     0
-#define SLOT_EXIT      CALLS_MAX
-#define SLOT_OTHERS    (2 * CALLS_MAX)
+#define SLOT_ENTER  0
+#define SLOT_EXIT   CALLS_MAX
+#define SLOT_OTHERS (2 * CALLS_MAX)
 
 /* What a task's entry in the map of tasks says. */
 enum { TASK_WAITS_FOR_EXEC = 0, TASK_COUNTS = 1 };
@@ -40,7 +40,7 @@ struct tally {
 	struct {
 		int *fds;
 		size_t len;
-	} open; /* programs and links */
+	} open;                  /* programs and links */
 	uint64_t *values, *base; /* slot × CPU */
 	uint64_t started_ns, stopped_ns;
 	struct err *e;
@@ -170,15 +170,15 @@ static void count_slot(struct tally *t, struct program *p)
 
 /* Registers at entry to the kernel: where the call's number and the 32-bit mode are. */
 #if defined(__x86_64__)
-#define REGS_CALL_OFFSET  120 /* orig_ax */
-#define REGS_MODE_OFFSET  136 /* cs */
-#define REGS_MODE_MASK    0xffff
-#define REGS_MODE_COMPAT  0x23 /* __USER32_CS */
+#define REGS_CALL_OFFSET 120 /* orig_ax */
+#define REGS_MODE_OFFSET 136 /* cs */
+#define REGS_MODE_MASK   0xffff
+#define REGS_MODE_COMPAT 0x23 /* __USER32_CS */
 #elif defined(__aarch64__)
-#define REGS_CALL_OFFSET  280 /* syscallno */
-#define REGS_MODE_OFFSET  264 /* pstate */
-#define REGS_MODE_MASK    0x10
-#define REGS_MODE_COMPAT  0x10 /* PSR_MODE32_BIT */
+#define REGS_CALL_OFFSET 280 /* syscallno */
+#define REGS_MODE_OFFSET 264 /* pstate */
+#define REGS_MODE_MASK   0x10
+#define REGS_MODE_COMPAT 0x10 /* PSR_MODE32_BIT */
 #endif
 
 #ifdef REGS_CALL_OFFSET
@@ -350,8 +350,9 @@ static bool take_name(struct tally *t, const char *full, uint32_t *next, uint32_
 	name++;
 	if (!strncmp(full, "syscalls:", 9)) {
 		bool on_exit = !strncmp(name, "sys_exit_", 9);
-		int number = strncmp(name, "sys_enter_", 10) && !on_exit ? -1
-			     : find_syscall(name + (on_exit ? 9 : 10));
+		int number = strncmp(name, "sys_enter_", 10) && !on_exit
+				     ? -1
+				     : find_syscall(name + (on_exit ? 9 : 10));
 
 		*ret_slot = (uint32_t)number + (on_exit ? SLOT_EXIT : SLOT_ENTER);
 		return number >= 0 && number < CALLS_MAX;
@@ -424,7 +425,8 @@ int tally_open(const char *const *names, size_t name_count, const struct tally_t
 	t->tasks_fd = -1;
 	t->counts_fd = new_map(BPF_MAP_TYPE_PERCPU_ARRAY, 8, t->slot_count, 0);
 	if (t->counts_fd < 0 || !t->cpu_count)
-		r = err_set(e, t->counts_fd < 0 ? -t->counts_fd : EIO, "BPF may not be used here: %s",
+		r = err_set(e, t->counts_fd < 0 ? -t->counts_fd : EIO,
+			    "BPF may not be used here: %s",
 			    strerror(t->counts_fd < 0 ? -t->counts_fd : EIO));
 	if (r == 0 && tasks->count)
 		r = follow_tasks(t);
@@ -460,9 +462,10 @@ void tally_free(struct tally *t)
 
 static void read_slot(struct tally *t, uint32_t slot)
 {
-	union bpf_attr attr = {.map_fd = (uint32_t)t->counts_fd,
-			       .key = (uint64_t)(uintptr_t)&slot,
-			       .value = (uint64_t)(uintptr_t)&t->values[(size_t)slot * t->cpu_count]};
+	union bpf_attr attr = {
+		.map_fd = (uint32_t)t->counts_fd,
+		.key = (uint64_t)(uintptr_t)&slot,
+		.value = (uint64_t)(uintptr_t)&t->values[(size_t)slot * t->cpu_count]};
 
 	sys_bpf(BPF_MAP_LOOKUP_ELEM, &attr);
 }

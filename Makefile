@@ -1,0 +1,47 @@
+# The commands that people type. Everything is built by Meson in build/.
+BUILD ?= build
+
+.PHONY: all run test test-pmu bench lint format asan fuzz install deps clean
+
+all: $(BUILD)/build.ninja
+	@ninja -C $(BUILD)
+
+$(BUILD)/build.ninja: | deps
+	@meson setup $(BUILD) --prefix=/usr/local
+
+# Installs missing Debian packages, or says which ones are missing.
+deps:
+	@tools/deps
+
+run: all
+	@tools/demo $(BUILD)/tacho
+
+test: deps
+	@tools/test
+
+test-pmu:
+	@tests/pmu/run
+
+bench: all
+	@bench/run $(BUILD)/tacho
+
+lint: deps
+	@tools/lint
+
+format:
+	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+
+# All unit tests once more, with the sanitizers watching.
+asan: deps
+	@tools/sanitize
+
+# FUZZ_SECONDS for each target; findings land in fuzz-out/.
+FUZZ_SECONDS ?= 180
+fuzz: deps
+	@tools/fuzz $(FUZZ_SECONDS)
+
+install: all
+	@meson install -C $(BUILD)
+
+clean:
+	@rm -rf build build-asan build-clang build-fuzz build-arm64

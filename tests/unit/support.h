@@ -1,0 +1,125 @@
+/*
+ * For test programs that need files: temporary directories, pretended machines, and an environment
+ * in which nothing of the user's own is read. Static functions, so that a test stays one file.
+ */
+#ifndef TACHO_TESTS_SUPPORT_H
+#define TACHO_TESTS_SUPPORT_H
+
+#include "base/buf.h"
+#include "base/fs.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static char support_dir[256];
+
+static inline int support_remove(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static inline void remove_tree(const char *path)
+{
+	nftw(path, support_remove, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* A directory of this test's own, with the user's directories pointed into it. */
+static inline int make_support_dir(void **state)
+{
+	const char *top = getenv("TMPDIR");
+	char sub[300];
+
+	(void)state;
+	snprintf(support_dir, sizeof(support_dir), "%s/tacho-test-XXXXXX", top ? top : "/tmp");
+	if (!mkdtemp(support_dir))
+		return -1;
+	snprintf(sub, sizeof(sub), "%s/data", support_dir);
+	setenv("XDG_DATA_HOME", sub, 1);
+	snprintf(sub, sizeof(sub), "%s/config", support_dir);
+	setenv("XDG_CONFIG_HOME", sub, 1);
+	setenv("HOME", support_dir, 1);
+	return 0;
+}
+
+static inline int remove_support_dir(void **state)
+{
+	(void)state;
+	remove_tree(support_dir);
+	return 0;
+}
+
+/* "support_dir/name" in a buffer that the next call but three overwrites. */
+static inline const char *in_dir(const char *name)
+{
+	static char paths[4][512];
+	static unsigned next;
+	char *path = paths[next++ % ARRAY_LEN(paths)];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", support_dir, name);
+	return path;
+}
+
+static inline void write_mem(const char *name, const void *mem, size_t len)
+{
+	char *path = xstrdup(in_dir(name)), *slash = strrchr(path, '/');
+	FILE *f;
+
+	*slash = '\0';
+	fs_mkdir_p(path);
+	*slash = '/';
+	f = fopen(path, "w");
+	if (!f || fwrite(mem, 1, len, f) != len || fclose(f)) {
+		perror(path);
+		abort();
+	}
+	free(path);
+}
+
+static inline void write_text(const char *name, const char *text)
+{
+	write_mem(name, text, strlen(text));
+}
+
+/* Makes the pretended machine @tree below the support directory. */
+static inline int unpack_tree(const char *tree)
+{
+	const char *source = getenv("TACHO_SOURCE");
+	char *script = xasprintf("%s/tests/trees/unpack", source ? source : ".");
+	char *from = xasprintf("%s/tests/trees/%s.tree", source ? source : ".", tree);
+	char *argv[] = {(char *)"python3", script, from, (char *)in_dir(tree), NULL};
+	int status = -1;
+	pid_t pid;
+
+	if (!posix_spawnp(&pid, "python3", NULL, NULL, argv, environ))
+		while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+			;
+	if (status)
+		fprintf(stderr, "cannot unpack %s: is TACHO_SOURCE the source directory?\n", from);
+	free(script);
+	free(from);
+	return status ? -1 : 0;
+}
+
+static inline void use_tree(const char *tree)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s/sys", support_dir, tree);
+	setenv("TACHO_SYSFS", path, 1);
+	snprintf(path, sizeof(path), "%s/%s/proc", support_dir, tree);
+	setenv("TACHO_PROCFS", path, 1);
+}
+
+#endif
