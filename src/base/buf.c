@@ -36,6 +36,47 @@ void buf_pad(struct buf *b, size_t count, char c)
 		buf_add_char(b, c);
 }
 
+/* Digits of @value, at least @least of them, ending before @end; returns where they begin. */
+static char *digits_before(char *end, uint64_t value, unsigned least)
+{
+	for (; value || least; value /= 10) {
+		*--end = (char)('0' + value % 10);
+		least -= least > 0;
+	}
+	return end;
+}
+
+void buf_add_u64(struct buf *b, uint64_t value)
+{
+	char text[24], *end = text + sizeof(text);
+	char *start = digits_before(end, value, 1);
+
+	buf_add_mem(b, start, (size_t)(end - start));
+}
+
+void buf_add_fixed(struct buf *b, double value, unsigned decimals, unsigned width)
+{
+	static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
+	char text[48], *end = text + sizeof(text), *start;
+	uint64_t scaled, power;
+
+	if (decimals >= ARRAY_LEN(powers) || !(value >= 0 && value * powers[decimals] < 9e15)) {
+		buf_addf(b, "%*.*f", (int)width, (int)decimals, value);
+		return;
+	}
+	scaled = (uint64_t)(value * powers[decimals] + 0.5);
+	power = (uint64_t)powers[decimals];
+	start = end;
+	if (decimals) {
+		start = digits_before(start, scaled % power, decimals);
+		*--start = '.';
+	}
+	start = digits_before(start, scaled / power, 1);
+	if ((size_t)(end - start) < width)
+		buf_pad(b, width - (size_t)(end - start), ' ');
+	buf_add_mem(b, start, (size_t)(end - start));
+}
+
 void buf_addv(struct buf *b, const char *fmt, va_list ap)
 {
 	va_list again;

@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct buf {
 	char *s; /* NULL while empty: read it through buf_str() */
@@ -17,6 +18,10 @@ void buf_add_mem(struct buf *b, const void *mem, size_t len);
 void buf_add_char(struct buf *b, char c);
 void buf_addf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void buf_addv(struct buf *b, const char *fmt, va_list ap);
+/* Numbers without printf(), which is most of the cost of printing a thousand lines a second. */
+void buf_add_u64(struct buf *b, uint64_t value);
+/* As "%*.*f" does, except for the last digit of a tie; @width pads with blanks on the left. */
+void buf_add_fixed(struct buf *b, double value, unsigned decimals, unsigned width);
 void buf_pad(struct buf *b, size_t count, char c);
 void buf_clear(struct buf *b);
 const char *buf_str(const struct buf *b);

@@ -98,13 +98,6 @@ struct name_rule {
 	const struct hypervisor *hypervisor;
 };
 
-/* What CPUID tells a guest. */
-static const struct name_rule signatures[] = {
-	{"KVMKVMKVM", &kvm},        {"TCGTCGTCGTCG", &qemu},     {"Microsoft Hv", &hyperv},
-	{"VMwareVMware", &vmware},  {"XenVMMXenVMM", &xen},      {"VBoxVBoxVBox", &virtualbox},
-	{"prl hyperv", &parallels}, {" lrpepyh vr", &parallels},
-};
-
 /* Clocks that only a guest has. */
 static const struct name_rule clocks[] = {
 	{"kvm-clock", &kvm},
@@ -112,18 +105,30 @@ static const struct name_rule clocks[] = {
 	{"xen", &xen},
 };
 
+#if defined(__x86_64__) || defined(__i386__)
+/* What CPUID tells a guest. */
+static const struct name_rule signatures[] = {
+	{"KVMKVMKVM", &kvm},        {"TCGTCGTCGTCG", &qemu},     {"Microsoft Hv", &hyperv},
+	{"VMwareVMware", &vmware},  {"XenVMMXenVMM", &xen},      {"VBoxVBoxVBox", &virtualbox},
+	{"prl hyperv", &parallels}, {" lrpepyh vr", &parallels},
+};
+
 static const struct hypervisor *from_signature(void)
 {
-#if defined(__x86_64__) || defined(__i386__)
 	unsigned eax, id[4] = {};
 
 	__cpuid(0x40000000, eax, id[0], id[1], id[2]);
 	for (size_t i = 0; eax && i < ARRAY_LEN(signatures); i++)
 		if (!strncmp((const char *)id, signatures[i].name, strlen(signatures[i].name)))
 			return signatures[i].hypervisor;
-#endif
 	return NULL;
 }
+#else
+static const struct hypervisor *from_signature(void)
+{
+	return NULL;
+}
+#endif
 
 static bool has_hypervisor_flag(const struct doctor *d)
 {

@@ -208,13 +208,15 @@ static void print_notes(struct stat_session *s)
 		}
 	if (l->stretched_ns)
 		buf_addf(&ticks,
-			 "Reading the counters took up to %.1f ms, so intervals were stretched up "
+			 "Reading and printing the counters took up to %.1f ms, so intervals were "
+			 "stretched up "
 			 "to "
 			 "%.0f ms in order not to slow the workload. ",
-			 (double)l->worst_read_ns / 1e6, (double)l->stretched_ns / 1e6);
+			 (double)l->worst_cost_ns / 1e6, (double)l->stretched_ns / 1e6);
 	if (l->missed)
-		buf_addf(&ticks, "%llu of %llu ticks were missed, the latest by %.1f ms.",
-			 (unsigned long long)l->missed, (unsigned long long)(l->missed + l->ticks),
+		buf_addf(&ticks, "%s%llu of %llu ticks were missed, the latest by %.1f ms.",
+			 ticks.len ? " " : "", (unsigned long long)l->missed,
+			 (unsigned long long)(l->missed + l->ticks),
 			 (double)l->worst_late_ns / 1e6);
 	if (ticks.len)
 		s->format->note(s, buf_str(&ticks));

@@ -85,7 +85,7 @@ struct figure {
 	double value;
 	int decimals;
 	bool percent;
-	char unit[40];
+	const char *unit;
 	int heat; /* 0 plain, 1 worth a look, 2 bad */
 };
 

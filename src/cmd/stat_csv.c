@@ -4,26 +4,51 @@
 
 #include <math.h>
 
+static void add_cell(struct stat_session *s, const char *text)
+{
+	buf_add(&s->out, text);
+	buf_add(&s->out, s->o.separator);
+}
+
+static void add_empty_cells(struct stat_session *s, unsigned count)
+{
+	while (count--)
+		buf_add(&s->out, s->o.separator);
+}
+
 static void add_prefix(struct stat_session *s, const struct stat_table *t, size_t aggregate)
 {
 	const struct aggregate *a = &t->aggregates[aggregate];
 
-	if (!isnan(t->time_s))
-		buf_addf(&s->out, "%16.9f%s", t->time_s, s->o.separator);
+	if (!isnan(t->time_s)) {
+		buf_add_fixed(&s->out, t->time_s, 9, 16);
+		buf_add(&s->out, s->o.separator);
+	}
 	if (t->mode == AGGR_CGROUP || !a->label[0])
 		return;
-	buf_addf(&s->out, "%s%s", a->label, s->o.separator);
-	if (t->by_aggregate)
-		buf_addf(&s->out, "%u%s", a->cpu_count, s->o.separator);
+	add_cell(s, a->label);
+	if (t->by_aggregate) {
+		buf_add_u64(&s->out, a->cpu_count);
+		buf_add(&s->out, s->o.separator);
+	}
 }
 
 static void add_figure(struct stat_session *s, const struct figure *f)
 {
+	add_empty_cells(s, 1);
 	if (f->known)
-		buf_addf(&s->out, "%s%.*f%s%s", s->o.separator, f->decimals, f->value,
-			 s->o.separator, f->unit);
-	else
-		buf_addf(&s->out, "%s%s", s->o.separator, s->o.separator);
+		buf_add_fixed(&s->out, f->value, (unsigned)f->decimals, 0);
+	add_empty_cells(s, 1);
+	if (f->known)
+		buf_add(&s->out, f->unit);
+}
+
+static void add_spread(struct stat_session *s, const struct cell *cell)
+{
+	double spread = cell->counted ? stats_stderr_pct(&cell->stats) : 0;
+
+	buf_add_fixed(&s->out, isnan(spread) ? 0 : spread, 2, 0);
+	add_cell(s, "%");
 }
 
 static void add_row(struct stat_session *s, const struct stat_table *t, size_t row,
@@ -31,7 +56,6 @@ static void add_row(struct stat_session *s, const struct stat_table *t, size_t r
 {
 	const struct stat_row *r = &t->rows[row];
 	const struct cell *cell = table_cell(t, row, aggregate);
-	const char *sep = s->o.separator;
 	double share = cell->enabled_ns
 			       ? 100.0 * (double)cell->running_ns / (double)cell->enabled_ns
 			       : 100;
@@ -42,22 +66,22 @@ static void add_row(struct stat_session *s, const struct stat_table *t, size_t r
 		stat_value_text(r, cell, true, &s->out);
 	else
 		buf_add(&s->out, stat_missing_text(r));
-	buf_addf(&s->out, "%s%s%s%s%s", sep, r->event->unit_text ? r->event->unit_text : "", sep,
-		 r->name, sep);
+	add_empty_cells(s, 1);
+	add_cell(s, r->event->unit_text ? r->event->unit_text : "");
+	add_cell(s, r->name);
 	if (t->mode == AGGR_CGROUP)
-		buf_addf(&s->out, "%s%s", t->aggregates[aggregate].label, sep);
-	if (t->runs > 1) {
-		double spread = cell->counted ? stats_stderr_pct(&cell->stats) : 0;
-
-		buf_addf(&s->out, "%.2f%%%s", isnan(spread) ? 0 : spread, sep);
-	}
-	buf_addf(&s->out, "%llu%s%.2f", (unsigned long long)cell->running_ns, sep, share);
+		add_cell(s, t->aggregates[aggregate].label);
+	if (t->runs > 1)
+		add_spread(s, cell);
+	buf_add_u64(&s->out, cell->running_ns);
+	add_empty_cells(s, 1);
+	buf_add_fixed(&s->out, share, 2, 0);
 	add_figure(s, &f);
 	buf_add_char(&s->out, '\n');
 	f = figure_stalls_per_instruction(t, row, aggregate);
 	if (f.known) {
 		add_prefix(s, t, aggregate);
-		buf_addf(&s->out, "%s%s%s%s", sep, sep, sep, sep);
+		add_empty_cells(s, 4);
 		add_figure(s, &f);
 		buf_add_char(&s->out, '\n');
 	}

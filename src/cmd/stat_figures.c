@@ -2,7 +2,6 @@
 #include "cmd/stat.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -53,7 +52,7 @@ static struct figure figure(double value, int decimals, bool percent, const char
 	struct figure f = {
 		.known = isfinite(value), .value = value, .decimals = decimals, .percent = percent};
 
-	snprintf(f.unit, sizeof(f.unit), "%s", unit);
+	f.unit = unit;
 	return f;
 }
 

@@ -31,13 +31,11 @@ void stat_value_text(const struct stat_row *row, const struct cell *cell, bool p
 		     struct buf *out)
 {
 	bool whole = floor(row->event->scale) == row->event->scale;
-	char digits[64];
+	CLEANUP(buf_release) struct buf digits = {};
 
-	snprintf(digits, sizeof(digits), "%.*f", whole ? 0 : 2, cell->value);
-	if (plain)
-		buf_add(out, digits);
-	else
-		add_grouped(out, digits);
+	buf_add_fixed(plain ? out : &digits, cell->value, whole ? 0 : 2, 0);
+	if (!plain)
+		add_grouped(out, buf_str(&digits));
 }
 
 static void add_right(struct buf *out, const char *text, size_t columns)

@@ -30,8 +30,8 @@ struct counting_plan {
 struct tick_ledger {
 	uint64_t ticks, missed;
 	uint64_t worst_late_ns;
-	uint64_t stretched_ns;  /* longest interval that reading forced on us, 0: none */
-	uint64_t worst_read_ns; /* most expensive reading (CPU time) */
+	uint64_t stretched_ns;  /* longest interval that costly ticks forced on us, 0: none */
+	uint64_t worst_cost_ns; /* CPU time of the most expensive tick */
 };
 
 struct counting_result {

@@ -1,4 +1,5 @@
 #include "event/vendor.h"
+#include "base/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,13 +32,17 @@ void cpuid_text(const struct roots *roots, char *text, size_t size)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/cpuinfo", roots->proc);
 	CLEANUP(free_ptr) char *info = NULL;
-	char vendor[64], family[16], model[16], stepping[16];
+	char vendor[64], family[16], model[16], stepping[16], midr_text[32];
+	uint64_t midr;
 
 	text[0] = '\0';
-	if (fs_line(text, size, "%s/devices/system/cpu/cpu0/regs/identification/midr_el1",
-		    roots->sys))
+	if (fs_line(midr_text, sizeof(midr_text),
+		    "%s/devices/system/cpu/cpu0/regs/identification/midr_el1", roots->sys) &&
+	    parse_u64(midr_text, &midr)) {
+		/* Mapfiles are for all variants and revisions of a CPU. */
+		snprintf(text, size, "0x%016llx", (unsigned long long)(midr & ~0xf0000full));
 		return;
-	text[0] = '\0';
+	}
 	if (fs_read(path, CPUINFO_BYTES_MAX, &info) < 0)
 		return;
 	if (cpuinfo_value(info, "vendor_id", vendor, sizeof(vendor)) &&

@@ -30,19 +30,23 @@ static const char *apply(struct event *event, const char *s, size_t len)
 			return &s[i];
 		precise += s[i] == 'p';
 	}
-	if (precise > 3)
+	if (precise + a->precise_ip > 3)
 		return s;
+	/* A group's modifiers add to those of its events: {a:u,b}:k counts a in both modes. */
 	if (user || kernel || hv) {
-		a->exclude_user = !user;
-		a->exclude_kernel = !kernel;
-		a->exclude_hv = !hv;
+		bool first = !a->exclude_user && !a->exclude_kernel && !a->exclude_hv;
+
+		a->exclude_user = !user && (first || a->exclude_user);
+		a->exclude_kernel = !kernel && (first || a->exclude_kernel);
+		a->exclude_hv = !hv && (first || a->exclude_hv);
 	}
 	if (guest || host) {
-		a->exclude_guest = !guest;
-		a->exclude_host = !host;
+		bool first = !a->exclude_guest && !a->exclude_host;
+
+		a->exclude_guest = !guest && (first || a->exclude_guest);
+		a->exclude_host = !host && (first || a->exclude_host);
 	}
-	if (precise)
-		a->precise_ip = precise & 3;
+	a->precise_ip = (a->precise_ip + precise) & 3;
 	event->precise_max |= memchr(s, 'P', len) != NULL;
 	event->sample_read |= memchr(s, 'S', len) != NULL;
 	event->weak_group |= memchr(s, 'W', len) != NULL;
@@ -70,15 +74,29 @@ int parse_modifiers(struct parse *p, struct event *event, const char *at, size_t
 	return 0;
 }
 
+/* "cycles" is meant for cpu_core/cycles/, too, which it becomes on a hybrid machine. */
+static bool default_is_for(const char *pattern, const char *name)
+{
+	const char *open = strchr(name, '/'), *close = strrchr(name, '/');
+	CLEANUP(free_ptr) char *inner = NULL;
+
+	if (text_glob(pattern, name))
+		return true;
+	if (!open || open == close)
+		return false;
+	inner = xstrndup(open + 1, (size_t)(close - open - 1));
+	return text_glob(pattern, inner);
+}
+
 static void apply_default(struct event_list *list, const char *pattern, const char *mods)
 {
 	vec_each(&list->events, event) {
 		bool slashed = event->name[strlen(event->name) - 1] == '/';
 		char *name;
 
-		if (event->modified || event->tool || !text_glob(pattern, event->name))
+		if (event->modified || event->tool || !default_is_for(pattern, event->name) ||
+		    apply(event, mods, strlen(mods)))
 			continue;
-		apply(event, mods, strlen(mods));
 		name = xasprintf("%s%s%s", event->name, slashed ? "" : ":", mods);
 		free(event->name);
 		event->name = name;

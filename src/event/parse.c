@@ -120,8 +120,10 @@ static int parse_group(struct parse *p, const char **at)
 	int r, number = p->list->group_count++;
 
 	for (;; s++) {
-		const char *end = event_end(s);
+		const char *end;
 
+		s = skip_space(s);
+		end = event_end(s);
 		if (*end == '{')
 			return parse_error(p, end, "a group cannot stand inside a group");
 		r = parse_trimmed(p, s, end);

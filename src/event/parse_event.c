@@ -113,8 +113,16 @@ static int add_vendor(struct parse *p, const struct vendor_event *v, const char 
 	vec_each(&pmus->list, candidate)
 		if (v->unit && !pmu && pmu_name_matches(candidate->name, v->unit))
 			pmu = candidate;
-	if (pmu)
-		return add_pmu_alias(p, pmu, v->terms, at, end, mods);
+	if (pmu) {
+		int r = add_pmu_alias(p, pmu, v->terms, at, end, mods);
+
+		event = &p->list->events.items[p->list->events.len - 1];
+		/* It counts on every box of its kind. */
+		vec_each(&pmus->list, box)
+			if (r == 0 && v->unit && box > pmu && pmu_name_matches(box->name, v->unit))
+				add_unit(event, box->type, box);
+		return r;
+	}
 	event = parse_add(p, xstrndup(at, (size_t)(end - at)));
 	event->missing = v->unit ? xasprintf("there is no PMU '%s' here", v->unit)
 				 : xstrdup("this machine has no core PMU");
@@ -250,6 +258,7 @@ static int add_named(struct parse *p, const char *at, const char *end, const cha
 		struct event *event = &p->list->events.items[p->list->events.len - 1];
 
 		if (r == 0) {
+			free(event->unit_text);
 			event->unit_text = alias.unit ? xstrdup(alias.unit) : NULL;
 			event->scale = alias.scale;
 		}

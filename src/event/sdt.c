@@ -123,5 +123,7 @@ int sdt_visit_file(const char *path, sdt_visitor visit, void *ctx, struct err *e
 		return err_set(e, errno, "cannot map '%s': %s", path, strerror(errno));
 	r = sdt_parse(data, (size_t)st.st_size, visit, ctx, e);
 	munmap(data, (size_t)st.st_size);
-	return r < 0 ? err_prefix(e, "cannot read '%s'", path) : 0;
+	if (r < 0)
+		err_prefix(e, "cannot read '%s'", path);
+	return r;
 }

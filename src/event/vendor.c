@@ -82,10 +82,12 @@ static char *event_terms(const json_t *object, const char *name)
 	static const struct {
 		const char *key, *field;
 	} optional[] = {
-		{"CounterMask", "cmask"},
-		{"Invert", "inv"},
-		{"EdgeDetect", "edge"},
-		{"AnyThread", "any"},
+		{"CounterMask", "cmask"},     {"Invert", "inv"},
+		{"EdgeDetect", "edge"},       {"AnyThread", "any"},
+		{"PortMask", "ch_mask"},      {"FCMask", "fc_mask"},
+		{"NodeType", "type"},         {"RdWrMask", "rdwrmask"},
+		{"EnAllCores", "enallcores"}, {"EnAllSlices", "enallslices"},
+		{"SliceId", "sliceid"},       {"ThreadMask", "threadmask"},
 	};
 	const char *fixed = fixed_terms(name, number_of(object, "EventCode"));
 	uint64_t code = number_of(object, "EventCode"), umask = number_of(object, "UMask");
@@ -100,7 +102,7 @@ static char *event_terms(const json_t *object, const char *name)
 		buf_add(&terms, fixed);
 	else
 		buf_addf(&terms, "event=0x%llx",
-			 (unsigned long long)(code | number_of(object, "ExtSel") << 21));
+			 (unsigned long long)(code | number_of(object, "ExtSel") << 8));
 	if (!fixed && umask)
 		buf_addf(&terms, ",umask=0x%llx", (unsigned long long)umask);
 	for (size_t i = 0; i < ARRAY_LEN(optional); i++) {
@@ -119,6 +121,28 @@ static char *copy_or_null(const char *s)
 	return s ? xstrdup(s) : NULL;
 }
 
+/* The PMU that an event file means by its Unit: mostly the same word in small letters. */
+static char *pmu_of_unit(const char *unit)
+{
+	static const char *const others[][2] = {
+		{"CBO", "cbox"},         {"QPI LL", "qpi"},
+		{"SBO", "sbox"},         {"iMPH-U", "arb"},
+		{"UPI LL", "upi"},       {"CPU-M-CF", "cpum_cf"},
+		{"CPU-M-SF", "cpum_sf"}, {"PAI-CRYPTO", "pai_crypto"},
+		{"PAI-EXT", "pai_ext"},  {"L3PMC", "amd_l3"},
+		{"DFPMC", "amd_df"},     {"UMCPMC", "amd_umc"},
+	};
+	char *name;
+
+	for (size_t i = 0; i < ARRAY_LEN(others); i++)
+		if (!strcasecmp(others[i][0], unit))
+			return xstrdup(others[i][1]);
+	name = xstrdup(unit);
+	for (char *c = name; *c; c++)
+		*c = (char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c);
+	return name;
+}
+
 static void add_event(const json_t *object, const char *name, struct vendor_set *set)
 {
 	const char *brief = text_of(object, "BriefDescription");
@@ -128,9 +152,7 @@ static void add_event(const json_t *object, const char *name, struct vendor_set 
 	event.description = copy_or_null(brief ? brief : public);
 	event.details = copy_or_null(brief ? public : NULL);
 	event.terms = event_terms(object, name);
-	event.unit = unit && strcasecmp(unit, "cpu") ? xstrdup(unit) : NULL;
-	for (char *c = event.unit; c && *c; c++)
-		*c = (char)(*c >= 'A' && *c <= 'Z' ? *c + 32 : *c);
+	event.unit = unit && strcasecmp(unit, "cpu") ? pmu_of_unit(unit) : NULL;
 	event.code = number_of(object, "EventCode");
 	event.umask = number_of(object, "UMask");
 	event.deprecated = number_of(object, "Deprecated") == 1;

@@ -124,8 +124,10 @@ static int read_source(struct install *in, const char *path)
 		return err_set(in->e, EFBIG, "more than %d event files", FILES_MAX);
 	r = vendor_parse(text, strlen(text), &check, in->e);
 	vendor_release(&check);
-	if (r < 0)
-		return err_prefix(in->e, "cannot load '%s'", path);
+	if (r < 0) {
+		err_prefix(in->e, "cannot load '%s'", path);
+		return r;
+	}
 	file.root = json_loads(text, JSON_REJECT_DUPLICATES, &where);
 	file.items = file.root;
 	if (json_is_object(file.root))

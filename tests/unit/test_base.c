@@ -124,7 +124,8 @@ static void json_strings(void **state)
 	assert_quoted("plain", "\"plain\"");
 	assert_quoted("a\"b\\c/d", "\"a\\\"b\\\\c/d\"");
 	assert_quoted("\n\t\r\b\x1b\x7f", "\"\\n\\t\\u000d\\u0008\\u001b\\u007f\"");
-	assert_quoted("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"");
+	assert_quoted("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
+		      "\"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\"");
 	assert_quoted(NULL, "null");
 }
 
@@ -140,7 +141,7 @@ static void json_bad_utf8(void **state)
 	assert_quoted("\xf0\x9f\x98", "\"" BAD BAD BAD "\"");
 	assert_quoted("\xc0\xaf", "\"" BAD BAD "\""); /* longer than needed */
 	assert_quoted("\xe0\x80\x80", "\"" BAD BAD BAD "\"");
-	assert_quoted("\xed\xa0\x80", "\"" BAD BAD BAD "\""); /* half of a surrogate pair */
+	assert_quoted("\xed\xa0\x80", "\"" BAD BAD BAD "\"");         /* half of a surrogate pair */
 	assert_quoted("\xf4\x90\x80\x80", "\"" BAD BAD BAD BAD "\""); /* above U+10FFFF */
 	assert_quoted("\xf8\x88\x80\x80\x80", "\"" BAD BAD BAD BAD BAD "\"");
 	assert_quoted("\xc3(", "\"" BAD "(\"");
@@ -191,9 +192,10 @@ static void json_nesting(void **state)
 	jw_kv_u64(&j, "\"", 0);
 	jw_kv_str(&j, "none", NULL);
 	jw_close(&j, '}');
-	assert_string_equal(buf_str(&b), "{\"s\":\"x\",\"empty\":[],"
-					 "\"list\":[18446744073709551615,-9223372036854775808,"
-					 "{\"t\":true,\"f\":false},null],\"\\\"\":0,\"none\":null}");
+	assert_string_equal(buf_str(&b),
+			    "{\"s\":\"x\",\"empty\":[],"
+			    "\"list\":[18446744073709551615,-9223372036854775808,"
+			    "{\"t\":true,\"f\":false},null],\"\\\"\":0,\"none\":null}");
 	buf_release(&b);
 }
 
@@ -242,8 +244,12 @@ static void integers(void **state)
 
 static void unsigned_integers(void **state)
 {
-	static const char *const wrong[] = {"",     "-1",  "+1", " 1", "0xg", "1 ",
-					    "08",   "0x",  "x1", "1,", "0b1", "18446744073709551616",
+	static const char *const wrong[] = {"",     "-1",
+					    "+1",   " 1",
+					    "0xg",  "1 ",
+					    "08",   "0x",
+					    "x1",   "1,",
+					    "0b1",  "18446744073709551616",
 					    "1e19", "0x1ffffffffffffffff"};
 	uint64_t v = 7;
 
@@ -276,8 +282,8 @@ static void hex_numbers(void **state)
 
 static void doubles(void **state)
 {
-	static const char *const wrong[] = {"",    "nan",  "inf", "-infinity", "1e999", "1.5x",
-					    " 1",  "1 ",   ".",   "0,5",       "e3",    "--1"};
+	static const char *const wrong[] = {"",   "nan", "inf", "-infinity", "1e999", "1.5x",
+					    " 1", "1 ",  ".",   "0,5",       "e3",    "--1"};
 	double v = 7;
 
 	(void)state;
@@ -309,9 +315,11 @@ static void assert_cpulist(const char *text, const char *want)
 static void cpu_lists(void **state)
 {
 	static const char *const wrong[] = {
-		"64",	"0-64",	 "5-3",	 "-1",	       ",0",  "0,",   "0,,1",		     "all",
-		"0-",	"-",	 "0-7:1/4", "0 1",	       "0--1", " 0",   "18446744073709551616", "+1",
-		"0-4294967295", "1;2", "0x1", "4294967296", "0-3-5"};
+		"64",      "0-64",         "5-3",  "-1",  ",0",
+		"0,",      "0,,1",         "all",  "0-",  "-",
+		"0-7:1/4", "0 1",          "0--1", " 0",  "18446744073709551616",
+		"+1",      "0-4294967295", "1;2",  "0x1", "4294967296",
+		"0-3-5"};
 	int *untouched = (int *)&state, *cpus = untouched;
 	size_t count = 99;
 
@@ -575,7 +583,9 @@ static void printable(void **state)
 	text_add_printable(&b, "\xc2"); /* the end comes where a second byte should be */
 	assert_int_equal(b.len, 1);
 	buf_release(&b);
-	assert_int_equal(text_columns("\xc3\xa9\xe2\x82\xac" "a"), 3);
+	assert_int_equal(text_columns("\xc3\xa9\xe2\x82\xac"
+				      "a"),
+			 3);
 	assert_int_equal(text_columns(""), 0);
 }
 

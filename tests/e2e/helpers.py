@@ -1,0 +1,509 @@
+"""What the end-to-end tests share: running tacho as a user would, small programs of a known shape,
+and skips that say why."""
+
+import atexit
+import ctypes
+import json
+import os
+import pty
+import re
+import select
+import shutil
+import signal
+import struct
+import subprocess
+import tempfile
+import time
+import unittest
+
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TACHO = os.path.abspath(os.environ.get("TACHO", os.path.join(TOP, "build", "tacho")))
+TREES = os.path.join(TOP, "tests", "trees")
+TRACEFS = "/sys/kernel/tracing"
+AS_NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+LIMIT_S = 60
+
+# ---- a program of many shapes; whatever it does, it ends by itself after a while ----
+
+LOAD_C = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static long cpu_ms(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void busy(long ms, clockid_t clock)
+{
+	volatile unsigned long sum = 0;
+
+	while (cpu_ms(clock) < ms)
+		for (int i = 0; i < 20000; i++)
+			sum += i;
+}
+
+static void touch(long pages)
+{
+	long size = sysconf(_SC_PAGESIZE);
+	char *m = mmap(0, (pages + 1) * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise(m, (pages + 1) * size, MADV_NOHUGEPAGE);
+	for (long i = 0; i < pages; i++)
+		m[i * size] = 1;
+	munmap(m, (pages + 1) * size);
+}
+
+static void rest(long ms)
+{
+	struct timespec t = {ms / 1000, ms % 1000 * 1000000};
+
+	nanosleep(&t, NULL);
+}
+
+static void calls(long n)
+{
+	for (long i = 0; i < n; i++)
+		syscall(SYS_getppid);
+}
+
+static long work;
+
+static void *busy_thread(void *x)
+{
+	busy(work, CLOCK_THREAD_CPUTIME_ID);
+	return x;
+}
+
+static void *call_thread(void *x)
+{
+	calls(work);
+	return x;
+}
+
+static void *idle_thread(void *x)
+{
+	char name[16];
+
+	snprintf(name, sizeof(name), "worker%ld", (long)x);
+	prctl(PR_SET_NAME, name);
+	for (;;)
+		rest(1);
+}
+
+static void threads(long n, void *(*body)(void *))
+{
+	pthread_t ids[64];
+
+	for (long i = 0; i < n; i++)
+		pthread_create(&ids[i], 0, body, (void *)i);
+	for (long i = 0; i < n; i++)
+		pthread_join(ids[i], 0);
+}
+
+static void say(const char *text)
+{
+	if (write(1, text, strlen(text)) < 0)
+		_exit(9);
+}
+
+static void on_term(int n)
+{
+	say(n == SIGTERM ? "got TERM\n" : "got INT\n");
+	_exit(7);
+}
+
+static void on_go(int n)
+{
+	(void)n;
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 1 ? argv[1] : "";
+	long a = argc > 2 ? atol(argv[2]) : 0, b = argc > 3 ? atol(argv[3]) : 0;
+	long c = argc > 4 ? atol(argv[4]) : 0;
+
+	alarm(50);
+	if (!strcmp(mode, "busy"))
+		busy(a, CLOCK_PROCESS_CPUTIME_ID);
+	else if (!strcmp(mode, "busythreads"))
+		work = b, threads(a, busy_thread);
+	else if (!strcmp(mode, "callthreads"))
+		work = b, threads(a, call_thread);
+	else if (!strcmp(mode, "pages"))
+		touch(a);
+	else if (!strcmp(mode, "sleeps"))
+		for (long i = 0; i < a; i++)
+			rest(1);
+	else if (!strcmp(mode, "calls"))
+		calls(a);
+	else if (!strcmp(mode, "phases")) { /* pages, a rest, pages */
+		touch(a);
+		rest(b);
+		touch(c);
+	} else if (!strcmp(mode, "steps")) { /* N times: calls, pages, a rest */
+		for (long i = 0; i < a; i++) {
+			calls(b);
+			touch(c);
+			rest(4);
+		}
+	} else if (!strcmp(mode, "forks")) { /* children that touch pages */
+		for (long i = 0; i < a; i++) {
+			if (!fork()) {
+				touch(b);
+				_exit(0);
+			}
+			wait(NULL);
+		}
+	} else if (!strcmp(mode, "stubborn")) {
+		signal(SIGINT, SIG_IGN);
+		signal(SIGTERM, SIG_IGN);
+		say("ready\n");
+		for (;;)
+			pause();
+	} else if (!strcmp(mode, "tell")) {
+		signal(SIGTERM, on_term);
+		signal(SIGINT, on_term);
+		say("ready\n");
+		for (;;)
+			pause();
+	} else if (!strcmp(mode, "idlethreads")) {
+		work = a;
+		say("ready\n");
+		threads(a, idle_thread);
+	} else if (!strcmp(mode, "onsignal")) { /* pages and calls at SIGUSR1 */
+		sigset_t set;
+		int got;
+
+		signal(SIGUSR1, on_go);
+		sigemptyset(&set);
+		sigaddset(&set, SIGUSR1);
+		sigprocmask(SIG_BLOCK, &set, NULL);
+		say("ready\n");
+		sigwait(&set, &got);
+		touch(a);
+		calls(b);
+	} else {
+		return 99;
+	}
+	return 0;
+}
+"""
+
+_shared = []
+
+
+def shared_dir():
+    """A directory for the programs, readable by everybody, gone at the end."""
+    if not _shared:
+        _shared.append(tempfile.mkdtemp(prefix="tacho-programs-"))
+        os.chmod(_shared[0], 0o755)
+        atexit.register(shutil.rmtree, _shared[0], True)
+    return _shared[0]
+
+
+def compiled(name, source, *flags):
+    path = os.path.join(shared_dir(), name)
+    if not os.path.exists(path):
+        compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+        if not compiler:
+            raise unittest.SkipTest("needs a C compiler")
+        with open(path + ".c", "w") as out:
+            out.write(source)
+        subprocess.run([compiler, "-O1", "-w", "-o", path, path + ".c", *flags], check=True)
+    return path
+
+
+def load(*args):
+    """The command line of the program above in one of its modes."""
+    return [compiled("load", LOAD_C, "-pthread"), *[str(a) for a in args]]
+
+
+# ---- what this machine can do ----
+
+def needs_root(why):
+    if os.geteuid() != 0:
+        raise unittest.SkipTest("needs root, " + why)
+
+
+def needs_program(name):
+    path = shutil.which(name)
+    if not path:
+        raise unittest.SkipTest("needs %s(1)" % name)
+    return path
+
+
+def needs_namespace():
+    needs_root("for a mount namespace")
+    needs_program("unshare")
+    if subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode:
+        raise unittest.SkipTest("mount namespaces are not allowed here")
+
+
+def needs_other_user():
+    needs_root("to become somebody else")
+    needs_program("setpriv")
+    if subprocess.run([*AS_NOBODY, "test", "-x", TACHO]).returncode:
+        raise unittest.SkipTest("other users cannot reach the program")
+
+
+def needs_tracefs():
+    if not os.path.isdir(os.path.join(TRACEFS, "events", "syscalls")):
+        raise unittest.SkipTest("needs tracefs, readable (mounted on %s)" % TRACEFS)
+
+
+def needs_system_wide():
+    """Counting other people's work."""
+    if os.geteuid() != 0 and paranoid() > 0:
+        raise unittest.SkipTest("needs root or perf_event_paranoid <= 0")
+
+
+def paranoid():
+    try:
+        with open("/proc/sys/kernel/perf_event_paranoid") as text:
+            return int(text.read())
+    except OSError:
+        raise unittest.SkipTest("this kernel has no perf events")
+
+
+def has_pmu():
+    names = os.listdir("/sys/bus/event_source/devices")
+    return any(n == "cpu" or n.startswith(("cpu_", "armv", "cpum_cf")) for n in names)
+
+
+def needs_no_pmu():
+    if has_pmu():
+        raise unittest.SkipTest("this machine has a PMU")
+
+
+def cgroup2_mount():
+    needs_root("to make a cgroup")
+    with open("/proc/self/mounts") as mounts:
+        for line in mounts:
+            words = line.split()
+            if words[2] == "cgroup2" and "rw" in words[3].split(","):
+                return words[1]
+    raise unittest.SkipTest("needs cgroup v2, mounted")
+
+
+def online_cpus():
+    with open("/sys/devices/system/cpu/online") as text:
+        cpus = []
+        for part in text.read().strip().split(","):
+            first, _, last = part.partition("-")
+            cpus += range(int(first), int(last or first) + 1)
+    return cpus
+
+
+# ---- running ----
+
+def environment(home, extra=None):
+    env = {k: v for k, v in os.environ.items()
+           if k not in ("TACHO_SYSFS", "TACHO_PROCFS", "NO_COLOR", "COLUMNS", "PAGER", "TACHO_PAGER")}
+    env.update({"LC_ALL": "C.UTF-8", "HOME": home, "XDG_DATA_HOME": os.path.join(home, "data"),
+                "XDG_CONFIG_HOME": os.path.join(home, "config")})
+    env.update(extra or {})
+    return env
+
+
+class Case(unittest.TestCase):
+    """A test with a home of its own."""
+
+    def setUp(self):
+        self.home = tempfile.mkdtemp(prefix="tacho-test-")
+        os.chmod(self.home, 0o777)
+        self.addCleanup(shutil.rmtree, self.home, True)
+
+    def path(self, *parts):
+        return os.path.join(self.home, *parts)
+
+    def write(self, name, text):
+        full = self.path(name)
+        os.makedirs(os.path.dirname(full), exist_ok=True)
+        with open(full, "wb") as out:
+            out.write(text if isinstance(text, bytes) else text.encode())
+        return full
+
+    def tacho(self, *args, env=None, before=(), timeout=LIMIT_S, **more):
+        more.setdefault("stdout", subprocess.PIPE)
+        more.setdefault("stderr", subprocess.PIPE)
+        more.setdefault("text", True)
+        more.setdefault("stdin", subprocess.DEVNULL if "input" not in more else None)
+        if more["stdin"] is None:
+            del more["stdin"]
+        return subprocess.run([*before, TACHO, *[str(a) for a in args]], timeout=timeout,
+                              env=environment(self.home, env), **more)
+
+    def stat(self, *args, **more):
+        return self.tacho("stat", *args, **more)
+
+    def start(self, argv, **more):
+        """A process in the background, ended at the latest with the test."""
+        more.setdefault("text", True)
+        more.setdefault("env", environment(self.home))
+        child = subprocess.Popen([str(a) for a in argv], **more)
+        self.addCleanup(end_process, child)
+        return child
+
+    def start_stat(self, *args, **more):
+        more.setdefault("stdin", subprocess.DEVNULL)
+        more.setdefault("stdout", subprocess.PIPE)
+        more.setdefault("stderr", subprocess.PIPE)
+        return self.start([TACHO, "stat", *args], **more)
+
+    def start_ready(self, *args):
+        """The load program in the background, once it has said that it is ready."""
+        child = self.start(load(*args), stdout=subprocess.PIPE)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        return child
+
+    def rows(self, *args, status=0, **more):
+        """Counts around a command as columns, split."""
+        result = self.stat("-x,", *args, **more)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return columns_of(result.stderr)
+
+    def count(self, event, *args, **more):
+        """The count of one event."""
+        rows = self.rows("-e", event, *args, **more)
+        self.assertEqual(len(rows), 1, rows)
+        return float(rows[0][0])
+
+    def json_lines(self, *args, **more):
+        result = self.stat("-j", *args, **more)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return [json.loads(line) for line in result.stderr.splitlines()]
+
+    def assertOneSentence(self, text):
+        """One line from tacho; below an event's name its place may be marked."""
+        lines = text.splitlines()
+        self.assertTrue(lines and lines[0].startswith("tacho: "), text)
+        self.assertFalse([x for x in lines[1:] if not x.startswith("  ")], text)
+        self.assertEqual(sum(x.startswith("tacho: ") for x in lines), 1, text)
+
+
+def columns_of(text, separator=","):
+    return [line.split(separator) for line in text.splitlines() if line and line[0] != "#"]
+
+
+def end_process(child):
+    if child.poll() is None:
+        child.kill()
+    for pipe in (child.stdin, child.stdout, child.stderr):
+        if pipe:
+            pipe.close()
+    child.wait()
+
+
+def eventually(test, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if test():
+            return True
+        time.sleep(0.01)
+    return False
+
+
+def wait_counting(child):
+    """Until a tacho stat in the background has its counters open and waits."""
+    def ready():
+        try:
+            fds = os.listdir("/proc/%d/fd" % child.pid)
+            links = [os.readlink("/proc/%d/fd/%s" % (child.pid, fd)) for fd in fds]
+            with open("/proc/%d/stat" % child.pid) as text:
+                state = text.read().rpartition(")")[2].split()[0]
+        except OSError:
+            return False
+        return any("perf_event" in x or "bpf" in x for x in links) and \
+            any("timerfd" in x for x in links) and state == "S"
+    if not eventually(ready):
+        raise AssertionError("tacho stat does not count")
+    time.sleep(0.1)
+
+
+def in_terminal(argv, env, columns=100, feed=None):
+    """Status and output of a command on a terminal of its own; @feed(read, fd) may type."""
+    pid, master = pty.fork()
+    if pid == 0:
+        try:
+            import fcntl
+            import termios
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+            os.execve(argv[0], argv, dict(env, TERM="xterm"))
+        finally:
+            os._exit(98)
+    output = b""
+    end = time.monotonic() + LIMIT_S
+    try:
+        while time.monotonic() < end:
+            if not select.select([master], [], [], 1)[0]:
+                continue
+            try:
+                block = os.read(master, 65536)
+            except OSError:
+                break
+            if not block:
+                break
+            output += block
+            if feed:
+                feed(output, master)
+        else:
+            os.kill(pid, signal.SIGKILL)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), output
+    finally:
+        os.close(master)
+
+
+def plain(output):
+    return re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", output.decode()).replace("\r\n", "\n")
+
+
+def unpack(tree, directory):
+    subprocess.run([os.path.join(TREES, "unpack"), os.path.join(TREES, tree + ".tree"), directory],
+                   check=True, stdout=subprocess.DEVNULL)
+    return {"TACHO_SYSFS": os.path.join(directory, "sys"),
+            "TACHO_PROCFS": os.path.join(directory, "proc")}
+
+
+def best_seconds(times, work):
+    best = None
+    for _ in range(times):
+        begin = time.perf_counter()
+        work()
+        took = time.perf_counter() - begin
+        best = took if best is None or took < best else best
+    return best
+
+
+def bpf_programs():
+    """Ids of the BPF programs in the kernel."""
+    numbers = {"x86_64": 321, "aarch64": 280}
+    number = numbers.get(os.uname().machine)
+    needs_root("to see the BPF programs of the machine")
+    if not number:
+        raise unittest.SkipTest("the number of bpf(2) is not known for this machine")
+    libc = ctypes.CDLL(None, use_errno=True)
+    found, last = set(), 0
+    while True:
+        attr = ctypes.create_string_buffer(struct.pack("III", last, 0, 0), 128)
+        if libc.syscall(number, 11, attr, 128):  # BPF_PROG_GET_NEXT_ID
+            if ctypes.get_errno() != 2:
+                raise unittest.SkipTest("BPF programs cannot be listed here")
+            return found
+        last = struct.unpack_from("III", attr)[1]
+        found.add(last)
