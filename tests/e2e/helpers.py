@@ -430,7 +430,7 @@ def wait_counting(child):
         except OSError:
             return False
         return any("perf_event" in x or "bpf" in x for x in links) and \
-            any("timerfd" in x for x in links) and state == "S"
+            any("signalfd" in x for x in links) and state == "S"
     if not eventually(ready):
         raise AssertionError("tacho stat does not count")
     time.sleep(0.1)
