@@ -6,12 +6,13 @@ BUILD ?= build
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
 
-$(BUILD)/build.ninja: | deps
+$(BUILD)/build.ninja:
+	@tools/deps build
 	@meson setup $(BUILD) --prefix=/usr/local
 
 # Installs missing Debian packages, or says which ones are missing.
 deps:
-	@tools/deps
+	@tools/deps build test
 
 run: all
 	@tools/demo $(BUILD)/tacho
@@ -23,6 +24,7 @@ test-pmu:
 	@tests/pmu/run
 
 bench: all
+	@tools/deps bench
 	@bench/run $(BUILD)/tacho
 
 lint: deps

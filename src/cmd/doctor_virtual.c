@@ -18,10 +18,6 @@
 
 static const struct hypervisor kvm = {"KVM", KVM_ADVICE};
 static const struct hypervisor virt_board = {"QEMU or KVM", KVM_ADVICE};
-static const struct hypervisor qemu = {
-	"QEMU",
-	"run the guest with KVM (qemu -accel kvm -cpu host,pmu=on); emulated x86 CPUs have no PMU",
-};
 static const struct hypervisor ec2 = {
 	"Amazon EC2",
 	"take a .metal instance type or the largest size of the family: only a guest that has a "
@@ -106,6 +102,11 @@ static const struct name_rule clocks[] = {
 };
 
 #if defined(__x86_64__) || defined(__i386__)
+static const struct hypervisor qemu = {
+	"QEMU",
+	"run the guest with KVM (qemu -accel kvm -cpu host,pmu=on); emulated x86 CPUs have no PMU",
+};
+
 /* What CPUID tells a guest. */
 static const struct name_rule signatures[] = {
 	{"KVMKVMKVM", &kvm},        {"TCGTCGTCGTCG", &qemu},     {"Microsoft Hv", &hyperv},

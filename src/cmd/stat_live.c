@@ -68,6 +68,8 @@ static void draw_line(struct stat_live *live, struct stat_session *s, const stru
 
 	if (cell->counted)
 		stat_value_text(r, cell, false, &value);
+	else if (!cell->enabled_ns)
+		buf_add(&value, "idle"); /* it did not run, so nothing could happen */
 	else
 		buf_add(&value, stat_missing_text(r));
 	if (t->aggregates[aggregate].label[0])

@@ -1,5 +1,6 @@
 #include "collect/counting.h"
 #include "base/clock.h"
+#include "base/fs.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -147,11 +148,22 @@ static void handle_signal(struct run *run)
 				run->out->hurried ? SIGTERM : (int)info.ssi_signo);
 }
 
+/* A task that has ended but that its parent has not looked at yet does nothing any more. */
+static bool is_alive(pid_t task)
+{
+	char line[128];
+	const char *name_end;
+
+	if (!fs_line(line, sizeof(line), "/proc/%d/stat", (int)task))
+		return kill(task, 0) == 0 || errno == EPERM;
+	name_end = strrchr(line, ')');
+	return !name_end || name_end[1] != ' ' || (name_end[2] != 'Z' && name_end[2] != 'X');
+}
+
 /* True when the run is over. */
 static bool is_over(struct run *run)
 {
 	const struct counting_plan *plan = run->plan;
-	bool alive = false;
 
 	if (plan->argv) {
 		bool look = run->child_ended;
@@ -165,8 +177,9 @@ static bool is_over(struct run *run)
 		return false;
 	/* Attached: until the last of them is gone. */
 	vec_each(&plan->target.tasks, task)
-		alive |= kill(*task, 0) == 0 || errno == EPERM;
-	return !alive;
+		if (is_alive(*task))
+			return false;
+	return true;
 }
 
 static void watch(struct run *run)
