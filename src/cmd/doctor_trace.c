@@ -122,6 +122,8 @@ static void check_lockdown(struct doctor *d, struct finding *f)
 	if (!fs_line(line, sizeof(line), "%s/kernel/security/lockdown", d->roots.sys)) {
 		if (d->roots.foreign)
 			finding_unknown(d, f, "kernel/security/lockdown");
+		else if (!fs_exists("%s/kernel/security/lsm", d->roots.sys))
+			finding_set(f, CHECK_INFO, "not known: securityfs is not mounted");
 		else
 			finding_set(f, CHECK_OK, "not in this kernel");
 	} else if (strstr(line, "[confidentiality]")) {

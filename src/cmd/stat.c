@@ -135,6 +135,9 @@ static void on_end(void *ctx, struct counters *c, uint64_t elapsed_ns)
 	read_usage(s, &s->table);
 	table_build(s, &s->table, c, false);
 	table_add_run(&s->table, (double)elapsed_ns / 1e9);
+	/* What comes next may take seconds; nobody should wonder why. */
+	if (c->slow_close && s->format == &stat_text)
+		command_fail(0, "%s …", c->note);
 	if (c->tally && tally_missed(c->tally) && !s->note)
 		s->note = xasprintf("%llu tasks could not be followed: their events are missing",
 				    (unsigned long long)tally_missed(c->tally));
@@ -228,6 +231,8 @@ static int exit_status(const struct stat_session *s, int r, const struct err *e)
 		return e->code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 	if (r < 0)
 		return EXIT_TACHO_FAILED;
+	if (s->result.ended_by_plan)
+		return EXIT_DONE;
 	return s->plan.argv ? workload_exit_status(&s->result.workload) : EXIT_DONE;
 }
 
@@ -380,7 +385,9 @@ const struct command cmd_stat = {
 		    "  tacho stat -a --per-core -M ipc sleep 5",
 	.exit_status =
 		"That of the command; 128+n if signal n ended it; 126 or 127 if it could not be "
-		"executed or found; 125 if tacho failed before (unknown event, no permission).",
+		"executed or found; 125 if tacho failed before (unknown event, no permission); 0 "
+		"if tacho ended "
+		"the command because --timeout or --interval-count said so.",
 	.options = stat_table_of_options,
 	.run = run_stat,
 };

@@ -195,14 +195,18 @@ static void watch(struct run *run)
 		if (signals.revents)
 			handle_signal(run);
 		now = clock_now_ns();
-		if (run->end_ns && now >= run->end_ns)
+		if (run->end_ns && now >= run->end_ns) {
+			run->out->ended_by_plan = true;
 			return;
+		}
 		if (!run->enabled && now >= run->start_ns + run->plan->delay_ns)
 			enable(run);
 		else if (run->enabled && run->next_ns && now >= run->next_ns)
 			tick(run);
-		if (run->plan->tick_limit && run->out->ledger.ticks >= run->plan->tick_limit)
+		if (run->plan->tick_limit && run->out->ledger.ticks >= run->plan->tick_limit) {
+			run->out->ended_by_plan = true;
 			return;
+		}
 	}
 }
 
@@ -261,12 +265,12 @@ static int start(struct run *run, struct err *e)
 	if (!plan->delay_ns && !run->counters.target->on_exec)
 		counters_enable(&run->counters);
 	run->start_ns = clock_now_ns();
+	if (!plan->delay_ns)
+		enable(run);
 	if (plan->argv)
 		workload_start(&run->out->workload);
 	if (plan->timeout_ns)
 		run->end_ns = run->start_ns + plan->timeout_ns;
-	if (!plan->delay_ns)
-		enable(run);
 	return 0;
 }
 

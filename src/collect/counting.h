@@ -39,8 +39,9 @@ struct counting_result {
 	uint64_t elapsed_ns;
 	struct workload workload;
 	bool exec_failed;
-	bool interrupted; /* by the user */
-	bool hurried;     /* asked twice: everything ends now */
+	bool ended_by_plan; /* timeout or tick limit: the workload was ended by us */
+	bool interrupted;   /* by the user */
+	bool hurried;       /* asked twice: everything ends now */
 };
 
 int counting_run(const struct counting_plan *plan, struct counting_result *ret, struct err *e);

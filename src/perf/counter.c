@@ -346,6 +346,7 @@ static void open_tally(struct counters *c, bool *taken)
 			"%zu tracepoints are counted one by one (%s); the kernel takes about "
 			"%.1f s to close them",
 			names.len, e.text, 0.04 * (double)names.len);
+		c->slow_close = names.len > 10;
 		c->tally_rows.len = 0;
 	}
 	for (size_t i = 0; i < c->tally_rows.len; i++) {

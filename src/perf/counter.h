@@ -68,7 +68,8 @@ struct counters {
 	VEC(struct reading_member { uint32_t row, index; }) members;
 	struct tally *tally; /* many tracepoints at once, NULL if not used */
 	VEC(size_t) tally_rows;
-	char *note; /* what the user should know about how it is counted */
+	char *note;      /* what the user should know about how it is counted */
+	bool slow_close; /* the kernel will take seconds to close them; note says so */
 	uint64_t *buffer;
 	size_t buffer_words;
 };
