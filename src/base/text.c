@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <fnmatch.h>
+#include <stdio.h>
 #include <string.h>
 
 bool text_glob(const char *pattern, const char *name)
@@ -125,4 +126,24 @@ void text_add_printable(struct buf *out, const char *s)
 		buf_add_char(out, c[0] < 0x20 || c[0] == 0x7f || c1 ? '?' : *s);
 		s += c1;
 	}
+}
+
+bool text_field(const char *text, const char *key, char *value, size_t size)
+{
+	size_t key_len = strlen(key);
+
+	for (const char *line = text; line; line = strchr(line, '\n')) {
+		const char *colon;
+
+		line += *line == '\n';
+		if (strncmp(line, key, key_len))
+			continue;
+		colon = line + key_len + strspn(line + key_len, " \t");
+		if (*colon != ':')
+			continue;
+		colon += 1 + strspn(colon + 1, " \t");
+		snprintf(value, size, "%.*s", (int)strcspn(colon, "\n"), colon);
+		return true;
+	}
+	return false;
 }

@@ -33,6 +33,9 @@ size_t text_columns(const char *s);
 /* Splits @s at any of @separators, empty pieces left out. */
 void text_split(const char *s, const char *separators, strvec *ret_pieces);
 
+/* Value of the first line "key : value", the form of /proc/cpuinfo and /proc/PID/status. */
+bool text_field(const char *text, const char *key, char *value, size_t size);
+
 /* Copies @s with control characters replaced by '?', for printing what came from outside. */
 void text_add_printable(struct buf *out, const char *s);
 

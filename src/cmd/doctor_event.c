@@ -2,24 +2,24 @@
 #include "cmd/doctor.h"
 #include "base/fs.h"
 #include "event/pmu.h"
+#include "perf/open.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Opens and closes an event; 0 or a negative errno. */
-static int try_event(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned long flags)
+static int try_event(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned flags)
 {
 	int fd;
 
 	attr->size = sizeof(*attr);
 	attr->disabled = 1;
-	fd = (int)syscall(SYS_perf_event_open, attr, pid, cpu, -1, flags | PERF_FLAG_FD_CLOEXEC);
+	fd = perf_open(attr, pid, cpu, -1, flags);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	close(fd);
 	return 0;
 }

@@ -2,6 +2,7 @@
 #include "cmd/doctor.h"
 #include "base/fs.h"
 #include "base/number.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -65,27 +66,6 @@ void doctor_make_plain(char *s)
 			*s = '?';
 }
 
-/* Value of the line "key<white space>:<white space>value", the first such line. */
-static bool field(const char *text, const char *key, char *value, size_t size)
-{
-	size_t key_len = strlen(key);
-
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		const char *s;
-
-		line += *line == '\n';
-		if (strncmp(line, key, key_len))
-			continue;
-		s = line + key_len + strspn(line + key_len, " \t");
-		if (*s != ':')
-			continue;
-		s += 1 + strspn(s + 1, " \t");
-		snprintf(value, size, "%.*s", (int)strcspn(s, "\n"), s);
-		return true;
-	}
-	return false;
-}
-
 static void find_privileges(struct doctor *d)
 {
 	char status[16384], value[64], target[64];
@@ -94,12 +74,12 @@ static void find_privileges(struct doctor *d)
 
 	if (!doctor_head(status, sizeof(status), "%s/self/status", d->roots.proc))
 		return;
-	if (field(status, "CapEff", value, sizeof(value)) &&
+	if (text_field(status, "CapEff", value, sizeof(value)) &&
 	    parse_hex(value, strlen(value), &caps)) {
 		d->caps_known = true;
 		d->caps = caps;
 	}
-	d->seccomp = field(status, "Seccomp", value, sizeof(value)) && !strcmp(value, "2");
+	d->seccomp = text_field(status, "Seccomp", value, sizeof(value)) && !strcmp(value, "2");
 	if (d->roots.foreign)
 		return;
 	/* The number of the first user namespace is fixed. Root in another one is root there only:
@@ -137,7 +117,7 @@ static void find_cpus(struct doctor *d)
 	if (!doctor_head(text, sizeof(text), "%s/cpuinfo", d->roots.proc))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		if (field(text, keys[i], d->cpu_model, sizeof(d->cpu_model)))
+		if (text_field(text, keys[i], d->cpu_model, sizeof(d->cpu_model)))
 			return;
 }
 

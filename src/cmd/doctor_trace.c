@@ -2,12 +2,11 @@
 #include "cmd/doctor.h"
 #include "base/fs.h"
 #include "event/tracepoint.h"
+#include "perf/bpf.h"
 
 #include <errno.h>
-#include <linux/bpf.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static bool count_one(void *ctx, const char *system, const char *name)
@@ -159,20 +158,11 @@ static void check_btf(struct doctor *d, struct finding *f)
 /* Loads "return 0" as a program for a raw tracepoint, which is what measuring needs. */
 static int try_bpf(void)
 {
-	const struct bpf_insn code[] = {
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0},
-		{.code = BPF_JMP | BPF_EXIT},
-	};
-	union bpf_attr attr = {};
-	int fd;
+	const struct bpf_insn code[] = {MOV_IMM(BPF_REG_0, 0), EXIT()};
+	int fd = bpf_load(code, ARRAY_LEN(code));
 
-	attr.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT;
-	attr.insns = (uintptr_t)code;
-	attr.insn_cnt = ARRAY_LEN(code);
-	attr.license = (uintptr_t) "GPL";
-	fd = (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
 	if (fd < 0)
-		return -errno;
+		return fd;
 	close(fd);
 	return 0;
 }

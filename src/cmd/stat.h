@@ -128,6 +128,10 @@ int stat_choose_target(struct stat_session *s, struct err *e);
 void table_build(struct stat_session *s, struct stat_table *t, const struct counters *c,
 		 bool deltas);
 void table_add_run(struct stat_table *t, double elapsed_s);
+/* Every cell in the order of the output: by event, or by aggregate. */
+typedef void (*cell_visitor)(struct stat_session *s, const struct stat_table *t, size_t row,
+			     size_t aggregate);
+void table_visit(struct stat_session *s, const struct stat_table *t, cell_visitor visit);
 void table_release(struct stat_table *t);
 
 /* stat_figures.c */

@@ -104,12 +104,7 @@ static void add_metrics(struct stat_session *s, const struct stat_table *t, size
 
 static void csv_table(struct stat_session *s, const struct stat_table *t)
 {
-	size_t outer = t->by_aggregate ? t->aggregate_count : t->row_count;
-	size_t inner = t->by_aggregate ? t->row_count : t->aggregate_count;
-
-	for (size_t i = 0; i < outer; i++)
-		for (size_t k = 0; k < inner; k++)
-			add_row(s, t, t->by_aggregate ? k : i, t->by_aggregate ? i : k);
+	table_visit(s, t, add_row);
 	for (size_t a = 0; a < t->aggregate_count; a++)
 		add_metrics(s, t, a);
 }

@@ -74,12 +74,7 @@ static void add_metric(struct stat_session *s, const struct stat_table *t,
 
 static void json_table(struct stat_session *s, const struct stat_table *t)
 {
-	size_t outer = t->by_aggregate ? t->aggregate_count : t->row_count;
-	size_t inner = t->by_aggregate ? t->row_count : t->aggregate_count;
-
-	for (size_t i = 0; i < outer; i++)
-		for (size_t k = 0; k < inner; k++)
-			add_row(s, t, t->by_aggregate ? k : i, t->by_aggregate ? i : k);
+	table_visit(s, t, add_row);
 	vec_each(&s->metrics, m)
 		for (size_t a = 0; a < t->aggregate_count; a++)
 			add_metric(s, t, m, a);

@@ -245,6 +245,16 @@ void table_add_run(struct stat_table *t, double elapsed_s)
 	t->duration_s = stats_mean(&t->elapsed);
 }
 
+void table_visit(struct stat_session *s, const struct stat_table *t, cell_visitor visit)
+{
+	size_t outer = t->by_aggregate ? t->aggregate_count : t->row_count;
+	size_t inner = t->by_aggregate ? t->row_count : t->aggregate_count;
+
+	for (size_t i = 0; i < outer; i++)
+		for (size_t k = 0; k < inner; k++)
+			visit(s, t, t->by_aggregate ? k : i, t->by_aggregate ? i : k);
+}
+
 void table_release(struct stat_table *t)
 {
 	for (size_t i = 0; i < t->row_count; i++) {

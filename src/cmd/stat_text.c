@@ -164,21 +164,20 @@ static bool is_hidden(const struct stat_session *s, const struct stat_row *row)
 	return s->default_events && s->no_pmu && row->state == EVENT_UNSUPPORTED;
 }
 
+static void add_wanted_row(struct stat_session *s, const struct stat_table *t, size_t row,
+			   size_t aggregate)
+{
+	const struct stat_row *r = &t->rows[row];
+	/* What is not there at all is said once, not for every CPU. */
+	bool repeated = r->state != EVENT_COUNTED && !r->event->tool && aggregate;
+
+	if (!is_hidden(s, r) && !repeated)
+		add_row(s, t, row, aggregate);
+}
+
 static void add_rows(struct stat_session *s, const struct stat_table *t)
 {
-	size_t outer = t->by_aggregate ? t->aggregate_count : t->row_count;
-	size_t inner = t->by_aggregate ? t->row_count : t->aggregate_count;
-
-	for (size_t i = 0; i < outer; i++)
-		for (size_t k = 0; k < inner; k++) {
-			size_t row = t->by_aggregate ? k : i, aggregate = t->by_aggregate ? i : k;
-
-			/* What is not there at all is said once, not for every CPU. */
-			if (is_hidden(s, &t->rows[row]) || (t->rows[row].state != EVENT_COUNTED &&
-							    !t->rows[row].event->tool && aggregate))
-				continue;
-			add_row(s, t, row, aggregate);
-		}
+	table_visit(s, t, add_wanted_row);
 	vec_each(&s->metrics, m)
 		for (size_t a = 0; a < t->aggregate_count; a++)
 			add_metric(s, t, m, a);

@@ -1,32 +1,12 @@
 #include "event/vendor.h"
 #include "base/number.h"
+#include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CPUINFO_BYTES_MAX (4 << 20)
-
-/* Value behind "key<tabs>: " of the first CPU. */
-static bool cpuinfo_value(const char *text, const char *key, char *value, size_t size)
-{
-	size_t key_len = strlen(key);
-
-	for (const char *line = text; line; line = strchr(line, '\n')) {
-		const char *colon;
-
-		line += *line == '\n';
-		if (strncmp(line, key, key_len))
-			continue;
-		colon = line + key_len + strspn(line + key_len, " \t");
-		if (*colon != ':')
-			continue;
-		colon += 1 + strspn(colon + 1, " \t");
-		snprintf(value, size, "%.*s", (int)strcspn(colon, "\n"), colon);
-		return true;
-	}
-	return false;
-}
 
 void cpuid_text(const struct roots *roots, char *text, size_t size)
 {
@@ -45,10 +25,10 @@ void cpuid_text(const struct roots *roots, char *text, size_t size)
 	}
 	if (fs_read(path, CPUINFO_BYTES_MAX, &info) < 0)
 		return;
-	if (cpuinfo_value(info, "vendor_id", vendor, sizeof(vendor)) &&
-	    cpuinfo_value(info, "cpu family", family, sizeof(family)) &&
-	    cpuinfo_value(info, "model", model, sizeof(model)) &&
-	    cpuinfo_value(info, "stepping", stepping, sizeof(stepping)))
+	if (text_field(info, "vendor_id", vendor, sizeof(vendor)) &&
+	    text_field(info, "cpu family", family, sizeof(family)) &&
+	    text_field(info, "model", model, sizeof(model)) &&
+	    text_field(info, "stepping", stepping, sizeof(stepping)))
 		snprintf(text, size, "%s-%d-%X-%X", vendor, atoi(family), (unsigned)atoi(model),
 			 (unsigned)atoi(stepping));
 }

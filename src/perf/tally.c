@@ -1,13 +1,12 @@
 #include "perf/tally.h"
 #include "base/clock.h"
-#include "perf/bpf_code.h"
+#include "perf/bpf.h"
 #include "perf/btf.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 /* Call numbers of all architectures are far below this. */
@@ -46,13 +45,6 @@ struct tally {
 	struct err *e;
 };
 
-static int sys_bpf(int command, union bpf_attr *attr)
-{
-	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
-
-	return r < 0 ? -errno : (int)r;
-}
-
 static int new_map(uint32_t type, uint32_t value_size, uint32_t entries, uint32_t flags)
 {
 	union bpf_attr attr = {.map_type = type,
@@ -61,7 +53,7 @@ static int new_map(uint32_t type, uint32_t value_size, uint32_t entries, uint32_
 			       .max_entries = entries,
 			       .map_flags = flags};
 
-	return sys_bpf(BPF_MAP_CREATE, &attr);
+	return bpf_call(BPF_MAP_CREATE, &attr);
 }
 
 static void keep_fd(struct tally *t, int fd)
@@ -73,18 +65,14 @@ static void keep_fd(struct tally *t, int fd)
 /* Loads a program and hangs it on a raw tracepoint. */
 static int attach(struct tally *t, const char *tracepoint, const struct bpf_insn *code, size_t len)
 {
-	union bpf_attr load = {.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
-			       .insn_cnt = (uint32_t)len,
-			       .insns = (uint64_t)(uintptr_t)code,
-			       .license = (uint64_t)(uintptr_t) "GPL"};
 	union bpf_attr link = {};
-	int program = sys_bpf(BPF_PROG_LOAD, &load), fd;
+	int program = bpf_load(code, len), fd;
 
 	if (program < 0)
 		return program;
 	link.raw_tracepoint.name = (uint64_t)(uintptr_t)tracepoint;
 	link.raw_tracepoint.prog_fd = (uint32_t)program;
-	fd = sys_bpf(BPF_RAW_TRACEPOINT_OPEN, &link);
+	fd = bpf_call(BPF_RAW_TRACEPOINT_OPEN, &link);
 	if (fd < 0) {
 		close(program);
 		return fd;
@@ -310,7 +298,7 @@ static int seed_tasks(struct tally *t)
 		union bpf_attr attr = {.map_fd = (uint32_t)t->tasks_fd,
 				       .key = (uint64_t)(uintptr_t)&key,
 				       .value = (uint64_t)(uintptr_t)&state};
-		int r = sys_bpf(BPF_MAP_UPDATE_ELEM, &attr);
+		int r = bpf_call(BPF_MAP_UPDATE_ELEM, &attr);
 
 		if (r < 0)
 			return r;
@@ -467,7 +455,7 @@ static void read_slot(struct tally *t, uint32_t slot)
 		.key = (uint64_t)(uintptr_t)&slot,
 		.value = (uint64_t)(uintptr_t)&t->values[(size_t)slot * t->cpu_count]};
 
-	sys_bpf(BPF_MAP_LOOKUP_ELEM, &attr);
+	bpf_call(BPF_MAP_LOOKUP_ELEM, &attr);
 }
 
 uint64_t tally_read(struct tally *t)

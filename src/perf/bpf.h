@@ -1,8 +1,16 @@
-/* BPF instructions, written by hand: our programs are a dozen lines each and need no compiler. */
-#ifndef TACHO_PERF_BPF_CODE_H
-#define TACHO_PERF_BPF_CODE_H
+/* bpf(2) and the instructions for it, written by hand: our programs are a dozen lines each and
+ * need no compiler. */
+#ifndef TACHO_PERF_BPF_H
+#define TACHO_PERF_BPF_H
 
 #include <linux/bpf.h>
+#include <stddef.h>
+
+/* What the system call returns, or a negative errno. */
+int bpf_call(int command, union bpf_attr *attr);
+
+/* Loads a program for a raw tracepoint: a descriptor or a negative errno. */
+int bpf_load(const struct bpf_insn *code, size_t count);
 
 #define INSN(op, d, s, o, i)                                                                       \
 	((struct bpf_insn){.code = (op), .dst_reg = (d), .src_reg = (s), .off = (o), .imm = (i)})
