@@ -31,7 +31,7 @@ lint: deps
 	@tools/lint
 
 format:
-	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+	@clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch])
 
 # All unit tests once more, with the sanitizers watching.
 asan: deps

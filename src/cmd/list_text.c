@@ -244,10 +244,11 @@ void list_json_entry(struct list *list, const struct catalog_entry *entry)
 	jw_key(&j, "available");
 	if (list->verdict.tested)
 		jw_bool(&j, !list->verdict.code);
-	else if (entry->openable || entry->uarch || entry->kind == KIND_SDT)
-		jw_null(&j);
-	else
+	else if (!entry->openable && !list->availability.roots->foreign &&
+		 (entry->kind == KIND_SOFTWARE || entry->kind == KIND_RAW))
 		jw_bool(&j, true);
+	else
+		jw_null(&j);
 	if (list->verdict.tested && list->verdict.code)
 		jw_kv_str(&j, "reason", buf_str(&list->verdict.reason));
 	jw_close(&j, '}');

@@ -165,6 +165,9 @@ void source_machine(struct walk *w)
 		emit_vendor(w, set);
 		p.wins = set;
 	}
+	/* libpfm4 knows the CPU that it runs on, which is not the one of another machine's files. */
+	if (!uarch && w->c->roots.foreign)
+		return;
 	if (!w->stopped && pfm_visit(uarch, emit_pfm, &p) == 0 && uarch && !set)
 		unknown_uarch(w, uarch);
 	vendor_release(&named);

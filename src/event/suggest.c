@@ -101,17 +101,16 @@ int suggest_tracepoint(struct parse *p, const char *at, const char *system, cons
 	CLEANUP(free_ptr) char *full = xasprintf("%s:%s", system, name);
 	CLEANUP(buf_release) struct buf hint = {};
 	struct suggest near = {.wanted = full};
-	const char *what = "tracepoint";
+	bool known = text_is_glob(system) || fs_exists("%s/events/%s", p->c->roots.tracefs, system);
 
-	if (!fs_exists("%s/events/%s", p->c->roots.tracefs, system) && !text_is_glob(system))
-		what = "event or tracepoint";
 	offer_generic(&near);
 	tracepoint_visit(&p->c->roots, "*", "*", offer_tracepoint, &near);
 	suggest_sentence(&near, &hint);
 	suggest_release(&near);
+	/* "INST_RETIRED:ANY_P" has the form of a tracepoint, but is one of another CPU's events. */
+	if (!hint.len && !known)
+		return suggest_event(p, at, at + strlen(full));
 	if (!hint.len)
-		buf_addf(&hint,
-			 " (tacho list '%s:*' or tacho list --search WORD shows what there is)",
-			 system);
-	return parse_error(p, at, "no %s matches '%s'%s", what, full, buf_str(&hint));
+		buf_addf(&hint, " (tacho list '%s:*' shows what there is)", system);
+	return parse_error(p, at, "no tracepoint matches '%s'%s", full, buf_str(&hint));
 }

@@ -296,8 +296,6 @@ static int write_all(struct install *in, vendor_installed_list *ret)
 	struct roots roots = roots_find();
 	int r = 0;
 
-	if (!in->files.len)
-		return err_set(in->e, ENOENT, "there are no .json files");
 	vec_each(&in->files, file)
 		if (!is_uarch_name(file->uarch))
 			return err_set(in->e, EINVAL,
@@ -361,6 +359,8 @@ int vendor_install(const char *path, const char *uarch, const char *cpu,
 		}
 		r = read_source(&in, real);
 	}
+	if (r == 0 && !in.files.len)
+		r = err_set(e, ENOENT, "there are no .json files in '%s'", path);
 	if (r == 0)
 		r = write_all(&in, ret_installed);
 	vec_each(&in.files, file) {
