@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,22 +29,6 @@ void jw_close(struct json *j, char bracket)
 	j->comma = true;
 }
 
-/* Length of the valid UTF-8 sequence at @s, 0 if there is none. */
-static size_t utf8_len(const unsigned char *s)
-{
-	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-
-	if (s[0] > 0xf4)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return len;
-}
-
 static void add_quoted(struct buf *b, const char *str)
 {
 	const unsigned char *s = (const unsigned char *)str;
@@ -58,7 +43,7 @@ static void add_quoted(struct buf *b, const char *str)
 		s += plain;
 		if (!*s)
 			break;
-		len = utf8_len(s);
+		len = text_utf8_len(s);
 		if (*s == '"' || *s == '\\')
 			buf_addf(b, "\\%c", *s);
 		else if (*s == '\n')

@@ -116,15 +116,34 @@ void text_split(const char *s, const char *separators, strvec *ret_pieces)
 	}
 }
 
+size_t text_utf8_len(const unsigned char *s)
+{
+	size_t len = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+
+	if (s[0] > 0xf4)
+		return 0;
+	for (size_t i = 1; i < len; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return len;
+}
+
 void text_add_printable(struct buf *out, const char *s)
 {
-	for (; *s; s++) {
+	while (*s) {
 		const unsigned char *c = (const unsigned char *)s;
+		size_t len = text_utf8_len(c);
 		/* U+0080 to U+009F are controls too: some terminals take U+009B for an escape. */
 		bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
 
-		buf_add_char(out, c[0] < 0x20 || c[0] == 0x7f || c1 ? '?' : *s);
-		s += c1;
+		if (!len || c[0] < 0x20 || c[0] == 0x7f || c1)
+			buf_add_char(out, '?');
+		else
+			buf_add_mem(out, s, len);
+		s += len ? len : 1;
 	}
 }
 

@@ -36,7 +36,10 @@ void text_split(const char *s, const char *separators, strvec *ret_pieces);
 /* Value of the first line "key : value", the form of /proc/cpuinfo and /proc/PID/status. */
 bool text_field(const char *text, const char *key, char *value, size_t size);
 
-/* Copies @s with control characters replaced by '?', for printing what came from outside. */
+/* Length of the valid UTF-8 sequence at @s, 0 if there is none. */
+size_t text_utf8_len(const unsigned char *s);
+
+/* Copies @s with controls and what is not UTF-8 replaced by '?', for printing what came from outside. */
 void text_add_printable(struct buf *out, const char *s);
 
 #endif

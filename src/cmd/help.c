@@ -116,14 +116,16 @@ static void roff(struct buf *out, const char *s)
 	}
 }
 
+/* A heading begins a paragraph by itself. */
 static void roff_paragraphs(struct buf *out, const char *text)
 {
-	while (*text) {
+	for (bool first = true; *text; first = false) {
 		const char *end = strstr(text, "\n\n");
 		CLEANUP(free_ptr)
 		char *part = xstrndup(text, end ? (size_t)(end - text) : strlen(text));
 
-		buf_add(out, ".PP\n");
+		if (!first)
+			buf_add(out, ".PP\n");
 		roff(out, part);
 		buf_add_char(out, '\n');
 		if (!end)

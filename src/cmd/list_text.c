@@ -245,7 +245,7 @@ void list_json_entry(struct list *list, const struct catalog_entry *entry)
 	if (list->verdict.tested)
 		jw_bool(&j, !list->verdict.code);
 	else if (!entry->openable && !list->availability.roots->foreign &&
-		 (entry->kind == KIND_SOFTWARE || entry->kind == KIND_RAW))
+		 (entry->kind == KIND_SW || entry->kind == KIND_RAW))
 		jw_bool(&j, true);
 	else
 		jw_null(&j);

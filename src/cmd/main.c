@@ -17,15 +17,21 @@ const struct command *const commands[] = {
 
 int command_fail(int status, const char *fmt, ...)
 {
-	CLEANUP(buf_release) struct buf line = {};
+	CLEANUP(buf_release) struct buf text = {}, out = {};
+	CLEANUP(strvec_release) strvec lines = {};
 	va_list ap;
 
-	buf_add(&line, "tacho: ");
 	va_start(ap, fmt);
-	buf_addv(&line, fmt, ap);
+	buf_addv(&text, fmt, ap);
 	va_end(ap);
-	buf_add_char(&line, '\n');
-	command_flush(&line, STDERR_FILENO);
+	/* What is quoted in it came from outside. */
+	text_split(buf_str(&text), "\n", &lines);
+	buf_add(&out, "tacho: ");
+	vec_each(&lines, line) {
+		text_add_printable(&out, *line);
+		buf_add_char(&out, '\n');
+	}
+	command_flush(&out, STDERR_FILENO);
 	return status;
 }
 

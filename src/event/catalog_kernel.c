@@ -93,17 +93,40 @@ void source_cache(struct walk *w)
 	}
 }
 
+struct tracepoint_walk {
+	struct walk *w;
+	strvec probes; /* they stand among the tracepoints, but are listed on their own */
+};
+
+/* "p:group/name place arguments" */
+static bool is_probe(const struct tracepoint_walk *t, const char *system, const char *name)
+{
+	size_t system_len = strlen(system), name_len = strlen(name);
+
+	vec_each(&t->probes, line) {
+		const char *colon = strchr(*line, ':'), *at = colon ? colon + 1 : "";
+
+		if (!strncmp(at, system, system_len) && at[system_len] == '/' &&
+		    !strncmp(at + system_len + 1, name, name_len) &&
+		    strchr(" ", at[system_len + 1 + name_len]))
+			return true;
+	}
+	return false;
+}
+
 static bool emit_tracepoint(void *ctx, const char *system, const char *name)
 {
-	struct walk *w = ctx;
+	struct tracepoint_walk *t = ctx;
 	struct catalog_entry entry = new_entry(KIND_TRACEPOINT, "tracefs");
 	char full[512];
 
+	if (is_probe(t, system, name))
+		return true;
 	snprintf(full, sizeof(full), "%s:%s", system, name);
 	entry.name = entry.encoding = full;
 	entry.attr.type = PERF_TYPE_TRACEPOINT;
 	entry.openable = true;
-	return walk_emit(w, &entry);
+	return walk_emit(t->w, &entry);
 }
 
 void source_tracepoints(struct walk *w)
@@ -111,13 +134,16 @@ void source_tracepoints(struct walk *w)
 	const char *problem = roots_tracefs_problem(&w->c->roots);
 	const char *glob = w->query->name_glob, *colon = glob ? strchr(glob, ':') : NULL;
 	CLEANUP(free_ptr) char *system = colon ? xstrndup(glob, (size_t)(colon - glob)) : NULL;
+	struct tracepoint_walk t = {.w = w};
 
 	if (problem) {
 		walk_problem(w, KIND_TRACEPOINT, problem);
 		return;
 	}
+	probe_lines(&w->c->roots, &t.probes);
 	tracepoint_visit(&w->c->roots, system ? system : "*", colon ? colon + 1 : "*",
-			 emit_tracepoint, w);
+			 emit_tracepoint, &t);
+	strvec_release(&t.probes);
 }
 
 void source_probes(struct walk *w)

@@ -12,19 +12,22 @@
 static void add_mark(struct buf *out, const char *text, size_t at)
 {
 	size_t len = strlen(text), from = 0, to = len;
-	CLEANUP(free_ptr) char *part = NULL;
+	CLEANUP(free_ptr) char *left = NULL;
+	CLEANUP(free_ptr) char *right = NULL;
+	CLEANUP(buf_release) struct buf shown = {};
 
 	if (len > CONTEXT_COLUMNS) {
 		from = at > CONTEXT_COLUMNS / 2 ? at - CONTEXT_COLUMNS / 2 : 0;
 		to = from + CONTEXT_COLUMNS < len ? from + CONTEXT_COLUMNS : len;
 	}
-	part = xstrndup(text + from, to - from);
+	left = xstrndup(text + from, at - from);
+	right = xstrndup(text + at, to - at);
+	text_add_printable(&shown, left);
+	buf_addf(out, "\n  %s", buf_str(&shown));
+	text_add_printable(out, right);
 	buf_add(out, "\n  ");
-	text_add_printable(out, part);
-	buf_add(out, "\n  ");
-	for (size_t i = from; i < at; i++)
-		if (((unsigned char)text[i] & 0xc0) != 0x80)
-			buf_add_char(out, ' ');
+	/* As wide as it was printed, whatever bytes it was. */
+	buf_pad(out, text_columns(buf_str(&shown)), ' ');
 	buf_add_char(out, '^');
 }
 

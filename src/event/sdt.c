@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #define SDT_NOTE_TYPE 3
+/* Linkers make one. Thousands that share their bytes would take for ever. */
+#define NOTE_SECTIONS_MAX 64
 
 struct section {
 	uint32_t name, type;
@@ -33,6 +35,16 @@ static struct section read_section(const struct cursor *file, uint64_t at, bool 
 	if (c.failed)
 		s = (struct section){};
 	return s;
+}
+
+/* Looks at no more of the names than needed: they may be long, and sections many. */
+static bool section_is(const struct cursor *file, const struct section *strings,
+		       const struct section *s, const char *name)
+{
+	struct cursor names = cursor_part(file, strings->offset, strings->size);
+	struct cursor own = cursor_part(&names, s->name, strlen(name) + 1);
+
+	return !names.failed && !own.failed && !memcmp(own.data, name, own.size);
 }
 
 /* A note's body: three addresses (marker, base, semaphore) and three strings. */
@@ -73,6 +85,7 @@ int sdt_parse(const void *data, size_t size, sdt_visitor visit, void *ctx, struc
 	const unsigned char *ident = data;
 	uint64_t table, entry_size, count;
 	struct section strings;
+	size_t found = 0;
 	bool is64;
 
 	if (size < EI_NIDENT || memcmp(ident, ELFMAG, SELFMAG))
@@ -90,15 +103,12 @@ int sdt_parse(const void *data, size_t size, sdt_visitor visit, void *ctx, struc
 	    table > size)
 		return err_set(e, ENOEXEC, "the ELF header is broken");
 	strings = read_section(&file, table + entry_size * cursor_u16(&c), is64);
-	for (uint64_t i = 0; i < count; i++) {
+	for (uint64_t i = 0; i < count && found < NOTE_SECTIONS_MAX; i++) {
 		struct section s = read_section(&file, table + entry_size * i, is64);
-		struct cursor names = cursor_part(&file, strings.offset, strings.size);
-		const char *name;
 
-		cursor_skip(&names, s.name);
-		name = cursor_str(&names);
-		if (s.type != SHT_NOTE || !name || strcmp(name, ".note.stapsdt"))
+		if (s.type != SHT_NOTE || !section_is(&file, &strings, &s, ".note.stapsdt"))
 			continue;
+		found++;
 		if (!visit_notes(cursor_part(&file, s.offset, s.size), is64, visit, ctx))
 			break;
 	}

@@ -13,7 +13,7 @@ static int try_open(const struct perf_event_attr *attr, int cpu)
 
 	copy.disabled = 1;
 	fd = perf_open(&copy, cpu >= 0 ? -1 : 0, cpu, -1, 0);
-	if (fd == -EACCES && cpu < 0 && !copy.exclude_kernel) {
+	if (fd == -EACCES && cpu < 0 && !copy.exclude_kernel && !perf_is_kernel_only(&copy)) {
 		/* Counting our own user code is enough for "can be opened". */
 		copy.exclude_kernel = 1;
 		fd = perf_open(&copy, 0, -1, -1, 0);

@@ -94,16 +94,6 @@ static void places_of(const struct event_unit *unit, const struct target *target
 	}
 }
 
-/* Events that happen inside the kernel only: without it they would count to an untrue zero. */
-static bool kernel_only(const struct event *event)
-{
-	uint64_t id = event->attr.config;
-
-	return event->units.len && event->units.items[0].type == PERF_TYPE_SOFTWARE &&
-	       (id == PERF_COUNT_SW_CONTEXT_SWITCHES || id == PERF_COUNT_SW_CPU_MIGRATIONS ||
-		id == PERF_COUNT_SW_CGROUP_SWITCHES);
-}
-
 static void row_fails(struct counter_row *row, int code, const struct perf_event_attr *attr,
 		      bool system_wide)
 {
@@ -146,7 +136,7 @@ static int open_at(struct counter_row *row, struct perf_event_attr *attr, const 
 	attr->exclude_kernel |= row->user_only;
 	fd = perf_open(attr, place->pid, place->cpu, leader_fd, place->flags);
 	if ((fd != -EACCES && fd != -EPERM) || row->event->modified || attr->exclude_kernel ||
-	    place->pid < 0 || place->flags || kernel_only(row->event))
+	    place->pid < 0 || place->flags || perf_is_kernel_only(attr))
 		return fd;
 	attr->exclude_kernel = 1;
 	fd = perf_open(attr, place->pid, place->cpu, leader_fd, place->flags);

@@ -85,3 +85,11 @@ void perf_open_reason(int code, const struct perf_event_attr *attr, bool system_
 		buf_add(out, strerror(code));
 	}
 }
+
+bool perf_is_kernel_only(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_SOFTWARE &&
+	       (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		attr->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		attr->config == PERF_COUNT_SW_CGROUP_SWITCHES);
+}

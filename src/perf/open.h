@@ -20,4 +20,7 @@ bool perf_open_is_absent(int code);
 /* -1 … 4, or 2 (the kernel's default) if it cannot be read. */
 int perf_paranoid(void);
 
+/* Events that happen inside the kernel only: without it they would count to an untrue zero. */
+bool perf_is_kernel_only(const struct perf_event_attr *attr);
+
 #endif

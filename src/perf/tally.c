@@ -162,6 +162,8 @@ static void count_slot(struct tally *t, struct program *p)
 #define REGS_MODE_OFFSET 136 /* cs */
 #define REGS_MODE_MASK   0xffff
 #define REGS_MODE_COMPAT 0x23 /* __USER32_CS */
+/* The task begins with its thread_info. */
+#define TASK_STATUS_COMPAT 0x2 /* TS_COMPAT */
 #elif defined(__aarch64__)
 #define REGS_CALL_OFFSET 280 /* syscallno */
 #define REGS_MODE_OFFSET 264 /* pstate */
@@ -181,6 +183,39 @@ static void read_regs(struct program *p, int to, int size, int offset)
 	emit(p, CALL(BPF_FUNC_probe_read_kernel));
 }
 
+/*
+ * The numbers of 32-bit calls mean other calls; the kernel's own tracepoints skip them. On x86 a
+ * 64-bit program can make them too (int 0x80): the kernel notes it in the task. Its mode tells of
+ * 32-bit programs only, and is what is left where the kernel does not describe its structures.
+ */
+static void leave_if_compat(struct program *p)
+{
+	uint32_t status_offset;
+
+	emit(p, STORE_IMM(BPF_DW, BPF_REG_10, -16, 0));
+#ifdef TASK_STATUS_COMPAT
+	if (btf_kernel_member_offset("thread_info", "status", &status_offset) == 0) {
+		emit(p, CALL(BPF_FUNC_get_current_task));
+		emit(p, MOV_REG(BPF_REG_3, BPF_REG_0));
+		emit(p, ADD_IMM(BPF_REG_3, (int32_t)status_offset));
+		emit(p, MOV_REG(BPF_REG_1, BPF_REG_10));
+		emit(p, ADD_IMM(BPF_REG_1, -16));
+		emit(p, MOV_IMM(BPF_REG_2, 4));
+		emit(p, CALL(BPF_FUNC_probe_read_kernel));
+		emit(p, LOAD(BPF_W, BPF_REG_0, BPF_REG_10, -16));
+		emit(p, AND_IMM(BPF_REG_0, TASK_STATUS_COMPAT));
+		leave_if(p, BPF_JNE, BPF_REG_0, 0);
+		return;
+	}
+#else
+	(void)status_offset;
+#endif
+	read_regs(p, -16, 4, REGS_MODE_OFFSET);
+	emit(p, LOAD(BPF_W, BPF_REG_0, BPF_REG_10, -16));
+	emit(p, AND_IMM(BPF_REG_0, REGS_MODE_MASK));
+	leave_if(p, BPF_JEQ, BPF_REG_0, REGS_MODE_COMPAT);
+}
+
 /* sys_enter(regs, number) or sys_exit(regs, result): counts by number. */
 static int attach_syscalls(struct tally *t, bool on_exit)
 {
@@ -188,12 +223,7 @@ static int attach_syscalls(struct tally *t, bool on_exit)
 
 	emit(&p, MOV_REG(BPF_REG_6, BPF_REG_1));
 	only_our_tasks(t, &p);
-	/* The numbers of 32-bit programs mean other calls; the kernel's own tracepoints skip them. */
-	emit(&p, STORE_IMM(BPF_DW, BPF_REG_10, -16, 0));
-	read_regs(&p, -16, 4, REGS_MODE_OFFSET);
-	emit(&p, LOAD(BPF_W, BPF_REG_0, BPF_REG_10, -16));
-	emit(&p, AND_IMM(BPF_REG_0, REGS_MODE_MASK));
-	leave_if(&p, BPF_JEQ, BPF_REG_0, REGS_MODE_COMPAT);
+	leave_if_compat(&p);
 	read_regs(&p, -16, 4, REGS_CALL_OFFSET);
 	emit(&p, LOAD(BPF_W, BPF_REG_7, BPF_REG_10, -16));
 	leave_if(&p, BPF_JGE, BPF_REG_7, CALLS_MAX);

@@ -105,20 +105,22 @@ static void *idle_thread(void *x)
 		rest(1);
 }
 
+static void say(const char *text)
+{
+	if (write(1, text, strlen(text)) < 0)
+		_exit(9);
+}
+
 static void threads(long n, void *(*body)(void *))
 {
 	pthread_t ids[64];
 
 	for (long i = 0; i < n; i++)
 		pthread_create(&ids[i], 0, body, (void *)i);
+	if (body == idle_thread)
+		say("ready\n");
 	for (long i = 0; i < n; i++)
 		pthread_join(ids[i], 0);
-}
-
-static void say(const char *text)
-{
-	if (write(1, text, strlen(text)) < 0)
-		_exit(9);
 }
 
 static void on_term(int n)
@@ -183,8 +185,6 @@ int main(int argc, char **argv)
 		for (;;)
 			pause();
 	} else if (!strcmp(mode, "idlethreads")) {
-		work = a;
-		say("ready\n");
 		threads(a, idle_thread);
 	} else if (!strcmp(mode, "onsignal")) { /* pages and calls at SIGUSR1 */
 		sigset_t set;

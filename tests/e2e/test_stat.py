@@ -35,10 +35,11 @@ class Status(Case):
             self.assertIn("page-faults", result.stderr)
 
     def test_not_found(self):
-        result = self.check(127, "no-such-command-here")
+        # A folder of PATH that may not be searched would make it 126.
+        result = self.check(127, "no-such-command-here", env={"PATH": "/usr/bin:/bin"})
         self.assertOneSentence(result.stderr)
         self.assertIn("'no-such-command-here'", result.stderr)
-        self.check(127, "-I", 1, "no-such-command-here")
+        self.check(127, "-I", 1, "./no-such-command-here")
         self.check(127, "-r", 3, "./no/such/command")
 
     def test_not_executable(self):
@@ -318,7 +319,7 @@ class Counts(Case):
         result = self.stat("-x,", "-e", "mem:0x1000:w,page-faults", "true")
         self.assertEqual(result.returncode, 0, result.stderr)
         row = columns_of(result.stderr)[0]
-        self.assertEqual(row[2], "mem:0x1000:w")
+        self.assertEqual(row[2].replace("w:u", "w"), "mem:0x1000:w")
         self.assertIn(row[0], ("0", "<not supported>"))
 
     def test_same_event_twice(self):
@@ -431,6 +432,7 @@ class Intervals(Case):
         result = self.stat("-x,", "-I", 20, "--interval-count", 3, "-e", "page-faults", "sleep", "30")
         self.assertLess(time.monotonic() - begin, 20)
         self.assertEqual(len(columns_of(result.stderr)), 3)
+        self.assertEqual(result.returncode, 0)
 
     def test_count_of_the_system(self):
         needs_system_wide()
@@ -472,7 +474,7 @@ class Time(Case):
         begin = time.monotonic()
         result = self.stat("--timeout", 100, "-e", "page-faults", "-x,", "sh", "-c", "echo $$; exec sleep 40")
         self.assertLess(time.monotonic() - begin, 30)
-        self.assertEqual(result.returncode, 128 + signal.SIGTERM)
+        self.assertEqual(result.returncode, 0)
         self.assertGreater(float(columns_of(result.stderr)[0][0]), 10)
         self.assertFalse(os.path.exists("/proc/%s" % result.stdout.strip()), "the command still runs")
 

@@ -220,6 +220,9 @@ static void broken_headers(void **state)
 	image.header.str_len = 0;
 	assert_int_equal(ask(&image, "task_struct", "pid", &offset), -ENOENT);
 	image = good_image();
+	image.header.str_len = PID + 3; /* the end of "pid" lies outside */
+	assert_int_equal(ask(&image, "task_struct", "pid", &offset), -ENOENT);
+	image = good_image();
 	image.types[1] = INFO(BTF_KIND_STRUCT, 0xffff); /* its members reach past the end */
 	assert_int_equal(ask(&image, "task_struct", "pid", &offset), -EINVAL);
 	image.types[0] = TASK;

@@ -489,7 +489,12 @@ static void marks_in_odd_text(void **state)
 	refuse("cy\x1b[31mcles", &e);
 	assert_null(strchr(e.text, '\x1b'));
 	assert_non_null(strstr(e.text, "cy?[31mcles"));
-	refuse("cs\n,bad\xff\xfe", &e);
+	/* Bytes that are no text take a column each. */
+	refuse("cpu/name=\x80\xff\xfe,bad=1/", &e);
+	assert_non_null(strstr(e.text, "cpu/name=???,bad=1/"));
+	assert_int_equal(mark_column(e.text), 13);
+	refuse("cs\n,cpu/bad=1/", &e);
+	assert_int_equal(mark_column(e.text), 8);
 	leave();
 }
 

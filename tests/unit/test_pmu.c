@@ -352,6 +352,9 @@ static void topologies(void **state)
 			"8:0.0.16 9:0.0.16 10:0.0.20 11:0.0.20 12:0.0.24 13:0.0.25 15:0.0.27");
 	assert_topology("amd-zen4", "0:0.0.0 1:0.0.1 2:0.0.2 3:0.0.3 4:1.0.0 5:1.0.1 7:1.0.3 "
 				    "8:0.0.0 9:0.0.1 10:0.0.2 11:0.0.3 12:1.0.0 13:1.0.1 15:1.0.3");
+	/* The kernel numbers the cores of each cluster from 0, and the sockets of each book. */
+	assert_topology("arm64-big-little", "0:0.0.0 1:0.0.1 3:0.0.2 4:0.0.3 5:0.0.4");
+	assert_topology("s390x", "0:0.0.0 1:0.0.0 2:1.0.1 3:1.0.1 4:2.0.2 5:2.0.2 6:3.0.3");
 	assert_topology("vm-no-pmu", "0:0.0.0 1:1.0.0 2:2.0.0 3:3.0.0");
 	assert_topology("arm64-server", "0:0.0.0 1:0.0.1 2:0.0.2 3:0.0.3 4:0.0.4 5:0.0.5 6:0.0.6 "
 					"7:0.0.7");
@@ -380,6 +383,7 @@ static void cores_apart(void **state)
 	assert_apart("amd-zen4", 0, 4);
 	assert_apart("vm-no-pmu", 0, 1);
 	assert_apart("arm64-big-little", 0, 1);
+	assert_apart("arm64-big-little", 0, 4);
 	assert_apart("s390x", 0, 4);
 	assert_apart("s390x", 0, 6);
 }
@@ -419,6 +423,8 @@ static void hostile_topology(void **state)
 	roots = roots_find();
 	topology_load(&t, &roots);
 	assert_true(t.count >= 1);
+	for (size_t i = 0; i < t.count; i++)
+		assert_true(t.cpus[i].socket == 0 && t.cpus[i].core == 0);
 	topology_release(&t);
 }
 

@@ -80,6 +80,13 @@ static bool note(void *ctx, const struct sdt_marker *m)
 	return ++f->count != f->stop_after;
 }
 
+static bool count_only(void *ctx, const struct sdt_marker *m)
+{
+	(void)m;
+	((struct found *)ctx)->count++;
+	return true;
+}
+
 static void markers_of_this_program(void **state)
 {
 	struct found f = {};
@@ -258,6 +265,32 @@ static void stops_when_told(void **state)
 	buf_release(&elf);
 }
 
+/* As many sections as a header can tell of, all with the same large notes and names. */
+static void many_sections(void **state)
+{
+	static const char names[] = "\0.note.stapsdt";
+	struct maker m = {.is64 = true};
+	struct found f = {};
+	size_t end;
+
+	(void)state;
+	put_header(&m, 64, 65000, 64999);
+	end = 64 + 65000 * 64 + 20000 * 56;
+	for (int i = 0; i < 64999; i++)
+		put_section(&m, 1, SHT_NOTE, 64 + 65000 * 64, end - 64 - 65000 * 64);
+	put_section(&m, 1, SHT_STRTAB, end, 1 << 20);
+	for (int i = 0; i < 20000; i++)
+		put_note(&m, "stapsdt", 3, 0, "n");
+	assert_int_equal(m.b.len, end);
+	buf_add_mem(&m.b, names, sizeof(names));
+	buf_pad(&m.b, 1 << 20, 'x');
+	alarm(20);
+	assert_int_equal(sdt_parse(m.b.s, m.b.len, count_only, &f, NULL), 0);
+	alarm(0);
+	assert_int_equal(f.count, 64 * 20000);
+	buf_release(&m.b);
+}
+
 static bool touch(void *ctx, const struct sdt_marker *m)
 {
 	*(size_t *)ctx += strlen(m->provider) + strlen(m->name) + strlen(m->arguments);
@@ -396,15 +429,11 @@ static void not_programs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(markers_of_this_program),
-		cmocka_unit_test(markers_of_the_header),
-		cmocka_unit_test(every_kind_of_elf),
-		cmocka_unit_test(stops_when_told),
-		cmocka_unit_test(truncated_small),
-		cmocka_unit_test(flipped_small),
-		cmocka_unit_test(truncated_program),
-		cmocka_unit_test(flipped_program),
-		cmocka_unit_test(not_programs),
+		cmocka_unit_test(markers_of_this_program), cmocka_unit_test(markers_of_the_header),
+		cmocka_unit_test(every_kind_of_elf),       cmocka_unit_test(stops_when_told),
+		cmocka_unit_test(many_sections),           cmocka_unit_test(truncated_small),
+		cmocka_unit_test(flipped_small),           cmocka_unit_test(truncated_program),
+		cmocka_unit_test(flipped_program),         cmocka_unit_test(not_programs),
 	};
 
 	return cmocka_run_group_tests(tests, make_support_dir, remove_support_dir);
