@@ -98,7 +98,7 @@ void jw_double(struct json *j, double v)
 		return;
 	}
 	before_value(j);
-	buf_addf(j->out, "%.9g", v);
+	buf_addf(j->out, "%.15g", v);
 }
 
 void jw_bool(struct json *j, bool v)

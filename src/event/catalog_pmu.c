@@ -168,6 +168,9 @@ void source_machine(struct walk *w)
 	/* libpfm4 knows the CPU that it runs on, which is not the one of another machine's files. */
 	if (!uarch && w->c->roots.foreign)
 		return;
+	/* Without a name libpfm4 tells of this machine's CPU, not of the one whose files we read. */
+	if (!uarch && w->c->roots.foreign)
+		return;
 	if (!w->stopped && pfm_visit(uarch, emit_pfm, &p) == 0 && uarch && !set)
 		unknown_uarch(w, uarch);
 	vendor_release(&named);

@@ -22,9 +22,18 @@ static int with_modifiers(struct parse *p, struct event *event, const char *mods
 	return mods ? parse_modifiers(p, event, mods, (size_t)(end - mods)) : 0;
 }
 
+/* How an event is called that exists once for each kind of core. */
+static char *core_label(const struct pmu *core, const char *at, const char *end, const char *mods)
+{
+	const char *name_end = mods ? mods - 1 : end;
+
+	return xasprintf("%s/%.*s/%.*s", core->name, (int)(name_end - at), at,
+			 mods ? (int)(end - mods) : 0, mods ? mods : "");
+}
+
 /*
- * A generic hardware or cache event. Where there are several kinds of cores it becomes one event
- * for each, because a counter of one kind sees nothing on the other.
+ * An event of the core: generic, cache or raw. Where there are several kinds of cores it becomes
+ * one event for each, because a counter of one kind sees nothing on the other.
  */
 static int add_hardware(struct parse *p, const char *at, const char *end, uint32_t type,
 			uint64_t config, const char *mods)
@@ -33,19 +42,16 @@ static int add_hardware(struct parse *p, const char *at, const char *end, uint32
 	bool hybrid = pmus_core(pmus, 1);
 
 	for (size_t i = 0; i == 0 || (hybrid && pmus_core(pmus, i)); i++) {
-		const char *name_end = mods ? mods - 1 : end;
 		struct pmu *core = hybrid ? pmus_core(pmus, i) : NULL;
-		struct event *event;
+		struct event *event = parse_add(p, core ? core_label(core, at, end, mods)
+							: xstrndup(at, (size_t)(end - at)));
 		int r;
 
-		if (core)
-			event = parse_add(
-				p, xasprintf("%s/%.*s/%.*s", core->name, (int)(name_end - at), at,
-					     mods ? (int)(end - mods) : 0, mods ? mods : ""));
-		else
-			event = parse_add(p, xstrndup(at, (size_t)(end - at)));
-		event->attr.config = config | (core ? (uint64_t)core->type << 32 : 0);
-		add_unit(event, type, core);
+		event->attr.config = config;
+		/* The kernel takes the kind of core of a generic event from the upper half. */
+		if (core && type != PERF_TYPE_RAW)
+			event->attr.config |= (uint64_t)core->type << 32;
+		add_unit(event, core && type == PERF_TYPE_RAW ? core->type : type, core);
 		r = with_modifiers(p, event, mods, end);
 		if (r < 0)
 			return r;
@@ -72,34 +78,84 @@ static int add_generic(struct parse *p, const struct generic_event *g, const cha
 	return with_modifiers(p, event, mods, end);
 }
 
-/* An event that a PMU of sysfs names: the core's first, else the first PMU that has it. */
-static struct pmu *pmu_with_event(struct parse *p, const char *name, struct pmu_event *ret_event)
+static int add_pmu_alias(struct parse *p, struct pmu *pmu, char *label, const char *terms,
+			 const char *mods, const char *end)
 {
-	struct pmus *pmus = catalog_pmus(p->c);
-	struct pmu *core = pmus_core(pmus, 0);
-
-	if (core && pmu_event_read(pmus, core, name, ret_event))
-		return core;
-	vec_each(&pmus->list, pmu)
-		if (pmu_event_read(pmus, pmu, name, ret_event))
-			return pmu;
-	return NULL;
-}
-
-static int add_pmu_alias(struct parse *p, struct pmu *pmu, const char *terms, const char *at,
-			 const char *end, const char *mods)
-{
-	struct event *event = parse_add(p, xstrndup(at, (size_t)(end - at)));
+	struct event *event = parse_add(p, label);
 	struct parse inner = {.c = p->c, .text = terms, .list = p->list, .e = p->e};
 	int r;
 
 	add_unit(event, pmu->type, pmu);
 	r = parse_terms(&inner, pmu, event, terms, terms + strlen(terms));
 	if (r < 0) {
-		err_prefix(p->e, "'%.*s' of PMU '%s'", (int)(end - at), at, pmu->name);
+		err_prefix(p->e, "'%s' of PMU '%s'", label, pmu->name);
 		return r;
 	}
 	return with_modifiers(p, event, mods, end);
+}
+
+/* Boxes of one kind differ in the number at the end of their names. */
+static bool same_kind(const char *a, const char *b)
+{
+	size_t a_len = strlen(a), b_len = strlen(b);
+
+	while (a_len && strchr("0123456789", a[a_len - 1]))
+		a_len--;
+	while (b_len && strchr("0123456789", b[b_len - 1]))
+		b_len--;
+	return a_len == b_len && a_len && !strncmp(a, b, a_len) && a[a_len - 1] == '_';
+}
+
+/* The event @name of @pmu, if it has one. The label becomes the event's. */
+static int add_sysfs_event(struct parse *p, struct pmu *pmu, const char *name, char *label,
+			   const char *mods, const char *end)
+{
+	struct pmu_event alias;
+	struct event *event;
+	int r;
+
+	if (!pmu_event_read(catalog_pmus(p->c), pmu, name, &alias)) {
+		free(label);
+		return 0;
+	}
+	r = add_pmu_alias(p, pmu, label, alias.terms, mods, end);
+	event = &p->list->events.items[p->list->events.len - 1];
+	free(event->unit_text);
+	event->unit_text = alias.unit ? xstrdup(alias.unit) : NULL;
+	event->scale = alias.scale;
+	pmu_event_release(&alias);
+	return r;
+}
+
+/*
+ * A name that PMUs of sysfs have: an event for each kind of core that has it, else one for all
+ * boxes of the first PMU that has it.
+ */
+static int add_sysfs(struct parse *p, const char *name, const char *at, const char *end,
+		     const char *mods)
+{
+	struct pmus *pmus = catalog_pmus(p->c);
+	size_t before = p->list->events.len;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && pmus_core(pmus, i); i++) {
+		struct pmu *core = pmus_core(pmus, i);
+
+		r = add_sysfs_event(p, core, name,
+				    pmus_core(pmus, 1) ? core_label(core, at, end, mods)
+						       : xstrndup(at, (size_t)(end - at)),
+				    mods, end);
+	}
+	vec_each(&pmus->list, pmu) {
+		if (r < 0 || p->list->events.len > before)
+			break;
+		r = add_sysfs_event(p, pmu, name, xstrndup(at, (size_t)(end - at)), mods, end);
+		vec_each(&pmus->list, box)
+			if (p->list->events.len > before && box > pmu &&
+			    same_kind(box->name, pmu->name))
+				add_unit(&p->list->events.items[before], box->type, box);
+	}
+	return r;
 }
 
 /* A name from an event file that was loaded for this CPU. */
@@ -114,7 +170,8 @@ static int add_vendor(struct parse *p, const struct vendor_event *v, const char 
 		if (v->unit && !pmu && pmu_name_matches(candidate->name, v->unit))
 			pmu = candidate;
 	if (pmu) {
-		int r = add_pmu_alias(p, pmu, v->terms, at, end, mods);
+		int r = add_pmu_alias(p, pmu, xstrndup(at, (size_t)(end - at)), v->terms, mods,
+				      end);
 
 		event = &p->list->events.items[p->list->events.len - 1];
 		/* It counts on every box of its kind. */
@@ -178,18 +235,6 @@ static int add_tracepoints(struct parse *p, const char *at, const char *colon, c
 	return a.found ? 0 : suggest_tracepoint(p, at, system, name);
 }
 
-static int add_raw(struct parse *p, const char *at, const char *end, uint64_t config,
-		   const char *mods)
-{
-	struct pmus *pmus = catalog_pmus(p->c);
-	struct pmu *core = pmus_core(pmus, 1) ? pmus_core(pmus, 0) : NULL;
-	struct event *event = parse_add(p, xstrndup(at, (size_t)(end - at)));
-
-	event->attr.config = config;
-	add_unit(event, core ? core->type : PERF_TYPE_RAW, core);
-	return with_modifiers(p, event, mods, end);
-}
-
 /* "mem:ADDR[/LENGTH][:ACCESS][:MODIFIERS]" */
 static int add_breakpoint(struct parse *p, const char *at, const char *end)
 {
@@ -239,9 +284,9 @@ static int add_named(struct parse *p, const char *at, const char *end, const cha
 	CLEANUP(free_ptr) char *name = xstrndup(at, (size_t)((mods ? mods - 1 : end) - at));
 	const struct generic_event *generic = generic_find(name);
 	const struct vendor_event *vendor;
-	struct pmu_event alias;
-	struct pmu *pmu;
+	size_t before = p->list->events.len;
 	uint64_t config;
+	int r;
 
 	*ret_done = true;
 	if (generic)
@@ -249,24 +294,13 @@ static int add_named(struct parse *p, const char *at, const char *end, const cha
 	if (cache_event_find(name, &config))
 		return add_hardware(p, at, end, PERF_TYPE_HW_CACHE, config, mods);
 	if (name[0] == 'r' && parse_hex(name + 1, strlen(name + 1), &config))
-		return add_raw(p, at, end, config, mods);
+		return add_hardware(p, at, end, PERF_TYPE_RAW, config, mods);
 	vendor = vendor_find(catalog_vendor(p->c), name);
 	if (vendor)
 		return add_vendor(p, vendor, at, end, mods);
-	if ((pmu = pmu_with_event(p, name, &alias))) {
-		int r = add_pmu_alias(p, pmu, alias.terms, at, end, mods);
-		struct event *event = &p->list->events.items[p->list->events.len - 1];
-
-		if (r == 0) {
-			free(event->unit_text);
-			event->unit_text = alias.unit ? xstrdup(alias.unit) : NULL;
-			event->scale = alias.scale;
-		}
-		pmu_event_release(&alias);
-		return r;
-	}
-	*ret_done = false;
-	return 0;
+	r = add_sysfs(p, name, at, end, mods);
+	*ret_done = r < 0 || p->list->events.len > before;
+	return r;
 }
 
 /* A symbolic name that libpfm4 knows for this CPU, with its own unit masks and modifiers. */
@@ -276,6 +310,8 @@ static bool add_pfm(struct parse *p, const char *at, const char *end)
 	struct perf_event_attr attr = {.size = sizeof(attr)};
 	struct event *event;
 
+	if (p->c->roots.foreign)
+		return false; /* it would answer for this machine's CPU */
 	if (!pfm_encode(strncasecmp(text, "libpfm::", 8) ? text : text + 8, &attr))
 		return false;
 	event = parse_add(p, xstrndup(at, (size_t)(end - at)));

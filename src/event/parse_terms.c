@@ -178,7 +178,7 @@ static int unknown_pmu(struct parse *p, const char *at, const char *name)
 			   names.len ? buf_str(&names) : "none");
 }
 
-/* "cpu" means the core PMU, whatever it is called on this machine. */
+/* A PMU by its name, by a glob, or all boxes of a kind ("uncore_cbox"). */
 static void find_units(struct pmus *pmus, const char *name, struct event *event)
 {
 	struct pmu *exact = pmus_find(pmus, name);
@@ -191,36 +191,66 @@ static void find_units(struct pmus *pmus, const char *name, struct event *event)
 		if (text_is_glob(name) ? text_glob(name, pmu->name)
 				       : pmu_name_matches(pmu->name, name))
 			vec_push(&event->units, (struct event_unit){pmu->type, pmu});
-	if (!event->units.len && !strcmp(name, "cpu") && pmus_core(pmus, 0))
-		vec_push(&event->units,
-			 (struct event_unit){pmus_core(pmus, 0)->type, pmus_core(pmus, 0)});
+}
+
+/* The text of an event behind the name of its PMU: "/terms/modifiers". */
+struct slashed {
+	const char *open, *close, *end;
+};
+
+/* Terms and modifiers of an event whose units are known. */
+static int finish_event(struct parse *p, struct event *event, const struct slashed *text)
+{
+	struct pmus *pmus = catalog_pmus(p->c);
+	const struct pmu *first = event->units.items[0].pmu;
+	const char *mods = text->close + 1;
+	int r = 0;
+
+	if (first && text->close > text->open + 1)
+		r = parse_terms(p, pmus_find(pmus, first->name), event, text->open + 1,
+				text->close);
+	mods += mods < text->end && *mods == ':';
+	if (r == 0 && mods < text->end)
+		r = parse_modifiers(p, event, mods, (size_t)(text->end - mods));
+	return r;
+}
+
+/* "cpu" means the core PMU whatever it is called here; with several kinds of cores, each. */
+static int add_on_cores(struct parse *p, const char *at, const struct slashed *text)
+{
+	struct pmus *pmus = catalog_pmus(p->c);
+	bool hybrid = pmus_core(pmus, 1);
+	struct event *event;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && pmus_core(pmus, i); i++) {
+		struct pmu *core = pmus_core(pmus, i);
+
+		event = parse_add(p, hybrid ? xasprintf("%s%.*s", core->name,
+							(int)(text->end - text->open), text->open)
+					    : xstrndup(at, (size_t)(text->end - at)));
+		vec_push(&event->units, (struct event_unit){core->type, core});
+		r = finish_event(p, event, text);
+	}
+	if (pmus_core(pmus, 0))
+		return r;
+	event = parse_add(p, xstrndup(at, (size_t)(text->end - at)));
+	event->missing = xstrdup("this machine has no core PMU");
+	vec_push(&event->units, (struct event_unit){PERF_TYPE_RAW, NULL});
+	return finish_event(p, event, text);
 }
 
 int parse_pmu_event(struct parse *p, const char *at, const char *slash, const char *end)
 {
 	CLEANUP(free_ptr) char *name = xstrndup(at, (size_t)(slash - at));
-	const char *close = memchr(slash + 1, '/', (size_t)(end - slash - 1)), *mods;
+	struct slashed text = {slash, memchr(slash + 1, '/', (size_t)(end - slash - 1)), end};
 	struct event *event;
-	struct pmu *pmu;
-	int r = 0;
 
-	if (!close)
+	if (!text.close)
 		return parse_error(p, slash, "the '/' behind the terms is missing");
+	if (!strcmp(name, "cpu") && !pmus_find(catalog_pmus(p->c), name))
+		return add_on_cores(p, at, &text);
 	event = parse_add(p, xstrndup(at, (size_t)(end - at)));
 	find_units(catalog_pmus(p->c), name, event);
-	if (event->units.len) {
-		pmu = pmus_find(catalog_pmus(p->c), event->units.items[0].pmu->name);
-		if (close > slash + 1)
-			r = parse_terms(p, pmu, event, slash + 1, close);
-	} else if (!strcmp(name, "cpu")) {
-		event->missing = xstrdup("this machine has no core PMU");
-		vec_push(&event->units, (struct event_unit){PERF_TYPE_RAW, NULL});
-	} else {
-		return unknown_pmu(p, at, name);
-	}
-	if (r < 0)
-		return r;
-	mods = close + 1;
-	mods += mods < end && *mods == ':';
-	return mods < end ? parse_modifiers(p, event, mods, (size_t)(end - mods)) : 0;
+	return event->units.len ? finish_event(p, event, &text) : unknown_pmu(p, at, name);
 }

@@ -1,5 +1,6 @@
 #include "event/pmu.h"
 #include "base/number.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -186,14 +187,17 @@ bool pmu_event_read(struct pmus *pmus, const struct pmu *pmu, const char *name,
 {
 	CLEANUP(free_ptr) char *path = pmu_path(pmus, pmu->name, "events");
 	char line[FILE_BYTES_MAX];
+	struct buf unit = {};
 
 	if (strchr(name, '/') || !fs_line(line, sizeof(line), "%s/%s", path, name))
 		return false;
 	*ret_event = (struct pmu_event){.name = name, .terms = xstrdup(line), .scale = 1};
-	if (fs_line(line, sizeof(line), "%s/%s.unit", path, name))
-		ret_event->unit = xstrdup(line);
+	if (fs_line(line, sizeof(line), "%s/%s.unit", path, name)) {
+		text_add_printable(&unit, line);
+		ret_event->unit = buf_steal(&unit);
+	}
 	if (fs_line(line, sizeof(line), "%s/%s.scale", path, name) &&
-	    !parse_double(line, &ret_event->scale))
+	    (!parse_double(line, &ret_event->scale) || ret_event->scale <= 0))
 		ret_event->scale = 1;
 	return true;
 }

@@ -255,11 +255,18 @@ static bool is_software(const struct event *event)
 	       !event->attr.exclusive;
 }
 
-/* Uncore boxes differ in number, so events of several boxes cannot share a group. */
+/*
+ * Uncore boxes differ in number and place, so their events cannot share a group. An event that any
+ * core can count goes with one that names the core's PMU.
+ */
 static bool can_group(const struct event *a, const struct event *b)
 {
-	return a->units.len == 1 && b->units.len == 1 &&
-	       a->units.items[0].pmu == b->units.items[0].pmu;
+	const struct pmu *x = a->units.len == 1 ? a->units.items[0].pmu : NULL;
+	const struct pmu *y = b->units.len == 1 ? b->units.items[0].pmu : NULL;
+
+	if (a->units.len != 1 || b->units.len != 1)
+		return false;
+	return x == y || (!x && y->core) || (!y && x->core);
 }
 
 /* Groups as the user wrote them; all plain software events make one more, read by one call. */

@@ -10,7 +10,7 @@ import time
 import unittest
 
 from helpers import (AS_NOBODY, TACHO, Case, cgroup2_mount, columns_of, environment, eventually,
-                     has_pmu, in_terminal, load, needs_no_pmu, needs_other_user,
+                     has_pmu, in_terminal, load, needs_no_pmu, needs_other_user, needs_program,
                      needs_system_wide, needs_tracefs, online_cpus, paranoid, plain, wait_counting)
 
 DEFAULT = ["task-clock", "context-switches", "cpu-migrations", "page-faults", "cycles",
@@ -620,8 +620,7 @@ class Places(Case):
 
     def test_one_cpu(self):
         cpu = self.cpus[-1]
-        pinned = ["taskset", "-c", str(cpu)] if subprocess.run(["which", "taskset"],
-                  stdout=subprocess.DEVNULL).returncode == 0 else self.skipTest("needs taskset(1)")
+        pinned = [needs_program("taskset"), "-c", str(cpu)]
         rows = self.rows("-C", cpu, "-A", "-e", "page-faults", *pinned, *load("pages", 3000))
         self.assertEqual([r[0] for r in rows], ["CPU%d" % cpu])
         self.assertGreaterEqual(int(rows[0][1]), 3000)
