@@ -214,7 +214,7 @@ static void print_notes(struct stat_session *s)
 			 "Reading and printing the counters took up to %.1f ms, so intervals were "
 			 "stretched up "
 			 "to "
-			 "%.0f ms in order not to slow the workload. ",
+			 "%.0f ms in order not to slow the workload.",
 			 (double)l->worst_cost_ns / 1e6, (double)l->stretched_ns / 1e6);
 	if (l->missed)
 		buf_addf(&ticks, "%s%llu of %llu ticks were missed, the latest by %.1f ms.",
