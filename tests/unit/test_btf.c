@@ -276,7 +276,7 @@ static void kernel_btf(void **state)
 
 	(void)state;
 	if (!fs_exists("/sys/kernel/btf/vmlinux")) {
-		print_message("# the running kernel has no BTF\n");
+		print_message("# SKIP the running kernel has no BTF\n");
 		skip();
 	}
 	assert_int_equal(btf_kernel_member_offset("task_struct", "pid", &pid), 0);

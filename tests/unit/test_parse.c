@@ -314,7 +314,7 @@ static void symbolic_events(void **state)
 	(void)state;
 	pfm_visit(NULL, take_first, &found);
 	if (!found.name || !pfm_encode(found.name, &attr)) {
-		print_message("# libpfm4 is not installed or does not know this CPU\n");
+		print_message("# SKIP libpfm4 is not installed or does not know this CPU\n");
 		free(found.name);
 		skip();
 	}
@@ -348,7 +348,7 @@ static void symbolic_elsewhere(void **state)
 	(void)state;
 	enter("vm-no-pmu");
 	if (!pfm_visit("all", take_none, NULL)) {
-		print_message("# libpfm4 is not installed\n");
+		print_message("# SKIP libpfm4 is not installed\n");
 		leave();
 		skip();
 	}

@@ -613,7 +613,7 @@ static void published_files(void **state)
 
 	(void)state;
 	if (!fs_exists("%s", dir)) {
-		print_message("# %s is not there\n", dir);
+		print_message("# SKIP %s is not there\n", dir);
 		free(dir);
 		skip();
 	}
