@@ -73,7 +73,9 @@ class Help(Case):
     def test_options_are_taken(self):
         # What the help names the program must know.
         for name in ("stat", "list", "events", "doctor"):
-            for option in options_of(self.tacho(name, "--help").stdout):
+            options = options_of(self.tacho(name, "--help").stdout)
+            self.assertGreaterEqual(len(options), 2)
+            for option in options:
                 result = self.tacho(name, option, "--help")
                 self.assertNotIn("unknown option", result.stderr)
 
@@ -113,6 +115,7 @@ class Help(Case):
         for name in COMMANDS:
             text = self.tacho(name, "--help", env={"COLUMNS": "80"}).stdout
             body = text.split("\nExamples:")[0]
+            self.assertGreater(len(body.splitlines()), 2)
             self.assertFalse([x for x in body.splitlines()[3:] if len(x) > 80])
 
     def test_in_a_terminal(self):

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from helpers import (TACHO, TRACEFS, TREES, Case, best_seconds, compiled, environment, has_pmu,
+from helpers import (TACHO, TRACEFS, TREES, Case, best_seconds, compiled, environment,
                      in_terminal, needs_namespace, needs_no_pmu, needs_root, needs_tracefs, plain,
                      unpack)
 

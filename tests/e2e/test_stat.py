@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """tacho stat, run as a user would, around programs of known shape."""
 
-import json
 import os
 import re
 import signal

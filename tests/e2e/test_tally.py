@@ -2,15 +2,13 @@
 """tacho stat with many tracepoints at once: the counts, the time, and what is left behind."""
 
 import os
-import shutil
 import signal
 import subprocess
 import time
 import unittest
 
-from helpers import (TACHO, TRACEFS, Case, bpf_programs, columns_of, compiled, environment,
-                     eventually, load, needs_program, needs_root, needs_system_wide,
-                     needs_tracefs, wait_counting)
+from helpers import (TRACEFS, Case, bpf_programs, columns_of, compiled, eventually, load,
+                     needs_program, needs_root, needs_system_wide, needs_tracefs, wait_counting)
 
 ALL = "syscalls:sys_enter_*"
 FEW = "syscalls:sys_enter_get*id"  # enough for the tally
