@@ -29,7 +29,8 @@ static const struct option_def stat_table_of_options[] = {
 	{'p', "pid", "PID", OPT_STR, AT(pids), "running processes, with all their threads"},
 	{'t', "tid", "TID", OPT_STR, AT(tids), "running threads"},
 	{'G', "cgroup", "NAME", OPT_STR, AT(cgroups),
-	 "only tasks in these cgroups, each on its own"},
+	 "only tasks in these cgroups, every event in each of them"},
+	{0, "for-each-cgroup", "NAME", OPT_STR, AT(cgroups), "the same as --cgroup"},
 	{'i', "no-inherit", NULL, OPT_FLAG, AT(no_inherit), "do not count child processes"},
 	{0, NULL, NULL, OPT_HEADING, 0, "When"},
 	{'I', "interval-print", "MS", OPT_UINT, AT(interval_ms),
@@ -175,7 +176,7 @@ static void choose_title(struct stat_session *s)
 	if (s->o.pids || s->o.tids) {
 		buf_addf(&title, "%s id '%s'", s->o.pids ? "process" : "thread",
 			 s->o.pids ? s->o.pids : s->o.tids);
-	} else if (s->plan.argv) {
+	} else if (s->plan.argv && !stat_is_cpu_wide(&s->o)) {
 		for (char *const *arg = s->plan.argv; *arg; arg++) {
 			buf_add(&title, arg == s->plan.argv ? "'" : " ");
 			text_add_printable(&title, *arg);
@@ -278,15 +279,16 @@ static int prepare(struct stat_session *s, int argc, char **argv, struct err *e)
 	s->plan.tick_limit = s->o.interval_count;
 	s->plan.delay_ns = s->o.delay_ms * NS_PER_MSEC;
 	s->plan.timeout_ns = s->o.timeout_ms * NS_PER_MSEC;
-	if (s->o.all_cpus || s->o.cpus || s->o.cgroups || s->o.metrics.len)
+	if (stat_is_cpu_wide(&s->o) || s->o.metrics.len)
 		topology_load(&s->topology, &s->catalog.roots);
 	if (s->catalog.roots.foreign)
 		return err_set(e, EINVAL,
 			       "cannot count on another machine's files (unset TACHO_SYSFS and "
 			       "TACHO_PROCFS)");
-	r = stat_choose_target(s, e);
+	r = stat_choose_events(s, e);
+	/* Threads come and go: the later they are looked up, the fewer are missed. */
 	if (r == 0)
-		r = stat_choose_events(s, e);
+		r = stat_choose_target(s, e);
 	if (r == 0)
 		r = open_output(s, e);
 	if (r < 0)

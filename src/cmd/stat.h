@@ -27,6 +27,12 @@ struct stat_options {
 	unsigned interval_ms, interval_count, repeat, timeout_ms, delay_ms, detail, log_fd;
 };
 
+/* CPUs are watched, not tasks. */
+static inline bool stat_is_cpu_wide(const struct stat_options *o)
+{
+	return o->all_cpus || o->cpus || o->cgroups;
+}
+
 enum aggregation { AGGR_ALL, AGGR_CPU, AGGR_CORE, AGGR_DIE, AGGR_SOCKET, AGGR_THREAD, AGGR_CGROUP };
 
 /* A metric that the user asked for by -M. */

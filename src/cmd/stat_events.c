@@ -39,7 +39,7 @@ int stat_choose_events(struct stat_session *s, struct err *e)
 	if (!s->o.events.len && !s->o.metrics.len && !s->o.null_run) {
 		s->default_events = true;
 		/* Everybody's task-clock is the time itself; a system is watched by its CPUs' clock. */
-		r = events_parse(&s->catalog, s->plan.target.cpus.len ? "cpu-clock" : "task-clock",
+		r = events_parse(&s->catalog, stat_is_cpu_wide(&s->o) ? "cpu-clock" : "task-clock",
 				 &s->events, e);
 		if (r == 0)
 			r = events_parse(&s->catalog, DEFAULT_EVENTS, &s->events, e);
@@ -201,7 +201,7 @@ static int check_combination(const struct stat_session *s, bool cpu_wide, struct
 int stat_choose_target(struct stat_session *s, struct err *e)
 {
 	const struct stat_options *o = &s->o;
-	bool cpu_wide = o->all_cpus || o->cpus || o->cgroups;
+	bool cpu_wide = stat_is_cpu_wide(o);
 	int r = check_combination(s, cpu_wide, e);
 
 	s->plan.target.inherit = !o->no_inherit;

@@ -44,6 +44,7 @@ struct vendor_installed {
 	char *uarch;
 	size_t events, metrics;
 	bool this_cpu;
+	bool any_cpu; /* it is known for which CPUs it is */
 };
 
 typedef VEC(struct vendor_installed) vendor_installed_list;

@@ -283,6 +283,23 @@ static int write_uarch(struct install *in, const char *uarch)
 	return 0;
 }
 
+static bool cpu_matches(const char *dir, const char *uarch, const char *cpuid);
+
+static struct vendor_installed describe(const struct roots *roots, const struct vendor_set *set)
+{
+	CLEANUP(free_ptr) char *dir = store_dir(NULL);
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%s/cpus", dir, set->uarch);
+	char cpuid[128];
+	struct stat st;
+
+	cpuid_text(roots, cpuid, sizeof(cpuid));
+	return (struct vendor_installed){.uarch = xstrdup(set->uarch),
+					 .events = set->events.len,
+					 .metrics = set->metrics.len,
+					 .this_cpu = cpu_matches(dir, set->uarch, cpuid),
+					 .any_cpu = !stat(path, &st) && st.st_size > 0};
+}
+
 static bool has_installed(const vendor_installed_list *list, const char *uarch)
 {
 	vec_each(list, item)
@@ -313,9 +330,7 @@ static int write_all(struct install *in, vendor_installed_list *ret)
 		r = vendor_load(&roots, file->uarch, &set, in->e);
 		if (r < 0)
 			return r;
-		vec_push(ret, (struct vendor_installed){.uarch = xstrdup(file->uarch),
-							.events = set.events.len,
-							.metrics = set.metrics.len});
+		vec_push(ret, describe(&roots, &set));
 		vendor_release(&set);
 	}
 	return 0;
@@ -441,21 +456,15 @@ int vendor_list(const struct roots *roots, vendor_installed_list *ret_installed)
 {
 	CLEANUP(free_ptr) char *dir = store_dir(NULL);
 	CLEANUP(strvec_release) strvec names = {};
-	char cpuid[128];
 
 	if (!dir || fs_list(dir, &names) < 0)
 		return 0;
-	cpuid_text(roots, cpuid, sizeof(cpuid));
 	vec_each(&names, name) {
 		struct vendor_set set = {};
 
 		if (vendor_load(roots, *name, &set, NULL) < 0)
 			continue;
-		vec_push(ret_installed,
-			 (struct vendor_installed){.uarch = xstrdup(*name),
-						   .events = set.events.len,
-						   .metrics = set.metrics.len,
-						   .this_cpu = cpu_matches(dir, *name, cpuid)});
+		vec_push(ret_installed, describe(roots, &set));
 		vendor_release(&set);
 	}
 	return 0;

@@ -1,4 +1,5 @@
 #include "perf/btf.h"
+#include "base/alloc.h"
 #include "base/cursor.h"
 
 #include <errno.h>
@@ -110,20 +111,18 @@ int btf_member_offset(const void *data, size_t size, const char *name, const cha
 	return b.types.failed ? -EINVAL : -ENOENT;
 }
 
-int btf_kernel_member_offset(const char *name, const char *member, uint32_t *ret_offset)
+int btf_kernel_image(void **ret_data, size_t *ret_size)
 {
-	int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC), r = -ENOMEM;
+	int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
 	struct stat st;
-	char *data;
 	size_t done = 0;
+	char *data;
 
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) || st.st_size <= 0 || st.st_size > BTF_BYTES_MAX) {
-		close(fd);
-		return -EINVAL;
-	}
-	data = malloc((size_t)st.st_size);
+	data = !fstat(fd, &st) && st.st_size > 0
+		       ? alloc_checked((size_t)st.st_size, 1, BTF_BYTES_MAX)
+		       : NULL;
 	while (data && done < (size_t)st.st_size) {
 		ssize_t n = read(fd, data + done, (size_t)st.st_size - done);
 
@@ -132,8 +131,9 @@ int btf_kernel_member_offset(const char *name, const char *member, uint32_t *ret
 		done += (size_t)n;
 	}
 	close(fd);
-	if (data)
-		r = btf_member_offset(data, done, name, member, ret_offset);
-	free(data);
-	return r;
+	if (!data)
+		return -EINVAL;
+	*ret_data = data;
+	*ret_size = done;
+	return 0;
 }

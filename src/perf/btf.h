@@ -9,7 +9,7 @@
 int btf_member_offset(const void *data, size_t size, const char *name, const char *member,
 		      uint32_t *ret_offset);
 
-/* The same, asked of the running kernel. */
-int btf_kernel_member_offset(const char *name, const char *member, uint32_t *ret_offset);
+/* The running kernel's image; the caller frees it. */
+int btf_kernel_image(void **ret_data, size_t *ret_size);
 
 #endif

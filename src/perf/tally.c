@@ -42,8 +42,19 @@ struct tally {
 	} open;                  /* programs and links */
 	uint64_t *values, *base; /* slot × CPU */
 	uint64_t started_ns, stopped_ns;
+	void *btf; /* only while it is set up */
+	size_t btf_size;
 	struct err *e;
 };
+
+/* Where the kernel keeps a member; its description is read when first needed. */
+static int member_offset(struct tally *t, const char *name, const char *member,
+			 uint32_t *ret_offset)
+{
+	int r = t->btf ? 0 : btf_kernel_image(&t->btf, &t->btf_size);
+
+	return r < 0 ? r : btf_member_offset(t->btf, t->btf_size, name, member, ret_offset);
+}
 
 static int new_map(uint32_t type, uint32_t value_size, uint32_t entries, uint32_t flags)
 {
@@ -188,13 +199,13 @@ static void read_regs(struct program *p, int to, int size, int offset)
  * 64-bit program can make them too (int 0x80): the kernel notes it in the task. Its mode tells of
  * 32-bit programs only, and is what is left where the kernel does not describe its structures.
  */
-static void leave_if_compat(struct program *p)
+static void leave_if_compat(struct tally *t, struct program *p)
 {
 	uint32_t status_offset;
 
 	emit(p, STORE_IMM(BPF_DW, BPF_REG_10, -16, 0));
 #ifdef TASK_STATUS_COMPAT
-	if (btf_kernel_member_offset("thread_info", "status", &status_offset) == 0) {
+	if (member_offset(t, "thread_info", "status", &status_offset) == 0) {
 		emit(p, CALL(BPF_FUNC_get_current_task));
 		emit(p, MOV_REG(BPF_REG_3, BPF_REG_0));
 		emit(p, ADD_IMM(BPF_REG_3, (int32_t)status_offset));
@@ -209,6 +220,7 @@ static void leave_if_compat(struct program *p)
 	}
 #else
 	(void)status_offset;
+	(void)t;
 #endif
 	read_regs(p, -16, 4, REGS_MODE_OFFSET);
 	emit(p, LOAD(BPF_W, BPF_REG_0, BPF_REG_10, -16));
@@ -223,7 +235,7 @@ static int attach_syscalls(struct tally *t, bool on_exit)
 
 	emit(&p, MOV_REG(BPF_REG_6, BPF_REG_1));
 	only_our_tasks(t, &p);
-	leave_if_compat(&p);
+	leave_if_compat(t, &p);
 	read_regs(&p, -16, 4, REGS_CALL_OFFSET);
 	emit(&p, LOAD(BPF_W, BPF_REG_7, BPF_REG_10, -16));
 	leave_if(&p, BPF_JGE, BPF_REG_7, CALLS_MAX);
@@ -346,7 +358,7 @@ static int follow_tasks(struct tally *t)
 		return err_set(t->e, -t->tasks_fd, "BPF map: %s", strerror(-t->tasks_fd));
 	r = attach_exit(t);
 	if (r == 0 && t->tasks.inherit) {
-		r = btf_kernel_member_offset("task_struct", "pid", &pid_offset);
+		r = member_offset(t, "task_struct", "pid", &pid_offset);
 		if (r < 0)
 			return err_set(t->e, -r, "the kernel has no usable BTF");
 		r = attach_fork(t, pid_offset);
@@ -451,6 +463,8 @@ int tally_open(const char *const *names, size_t name_count, const struct tally_t
 	if (r == 0)
 		r = attach_names(t, names, ret_taken);
 	t->e = NULL;
+	free(t->btf);
+	t->btf = NULL;
 	if (r < 0) {
 		memset(ret_taken, 0, name_count * sizeof(*ret_taken));
 		tally_free(t);

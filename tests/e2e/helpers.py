@@ -436,6 +436,21 @@ def wait_counting(child):
     time.sleep(0.1)
 
 
+def worker_labels(pid, count):
+    """"comm-tid" of all threads of the load program, once its idle threads have their names."""
+    labels = []
+
+    def named():
+        labels.clear()
+        for tid in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/comm" % (pid, tid)) as text:
+                labels.append("%s-%s" % (text.read().strip(), tid))
+        return sum(x.startswith("worker") for x in labels) == count
+    if not eventually(named):
+        raise AssertionError("the threads do not start")
+    return sorted(labels)
+
+
 def in_terminal(argv, env, columns=100, feed=None):
     """Status and output of a command on a terminal of its own; @feed(read, fd) may type."""
     pid, master = pty.fork()

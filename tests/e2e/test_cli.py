@@ -101,15 +101,12 @@ class Help(Case):
                 self.assertIn(".SH NAME", page)
 
     def test_installed_manual_pages(self):
-        folder = os.path.join(os.path.dirname(TACHO), "man")
-        if not os.path.isdir(folder):
+        folder = os.path.dirname(TACHO)
+        if not os.path.exists(os.path.join(folder, "tacho.1")):
             self.skipTest("no manual pages were built beside the program")
         for name in COMMANDS:
-            path = os.path.join(folder, "tacho-%s.1" % name)
-            if os.path.exists(path):
-                with open(path) as text:
-                    self.assertEqual(options_of_manual(text.read()),
-                                     options_of_manual(self.tacho("help", "--man", name).stdout))
+            with open(os.path.join(folder, "tacho-%s.1" % name)) as text:
+                self.assertEqual(text.read(), self.tacho("help", "--man", name).stdout)
 
     def test_width(self):
         for name in COMMANDS:

@@ -10,7 +10,8 @@ import unittest
 
 from helpers import (AS_NOBODY, TACHO, Case, cgroup2_mount, columns_of, environment, eventually,
                      has_pmu, in_terminal, load, needs_no_pmu, needs_other_user, needs_program,
-                     needs_system_wide, needs_tracefs, online_cpus, paranoid, plain, wait_counting)
+                     needs_system_wide, needs_tracefs, online_cpus, paranoid, plain, wait_counting,
+                     worker_labels)
 
 DEFAULT = ["task-clock", "context-switches", "cpu-migrations", "page-faults", "cycles",
            "instructions", "branches", "branch-misses"]
@@ -545,25 +546,9 @@ class Attach(Case):
             self.assertIn(str(target.pid), result.stderr)
             self.assertEqual(len(result.stderr.splitlines()), 1)
 
-    def threads(self, pid, count):
-        directory = "/proc/%d/task" % pid
-
-        def named():
-            names = []
-            for tid in os.listdir(directory):
-                with open("%s/%s/comm" % (directory, tid)) as text:
-                    names.append(text.read().strip())
-            return sum(n.startswith("worker") for n in names) == count
-        self.assertTrue(eventually(named))
-        labels = []
-        for tid in os.listdir(directory):
-            with open("%s/%s/comm" % (directory, tid)) as text:
-                labels.append("%s-%s" % (text.read().strip(), tid))
-        return sorted(labels)
-
     def test_per_thread(self):
         target = self.start_ready("idlethreads", 3)
-        labels = self.threads(target.pid, 3)
+        labels = worker_labels(target.pid, 3)
         rows = self.rows("-p", target.pid, "--per-thread", "-e", "task-clock,page-faults",
                          "--timeout", 150)
         self.assertEqual(sorted(r[0] for r in rows if r[3].startswith("task-clock")), labels)
@@ -576,7 +561,7 @@ class Attach(Case):
     def test_per_thread_of_many_tracepoints(self):
         needs_tracefs()
         target = self.start_ready("idlethreads", 3)
-        labels = self.threads(target.pid, 3)
+        labels = worker_labels(target.pid, 3)
         rows = self.rows("-p", target.pid, "--per-thread", "--timeout", 100, "-e",
                          "syscalls:sys_enter_*nanosleep,syscalls:sys_enter_getp*id")
         for name in {r[3] for r in rows}:

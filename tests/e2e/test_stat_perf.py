@@ -9,7 +9,7 @@ import subprocess
 import unittest
 
 from helpers import (Case, cgroup2_mount, columns_of, environment, eventually, load,
-                     needs_system_wide, needs_tracefs)
+                     needs_system_wide, needs_tracefs, worker_labels)
 
 EVENTS = "task-clock,page-faults,context-switches,cpu-migrations"
 
@@ -115,8 +115,7 @@ class Beside(Case):
 
     def test_per_thread(self):
         target = self.start_ready("idlethreads", 3)
-        directory = "/proc/%d/task" % target.pid
-        self.assertTrue(eventually(lambda: len(os.listdir(directory)) == 4))
+        worker_labels(target.pid, 3)
         theirs, ours = self.both("-x,", "-p", target.pid, "--per-thread", "-e",
                                  "task-clock,context-switches", "sleep", "0.2")
         self.assertEqual(len(theirs), 8)

@@ -273,21 +273,26 @@ static void flipped_bits(void **state)
 static void kernel_btf(void **state)
 {
 	uint32_t pid = 0, tgid = 0, comm = 0;
+	void *data = NULL;
+	size_t size = 0;
 
 	(void)state;
 	if (!fs_exists("/sys/kernel/btf/vmlinux")) {
 		print_message("# SKIP the running kernel has no BTF\n");
 		skip();
 	}
-	assert_int_equal(btf_kernel_member_offset("task_struct", "pid", &pid), 0);
-	assert_int_equal(btf_kernel_member_offset("task_struct", "tgid", &tgid), 0);
-	assert_int_equal(btf_kernel_member_offset("task_struct", "comm", &comm), 0);
+	assert_int_equal(btf_kernel_image(&data, &size), 0);
+	assert_int_equal(btf_member_offset(data, size, "task_struct", "pid", &pid), 0);
+	assert_int_equal(btf_member_offset(data, size, "task_struct", "tgid", &tgid), 0);
+	assert_int_equal(btf_member_offset(data, size, "task_struct", "comm", &comm), 0);
 	/* tgid has followed pid since there are threads; the struct is a few thousand bytes. */
 	assert_int_equal(tgid, pid + 4);
 	assert_true(pid >= 64 && pid < 16384 && pid % 4 == 0);
 	assert_true(comm > tgid && comm < 32768);
-	assert_int_equal(btf_kernel_member_offset("task_struct", "no_such_member", &pid), -ENOENT);
-	assert_int_equal(btf_kernel_member_offset("no_such_struct", "pid", &pid), -ENOENT);
+	assert_int_equal(btf_member_offset(data, size, "task_struct", "no_such_member", &pid),
+			 -ENOENT);
+	assert_int_equal(btf_member_offset(data, size, "no_such_struct", "pid", &pid), -ENOENT);
+	free(data);
 }
 
 int main(void)
