@@ -1,7 +1,7 @@
 # The commands that people type. Everything is built by Meson in build/.
 BUILD ?= build
 
-.PHONY: all run test test-pmu bench lint format asan fuzz install deps clean
+.PHONY: all run test test-pmu bench screenshots lint format asan fuzz install deps clean
 
 all: $(BUILD)/build.ninja
 	@ninja -C $(BUILD)
@@ -22,6 +22,9 @@ test: deps
 
 test-pmu:
 	@tests/pmu/run
+
+screenshots: all
+	@tools/screenshots $(BUILD)/tacho
 
 bench: all
 	@tools/deps bench

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -237,18 +238,30 @@ static int exit_status(const struct stat_session *s, int r, const struct err *e)
 	return s->plan.argv ? workload_exit_status(&s->result.workload) : EXIT_DONE;
 }
 
+static void ledger_add(struct tick_ledger *sum, const struct tick_ledger *run)
+{
+	sum->ticks += run->ticks;
+	sum->missed += run->missed;
+	sum->worst_late_ns = MAX(sum->worst_late_ns, run->worst_late_ns);
+	sum->stretched_ns = MAX(sum->stretched_ns, run->stretched_ns);
+	sum->worst_cost_ns = MAX(sum->worst_cost_ns, run->worst_cost_ns);
+}
+
 /* All repeats, then the summary. Intervals were printed on the way. */
 static int run_all(struct stat_session *s, struct err *e)
 {
-	struct tick_ledger sum = {};
+	struct tick_ledger all = {};
+	struct stats user = {}, system = {};
 	bool forever = s->o.repeat == 0;
 	int r = 0;
 
 	for (unsigned i = 0; (forever || i < s->o.repeat) && r == 0 && !s->result.interrupted;
 	     i++) {
 		r = counting_run(&s->plan, &s->result, e);
-		sum.ticks += s->result.ledger.ticks;
-		sum.missed += s->result.ledger.missed;
+		ledger_add(&all, &s->result.ledger);
+		read_usage(s, &s->table);
+		stats_add(&user, s->table.user_s);
+		stats_add(&system, s->table.system_s);
 	}
 	if (s->live) {
 		live_free(s->live, s);
@@ -257,7 +270,9 @@ static int run_all(struct stat_session *s, struct err *e)
 	}
 	if (r < 0)
 		return r;
-	read_usage(s, &s->table);
+	s->result.ledger = all;
+	s->table.user_s = stats_mean(&user);
+	s->table.system_s = stats_mean(&system);
 	s->format->summary(s, &s->table);
 	print_notes(s);
 	if (!command_flush(&s->out, s->out_fd))

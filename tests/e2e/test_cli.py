@@ -6,8 +6,9 @@ import re
 import shutil
 import subprocess
 import unittest
+import xml.etree.ElementTree
 
-from helpers import TACHO, Case, environment, in_terminal, plain
+from helpers import TACHO, TOP, Case, environment, in_terminal, plain
 
 COMMANDS = ["stat", "list", "events", "doctor", "completion", "help"]
 
@@ -33,6 +34,21 @@ def without_tracefs(text):
     """Not everybody may read tracefs, and is told so."""
     return "".join(x for x in text.splitlines(True) if "tracefs can only be read by root" not in x
                    and "tracefs is not mounted" not in x)
+
+
+class Pictures(Case):
+    """The pictures of the documentation come from the program itself."""
+
+    def test_screenshot(self):
+        tool = os.path.join(TOP, "tools", "screenshot")
+        path = os.path.join(self.home, "picture.svg")
+        subprocess.run([tool, "--columns", "80", path, TACHO, "stat", "-e", "page-faults,cs", "true"],
+                       check=True, env=environment(self.home))
+        text = xml.etree.ElementTree.parse(path).getroot()
+        words = " ".join("".join(part.itertext()) for part in text.iter())
+        self.assertIn("Performance counter stats for 'true'", words)
+        self.assertIn("page-faults", words)
+        self.assertIn("seconds time elapsed", words)
 
 
 class Help(Case):
