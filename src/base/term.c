@@ -20,7 +20,7 @@ static bool is_utf8(void)
 
 struct term term_of(int fd)
 {
-	struct term t = {.width = 80, .bold = "", .dim = "", .red = "", .green = ""};
+	struct term t = {.width = 80, .height = 24, .bold = "", .dim = "", .red = "", .green = ""};
 	const char *columns = getenv("COLUMNS"), *kind = getenv("TERM");
 	const char *plain = getenv("NO_COLOR");
 	struct winsize size;
@@ -28,10 +28,12 @@ struct term term_of(int fd)
 	t.yellow = t.blue = t.reset = "";
 	t.tty = isatty(fd);
 	t.utf8 = is_utf8();
-	if (t.tty && !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col)
+	if (t.tty && !ioctl(fd, TIOCGWINSZ, &size) && size.ws_col && size.ws_row) {
 		t.width = size.ws_col;
-	else if (columns && atoi(columns) > 20)
+		t.height = size.ws_row;
+	} else if (columns && atoi(columns) > 20) {
 		t.width = (size_t)atoi(columns);
+	}
 	if (!t.tty || (plain && *plain) || (kind && !strcmp(kind, "dumb")))
 		return t;
 	t.bold = "\033[1m";

@@ -8,7 +8,7 @@
 struct term {
 	bool tty;
 	bool utf8;
-	size_t width;
+	size_t width, height;
 	/* Escape sequences, or empty strings. */
 	const char *bold, *dim, *red, *green, *yellow, *blue, *reset;
 };

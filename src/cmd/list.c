@@ -183,6 +183,7 @@ static int run_list(const struct command *self, int argc, char **argv)
 	status = finish(&list);
 	buf_release(&list.out);
 	buf_release(&list.verdict.reason);
+	usage_release(&list.usage);
 	vec_release(&binaries);
 	vec_release(&o.binaries);
 	return status;

@@ -178,7 +178,6 @@ void list_text_finish(struct list *list)
 		vec_release(&list->lines[kind]);
 		free(list->notes[kind]);
 	}
-	usage_release(&list->usage);
 }
 
 static void json_hex(struct json *j, const char *key, uint64_t value)

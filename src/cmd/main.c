@@ -2,6 +2,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -43,6 +44,9 @@ bool command_flush(struct buf *b, int fd)
 		ssize_t n = write(fd, b->s + done, b->len - done);
 
 		if (n < 0 && errno == EINTR)
+			continue;
+		/* Somebody else who has the descriptor may have made it non-blocking. */
+		if (n < 0 && errno == EAGAIN && poll(&(struct pollfd){fd, POLLOUT, 0}, 1, -1) > 0)
 			continue;
 		if (n < 0)
 			break;
@@ -95,6 +99,8 @@ int main(int argc, char **argv)
 
 	/* A closed pipe is an error of write(), not the end of a run that still counts. */
 	signal(SIGPIPE, SIG_IGN);
+	/* Where a caller ignores this one, nobody would tell us that a child has ended. */
+	signal(SIGCHLD, SIG_DFL);
 	if (!name || !strcmp(name, "--help") || !strcmp(name, "-h")) {
 		help_of_all(&text);
 		command_flush(&text, name ? STDOUT_FILENO : STDERR_FILENO);

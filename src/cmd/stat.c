@@ -113,25 +113,30 @@ static void read_usage(struct stat_session *s, struct stat_table *t)
 	t->system_s = (double)u->ru_stime.tv_sec + (double)u->ru_stime.tv_usec / 1e6;
 }
 
-static void on_tick(void *ctx, struct counters *c, uint64_t time_ns, uint64_t duration_ns)
+static bool on_tick(void *ctx, struct counters *c, uint64_t time_ns, uint64_t duration_ns)
 {
 	struct stat_session *s = ctx;
 
 	s->tick.time_s = (double)time_ns / 1e9;
 	s->tick.duration_s = (double)duration_ns / 1e9;
+	s->tick.user_s = s->tick.system_s = NAN;
 	table_build(s, &s->tick, c, true);
 	if (s->live) {
 		live_tick(s->live, s, &s->tick);
-		return;
+		return true;
 	}
 	s->format->interval(s, &s->tick);
-	command_flush(&s->out, s->out_fd);
+	s->write_failed |= !command_flush(&s->out, s->out_fd);
+	return !s->write_failed;
 }
 
 static void on_end(void *ctx, struct counters *c, uint64_t elapsed_ns)
 {
 	struct stat_session *s = ctx;
 
+	/* Half a run would spoil the mean of the whole ones. */
+	if (s->result.interrupted && s->table.runs)
+		return;
 	s->table.time_s = NAN;
 	s->table.duration_s = (double)elapsed_ns / 1e9;
 	read_usage(s, &s->table);
@@ -251,7 +256,6 @@ static void ledger_add(struct tick_ledger *sum, const struct tick_ledger *run)
 static int run_all(struct stat_session *s, struct err *e)
 {
 	struct tick_ledger all = {};
-	struct stats user = {}, system = {};
 	bool forever = s->o.repeat == 0;
 	int r = 0;
 
@@ -259,9 +263,6 @@ static int run_all(struct stat_session *s, struct err *e)
 	     i++) {
 		r = counting_run(&s->plan, &s->result, e);
 		ledger_add(&all, &s->result.ledger);
-		read_usage(s, &s->table);
-		stats_add(&user, s->table.user_s);
-		stats_add(&system, s->table.system_s);
 	}
 	if (s->live) {
 		live_free(s->live, s);
@@ -271,11 +272,9 @@ static int run_all(struct stat_session *s, struct err *e)
 	if (r < 0)
 		return r;
 	s->result.ledger = all;
-	s->table.user_s = stats_mean(&user);
-	s->table.system_s = stats_mean(&system);
 	s->format->summary(s, &s->table);
 	print_notes(s);
-	if (!command_flush(&s->out, s->out_fd))
+	if (!command_flush(&s->out, s->out_fd) || s->write_failed)
 		return err_set(e, EIO, "cannot write the results");
 	return 0;
 }

@@ -44,8 +44,8 @@ struct stat_metric {
 
 /* One column of the table: what is added up in it. */
 struct aggregate {
-	char label[64]; /* "CPU0", "S0-D0-C1", "bash-123"; "" for all */
-	int key[3];     /* sorts, and tells which counters belong to it */
+	char *label; /* "CPU0", "S0-D0-C1", "bash-123"; "" for all */
+	int key[3];  /* sorts, and tells which counters belong to it */
 	unsigned cpu_count;
 };
 
@@ -72,12 +72,12 @@ struct stat_table {
 	size_t aggregate_count;
 	struct cell *cells; /* row × aggregate */
 	enum aggregation mode;
-	bool by_aggregate; /* print all rows of an aggregate together */
-	double time_s;     /* end of the interval, NaN for a whole run */
-	double duration_s; /* that the values are of */
-	double user_s, system_s;
-	unsigned runs;        /* over how many the statistics are */
-	struct stats elapsed; /* seconds, over the runs */
+	bool by_aggregate;                  /* print all rows of an aggregate together */
+	double time_s;                      /* end of the interval, NaN for a whole run */
+	double duration_s;                  /* that the values are of */
+	double user_s, system_s;            /* NaN while it runs */
+	unsigned runs;                      /* over how many the statistics are */
+	struct stats elapsed, user, system; /* seconds, over the runs */
 };
 
 static inline struct cell *table_cell(const struct stat_table *t, size_t row, size_t aggregate)
@@ -110,6 +110,8 @@ struct stat_session {
 	char *title; /* what is measured, for the heading */
 	char *note;
 	bool no_pmu;
+	bool headed;       /* the intervals have their heading */
+	bool write_failed; /* nobody reads the output, or the disk is full */
 	const struct stat_format *format;
 	struct stat_live *live;
 	struct buf out;

@@ -53,19 +53,23 @@ int stat_choose_events(struct stat_session *s, struct err *e)
 
 static void add_task(struct stat_session *s, pid_t tid)
 {
-	char comm[32] = "?", label[64];
+	struct buf label = {};
+	char comm[32] = "?";
 
+	vec_each(&s->plan.target.tasks, known)
+		if (*known == tid)
+			return;
 	fs_line(comm, sizeof(comm), "/proc/%d/comm", (int)tid);
-	snprintf(label, sizeof(label), "%s-%d", comm, (int)tid);
+	text_add_printable(&label, comm);
+	buf_addf(&label, "-%d", (int)tid);
 	vec_push(&s->plan.target.tasks, tid);
-	vec_push(&s->task_names, xstrdup(label));
+	vec_push(&s->task_names, buf_steal(&label));
 }
 
 static int add_process(struct stat_session *s, long long pid, struct err *e)
 {
 	CLEANUP(free_ptr) char *dir = xasprintf("/proc/%lld/task", pid);
 	CLEANUP(strvec_release) strvec tids = {};
-	size_t before = s->plan.target.tasks.len;
 
 	fs_list(dir, &tids);
 	vec_each(&tids, name) {
@@ -74,7 +78,7 @@ static int add_process(struct stat_session *s, long long pid, struct err *e)
 		if (parse_i64(*name, &tid))
 			add_task(s, (pid_t)tid);
 	}
-	if (s->plan.target.tasks.len == before)
+	if (!tids.len)
 		return err_set(e, ESRCH, "there is no process %lld (it may have ended)", pid);
 	return 0;
 }
@@ -128,12 +132,12 @@ static int choose_cpus(struct stat_session *s, struct err *e)
 	return 0;
 }
 
-/* cgroup v2 first, then the old perf_event hierarchy. */
+/* cgroup v2 first, then the old perf_event hierarchy, then a path that was written in full. */
 static int open_cgroup(const char *name)
 {
 	static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified",
-					     "/sys/fs/cgroup/perf_event"};
-	int fd = name[0] == '/' ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+					     "/sys/fs/cgroup/perf_event", ""};
+	int fd = -1;
 
 	for (size_t i = 0; i < ARRAY_LEN(mounts) && fd < 0; i++) {
 		CLEANUP(free_ptr) char *path = xasprintf("%s/%s", mounts[i], name);
@@ -149,7 +153,9 @@ static int choose_cgroups(struct stat_session *s, struct err *e)
 {
 	CLEANUP(strvec_release) strvec names = {};
 
-	text_split(s->o.cgroups ? s->o.cgroups : "", ",", &names);
+	text_split(s->o.cgroups, ",", &names);
+	if (!names.len)
+		return err_set(e, EINVAL, "the list of cgroups is empty");
 	vec_each(&names, name) {
 		int fd = open_cgroup(*name);
 
@@ -177,8 +183,13 @@ static int check_combination(const struct stat_session *s, bool cpu_wide, struct
 {
 	const struct stat_options *o = &s->o;
 
-	if ((o->pids || o->tids) && (o->all_cpus || o->cpus))
-		return err_set(e, EINVAL, "choose one: processes (-p, -t) or CPUs (-a, -C)");
+	if ((o->pids || o->tids) && cpu_wide)
+		return err_set(e, EINVAL,
+			       "choose one: processes (-p, -t), CPUs (-a, -C) or cgroups (-G)");
+	if (o->interval_count && !o->interval_ms)
+		return err_set(e, EINVAL, "--interval-count needs intervals to count: add -I MS");
+	if (o->separator && !*o->separator)
+		return err_set(e, EINVAL, "the separator of -x is empty");
 	if (o->per_thread && !(o->pids || o->tids))
 		return err_set(
 			e, EINVAL,
@@ -215,7 +226,7 @@ int stat_choose_target(struct stat_session *s, struct err *e)
 		r = add_tasks(s, o->tids, false, e);
 	if (r == 0 && cpu_wide)
 		r = choose_cpus(s, e);
-	if (r == 0)
+	if (r == 0 && o->cgroups)
 		r = choose_cgroups(s, e);
 	return r;
 }

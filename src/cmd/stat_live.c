@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/param.h>
 
 #define HISTORY       200
 #define REDRAW_NS     (50 * NS_PER_MSEC)
@@ -64,6 +65,8 @@ static void draw_line(struct stat_live *live, struct stat_session *s, const stru
 	const struct stat_row *r = &t->rows[row];
 	const struct cell *cell = table_cell(t, row, aggregate);
 	size_t line = row * t->aggregate_count + aggregate, start = s->out.len, used;
+	size_t others = VALUE_COLUMNS + 8 + (t->aggregates[aggregate].label[0] ? 13 : 0);
+	int name_columns = (int)MIN(NAME_COLUMNS, MAX(s->term.width, others + 8) - others);
 	CLEANUP(buf_release) struct buf value = {};
 
 	if (cell->counted)
@@ -74,9 +77,11 @@ static void draw_line(struct stat_live *live, struct stat_session *s, const stru
 		buf_add(&value, stat_missing_text(r));
 	if (t->aggregates[aggregate].label[0])
 		buf_addf(&s->out, "%-12.12s ", t->aggregates[aggregate].label);
-	buf_addf(&s->out, "%-*.*s %*s %-4.4s ", NAME_COLUMNS, NAME_COLUMNS, r->name, VALUE_COLUMNS,
+	buf_addf(&s->out, "%-*.*s %*s %-4.4s ", name_columns, name_columns, r->name, VALUE_COLUMNS,
 		 buf_str(&value), r->event->unit_text ? r->event->unit_text : "");
-	used = text_columns(s->out.s + start);
+	/* A line that wraps could not be drawn over. */
+	while ((used = text_columns(s->out.s + start)) >= s->term.width)
+		s->out.s[--s->out.len] = '\0';
 	buf_add(&s->out, s->term.blue);
 	if (used + 2 < s->term.width) {
 		size_t columns = s->term.width - used - 2;
@@ -88,23 +93,27 @@ static void draw_line(struct stat_live *live, struct stat_session *s, const stru
 	live->drawn_lines++;
 }
 
-static void erase(struct stat_live *live, struct stat_session *s)
+/* Back to the first line. What is there is drawn over, not wiped: some terminals would keep it. */
+static void go_back(struct stat_live *live, struct stat_session *s)
 {
 	if (live->drawn_lines)
-		buf_addf(&s->out, "\033[%zuA\r\033[J", live->drawn_lines);
+		buf_addf(&s->out, "\033[%zuA\r", live->drawn_lines);
 	live->drawn_lines = 0;
 }
 
 static void draw(struct stat_live *live, struct stat_session *s, const struct stat_table *t)
 {
-	erase(live, s);
+	s->term = term_of(s->out_fd); /* it may have been resized */
+	go_back(live, s);
 	buf_addf(&s->out, "%s%.3f s  every %u ms%s\033[K\n", s->term.bold, t->time_s,
 		 s->o.interval_ms, s->term.reset);
 	live->drawn_lines++;
 	for (size_t i = 0; i < t->row_count; i++)
 		for (size_t a = 0; a < t->aggregate_count; a++)
-			if (t->rows[i].state == EVENT_COUNTED && live->drawn_lines < 60)
+			if (t->rows[i].state == EVENT_COUNTED &&
+			    live->drawn_lines + 1 < s->term.height)
 				draw_line(live, s, t, i, a);
+	buf_add(&s->out, "\033[J");
 }
 
 void live_tick(struct stat_live *live, struct stat_session *s, const struct stat_table *t)
@@ -131,7 +140,9 @@ void live_tick(struct stat_live *live, struct stat_session *s, const struct stat
 
 void live_free(struct stat_live *live, struct stat_session *s)
 {
-	erase(live, s);
+	go_back(live, s);
+	if (live->drawn_ns)
+		buf_add(&s->out, "\033[J");
 	free(live->history);
 	free(live);
 }

@@ -37,34 +37,29 @@ static void aggregate_key(const struct stat_session *s, enum aggregation mode,
 	}
 }
 
-static void aggregate_label(const struct stat_session *s, enum aggregation mode, const int key[3],
-			    char *label, size_t size)
+static char *aggregate_label(const struct stat_session *s, enum aggregation mode, const int key[3])
 {
 	switch (mode) {
 	case AGGR_ALL:
-		label[0] = '\0';
 		break;
 	case AGGR_CPU:
-		snprintf(label, size, "CPU%d", key[0]);
-		break;
+		return xasprintf("CPU%d", key[0]);
 	case AGGR_CORE:
-		snprintf(label, size, "S%d-D%d-C%d", key[0], key[1], key[2]);
-		break;
+		return xasprintf("S%d-D%d-C%d", key[0], key[1], key[2]);
 	case AGGR_DIE:
-		snprintf(label, size, "S%d-D%d", key[0], key[1]);
-		break;
+		return xasprintf("S%d-D%d", key[0], key[1]);
 	case AGGR_SOCKET:
-		snprintf(label, size, "S%d", key[0]);
-		break;
+		return xasprintf("S%d", key[0]);
 	case AGGR_THREAD:
 		if (key[0] >= 0 && (size_t)key[0] < s->task_names.len)
-			snprintf(label, size, "%s", s->task_names.items[key[0]]);
+			return xstrdup(s->task_names.items[key[0]]);
 		break;
 	case AGGR_CGROUP:
 		if (key[0] >= 0 && (size_t)key[0] < s->plan.target.cgroups.len)
-			snprintf(label, size, "%s", s->plan.target.cgroups.items[key[0]].name);
+			return xstrdup(s->plan.target.cgroups.items[key[0]].name);
 		break;
 	}
+	return xstrdup("");
 }
 
 static size_t find_aggregate(const struct stat_table *t, const int key[3])
@@ -141,7 +136,7 @@ static void find_aggregates(struct stat_session *s, struct stat_table *t, const 
 	for (size_t i = 0; i < kept; i++) {
 		struct aggregate *a = &t->aggregates[i];
 
-		aggregate_label(s, t->mode, a->key, a->label, sizeof(a->label));
+		a->label = aggregate_label(s, t->mode, a->key);
 		a->cpu_count = cpus_in(s, t->mode, a->key);
 	}
 }
@@ -163,17 +158,15 @@ static void table_begin(struct stat_session *s, struct stat_table *t, const stru
 	t->cells = xcalloc(t->row_count * t->aggregate_count, sizeof(*t->cells));
 }
 
-static void fill_tool_event(const struct stat_session *s, const struct stat_table *t, size_t row,
-			    struct cell *cell)
+static void fill_tool_event(const struct stat_table *t, size_t row, struct cell *cell)
 {
 	enum tool_event tool = t->rows[row].event->tool;
 	double seconds = tool == TOOL_DURATION ? t->duration_s
 			 : tool == TOOL_USER   ? t->user_s
 					       : t->system_s;
 
-	(void)s;
-	cell->counted = true;
-	cell->value = seconds * 1e9;
+	cell->counted = !isnan(seconds);
+	cell->value = cell->counted ? seconds * 1e9 : 0;
 	cell->enabled_ns = cell->running_ns = (uint64_t)(t->duration_s * 1e9);
 }
 
@@ -200,8 +193,8 @@ void table_build(struct stat_session *s, struct stat_table *t, const struct coun
 			cell->counted = false;
 			cell->value = 0;
 			cell->enabled_ns = cell->running_ns = 0;
-			if (row->event->tool && a == 0)
-				fill_tool_event(s, t, i, cell);
+			if (row->event->tool)
+				fill_tool_event(t, i, cell);
 		}
 		vec_each(&row->counters, counter) {
 			struct count zero = {}, *before = deltas ? &counter->before : &zero;
@@ -228,6 +221,8 @@ void table_add_run(struct stat_table *t, double elapsed_s)
 {
 	t->runs++;
 	stats_add(&t->elapsed, elapsed_s);
+	stats_add(&t->user, t->user_s);
+	stats_add(&t->system, t->system_s);
 	for (size_t i = 0; i < t->row_count * t->aggregate_count; i++) {
 		struct cell *cell = &t->cells[i];
 
@@ -243,6 +238,8 @@ void table_add_run(struct stat_table *t, double elapsed_s)
 		cell->running_ns = (uint64_t)(cell->running_sum / t->runs);
 	}
 	t->duration_s = stats_mean(&t->elapsed);
+	t->user_s = stats_mean(&t->user);
+	t->system_s = stats_mean(&t->system);
 }
 
 void table_visit(struct stat_session *s, const struct stat_table *t, cell_visitor visit)
@@ -251,8 +248,13 @@ void table_visit(struct stat_session *s, const struct stat_table *t, cell_visito
 	size_t inner = t->by_aggregate ? t->row_count : t->aggregate_count;
 
 	for (size_t i = 0; i < outer; i++)
-		for (size_t k = 0; k < inner; k++)
-			visit(s, t, t->by_aggregate ? k : i, t->by_aggregate ? i : k);
+		for (size_t k = 0; k < inner; k++) {
+			size_t row = t->by_aggregate ? k : i, aggregate = t->by_aggregate ? i : k;
+
+			/* Time passes for all of them alike. */
+			if (!t->rows[row].event->tool || !aggregate)
+				visit(s, t, row, aggregate);
+		}
 }
 
 void table_release(struct stat_table *t)
@@ -261,6 +263,8 @@ void table_release(struct stat_table *t)
 		free(t->rows[i].name);
 		free(t->rows[i].reason);
 	}
+	for (size_t i = 0; i < t->aggregate_count; i++)
+		free(t->aggregates[i].label);
 	free(t->rows);
 	free(t->aggregates);
 	free(t->cells);

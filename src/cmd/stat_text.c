@@ -169,7 +169,7 @@ static void add_wanted_row(struct stat_session *s, const struct stat_table *t, s
 {
 	const struct stat_row *r = &t->rows[row];
 	/* What is not there at all is said once, not for every CPU. */
-	bool repeated = r->state != EVENT_COUNTED && !r->event->tool && aggregate;
+	bool repeated = r->state != EVENT_COUNTED && aggregate;
 
 	if (!is_hidden(s, r) && !repeated)
 		add_row(s, t, row, aggregate);
@@ -185,9 +185,10 @@ static void add_rows(struct stat_session *s, const struct stat_table *t)
 
 static void text_interval(struct stat_session *s, const struct stat_table *t)
 {
-	if (s->result.ledger.ticks == 1)
+	if (!s->headed)
 		buf_addf(&s->out, "%s#           time %16s %s%s\n", s->term.dim, "counts",
 			 "unit event", s->term.reset);
+	s->headed = true;
 	add_rows(s, t);
 }
 

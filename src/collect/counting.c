@@ -25,14 +25,18 @@ struct run {
 	struct counting_result *out;
 	struct counters counters;
 	int signals_fd;
-	uint64_t start_ns, last_ns;    /* clock at enabling and at the last reading */
+	uint64_t start_ns, last_ns;    /* clock at the start and at the last reading */
+	uint64_t enabled_ns;           /* clock at enabling: later, if there is a delay */
 	uint64_t interval_ns, next_ns; /* now in force; when the next tick is due */
 	uint64_t end_ns;               /* by timeout, 0: none */
 	bool enabled;
 	bool poll_tasks;    /* attached processes do not tell us when they end */
 	bool child_ended;   /* a signal said so */
+	bool unheard;       /* nobody wants ticks any more */
 	bool suspicious;    /* a tick took long by the wall clock */
 	unsigned expensive; /* ticks in a row that took too much CPU time */
+	int policy, nice;   /* how we were scheduled before; policy -1: unknown */
+	struct sched_param priority;
 };
 
 /* How long until something is due; NULL: nothing is. */
@@ -113,7 +117,8 @@ static void tick(struct run *run)
 	ledger->worst_late_ns = late > ledger->worst_late_ns ? late : ledger->worst_late_ns;
 	ledger->ticks++;
 	counters_read(&run->counters);
-	run->plan->on_tick(run->plan->ctx, &run->counters, now - run->start_ns, now - run->last_ns);
+	run->unheard |= !run->plan->on_tick(run->plan->ctx, &run->counters, now - run->start_ns,
+					    now - run->last_ns);
 	run->last_ns = now;
 	adapt_interval(run, cost_so_far(run) - before);
 	schedule_next(run, clock_now_ns());
@@ -122,6 +127,7 @@ static void tick(struct run *run)
 static void enable(struct run *run)
 {
 	run->enabled = true;
+	run->enabled_ns = clock_now_ns();
 	run->last_ns = run->start_ns + run->plan->delay_ns;
 	run->interval_ns = run->plan->interval_ns;
 	run->next_ns = run->interval_ns ? run->last_ns + run->interval_ns : 0;
@@ -171,7 +177,7 @@ static bool is_over(struct run *run)
 		run->child_ended = false;
 		return (look && workload_reap(&run->out->workload, false)) || run->out->hurried;
 	}
-	if (run->out->interrupted)
+	if (run->out->interrupted || run->unheard)
 		return true;
 	if (!plan->target.tasks.len)
 		return false;
@@ -212,15 +218,18 @@ static void watch(struct run *run)
 
 static int open_descriptors(struct run *run, struct err *e)
 {
+	struct sigaction hangup;
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	/* nohup means it: a blocked signal would reach us even if it is ignored. */
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
+		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, NULL);
-	run->signals_fd = signalfd(-1, &set, SFD_CLOEXEC);
+	run->signals_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (run->signals_fd < 0)
 		return err_set(e, errno, "cannot wait for signals: %s", strerror(errno));
 	return 0;
@@ -230,22 +239,27 @@ static int open_descriptors(struct run *run, struct err *e)
  * Among hundreds of busy threads a tick would come late by tenths of a second. The workload, which
  * would inherit all this, exists already; what is not permitted is done without.
  */
-static void be_punctual(void)
+static void be_punctual(struct run *run)
 {
 	struct sched_param first = {.sched_priority = 1};
 
+	run->policy = sched_getscheduler(0);
+	run->nice = getpriority(PRIO_PROCESS, 0);
+	sched_getparam(0, &run->priority);
 	prctl(PR_SET_TIMERSLACK, 1);
+	if (run->priority.sched_priority)
+		return; /* the user chose one */
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first))
 		setpriority(PRIO_PROCESS, 0, -10);
 }
 
-static void be_ordinary(void)
+static void be_ordinary(const struct run *run)
 {
-	struct sched_param none = {};
-
+	if (run->policy < 0)
+		return;
 	prctl(PR_SET_TIMERSLACK, 0);
-	sched_setscheduler(0, SCHED_OTHER, &none);
-	setpriority(PRIO_PROCESS, 0, 0);
+	sched_setscheduler(0, run->policy, &run->priority);
+	setpriority(PRIO_PROCESS, 0, run->nice);
 }
 
 static int start(struct run *run, struct err *e)
@@ -255,15 +269,15 @@ static int start(struct run *run, struct err *e)
 
 	run->poll_tasks = !plan->argv && plan->target.tasks.len;
 	if (plan->interval_ns)
-		be_punctual();
+		be_punctual(run);
 
 	if (plan->on_open)
 		r = plan->on_open(plan->ctx, &run->counters, e);
 	if (r < 0)
 		return r;
 	/* What does not wait for the command's exec must count before its first step. */
-	if (!plan->delay_ns && !run->counters.target->on_exec)
-		counters_enable(&run->counters);
+	if (!plan->delay_ns)
+		counters_start(&run->counters);
 	run->start_ns = clock_now_ns();
 	if (!plan->delay_ns)
 		enable(run);
@@ -278,7 +292,7 @@ static void finish(struct run *run)
 {
 	uint64_t now = clock_now_ns();
 
-	run->out->elapsed_ns = now - run->start_ns;
+	run->out->elapsed_ns = now - (run->enabled ? run->enabled_ns : run->start_ns);
 	counters_disable(&run->counters);
 	counters_read(&run->counters);
 	/* What is left behind the last full interval, unless these were all that is wanted. */
@@ -286,12 +300,14 @@ static void finish(struct run *run)
 	    !(run->plan->tick_limit && run->out->ledger.ticks >= run->plan->tick_limit))
 		run->plan->on_tick(run->plan->ctx, &run->counters, now - run->start_ns,
 				   now - run->last_ns);
+	if (run->out->workload.pid)
+		workload_end(&run->out->workload);
 	run->plan->on_end(run->plan->ctx, &run->counters, run->out->elapsed_ns);
 }
 
 int counting_run(const struct counting_plan *plan, struct counting_result *ret, struct err *e)
 {
-	struct run run = {.plan = plan, .out = ret, .signals_fd = -1};
+	struct run run = {.plan = plan, .out = ret, .signals_fd = -1, .policy = -1};
 	struct target target = plan->target;
 	int r = open_descriptors(&run, e);
 
@@ -321,7 +337,6 @@ int counting_run(const struct counting_plan *plan, struct counting_result *ret, 
 	if (ret->workload.pid)
 		workload_end(&ret->workload);
 	close(run.signals_fd);
-	if (plan->interval_ns)
-		be_ordinary(); /* for the next workload */
+	be_ordinary(&run); /* for the next workload */
 	return r;
 }

@@ -17,9 +17,13 @@ struct counting_plan {
 	uint64_t interval_ns;          /* 0: no ticks */
 	uint64_t delay_ns, timeout_ns; /* 0: none */
 	unsigned tick_limit;           /* 0: none */
-	/* Called with a fresh reading; @time_ns since the start, @duration_ns since the last one. */
-	void (*on_tick)(void *ctx, struct counters *c, uint64_t time_ns, uint64_t duration_ns);
-	/* Called with the final reading, before anything is closed. */
+	/*
+	 * Called with a fresh reading; @time_ns since the start, @duration_ns since the last one.
+	 * False: nobody listens any more, and without a workload there is no reason to go on.
+	 */
+	bool (*on_tick)(void *ctx, struct counters *c, uint64_t time_ns, uint64_t duration_ns);
+	/* Called with the final reading, before anything is closed. The workload has ended;
+	 * @elapsed_ns is the time that was counted, without the delay. */
 	void (*on_end)(void *ctx, struct counters *c, uint64_t elapsed_ns);
 	/* Called when the counters are open and before the workload runs. May be NULL. */
 	int (*on_open)(void *ctx, struct counters *c, struct err *e);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 /* Closing a tracepoint makes the kernel wait, one after the other. From this many on they are
@@ -107,8 +106,10 @@ static void row_fails(struct counter_row *row, int code, const struct perf_event
 	row->reason = buf_steal(&reason);
 }
 
+/* Only tasks have children and execute programs; a box outside of the cores does not. */
 static struct perf_event_attr attr_for(const struct event *event, const struct event_unit *unit,
-				       const struct target *target, bool leader)
+				       const struct target *target, const struct place *place,
+				       bool leader)
 {
 	struct perf_event_attr attr = event->attr;
 
@@ -117,9 +118,9 @@ static struct perf_event_attr attr_for(const struct event *event, const struct e
 	attr.read_format = READ_FORMAT;
 	attr.sample_period = 0;
 	attr.freq = 0;
-	attr.inherit = target->inherit && target->tasks.len;
+	attr.inherit = target->inherit && place->task >= 0;
 	attr.disabled = leader;
-	attr.enable_on_exec = leader && target->on_exec && target->tasks.len;
+	attr.enable_on_exec = leader && target->on_exec && place->task >= 0;
 	attr.precise_ip = 0; /* precision is about where samples are taken; counting refuses it */
 	return attr;
 }
@@ -157,9 +158,9 @@ static void add_member(struct counters *c, struct reading *reading, size_t row_n
 	reading->count++;
 }
 
-static void begin_reading(struct counters *c, struct reading *reading, int fd)
+static void begin_reading(struct counters *c, struct reading *reading, int fd, bool on_exec)
 {
-	*reading = (struct reading){.fd = fd, .first = c->members.len};
+	*reading = (struct reading){.fd = fd, .first = c->members.len, .on_exec = on_exec};
 }
 
 static void end_reading(struct counters *c, const struct reading *reading)
@@ -183,17 +184,17 @@ static int open_member(struct counters *c, const struct open_group *group, size_
 	struct counter_row *row = &c->rows[row_number];
 	bool first = !reading->count;
 	struct perf_event_attr attr =
-		attr_for(row->event, &row->event->units.items[unit], c->target, first);
+		attr_for(row->event, &row->event->units.items[unit], c->target, place, first);
 	int fd = open_at(row, &attr, place, first ? -1 : reading->fd);
 
 	if (fd == -EINVAL && !first) {
 		/* The PMU cannot count all of the group at once: this one goes on alone. */
 		attr.disabled = 1;
-		attr.enable_on_exec = c->target->on_exec && c->target->tasks.len;
+		attr.enable_on_exec = c->target->on_exec && place->task >= 0;
 		fd = open_at(row, &attr, place, -1);
 		if (fd >= 0) {
 			end_reading(c, reading);
-			begin_reading(c, reading, fd);
+			begin_reading(c, reading, fd, attr.enable_on_exec);
 			if (group->by_user && !row->event->weak_group && !c->note)
 				c->note =
 					xstrdup("a group has more events than the PMU can count at "
@@ -208,7 +209,7 @@ static int open_member(struct counters *c, const struct open_group *group, size_
 		return 0;
 	}
 	if (first)
-		begin_reading(c, reading, fd);
+		begin_reading(c, reading, fd, attr.enable_on_exec);
 	vec_push(&row->counters, (struct counter){.fd = fd,
 						  .cpu = place->cpu,
 						  .task = place->task,
@@ -378,7 +379,8 @@ int counters_open(struct counters *c, const struct event_list *events, const str
 
 	*c = (struct counters){.target = target, .row_count = events->events.len};
 	c->rows = xcalloc(c->row_count, sizeof(*c->rows));
-	if (!getrlimit(RLIMIT_NOFILE, &limit) && limit.rlim_cur < limit.rlim_max) {
+	if (!getrlimit(RLIMIT_NOFILE, &c->files) && c->files.rlim_cur < c->files.rlim_max) {
+		limit = c->files;
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
@@ -403,17 +405,27 @@ int counters_open(struct counters *c, const struct event_list *events, const str
 	if (r < 0) {
 		r = too_many_files(c, e);
 		counters_close(c);
+		return r;
 	}
-	for (size_t i = 0; r == 0 && i < c->row_count; i++)
+	for (size_t i = 0; i < c->row_count; i++)
 		if (c->rows[i].counters.len)
 			c->rows[i].state = EVENT_COUNTED;
-	return r;
+	return 0;
 }
 
 static void control(struct counters *c, unsigned long request)
 {
 	vec_each(&c->readings, reading)
 		ioctl(reading->fd, request, PERF_IOC_FLAG_GROUP);
+}
+
+void counters_start(struct counters *c)
+{
+	vec_each(&c->readings, reading)
+		if (!reading->on_exec)
+			ioctl(reading->fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
+	if (c->tally && !c->target->on_exec)
+		tally_restart(c->tally);
 }
 
 void counters_enable(struct counters *c)
@@ -490,6 +502,9 @@ void counters_close(struct counters *c)
 	free(c->rows);
 	free(c->buffer);
 	free(c->note);
+	/* The next workload must not inherit ours. */
+	if (c->files.rlim_cur < c->files.rlim_max)
+		setrlimit(RLIMIT_NOFILE, &c->files);
 	*c = (struct counters){};
 }
 

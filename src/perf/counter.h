@@ -9,6 +9,7 @@
 #include "event/event.h"
 #include "perf/tally.h"
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 /* Where to count: on tasks wherever they run, or on CPUs whatever they run. */
@@ -58,6 +59,7 @@ struct counter_row {
 struct reading {
 	int fd;
 	size_t first, count; /* in members */
+	bool on_exec;        /* starts by itself */
 };
 
 struct counters {
@@ -72,11 +74,14 @@ struct counters {
 	bool slow_close; /* the kernel will take seconds to close them; note says so */
 	uint64_t *buffer;
 	size_t buffer_words;
+	struct rlimit files; /* as it was before we raised it */
 };
 
 /* Opens what can be opened: rows that could not say why. Fails only if the files run out. */
 int counters_open(struct counters *c, const struct event_list *events, const struct target *target,
 		  struct err *e);
+/* Starts what does not wait for the workload's exec. */
+void counters_start(struct counters *c);
 void counters_enable(struct counters *c);
 void counters_disable(struct counters *c);
 

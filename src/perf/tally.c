@@ -39,10 +39,10 @@ struct tally {
 	struct {
 		int *fds;
 		size_t len;
-	} open;                  /* programs and links */
-	uint64_t *values, *base; /* slot × CPU */
-	uint64_t started_ns, stopped_ns;
-	void *btf; /* only while it is set up */
+	} open;                          /* programs and links */
+	uint64_t *values, *base;         /* slot × CPU */
+	uint64_t started_ns, stopped_ns; /* 0: not yet */
+	void *btf;                       /* only while it is set up */
 	size_t btf_size;
 	struct err *e;
 };
@@ -277,6 +277,22 @@ static int attach_other(struct tally *t, const char *tracepoint, uint32_t slot)
 	return finish(t, &p, tracepoint);
 }
 
+/* Enters the task whose id stands at fp-8 with what stands at fp-12. */
+static void put_task(struct tally *t, struct program *p)
+{
+	emit(p, MOV_REG(BPF_REG_2, BPF_REG_10));
+	emit(p, ADD_IMM(BPF_REG_2, -8));
+	emit(p, MOV_REG(BPF_REG_3, BPF_REG_10));
+	emit(p, ADD_IMM(BPF_REG_3, -12));
+	emit(p, MOV_IMM(BPF_REG_4, BPF_ANY));
+	emit_map(p, BPF_REG_1, t->tasks_fd);
+	emit(p, CALL(BPF_FUNC_map_update_elem));
+	leave_if(p, BPF_JEQ, BPF_REG_0, 0);
+	/* The map is full: say so in the ledger, the last slot. */
+	emit(p, STORE_IMM(BPF_W, BPF_REG_10, -8, (int32_t)t->slot_count - 1));
+	count_slot(t, p);
+}
+
 /* sched_process_fork(parent, child): the child of one of ours is one of ours. */
 static int attach_fork(struct tally *t, uint32_t pid_offset)
 {
@@ -293,26 +309,29 @@ static int attach_fork(struct tally *t, uint32_t pid_offset)
 	emit(&p, LOAD(BPF_DW, BPF_REG_3, BPF_REG_6, 8));
 	emit(&p, ADD_IMM(BPF_REG_3, (int32_t)pid_offset));
 	emit(&p, CALL(BPF_FUNC_probe_read_kernel));
-	emit(&p, MOV_REG(BPF_REG_2, BPF_REG_10));
-	emit(&p, ADD_IMM(BPF_REG_2, -8));
-	emit(&p, MOV_REG(BPF_REG_3, BPF_REG_10));
-	emit(&p, ADD_IMM(BPF_REG_3, -12));
-	emit(&p, MOV_IMM(BPF_REG_4, BPF_ANY));
-	emit_map(&p, BPF_REG_1, t->tasks_fd);
-	emit(&p, CALL(BPF_FUNC_map_update_elem));
-	leave_if(&p, BPF_JEQ, BPF_REG_0, 0);
-	/* The map is full: say so in the ledger, the last slot. */
-	emit(&p, STORE_IMM(BPF_W, BPF_REG_10, -8, (int32_t)t->slot_count - 1));
-	count_slot(t, &p);
+	put_task(t, &p);
 	return finish(t, &p, "sched_process_fork");
 }
 
+/*
+ * sched_process_exec(task, old_pid): who waited for it counts from now on. A thread that is not its
+ * process's first gets the first one's number when it executes a program.
+ */
 static int attach_exec(struct tally *t)
 {
 	struct program p = {};
 
-	find_task(t, &p);
-	emit(&p, STORE_IMM(BPF_W, BPF_REG_0, 0, TASK_COUNTS));
+	emit(&p, LOAD(BPF_DW, BPF_REG_7, BPF_REG_1, 8));
+	emit(&p, STORE(BPF_W, BPF_REG_10, -4, BPF_REG_7));
+	emit(&p, MOV_REG(BPF_REG_2, BPF_REG_10));
+	emit(&p, ADD_IMM(BPF_REG_2, -4));
+	emit_map(&p, BPF_REG_1, t->tasks_fd);
+	emit(&p, CALL(BPF_FUNC_map_delete_elem));
+	leave_if(&p, BPF_JNE, BPF_REG_0, 0);
+	emit(&p, CALL(BPF_FUNC_get_current_pid_tgid));
+	emit(&p, STORE(BPF_W, BPF_REG_10, -8, BPF_REG_0));
+	emit(&p, STORE_IMM(BPF_W, BPF_REG_10, -12, TASK_COUNTS));
+	put_task(t, &p);
 	return finish(t, &p, "sched_process_exec");
 }
 
@@ -363,7 +382,7 @@ static int follow_tasks(struct tally *t)
 			return err_set(t->e, -r, "the kernel has no usable BTF");
 		r = attach_fork(t, pid_offset);
 	}
-	if (r == 0 && t->tasks.on_exec)
+	if (r == 0)
 		r = attach_exec(t);
 	if (r == 0)
 		r = seed_tasks(t);
@@ -384,8 +403,10 @@ static bool take_name(struct tally *t, const char *full, uint32_t *next, uint32_
 				     ? -1
 				     : find_syscall(name + (on_exit ? 9 : 10));
 
+		if (number < 0 || number >= CALLS_MAX)
+			return false;
 		*ret_slot = (uint32_t)number + (on_exit ? SLOT_EXIT : SLOT_ENTER);
-		return number >= 0 && number < CALLS_MAX;
+		return true;
 	}
 	if (attach_other(t, name, *next) < 0)
 		return false;
@@ -472,7 +493,7 @@ int tally_open(const char *const *names, size_t name_count, const struct tally_t
 	}
 	t->values = xcalloc((size_t)t->slot_count * t->cpu_count, sizeof(*t->values));
 	t->base = xcalloc((size_t)t->slot_count * t->cpu_count, sizeof(*t->base));
-	t->started_ns = clock_now_ns();
+	t->started_ns = tasks->on_exec ? clock_now_ns() : 0;
 	*ret_tally = t;
 	return 0;
 }
@@ -502,20 +523,26 @@ static void read_slot(struct tally *t, uint32_t slot)
 	bpf_call(BPF_MAP_LOOKUP_ELEM, &attr);
 }
 
+static void read_slots(struct tally *t)
+{
+	for (size_t i = 0; i < t->name_count; i++)
+		read_slot(t, t->slots[i]);
+	read_slot(t, t->slot_count - 1);
+}
+
 uint64_t tally_read(struct tally *t)
 {
-	if (!t->stopped_ns) {
-		for (size_t i = 0; i < t->name_count; i++)
-			read_slot(t, t->slots[i]);
-		read_slot(t, t->slot_count - 1);
-	}
+	if (!t->started_ns)
+		return 0;
+	if (!t->stopped_ns)
+		read_slots(t);
 	return (t->stopped_ns ? t->stopped_ns : clock_now_ns()) - t->started_ns;
 }
 
 void tally_restart(struct tally *t)
 {
 	t->stopped_ns = 0;
-	tally_read(t);
+	read_slots(t);
 	memcpy(t->base, t->values, (size_t)t->slot_count * t->cpu_count * sizeof(*t->values));
 	t->started_ns = clock_now_ns();
 }

@@ -33,7 +33,7 @@ int tally_open(const char *const *names, size_t name_count, const struct tally_t
 	       bool *ret_taken, struct tally **ret_tally, struct err *e);
 void tally_free(struct tally *t);
 
-/* Forgets what was counted before now. */
+/* Forgets what was counted before now. Without on_exec nothing counts before this. */
 void tally_restart(struct tally *t);
 /* What happens from now on is not counted. */
 void tally_stop(struct tally *t);
