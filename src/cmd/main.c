@@ -53,8 +53,12 @@ bool command_flush(struct buf *b, int fd)
 		done += (size_t)n;
 	}
 	bool all = done == b->len;
+	int code = errno;
 
 	buf_clear(b);
+	/* A reader that went away knows it; a full disk must be said. */
+	if (!all && fd == STDOUT_FILENO && code != EPIPE)
+		command_fail(0, "cannot write the output: %s", strerror(code));
 	return all;
 }
 
@@ -102,13 +106,15 @@ int main(int argc, char **argv)
 	/* Where a caller ignores this one, nobody would tell us that a child has ended. */
 	signal(SIGCHLD, SIG_DFL);
 	if (!name || !strcmp(name, "--help") || !strcmp(name, "-h")) {
+		bool done;
+
 		help_of_all(&text);
-		command_flush(&text, name ? STDOUT_FILENO : STDERR_FILENO);
-		return name ? EXIT_DONE : EXIT_USAGE;
+		done = command_flush(&text, name ? STDOUT_FILENO : STDERR_FILENO);
+		return !name ? EXIT_USAGE : done ? EXIT_DONE : EXIT_FAILED;
 	}
 	if (!strcmp(name, "--version") || !strcmp(name, "-v") || !strcmp(name, "version")) {
-		puts("tacho " TACHO_VERSION);
-		return EXIT_DONE;
+		buf_add(&text, "tacho " TACHO_VERSION "\n");
+		return command_flush(&text, STDOUT_FILENO) ? EXIT_DONE : EXIT_FAILED;
 	}
 	for (size_t i = 0; commands[i]; i++)
 		if (!strcmp(commands[i]->name, name))

@@ -62,30 +62,6 @@ static char *aggregate_label(const struct stat_session *s, enum aggregation mode
 	return xstrdup("");
 }
 
-static size_t find_aggregate(const struct stat_table *t, const int key[3])
-{
-	size_t low = 0, high = t->aggregate_count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (memcmp(t->aggregates[middle].key, key, sizeof(t->aggregates[0].key)) == 0)
-			return middle;
-		for (int i = 0; i < 3; i++) {
-			int a = t->aggregates[middle].key[i], b = key[i];
-
-			if (a == b)
-				continue;
-			if (a < b)
-				low = middle + 1;
-			else
-				high = middle;
-			break;
-		}
-	}
-	return t->aggregate_count;
-}
-
 static int by_key(const void *a, const void *b)
 {
 	const struct aggregate *x = a, *y = b;
@@ -94,6 +70,16 @@ static int by_key(const void *a, const void *b)
 		if (x->key[i] != y->key[i])
 			return x->key[i] < y->key[i] ? -1 : 1;
 	return 0;
+}
+
+/* Number of the aggregate with that key, the count of them if there is none. */
+static size_t find_aggregate(const struct stat_table *t, const int key[3])
+{
+	struct aggregate wanted = {.key = {key[0], key[1], key[2]}};
+	const struct aggregate *found =
+		bsearch(&wanted, t->aggregates, t->aggregate_count, sizeof(wanted), by_key);
+
+	return found ? (size_t)(found - t->aggregates) : t->aggregate_count;
 }
 
 static unsigned cpus_in(const struct stat_session *s, enum aggregation mode, const int key[3])

@@ -9,11 +9,11 @@
 #define USAGE_ROWS_MAX  200
 #define USAGE_BYTES_MAX (64 << 10)
 
-static char *usage_path(void)
+static char *usage_path(bool for_writing)
 {
 	CLEANUP(free_ptr) char *dir = fs_xdg_dir("XDG_DATA_HOME", ".local/share");
 
-	if (!dir || fs_mkdir_p(dir) < 0)
+	if (!dir || (for_writing && fs_mkdir_p(dir) < 0))
 		return NULL;
 	return xasprintf("%s/events-used", dir);
 }
@@ -30,7 +30,7 @@ static int by_count(const void *a, const void *b)
 /* Lines "COUNT NAME". */
 void usage_load(struct usage *u)
 {
-	CLEANUP(free_ptr) char *path = usage_path();
+	CLEANUP(free_ptr) char *path = usage_path(false);
 	CLEANUP(free_ptr) char *text = NULL;
 	CLEANUP(strvec_release) strvec lines = {};
 
@@ -63,7 +63,7 @@ void usage_note(const struct event_list *list)
 {
 	struct usage u = {};
 	CLEANUP(buf_release) struct buf text = {};
-	CLEANUP(free_ptr) char *path = usage_path();
+	CLEANUP(free_ptr) char *path = usage_path(true);
 
 	if (!path)
 		return;

@@ -17,26 +17,34 @@ static const char *text_of(const json_t *object, const char *key)
 	return s && *s && strcmp(s, "null") ? s : NULL;
 }
 
-/* "0xB7, 0xBB" has one code for each counter; the first is as good as the others. */
-static uint64_t number_of(const json_t *object, const char *key)
+/*
+ * A number, 0 if there is none; false if there is something else. "0xB7, 0xBB" has one code for
+ * each counter; the first is as good as the others.
+ */
+static bool read_number(const json_t *object, const char *key, uint64_t *ret_number)
 {
 	const json_t *value = json_object_get(object, key);
-	const char *s = json_string_value(value);
+	const char *s = text_of(object, key);
 	char first[32];
 	size_t len;
-	uint64_t number = 0;
 
-	if (json_is_integer(value))
-		return (uint64_t)json_integer_value(value);
+	*ret_number = json_is_integer(value) ? (uint64_t)json_integer_value(value) : 0;
 	if (!s)
-		return 0;
+		return true;
 	s += strspn(s, " ");
 	len = strcspn(s, ", ");
 	if (len >= sizeof(first))
-		return 0;
+		return false;
 	memcpy(first, s, len);
 	first[len] = '\0';
-	return parse_u64(first, &number) ? number : 0;
+	return parse_u64(first, ret_number);
+}
+
+static uint64_t number_of(const json_t *object, const char *key)
+{
+	uint64_t number;
+
+	return read_number(object, key, &number) ? number : 0;
 }
 
 /*
@@ -228,11 +236,18 @@ static int add_item(const json_t *object, size_t index, struct vendor_set *set, 
 	const char *event = text_of(object, "EventName");
 	const char *metric = text_of(object, "MetricName");
 	const char *expression = text_of(object, "MetricExpr");
+	static const char *const codes[] = {"EventCode", "UMask", "ConfigCode"};
+	uint64_t number;
 
 	if (!json_is_object(object))
 		return err_set(e, EINVAL, "entry %zu is not an object", index + 1);
 	if (set->events.len + set->metrics.len >= VENDOR_EVENTS_MAX)
 		return err_set(e, EFBIG, "more than %d events", VENDOR_EVENTS_MAX);
+	/* A code that cannot be read must not become another event's code. */
+	for (size_t i = 0; i < ARRAY_LEN(codes) && event; i++)
+		if (!read_number(object, codes[i], &number))
+			return err_set(e, EINVAL, "event '%.100s': %s '%.40s' is not a number",
+				       event, codes[i], text_of(object, codes[i]));
 	if (event)
 		add_event(object, event, set);
 	if (metric && (expression || text_of(object, "Formula")))

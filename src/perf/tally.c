@@ -1,5 +1,7 @@
 #include "perf/tally.h"
 #include "base/clock.h"
+#include "base/fs.h"
+#include "base/number.h"
 #include "perf/bpf.h"
 #include "perf/btf.h"
 
@@ -10,9 +12,10 @@
 #include <unistd.h>
 
 /* Call numbers of all architectures are far below this. */
-#define CALLS_MAX   1024
-#define TASKS_MAX   65536
-#define PROGRAM_MAX 64
+#define CALLS_MAX         1024
+#define TASKS_MAX         65536
+#define CPULIST_BYTES_MAX 65536
+#define PROGRAM_MAX       64
 
 /* The map of counters: system calls by number, how they returned, other tracepoints, a ledger. */
 #define SLOT_ENTER  0
@@ -33,7 +36,8 @@ struct tally {
 	size_t name_count;
 	uint32_t *slots; /* by name number */
 	uint32_t slot_count;
-	unsigned cpu_count; /* possible CPUs: width of a value */
+	int *cpus;        /* possible ones */
+	size_t cpu_count; /* possible CPUs: width of a value */
 	int counts_fd, tasks_fd;
 	struct tally_tasks tasks;
 	struct {
@@ -444,18 +448,13 @@ static bool in_first_pid_namespace(void)
 	return !stat("/proc/self/ns/pid", &st) && st.st_ino == 0xEFFFFFFC;
 }
 
-static unsigned possible_cpus(void)
+/* A value of the map has one number for each CPU that there could be, in their order. */
+static bool find_cpus(struct tally *t)
 {
-	FILE *file = fopen("/sys/devices/system/cpu/possible", "re");
-	unsigned first = 0, last = 0;
+	CLEANUP(free_ptr) char *text = NULL;
 
-	/* "0" or "0-63": the highest number is what counts, values have no gaps. */
-	if (!file)
-		return 0;
-	if (fscanf(file, "%u-%u", &first, &last) < 1)
-		last = 0;
-	fclose(file);
-	return (last > first ? last : first) + 1;
+	return fs_read("/sys/devices/system/cpu/possible", CPULIST_BYTES_MAX, &text) == 0 &&
+	       parse_cpulist(text, CPU_LIMIT, &t->cpus, &t->cpu_count) && t->cpu_count;
 }
 
 int tally_open(const char *const *names, size_t name_count, const struct tally_tasks *tasks,
@@ -472,10 +471,9 @@ int tally_open(const char *const *names, size_t name_count, const struct tally_t
 	t->name_count = name_count;
 	t->slots = xcalloc(name_count, sizeof(*t->slots));
 	t->slot_count = (uint32_t)(SLOT_OTHERS + name_count + 1);
-	t->cpu_count = possible_cpus();
 	t->tasks_fd = -1;
 	t->counts_fd = new_map(BPF_MAP_TYPE_PERCPU_ARRAY, 8, t->slot_count, 0);
-	if (t->counts_fd < 0 || !t->cpu_count)
+	if (t->counts_fd < 0 || !find_cpus(t))
 		r = err_set(e, t->counts_fd < 0 ? -t->counts_fd : EIO,
 			    "BPF may not be used here: %s",
 			    strerror(t->counts_fd < 0 ? -t->counts_fd : EIO));
@@ -508,6 +506,7 @@ void tally_free(struct tally *t)
 	if (t->tasks_fd >= 0)
 		close(t->tasks_fd);
 	free(t->slots);
+	free(t->cpus);
 	free(t->values);
 	free(t->base);
 	free(t);
@@ -557,10 +556,10 @@ static uint64_t slot_value(const struct tally *t, uint32_t slot, int cpu)
 {
 	uint64_t sum = 0;
 
-	for (unsigned i = 0; i < t->cpu_count; i++) {
+	for (size_t i = 0; i < t->cpu_count; i++) {
 		size_t at = (size_t)slot * t->cpu_count + i;
 
-		if (cpu < 0 || (unsigned)cpu == i)
+		if (cpu < 0 || cpu == t->cpus[i])
 			sum += t->values[at] - t->base[at];
 	}
 	return sum;

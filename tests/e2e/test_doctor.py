@@ -209,8 +209,10 @@ class Report(unittest.TestCase):
 
     def test_full_disk_is_an_error(self):
         with open("/dev/full", "wb") as full:
-            result = subprocess.run([TACHO, "doctor"], stdout=full, env=environment())
+            result = subprocess.run([TACHO, "doctor"], stdout=full, stderr=subprocess.PIPE,
+                                    env=environment())
         self.assertEqual(result.returncode, 1)
+        self.assertIn(b"cannot write the output", result.stderr)
 
     def test_another_user(self):
         needs_other_user()

@@ -88,6 +88,12 @@ class Load(Events):
 
 
 class Bad(Events):
+    def test_code_that_is_no_number(self):
+        path = self.write("odd_core.json", '[{"EventName": "A.B", "EventCode": "0xzz", "UMask": "0x1"}]')
+        result = self.tacho("events", "load", path)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("event 'A.B': EventCode '0xzz' is not a number", result.stderr)
+
     def test_words(self):
         self.fails("load", status=2)
         self.fails("remove", status=2)

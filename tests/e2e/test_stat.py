@@ -2,6 +2,7 @@
 """tacho stat, run as a user would, around programs of known shape."""
 
 import os
+import resource
 import re
 import signal
 import subprocess
@@ -856,6 +857,54 @@ class Signals(Case):
                         pass
             return True
         self.assertTrue(eventually(gone, 10))
+
+
+class Surroundings(Case):
+    """Odd callers, odd outputs, and what the workload inherits."""
+
+    def test_caller_that_ignores_its_children(self):
+        result = self.stat("-x,", "-e", "page-faults", "true",
+                           preexec_fn=lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(len(columns_of(result.stderr)), 1)
+
+    def test_full_disk(self):
+        for options in (["-o", "/dev/full"], ["-I", "50", "-o", "/dev/full"]):
+            result = self.stat("-e", "page-faults", *options, "sleep", "0.2")
+            self.assertEqual(result.returncode, 125)
+            self.assertIn("cannot write", result.stderr)
+
+    def test_reader_that_goes_away_ends_watching_the_system(self):
+        needs_system_wide()
+        child = self.start_stat("-a", "-I", "20", "-x,", "-e", "cs")
+        child.stderr.readline()
+        child.stderr.close()
+        self.assertIsNotNone(child.wait(20))
+
+    def test_every_repeat_finds_the_same_limits(self):
+        result = self.stat("-I", "20", "-r", "3", "-x,", "-e", "page-faults", "nice", "-n", "5", "sh", "-c",
+                           "echo $(ulimit -n) $(nice) $(awk '{print $41}' /proc/self/stat)",
+                           preexec_fn=lambda: resource.setrlimit(
+                               resource.RLIMIT_NOFILE, (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1])))
+        lines = result.stdout.splitlines()
+        self.assertEqual(len(lines), 3, result.stderr)
+        self.assertEqual(len(set(lines)), 1, lines)
+        self.assertTrue(lines[0].startswith("256 "), lines)
+
+    def test_nohup_is_respected(self):
+        needs_system_wide()
+        child = self.start_stat("-a", "-x,", "-e", "cs", "--timeout", "700",
+                                preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        wait_counting(child)
+        child.send_signal(signal.SIGHUP)
+        output = child.communicate(timeout=20)[1]
+        self.assertGreater(float(columns_of(output)[0][3]), 5e8)
+
+    def test_cgroup_without_a_name(self):
+        for name in ("", "/no/such/group"):
+            result = self.stat("-G", name, "-e", "cs", "true")
+            self.assertEqual(result.returncode, 125)
+            self.assertOneSentence(result.stderr)
 
 
 class PlainUser(Case):

@@ -151,6 +151,35 @@ class Counts(Tally):
                          "%d" % self.count("syscalls:sys_enter_semget", path))
 
 
+EXEC_FROM_THREAD_C = r"""
+#include <pthread.h>
+#include <unistd.h>
+static void *leave(void *arg)
+{
+	execlp("dd", "dd", "if=/dev/zero", "of=/dev/null", "bs=1", "count=1000", "status=none", NULL);
+	return arg;
+}
+int main(void)
+{
+	pthread_t t;
+	pthread_create(&t, NULL, leave, NULL);
+	pthread_join(t, NULL);
+	return 1;
+}
+"""
+
+
+class Threads(Tally):
+    def test_exec_from_another_thread(self):
+        program = compiled("exec-from-thread", EXEC_FROM_THREAD_C, "-pthread")
+        counts = self.counts("syscalls:sys_enter_w*", program)
+        self.assertGreaterEqual(int(counts["write"]), 1000)
+
+    def test_nothing_before_the_delay(self):
+        counts = self.counts(ALL, "-D", "5000", "dd", *DD[1:])
+        self.assertFalse([n for n in counts.values() if n not in ("0", "<not counted>")], counts)
+
+
 class Clean(Tally):
     def setUp(self):
         super().setUp()
