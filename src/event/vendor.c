@@ -29,6 +29,8 @@ static bool read_number(const json_t *object, const char *key, uint64_t *ret_num
 	size_t len;
 
 	*ret_number = json_is_integer(value) ? (uint64_t)json_integer_value(value) : 0;
+	if (json_is_array(value) || json_is_object(value))
+		return false;
 	if (!s)
 		return true;
 	s += strspn(s, " ");
@@ -247,7 +249,9 @@ static int add_item(const json_t *object, size_t index, struct vendor_set *set, 
 	for (size_t i = 0; i < ARRAY_LEN(codes) && event; i++)
 		if (!read_number(object, codes[i], &number))
 			return err_set(e, EINVAL, "event '%.100s': %s '%.40s' is not a number",
-				       event, codes[i], text_of(object, codes[i]));
+				       event, codes[i],
+				       text_of(object, codes[i]) ? text_of(object, codes[i])
+								 : "[…]");
 	if (event)
 		add_event(object, event, set);
 	if (metric && (expression || text_of(object, "Formula")))
