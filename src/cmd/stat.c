@@ -37,7 +37,8 @@ static const struct option_def stat_table_of_options[] = {
 	{'I', "interval-print", "MS", OPT_UINT, AT(interval_ms),
 	 "print counts every MS milliseconds, from 1 on"},
 	{0, "interval-count", "N", OPT_UINT, AT(interval_count), "stop after N intervals"},
-	{'r', "repeat", "N", OPT_UINT, AT(repeat), "run N times, print mean and spread"},
+	{'r', "repeat", "N", OPT_UINT, AT(repeat),
+	 "run N times, print mean and spread; 0: again and again"},
 	{'D', "delay", "MS", OPT_UINT, AT(delay_ms),
 	 "start to count MS milliseconds after the start"},
 	{0, "timeout", "MS", OPT_UINT, AT(timeout_ms), "stop after MS milliseconds"},
@@ -252,15 +253,43 @@ static void ledger_add(struct tick_ledger *sum, const struct tick_ledger *run)
 	sum->worst_cost_ns = MAX(sum->worst_cost_ns, run->worst_cost_ns);
 }
 
+/* The whole of the run, or of all repeats, with what the user should know about it. */
+static int print_summary(struct stat_session *s, struct err *e)
+{
+	s->format->summary(s, &s->table);
+	print_notes(s);
+	if (!command_flush(&s->out, s->out_fd) || s->write_failed)
+		return err_set(e, EIO, "cannot write the results");
+	return 0;
+}
+
+/* Without an end each run stands for itself, and is printed when it is over. */
+static int run_forever(struct stat_session *s, struct err *e)
+{
+	int r = 0;
+
+	while (r == 0 && !s->result.interrupted) {
+		struct stat_table next = {.mode = s->table.mode,
+					  .by_aggregate = s->table.by_aggregate};
+
+		r = counting_run(&s->plan, &s->result, e);
+		if (r == 0)
+			r = print_summary(s, e);
+		table_release(&s->table);
+		s->table = next;
+	}
+	return r;
+}
+
 /* All repeats, then the summary. Intervals were printed on the way. */
 static int run_all(struct stat_session *s, struct err *e)
 {
 	struct tick_ledger all = {};
-	bool forever = s->o.repeat == 0;
 	int r = 0;
 
-	for (unsigned i = 0; (forever || i < s->o.repeat) && r == 0 && !s->result.interrupted;
-	     i++) {
+	if (!s->o.repeat)
+		return run_forever(s, e);
+	for (unsigned i = 0; i < s->o.repeat && r == 0 && !s->result.interrupted; i++) {
 		r = counting_run(&s->plan, &s->result, e);
 		ledger_add(&all, &s->result.ledger);
 	}
@@ -272,11 +301,7 @@ static int run_all(struct stat_session *s, struct err *e)
 	if (r < 0)
 		return r;
 	s->result.ledger = all;
-	s->format->summary(s, &s->table);
-	print_notes(s);
-	if (!command_flush(&s->out, s->out_fd) || s->write_failed)
-		return err_set(e, EIO, "cannot write the results");
-	return 0;
+	return print_summary(s, e);
 }
 
 static int prepare(struct stat_session *s, int argc, char **argv, struct err *e)
@@ -311,8 +336,9 @@ static int prepare(struct stat_session *s, int argc, char **argv, struct err *e)
 		s->o.separator = "\t";
 	s->format = s->o.json ? &stat_json : s->o.separator ? &stat_csv : &stat_text;
 	s->term = term_of(s->out_fd);
-	if (s->plan.interval_ns && s->term.tty && s->format == &stat_text && !s->o.no_live)
-		s->live = live_new(s);
+	if (s->plan.interval_ns && s->term.tty && s->format == &stat_text && !s->o.no_live &&
+	    s->o.repeat)
+		s->live = live_new();
 	choose_title(s);
 	return 0;
 }

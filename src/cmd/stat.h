@@ -154,7 +154,7 @@ int stat_add_metrics(struct stat_session *s, const char *names, struct err *e);
 void stat_list_metrics(struct stat_session *s, struct buf *out);
 
 /* stat_live.c */
-struct stat_live *live_new(struct stat_session *s);
+struct stat_live *live_new(void);
 void live_tick(struct stat_live *live, struct stat_session *s, const struct stat_table *t);
 void live_free(struct stat_live *live, struct stat_session *s);
 

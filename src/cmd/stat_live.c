@@ -22,12 +22,9 @@ struct stat_live {
 	size_t drawn_lines;
 };
 
-struct stat_live *live_new(struct stat_session *s)
+struct stat_live *live_new(void)
 {
-	struct stat_live *live = xcalloc(1, sizeof(*live));
-
-	(void)s;
-	return live;
+	return xcalloc(1, sizeof(struct stat_live));
 }
 
 /* The values of the newest @columns ticks, from low to high blocks; a gap where none was counted. */

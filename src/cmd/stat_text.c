@@ -90,6 +90,11 @@ static void end_line(struct buf *out)
 	buf_add_char(out, '\n');
 }
 
+static const char *plus_minus(const struct stat_session *s)
+{
+	return s->term.utf8 ? "±" : "+-";
+}
+
 static void add_spread(struct stat_session *s, const struct stat_table *t, const struct cell *cell,
 		       size_t start)
 {
@@ -99,7 +104,7 @@ static void add_spread(struct stat_session *s, const struct stat_table *t, const
 	if (t->runs < 2 || isnan(ci) || cell->value == 0)
 		return;
 	buf_pad(&s->out, used < 84 ? 84 - used : 2, ' ');
-	buf_addf(&s->out, "( ± %5.2f%% )", 100 * ci / fabs(cell->value));
+	buf_addf(&s->out, "( %s %5.2f%% )", plus_minus(s), 100 * ci / fabs(cell->value));
 }
 
 static void add_row(struct stat_session *s, const struct stat_table *t, size_t row,
@@ -198,8 +203,9 @@ static void add_elapsed(struct stat_session *s, const struct stat_table *t)
 
 	buf_add_char(&s->out, '\n');
 	if (t->runs > 1 && !isnan(ci))
-		buf_addf(&s->out, "%s%16.7f ± %.7f seconds time elapsed  ( ± %.2f%% )%s\n",
-			 s->term.bold, t->duration_s, ci, 100 * ci / t->duration_s, s->term.reset);
+		buf_addf(&s->out, "%s%16.7f %s %.7f seconds time elapsed  ( %s %.2f%% )%s\n",
+			 s->term.bold, t->duration_s, plus_minus(s), ci, plus_minus(s),
+			 100 * ci / t->duration_s, s->term.reset);
 	else
 		buf_addf(&s->out, "%s%18.9f seconds time elapsed%s\n", s->term.bold, t->duration_s,
 			 s->term.reset);
@@ -208,8 +214,8 @@ static void add_elapsed(struct stat_session *s, const struct stat_table *t)
 			 t->system_s);
 	if (t->runs > 1)
 		buf_addf(&s->out,
-			 "\n%s ± is the 95 %% confidence interval of the mean of %u runs.%s\n",
-			 s->term.dim, t->runs, s->term.reset);
+			 "\n%s %s is the 95 %% confidence interval of the mean of %u runs.%s\n",
+			 s->term.dim, plus_minus(s), t->runs, s->term.reset);
 }
 
 static void text_summary(struct stat_session *s, const struct stat_table *t)

@@ -343,6 +343,14 @@ class Counts(Case):
 
 
 class Repeat(Case):
+    def test_again_and_again(self):
+        child = self.start_stat("-r", "0", "-x,", "-e", "page-faults", "true")
+        lines = [child.stderr.readline() for _ in range(3)]
+        child.send_signal(signal.SIGINT)
+        self.assertIsNotNone(child.wait(20))
+        for line in lines:
+            self.assertRegex(line, r"^\d+,,page-faults,\d+,100.00,,$")
+
     def test_mean_and_spread(self):
         mark = self.path("runs")
         result = self.stat("-r", 5, "-e", "page-faults,task-clock", "sh", "-c", "echo x >>%s" % mark)
