@@ -79,7 +79,7 @@ static int add_generic(struct parse *p, const struct generic_event *g, const cha
 }
 
 static int add_pmu_alias(struct parse *p, struct pmu *pmu, char *label, const char *terms,
-			 const char *mods, const char *end)
+			 const char *at, const char *end, const char *mods)
 {
 	struct event *event = parse_add(p, label);
 	struct parse inner = {.c = p->c, .text = terms, .list = p->list, .e = p->e};
@@ -87,10 +87,10 @@ static int add_pmu_alias(struct parse *p, struct pmu *pmu, char *label, const ch
 
 	add_unit(event, pmu->type, pmu);
 	r = parse_terms(&inner, pmu, event, terms, terms + strlen(terms));
-	if (r < 0) {
-		err_prefix(p->e, "'%s' of PMU '%s'", label, pmu->name);
-		return r;
-	}
+	if (r < 0)
+		return parse_error(p, at,
+				   "this event of PMU '%s' is written '%s', which cannot be read",
+				   pmu->name, terms);
 	return with_modifiers(p, event, mods, end);
 }
 
@@ -108,7 +108,7 @@ static bool same_kind(const char *a, const char *b)
 
 /* The event @name of @pmu, if it has one. The label becomes the event's. */
 static int add_sysfs_event(struct parse *p, struct pmu *pmu, const char *name, char *label,
-			   const char *mods, const char *end)
+			   const char *at, const char *end, const char *mods)
 {
 	struct pmu_event alias;
 	struct event *event;
@@ -118,7 +118,7 @@ static int add_sysfs_event(struct parse *p, struct pmu *pmu, const char *name, c
 		free(label);
 		return 0;
 	}
-	r = add_pmu_alias(p, pmu, label, alias.terms, mods, end);
+	r = add_pmu_alias(p, pmu, label, alias.terms, at, end, mods);
 	event = &p->list->events.items[p->list->events.len - 1];
 	free(event->unit_text);
 	event->unit_text = alias.unit ? xstrdup(alias.unit) : NULL;
@@ -144,12 +144,12 @@ static int add_sysfs(struct parse *p, const char *name, const char *at, const ch
 		r = add_sysfs_event(p, core, name,
 				    pmus_core(pmus, 1) ? core_label(core, at, end, mods)
 						       : xstrndup(at, (size_t)(end - at)),
-				    mods, end);
+				    at, end, mods);
 	}
 	vec_each(&pmus->list, pmu) {
 		if (r < 0 || p->list->events.len > before)
 			break;
-		r = add_sysfs_event(p, pmu, name, xstrndup(at, (size_t)(end - at)), mods, end);
+		r = add_sysfs_event(p, pmu, name, xstrndup(at, (size_t)(end - at)), at, end, mods);
 		vec_each(&pmus->list, box)
 			if (p->list->events.len > before && box > pmu &&
 			    same_kind(box->name, pmu->name))
@@ -170,8 +170,8 @@ static int add_vendor(struct parse *p, const struct vendor_event *v, const char 
 		if (v->unit && !pmu && pmu_name_matches(candidate->name, v->unit))
 			pmu = candidate;
 	if (pmu) {
-		int r = add_pmu_alias(p, pmu, xstrndup(at, (size_t)(end - at)), v->terms, mods,
-				      end);
+		int r = add_pmu_alias(p, pmu, xstrndup(at, (size_t)(end - at)), v->terms, at, end,
+				      mods);
 
 		event = &p->list->events.items[p->list->events.len - 1];
 		/* It counts on every box of its kind. */
