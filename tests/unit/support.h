@@ -122,4 +122,20 @@ static inline void use_tree(const char *tree)
 	setenv("TACHO_PROCFS", path, 1);
 }
 
+/* Every machine of tests/trees. */
+static const char *const trees[] __attribute__((unused)) = {
+	"hybrid-intel", "amd-zen4",  "arm64-big-little", "arm64-server",
+	"s390x",        "vm-no-pmu", "hostile",
+};
+
+static inline int unpack_all(void **state)
+{
+	if (make_support_dir(state))
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(trees); i++)
+		if (unpack_tree(trees[i]))
+			return -1;
+	return 0;
+}
+
 #endif

@@ -12,19 +12,6 @@
 
 #include <ctype.h>
 
-static const char *const trees[] = {"hybrid-intel", "amd-zen4",  "arm64-big-little", "arm64-server",
-				    "s390x",        "vm-no-pmu", "hostile"};
-
-static int unpack_all(void **state)
-{
-	if (make_support_dir(state))
-		return -1;
-	for (size_t i = 0; i < ARRAY_LEN(trees); i++)
-		if (unpack_tree(trees[i]))
-			return -1;
-	return 0;
-}
-
 /* ---- one event as one line ---- */
 
 static void describe_units(struct buf *b, const struct event *event)
