@@ -291,8 +291,8 @@ static int start(struct run *run, struct err *e)
 static void finish(struct run *run)
 {
 	uint64_t now = clock_now_ns();
+	uint64_t elapsed_ns = now - (run->enabled ? run->enabled_ns : run->start_ns);
 
-	run->out->elapsed_ns = now - (run->enabled ? run->enabled_ns : run->start_ns);
 	counters_disable(&run->counters);
 	counters_read(&run->counters);
 	/* What is left behind the last full interval, unless these were all that is wanted. */
@@ -302,7 +302,7 @@ static void finish(struct run *run)
 				   now - run->last_ns);
 	if (run->out->workload.pid)
 		workload_end(&run->out->workload);
-	run->plan->on_end(run->plan->ctx, &run->counters, run->out->elapsed_ns);
+	run->plan->on_end(run->plan->ctx, &run->counters, elapsed_ns);
 }
 
 int counting_run(const struct counting_plan *plan, struct counting_result *ret, struct err *e)

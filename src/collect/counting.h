@@ -40,7 +40,6 @@ struct tick_ledger {
 
 struct counting_result {
 	struct tick_ledger ledger;
-	uint64_t elapsed_ns;
 	struct workload workload;
 	bool exec_failed;
 	bool ended_by_plan; /* timeout or tick limit: the workload was ended by us */

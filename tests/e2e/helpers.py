@@ -389,6 +389,15 @@ class Case(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stderr)
         return [json.loads(line) for line in result.stderr.splitlines()]
 
+    @staticmethod
+    def removed(path):
+        """Whether a cgroup could be taken away: not while a task is still in it."""
+        try:
+            os.rmdir(path)
+        except OSError:
+            return False
+        return True
+
     def assertOneSentence(self, text):
         """One line from tacho; below an event's name its place may be marked."""
         lines = text.splitlines()

@@ -645,14 +645,6 @@ class Places(Case):
         self.addCleanup(lambda: eventually(lambda: self.removed(path)))
         return name, path
 
-    @staticmethod
-    def removed(path):
-        try:
-            os.rmdir(path)
-        except OSError:
-            return False
-        return True
-
     def test_cgroup(self):
         name, path = self.make_cgroup("a")
         inside = ["sh", "-c", "echo 0 >%s/cgroup.procs; exec \"$@\"" % path, "sh"]

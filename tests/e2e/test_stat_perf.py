@@ -144,14 +144,6 @@ class Beside(Case):
             self.check("-x,", "-a", "-e", "context-switches", option, name, "sleep", "0.1")
         self.check("-x,", "-a", "-e", "task-clock", "-e", "context-switches", "-G", name, "sleep", "0.1")
 
-    @staticmethod
-    def removed(path):
-        try:
-            os.rmdir(path)
-        except OSError:
-            return False
-        return True
-
     def test_file(self):
         mine, its = self.path("mine"), self.path("its")
         self.stat("-x,", "-o", mine, "-e", "page-faults", "true")
