@@ -1,0 +1,41 @@
+#include "perf/id_map.h"
+#include "base/alloc.h"
+
+#define SLOTS_FIRST 64
+
+static void put(struct id_map *map, uint64_t id, uint32_t event)
+{
+	size_t i = id_map_hash(id) & map->mask;
+
+	while (map->slots[i].id && map->slots[i].id != id)
+		i = (i + 1) & map->mask;
+	map->count += !map->slots[i].id;
+	map->slots[i] = (struct id_slot){id, event};
+}
+
+static void grow(struct id_map *map)
+{
+	struct id_map bigger = {.mask = map->slots ? 2 * map->mask + 1 : SLOTS_FIRST - 1};
+
+	bigger.slots = xcalloc(bigger.mask + 1, sizeof(*bigger.slots));
+	for (size_t i = 0; map->slots && i <= map->mask; i++)
+		if (map->slots[i].id)
+			put(&bigger, map->slots[i].id, map->slots[i].event);
+	free(map->slots);
+	*map = bigger;
+}
+
+void id_map_add(struct id_map *map, uint64_t id, uint32_t event)
+{
+	if (!id)
+		return;
+	if (!map->slots || 2 * map->count > map->mask)
+		grow(map);
+	put(map, id, event);
+}
+
+void id_map_release(struct id_map *map)
+{
+	free(map->slots);
+	*map = (struct id_map){};
+}

@@ -1,0 +1,328 @@
+#include "perf/stream.h"
+#include "base/buf.h"
+#include "perf/record.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define ROUND_TYPE 68 /* a tool's record: all rings have been read once */
+
+/* ---- events ---- */
+
+uint32_t stream_add_event(struct stream *s, const struct perf_event_attr *attr)
+{
+	uint32_t number = (uint32_t)s->events.len;
+
+	vec_push(&s->events, (struct stream_event){.attr = *attr, .leader = number, .members = 1});
+	layout_init(&s->events.items[number].layout, attr);
+	return number;
+}
+
+void stream_add_id(struct stream *s, uint32_t event, uint64_t id)
+{
+	vec_push(&s->events.items[event].ids, id);
+	id_map_add(&s->ids, id, event);
+}
+
+struct stream_event *stream_find_id(struct stream *s, uint64_t id)
+{
+	uint32_t number;
+
+	if (id_map_find(&s->ids, id, &number))
+		return &s->events.items[number];
+	/* A lone event needs no ids. */
+	return s->events.len == 1 && !s->ids.count ? &s->events.items[0] : NULL;
+}
+
+void stream_damage(struct stream *s, uint64_t offset, const char *fmt, ...)
+{
+	struct damage d = {.offset = offset};
+	va_list ap;
+
+	s->damage_count++;
+	if (s->damages.len >= DAMAGES_MAX)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(d.text, sizeof(d.text), fmt, ap);
+	va_end(ap);
+	vec_push(&s->damages, d);
+}
+
+/* ---- giving out ---- */
+
+static void give(struct stream *s, uint64_t time_ns, const unsigned char *bytes, uint32_t event)
+{
+	struct stream_record r = {
+		.header = (const void *)bytes,
+		.event = event < s->events.len ? &s->events.items[event] : NULL,
+		.event_index = event,
+		.time_ns = time_ns,
+		.file_offset = block_offset_of(bytes),
+	};
+
+	if (!s->visitor->record(s->ctx, &r))
+		s->stopped = true;
+}
+
+static bool give_ordered(void *ctx, const struct order_entry *entry)
+{
+	struct stream *s = ctx;
+
+	give(s, entry->time_ns, entry->bytes, entry->event);
+	return !s->stopped;
+}
+
+static void prepare_order(struct stream *s)
+{
+	s->order.give = give_ordered;
+	s->order.ctx = s;
+}
+
+void stream_end(struct stream *s)
+{
+	prepare_order(s);
+	order_flush_all(&s->order);
+}
+
+void stream_release(struct stream *s)
+{
+	prepare_order(s);
+	if (s->copies)
+		order_block_close(&s->order, s->copies);
+	order_release(&s->order);
+	vec_each(&s->events, event) {
+		free(event->name);
+		free(event->unit);
+		vec_release(&event->ids);
+	}
+	vec_release(&s->events);
+	vec_release(&s->damages);
+	id_map_release(&s->ids);
+}
+
+/* ---- one record ---- */
+
+static uint64_t word_at(const unsigned char *at, bool swap)
+{
+	uint64_t v;
+
+	memcpy(&v, at, sizeof(v));
+	return swap ? __builtin_bswap64(v) : v;
+}
+
+/* The word at a position of the layout: from the front in samples, from the end in others. */
+static bool layout_word(const struct perf_event_header *h, uint8_t sample_at, uint8_t trailer_at,
+			bool swap, uint64_t *ret)
+{
+	const unsigned char *bytes = (const void *)h;
+	size_t room = h->size - sizeof(*h);
+
+	if (h->type == PERF_RECORD_SAMPLE) {
+		if (sample_at == LAYOUT_NONE || sample_at + 8u > room)
+			return false;
+		*ret = word_at(bytes + sizeof(*h) + sample_at, swap);
+		return true;
+	}
+	if (trailer_at == LAYOUT_NONE || trailer_at > room)
+		return false;
+	*ret = word_at(bytes + h->size - trailer_at, swap);
+	return true;
+}
+
+/*
+ * Which event a record belongs to. All events of a stream keep the id at the same place. Records
+ * that tools made up have the id 0 and belong to the first.
+ */
+static bool find_event(struct stream *s, const struct perf_event_header *h, uint32_t *ret_event)
+{
+	const struct layout *first = &s->events.items[0].layout;
+	uint64_t id;
+
+	*ret_event = 0;
+	if (s->events.len == 1 || !s->ids.count)
+		return true;
+	if (!layout_word(h, first->sample_id_at, first->trailer_id_at, s->swap, &id) || !id)
+		return true;
+	if (id_map_find(&s->ids, id, ret_event))
+		return true;
+	s->unknown_ids++;
+	return h->type != PERF_RECORD_SAMPLE;
+}
+
+/* Arrays inside a record are read in place, so it has to be aligned. */
+static unsigned char *aligned_copy(struct stream *s, const unsigned char *bytes, size_t size)
+{
+	unsigned char *to;
+
+	if (!s->copies || s->copies_used + size > BLOCK_ROOM) {
+		if (s->copies)
+			order_block_close(&s->order, s->copies);
+		s->copies = order_block_new(&s->order);
+		s->copies->outside = true;
+		s->copies->file_offset = block_offset_of(bytes);
+		s->copies_used = 0;
+	}
+	to = s->copies->data + s->copies_used;
+	memcpy(to, bytes, size);
+	s->copies_used += (size + 7) & ~(size_t)7;
+	return to;
+}
+
+static void kernel_record(struct stream *s, unsigned char *bytes)
+{
+	const struct perf_event_header *h = (const void *)bytes;
+	const struct layout *l;
+	const char *reason = "";
+	uint64_t time_ns = 0;
+	uint32_t event;
+
+	if (!s->events.len) {
+		s->without_event++;
+		return;
+	}
+	if (!find_event(s, h, &event))
+		return;
+	l = &s->events.items[event].layout;
+	if (s->swap && record_swap(l, bytes, &reason) < 0) {
+		stream_damage(s, block_offset_of(bytes), "%s", reason);
+		return;
+	}
+	layout_word(h, l->sample_time_at, l->trailer_time_at, false, &time_ns);
+	/* What has no time does not wait. */
+	if (s->unordered || !time_ns || time_ns == ~0ull)
+		give(s, time_ns == ~0ull ? 0 : time_ns, bytes, event);
+	else
+		order_push(&s->order, time_ns, bytes, event);
+}
+
+static void count(struct stream *s, const struct perf_event_header *h)
+{
+	size_t slot = h->type < COUNTED_TYPES ? h->type : COUNTED_TYPES;
+
+	s->counts[slot]++;
+	s->bytes_by_type[slot] += h->size;
+}
+
+/* One whole record with its header in our byte order. Returns bytes to skip behind it. */
+static uint64_t one_record(struct stream *s, unsigned char *bytes)
+{
+	const struct perf_event_header *h;
+	uint64_t skip = 0;
+
+	if ((uintptr_t)bytes & 7) {
+		struct perf_event_header copy;
+
+		memcpy(&copy, bytes, sizeof(copy));
+		bytes = aligned_copy(s, bytes, copy.size);
+	}
+	h = (const void *)bytes;
+	count(s, h);
+	if (h->type < RECORD_USER_START) {
+		kernel_record(s, bytes);
+		return 0;
+	}
+	if (h->type == ROUND_TYPE)
+		order_round(&s->order);
+	if (s->visitor->user)
+		s->visitor->user(s->ctx, bytes, block_offset_of(bytes), &skip);
+	return skip;
+}
+
+/* ---- bytes ---- */
+
+static struct block *next_block(struct feed *f)
+{
+	struct block *b = order_block_new(&f->stream->order);
+	size_t left = f->filled - f->parsed;
+
+	b->outside = f->outside;
+	b->file_offset = f->outside ? f->file_offset : f->file_offset - left;
+	if (f->block) {
+		memcpy(b->data, f->block->data + f->parsed, left);
+		order_block_close(&f->stream->order, f->block);
+	}
+	f->parsed = 0;
+	f->filled = left;
+	return b;
+}
+
+unsigned char *feed_room(struct feed *f, size_t *ret_room)
+{
+	/* The rest of a block is not worth a read of its own. */
+	if (!f->block || f->filled + RECORD_BYTES_MAX > BLOCK_ROOM)
+		f->block = next_block(f);
+	*ret_room = BLOCK_ROOM - f->filled;
+	return f->block->data + f->filled;
+}
+
+static void turn_header(unsigned char *bytes)
+{
+	struct perf_event_header h;
+
+	memcpy(&h, bytes, sizeof(h));
+	h.type = __builtin_bswap32(h.type);
+	h.misc = __builtin_bswap16(h.misc);
+	h.size = __builtin_bswap16(h.size);
+	memcpy(bytes, &h, sizeof(h));
+}
+
+/* A record that cannot be: nothing behind it can be trusted. */
+static void stop_at(struct feed *f, const unsigned char *bytes, unsigned size)
+{
+	stream_damage(f->stream, block_offset_of(bytes),
+		      "a record of %u bytes, less than its header; nothing behind it can be read",
+		      size);
+	f->stream->stopped = true;
+}
+
+void feed_bytes(struct feed *f, size_t count_bytes)
+{
+	struct stream *s = f->stream;
+
+	prepare_order(s);
+	f->filled += count_bytes;
+	if (!f->outside)
+		f->file_offset += count_bytes;
+	while (!s->stopped) {
+		unsigned char *bytes = f->block->data + f->parsed;
+		size_t left = f->filled - f->parsed;
+		struct perf_event_header h;
+		unsigned size;
+
+		if (f->skip) {
+			size_t skip = f->skip < left ? f->skip : left;
+
+			f->skip -= skip;
+			f->parsed += skip;
+			if (f->skip)
+				return;
+			continue;
+		}
+		if (left < sizeof(h))
+			return;
+		memcpy(&h, bytes, sizeof(h));
+		size = s->swap ? __builtin_bswap16(h.size) : h.size;
+		if (size < sizeof(h)) {
+			stop_at(f, bytes, size);
+			return;
+		}
+		if (size > left)
+			return;
+		if (s->swap)
+			turn_header(bytes);
+		f->parsed += size;
+		f->skip = one_record(s, bytes);
+	}
+}
+
+size_t feed_left(const struct feed *f)
+{
+	return f->filled - f->parsed;
+}
+
+void feed_release(struct feed *f)
+{
+	if (f->block)
+		order_block_close(&f->stream->order, f->block);
+	f->block = NULL;
+}
