@@ -49,7 +49,7 @@ static bool load_part(const struct perfdata *p, struct perfdata_section part, si
 
 	if (part.offset > p->file_size || part.size > p->file_size - part.offset)
 		return false;
-	bytes = alloc_checked(part.size + 1, 1, limit);
+	bytes = part.size <= limit ? alloc_checked(part.size + 1, 1, limit + 1) : NULL;
 	if (!bytes)
 		return false;
 	while (done < part.size) {
@@ -205,7 +205,7 @@ static int read_file_header(struct perfdata *p, uint64_t header_size, struct err
 	if (header_size < sizeof(struct perfdata_file_header))
 		all.size = offsetof(struct perfdata_file_header, features);
 	if (header_size < all.size ||
-	    !load_part(p, all, sizeof(struct perfdata_file_header) + 1, &c, &bytes))
+	    !load_part(p, all, sizeof(struct perfdata_file_header), &c, &bytes))
 		return err_set(e, EBADMSG, "%s: the file ends in its header", p->path);
 	cursor_skip(&c, 16);
 	attr_size = cursor_u64(&c);
