@@ -76,7 +76,7 @@ static void add_form(struct info *info)
 	if (p->file_size)
 		buf_add_size(out, p->file_size);
 	buf_add(out, p->pipe ? ", pipe form" : "");
-	if (p->inflate) {
+	if (perfdata_is_compressed(p)) {
 		double ratio =
 			(double)p->stream.bytes_by_type[81] + (double)p->stream.bytes_by_type[83];
 		uint64_t all = 0;
