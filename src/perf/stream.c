@@ -9,19 +9,25 @@
 
 /* ---- events ---- */
 
-uint32_t stream_add_event(struct stream *s, const struct perf_event_attr *attr)
+bool stream_add_event(struct stream *s, const struct perf_event_attr *attr, uint32_t *ret_event)
 {
 	uint32_t number = (uint32_t)s->events.len;
 
+	if (s->events.len >= STREAM_EVENTS_MAX)
+		return false;
 	vec_push(&s->events, (struct stream_event){.attr = *attr, .leader = number, .members = 1});
 	layout_init(&s->events.items[number].layout, attr);
-	return number;
+	*ret_event = number;
+	return true;
 }
 
-void stream_add_id(struct stream *s, uint32_t event, uint64_t id)
+bool stream_add_id(struct stream *s, uint32_t event, uint64_t id)
 {
+	if (s->ids.count >= STREAM_IDS_MAX || s->events.items[event].ids.len >= STREAM_IDS_MAX)
+		return false;
 	vec_push(&s->events.items[event].ids, id);
 	id_map_add(&s->ids, id, event);
+	return true;
 }
 
 struct stream_event *stream_find_id(struct stream *s, uint64_t id)
@@ -60,8 +66,8 @@ static void give(struct stream *s, uint64_t time_ns, const unsigned char *bytes,
 		.file_offset = block_offset_of(bytes),
 	};
 
-	if (!s->visitor->record(s->ctx, &r))
-		s->stopped = true;
+	if (!s->enough && !s->visitor->record(s->ctx, &r))
+		s->enough = s->stopped = true;
 }
 
 static bool give_ordered(void *ctx, const struct order_entry *entry)
@@ -69,7 +75,7 @@ static bool give_ordered(void *ctx, const struct order_entry *entry)
 	struct stream *s = ctx;
 
 	give(s, entry->time_ns, entry->bytes, entry->event);
-	return !s->stopped;
+	return !s->enough;
 }
 
 static void prepare_order(struct stream *s)
@@ -292,6 +298,8 @@ void feed_bytes(struct feed *f, size_t count_bytes)
 		if (f->skip) {
 			size_t skip = f->skip < left ? f->skip : left;
 
+			if (s->visitor->follow)
+				s->visitor->follow(s->ctx, bytes, skip);
 			f->skip -= skip;
 			f->parsed += skip;
 			if (f->skip)

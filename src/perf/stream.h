@@ -54,6 +54,8 @@ struct stream_visitor {
 	 * records. NULL: they are passed over.
 	 */
 	void (*user)(void *ctx, unsigned char *bytes, uint64_t file_offset, uint64_t *ret_skip);
+	/* The bytes that `user` had passed over, piece by piece. May be NULL. */
+	void (*follow)(void *ctx, const unsigned char *bytes, size_t size);
 };
 
 /* Types below this are counted one by one, all others together. */
@@ -74,12 +76,17 @@ struct stream {
 	uint64_t without_event;
 	VEC(struct damage) damages;
 	uint64_t damage_count;
-	bool stopped; /* the visitor had enough, or the bytes cannot be read on */
+	bool enough;  /* for the visitor */
+	bool stopped; /* that, or the bytes cannot be read on */
 };
 
-/* The event's number. @attr is copied. */
-uint32_t stream_add_event(struct stream *s, const struct perf_event_attr *attr);
-void stream_add_id(struct stream *s, uint32_t event, uint64_t id);
+/* More of them than this is a lie. */
+#define STREAM_EVENTS_MAX 65536u
+#define STREAM_IDS_MAX    (8u << 20)
+
+/* The event's number, or false if there are too many. @attr is copied. */
+bool stream_add_event(struct stream *s, const struct perf_event_attr *attr, uint32_t *ret_event);
+bool stream_add_id(struct stream *s, uint32_t event, uint64_t id);
 struct stream_event *stream_find_id(struct stream *s, uint64_t id);
 
 void stream_damage(struct stream *s, uint64_t offset, const char *fmt, ...) PRINTF_LIKE(3, 4);

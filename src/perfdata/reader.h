@@ -27,17 +27,24 @@ struct perfdata_options {
 };
 
 struct perfdata {
-	char *path; /* "-": standard input */
+	char *path;
 	int fd;
-	bool pipe;
+	bool pipe, seekable;
+	bool cut_off;       /* the header does not know how long the data is */
 	uint64_t file_size; /* 0: unknown */
 	uint64_t data_offset, data_size;
+	uint64_t missing_bytes;      /* of the data, beyond the end of the file */
 	struct stream stream;        /* events, counts, damages, order */
+	size_t named;                /* events that have a name for certain */
 	struct feature_set features; /* as they stand in the file */
 	struct perfdata_facts facts; /* what they say */
 	struct perfdata_options options;
 	struct inflate *inflate; /* once there is a compressed record */
-	uint64_t compressed_bytes, inflated_bytes;
+	/* What follows a record and is wanted: the formats of tracepoints in pipe form. */
+	struct perfdata_gathered {
+		struct buf bytes;
+		uint64_t wanted, file_offset;
+	} gathered;
 	const struct stream_visitor *visitor;
 	void *ctx;
 };

@@ -1,0 +1,463 @@
+#include "perfdata/reader.h"
+#include "base/clock.h"
+#include "perfdata/attr.h"
+#include "perfdata/inflate.h"
+#include "perfdata/user_records.h"
+#include "perf/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A feature section is small; tracing data of all tracepoints comes to some megabytes. */
+#define SECTION_BYTES_MAX (64u << 20)
+#define ATTRS_BYTES_MAX   (64u << 20)
+#define PROGRESS_NS       (100 * NS_PER_MSEC)
+
+/* ---- bytes of the file ---- */
+
+static ssize_t read_some(int fd, void *to, size_t size)
+{
+	ssize_t n;
+
+	do
+		n = read(fd, to, size);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : n;
+}
+
+static int read_exactly(int fd, void *to, size_t size)
+{
+	for (size_t done = 0; done < size;) {
+		ssize_t n = read_some(fd, (char *)to + done, size - done);
+
+		if (n <= 0)
+			return n < 0 ? (int)n : -ENODATA;
+		done += (size_t)n;
+	}
+	return 0;
+}
+
+/* A part of the file as a cursor in its byte order; the caller frees *ret_bytes. */
+static bool load_part(const struct perfdata *p, struct perfdata_section part, size_t limit,
+		      struct cursor *ret, void **ret_bytes)
+{
+	unsigned char *bytes;
+	size_t done = 0;
+
+	if (part.offset > p->file_size || part.size > p->file_size - part.offset)
+		return false;
+	bytes = alloc_checked(part.size + 1, 1, limit);
+	if (!bytes)
+		return false;
+	while (done < part.size) {
+		ssize_t n =
+			pread(p->fd, bytes + done, part.size - done, (off_t)(part.offset + done));
+
+		if (n <= 0) {
+			free(bytes);
+			return false;
+		}
+		done += (size_t)n;
+	}
+	*ret = cursor_of(bytes, part.size);
+	ret->swap = p->stream.swap;
+	*ret_bytes = bytes;
+	return true;
+}
+
+static struct perfdata_section take_section(struct cursor *c)
+{
+	struct perfdata_section section = {.offset = cursor_u64(c)};
+
+	section.size = cursor_u64(c);
+	return section;
+}
+
+/* ---- events ---- */
+
+static bool add_ids(struct perfdata *p, uint32_t event, struct cursor *ids)
+{
+	while (ids->size - ids->at >= 8)
+		if (!stream_add_id(&p->stream, event, cursor_u64(ids)))
+			return false;
+	return true;
+}
+
+static int read_attrs(struct perfdata *p, struct perfdata_section attrs, uint64_t entry_size,
+		      struct err *e)
+{
+	CLEANUP(free_ptr) void *bytes = NULL;
+	struct cursor c;
+
+	if (entry_size < PERF_ATTR_SIZE_VER0 + 16 || entry_size > 4096)
+		return err_set(e, EBADMSG,
+			       "%s: the header says that an event's entry has %llu bytes, which "
+			       "cannot be",
+			       p->path, (unsigned long long)entry_size);
+	if (!load_part(p, attrs, ATTRS_BYTES_MAX, &c, &bytes))
+		return err_set(e, EBADMSG,
+			       "%s: the events should stand at offset %llu (%llu bytes), outside "
+			       "of the file",
+			       p->path, (unsigned long long)attrs.offset,
+			       (unsigned long long)attrs.size);
+	while (c.size - c.at >= entry_size) {
+		CLEANUP(free_ptr) void *id_bytes = NULL;
+		uint64_t at = attrs.offset + c.at;
+		struct perf_event_attr attr;
+		struct perfdata_section ids;
+		struct cursor id_cursor;
+		uint32_t event;
+
+		if (!attr_read(&c, entry_size - 16, &attr))
+			return err_set(e, EBADMSG, "%s: the event at offset %llu is not valid",
+				       p->path, (unsigned long long)at);
+		ids = take_section(&c);
+		if (!stream_add_event(&p->stream, &attr, &event))
+			return err_set(e, EBADMSG, "%s: more than %u events", p->path,
+				       STREAM_EVENTS_MAX);
+		if (!load_part(p, ids, ATTRS_BYTES_MAX, &id_cursor, &id_bytes) ||
+		    !add_ids(p, event, &id_cursor))
+			stream_damage(&p->stream, at, "the ids of event %u lie outside of the file",
+				      event);
+	}
+	return 0;
+}
+
+static void read_features(struct perfdata *p, const uint64_t *bits)
+{
+	struct perfdata_section at = {p->data_offset + p->data_size, 16};
+
+	for (unsigned f = 0; f < 256; f++) {
+		CLEANUP(free_ptr) void *table = NULL, *bytes = NULL;
+		struct perfdata_section section;
+		struct cursor c;
+
+		if (!(bits[f / 64] >> (f % 64) & 1))
+			continue;
+		if (!load_part(p, at, 16, &c, &table)) {
+			stream_damage(&p->stream, at.offset,
+				      "the file ends in its table of header sections");
+			return;
+		}
+		section = take_section(&c);
+		at.offset += 16;
+		if (f >= FEATURE_END)
+			continue;
+		if (!load_part(p, section, SECTION_BYTES_MAX, &c, &bytes)) {
+			stream_damage(&p->stream, section.offset,
+				      "the %s section of the header (%llu bytes) lies outside of "
+				      "the file or is too large",
+				      feature_name(f), (unsigned long long)section.size);
+			continue;
+		}
+		p->features.present |= 1ull << f;
+		buf_add_mem(&p->features.sections[f], c.data, c.size);
+		facts_add(&p->facts, &p->stream, f, c, section.offset);
+	}
+}
+
+/* ---- the header ---- */
+
+/* An event that nothing has named by the time of its first record is called by its attr. */
+static void name_events(struct perfdata *p)
+{
+	for (; p->named < p->stream.events.len; p->named++) {
+		struct stream_event *event = &p->stream.events.items[p->named];
+		struct buf name = {};
+
+		if (event->name)
+			continue;
+		attr_name(&event->attr, &name);
+		event->name = buf_steal(&name);
+	}
+}
+
+static int not_perfdata(const struct perfdata *p, struct err *e)
+{
+	return err_set(e, EBADMSG, "%s is not perf.data: it does not begin with \"PERFILE2\"",
+		       p->path);
+}
+
+/*
+ * The bits stand in words as long as those of the machine that wrote them. Every tool writes the
+ * host's name: if that bit is not where it should be, the words were of 32 bits.
+ */
+static void turn_bits(const struct perfdata *p, uint64_t *bits)
+{
+	if (!p->stream.swap || bits[0] >> FEATURE_HOSTNAME & 1)
+		return;
+	for (size_t i = 0; i < 4; i++)
+		bits[i] = bits[i] << 32 | bits[i] >> 32;
+}
+
+static int read_file_header(struct perfdata *p, uint64_t header_size, struct err *e)
+{
+	CLEANUP(free_ptr) void *bytes = NULL;
+	struct perfdata_section all = {0, sizeof(struct perfdata_file_header)}, attrs, data;
+	uint64_t attr_size, bits[4];
+	struct cursor c;
+	int r;
+
+	/* The first files had no features. */
+	if (header_size < sizeof(struct perfdata_file_header))
+		all.size = offsetof(struct perfdata_file_header, features);
+	if (header_size < all.size ||
+	    !load_part(p, all, sizeof(struct perfdata_file_header) + 1, &c, &bytes))
+		return err_set(e, EBADMSG, "%s: the file ends in its header", p->path);
+	cursor_skip(&c, 16);
+	attr_size = cursor_u64(&c);
+	attrs = take_section(&c);
+	data = take_section(&c);
+	take_section(
+		&c); /* event types: only in the oldest files, and names of attrs say as much */
+	for (size_t i = 0; i < 4; i++)
+		bits[i] = c.at < c.size ? cursor_u64(&c) : 0;
+	turn_bits(p, bits);
+	r = read_attrs(p, attrs, attr_size, e);
+	if (r < 0)
+		return r;
+	p->data_offset = data.offset;
+	p->data_size = data.size;
+	if (!data.size && p->file_size > data.offset) {
+		/* The recorder was cut off: the size is written at the end. */
+		p->cut_off = true;
+		p->data_size = p->file_size - data.offset;
+		return 0;
+	}
+	if (data.offset > p->file_size) {
+		stream_damage(&p->stream, data.offset,
+			      "the records should begin here, but the "
+			      "file ends at %llu",
+			      (unsigned long long)p->file_size);
+		p->data_size = 0;
+		return 0;
+	}
+	if (data.size > p->file_size - data.offset) {
+		p->missing_bytes = data.size - (p->file_size - data.offset);
+		p->data_size = p->file_size - data.offset;
+		return 0;
+	}
+	read_features(p, bits);
+	return 0;
+}
+
+static int read_header(struct perfdata *p, struct err *e)
+{
+	uint64_t head[2];
+	int r = read_exactly(p->fd, head, sizeof(head));
+
+	if (r == -ENODATA)
+		return err_set(e, EBADMSG, "%s %s", p->path,
+			       p->file_size ? "is not perf.data: it is shorter than a header"
+					    : "is empty");
+	if (r < 0)
+		return err_set(e, -r, "cannot read %s: %s", p->path, strerror(-r));
+	if (head[0] == PERFDATA_MAGIC_SWAPPED)
+		p->stream.swap = true;
+	else if (head[0] != PERFDATA_MAGIC)
+		return not_perfdata(p, e);
+	if (p->stream.swap)
+		head[1] = __builtin_bswap64(head[1]);
+	p->pipe = head[1] == sizeof(struct perfdata_pipe_header);
+	if (p->pipe) {
+		p->data_offset = sizeof(struct perfdata_pipe_header);
+		p->data_size = p->file_size > p->data_offset ? p->file_size - p->data_offset : 0;
+		return 0;
+	}
+	if (!p->seekable)
+		return err_set(
+			e, ESPIPE,
+			"%s is perf.data in file form, which cannot be read from a pipe (its "
+			"header points to its end); give the file itself",
+			p->path);
+	return read_file_header(p, head[1], e);
+}
+
+int perfdata_open(struct perfdata **ret, const char *path, const struct perfdata_options *options,
+		  struct err *e)
+{
+	struct perfdata *p = xcalloc(1, sizeof(*p));
+	struct stat st;
+	int r = 0;
+
+	p->path = xstrdup(!strcmp(path, "-") ? "standard input" : path);
+	if (options)
+		p->options = *options;
+	p->stream.unordered = p->options.unordered;
+	p->stream.order.whole = p->options.whole;
+	p->fd = !strcmp(path, "-") ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	if (p->fd < 0)
+		r = err_set(e, errno, "cannot open '%s': %s", path, strerror(errno));
+	else if (fstat(p->fd, &st))
+		r = err_set(e, errno, "cannot read '%s': %s", path, strerror(errno));
+	else if (S_ISDIR(st.st_mode))
+		r = err_set(e, EISDIR, "'%s' is a directory", path);
+	if (r == 0) {
+		p->seekable = S_ISREG(st.st_mode);
+		p->file_size = p->seekable ? (uint64_t)st.st_size : 0;
+		r = read_header(p, e);
+	}
+	if (r < 0) {
+		perfdata_close(p);
+		return r;
+	}
+	name_events(p);
+	*ret = p;
+	return 0;
+}
+
+/* ---- the records ---- */
+
+static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint64_t *ret_skip)
+{
+	struct perfdata *p = ctx;
+
+	if (!user_record(p, bytes, file_offset, ret_skip))
+		p->stream.stopped = true;
+	if (p->visitor->user)
+		p->visitor->user(p->ctx, bytes, file_offset, ret_skip);
+}
+
+static void on_follow(void *ctx, const unsigned char *bytes, size_t size)
+{
+	struct perfdata *p = ctx;
+
+	user_follow(p, bytes, size);
+	if (p->visitor->follow)
+		p->visitor->follow(p->ctx, bytes, size);
+}
+
+static bool on_record(void *ctx, const struct stream_record *record)
+{
+	struct perfdata *p = ctx;
+
+	if (p->named < p->stream.events.len)
+		name_events(p);
+	return p->visitor->record(p->ctx, record);
+}
+
+static void show_progress(struct perfdata *p, uint64_t done, uint64_t *next_ns)
+{
+	uint64_t now;
+
+	if (!p->options.progress)
+		return;
+	now = clock_now_ns();
+	if (now < *next_ns)
+		return;
+	if (*next_ns)
+		p->options.progress(p->options.ctx, done, p->data_size);
+	*next_ns = now + PROGRESS_NS;
+}
+
+/* Reads up to the end of the records; @ret_done: how many bytes there were. */
+static int read_records(struct perfdata *p, struct feed *feed, uint64_t *ret_done)
+{
+	uint64_t done = 0, next_ns = 0;
+	bool endless = p->pipe; /* until the end of file */
+
+	while (!p->stream.stopped && (endless || done < p->data_size)) {
+		size_t room;
+		unsigned char *to = feed_room(feed, &room);
+		ssize_t n;
+
+		if (!endless && room > p->data_size - done)
+			room = p->data_size - done;
+		n = read_some(p->fd, to, room);
+		if (n < 0)
+			return (int)n;
+		if (n == 0)
+			break;
+		done += (size_t)n;
+		feed_bytes(feed, (size_t)n);
+		show_progress(p, done, &next_ns);
+	}
+	*ret_done = done;
+	return 0;
+}
+
+/* What the end of the bytes says about the file. */
+static void note_end(struct perfdata *p, const struct feed *feed, uint64_t done)
+{
+	uint64_t end = p->data_offset + done;
+
+	if (p->stream.stopped)
+		return;
+	if (p->missing_bytes)
+		stream_damage(&p->stream, end,
+			      "the file is cut short: %llu bytes of its records and all that stood "
+			      "behind them are missing",
+			      (unsigned long long)p->missing_bytes);
+	else if (feed_left(feed) || feed->skip)
+		stream_damage(&p->stream, end - feed_left(feed),
+			      "the records end in the middle of one");
+	if (p->inflate)
+		inflate_end(p->inflate);
+}
+
+static int read_error(const struct perfdata *p, struct err *e)
+{
+	const struct stream *s = &p->stream;
+	const struct damage *first = s->damages.items;
+
+	if (!s->damage_count)
+		return 0;
+	return err_set(e, EBADMSG, "%s: at offset %llu: %s%s", p->path,
+		       (unsigned long long)first->offset, first->text,
+		       s->damage_count > 1 ? " (and more; tacho info shows all)" : "");
+}
+
+int perfdata_read(struct perfdata *p, const struct stream_visitor *visitor, void *ctx,
+		  struct err *e)
+{
+	static const struct stream_visitor ours = {on_record, on_user, on_follow};
+	struct feed feed = {.stream = &p->stream, .file_offset = p->data_offset};
+	uint64_t done = 0;
+	int r = 0;
+
+	p->visitor = visitor;
+	p->ctx = ctx;
+	p->stream.visitor = &ours;
+	p->stream.ctx = p;
+	if (p->seekable) {
+		posix_fadvise(p->fd, (off_t)p->data_offset, (off_t)p->data_size,
+			      POSIX_FADV_SEQUENTIAL);
+		if (lseek(p->fd, (off_t)p->data_offset, SEEK_SET) < 0)
+			r = -errno;
+	}
+	if (r == 0)
+		r = read_records(p, &feed, &done);
+	if (r == 0)
+		note_end(p, &feed, done);
+	feed_release(&feed);
+	stream_end(&p->stream);
+	name_events(p);
+	if (r < 0)
+		return err_set(e, -r, "cannot read %s: %s", p->path, strerror(-r));
+	if (p->stream.enough)
+		return 0;
+	return read_error(p, e);
+}
+
+void perfdata_close(struct perfdata *p)
+{
+	if (!p)
+		return;
+	inflate_free(p->inflate);
+	stream_release(&p->stream);
+	feature_set_release(&p->features);
+	facts_release(&p->facts);
+	if (p->fd >= 0)
+		close(p->fd);
+	buf_release(&p->gathered.bytes);
+	free(p->path);
+	free(p);
+}
+
+const char *perfdata_event_name(const struct stream_event *event)
+{
+	return event && event->name ? event->name : "unknown";
+}
