@@ -29,8 +29,7 @@ static void begin_life(struct thread *thread, uint32_t pid, uint32_t tid)
 	thread->comm_known = false;
 	thread->exited = false;
 	thread->lives++;
-	thread->comm_len =
-		(uint16_t)snprintf(thread->comm, sizeof(thread->comm), ":%d", (int)tid);
+	thread->comm_len = (uint16_t)snprintf(thread->comm, sizeof(thread->comm), ":%d", (int)tid);
 }
 
 struct thread *threads_at(const struct threads *t, uint32_t number)
