@@ -56,7 +56,7 @@ static bool named(const struct token *tok, const char *name)
 	return tok->len == strlen(name) && !memcmp(tok->s, name, tok->len);
 }
 
-bool expr_known_name(const struct token *name, uint64_t *ret)
+bool print_expr_known_name(const struct token *name, uint64_t *ret)
 {
 	static const struct {
 		const char *name;
@@ -101,10 +101,10 @@ bool expr_known_name(const struct token *name, uint64_t *ret)
 	return false;
 }
 
-static int call_field(struct expr_parser *x, struct node *n)
+static int call_field(struct print_expr_parser *x, struct node *n)
 {
 	if (x->lex.tok.kind != TOKEN_NAME)
-		return expr_unexpected(x);
+		return print_expr_unexpected(x);
 	vec_each(&x->fmt->fields, f) {
 		if (!lexer_is_name(&x->lex, f->name))
 			continue;
@@ -117,33 +117,33 @@ static int call_field(struct expr_parser *x, struct node *n)
 }
 
 /* {n, "text"}. The {} of an empty list and the {0, NULL} at the end of some have no text. */
-static int list_item(struct expr_parser *x, struct node_item *item, bool *ret_empty)
+static int list_item(struct print_expr_parser *x, struct node_item *item, bool *ret_empty)
 {
-	int err = expr_expect(x, '{');
+	int err = print_expr_expect(x, '{');
 
 	*ret_empty = !err && lexer_skip(&x->lex, '}');
 	if (err || *ret_empty)
 		return err;
-	err = expr_parse(x, &item->node);
+	err = print_expr_parse(x, &item->node);
 	if (!err)
-		err = expr_expect(x, ',');
+		err = print_expr_expect(x, ',');
 	if (err)
 		return err;
 	if (x->lex.tok.kind == TOKEN_TEXT) {
-		err = expr_text(x, &item->text, &item->text_len);
+		err = print_expr_text(x, &item->text, &item->text_len);
 	} else {
 		uint32_t ignored;
 
 		*ret_empty = true;
-		err = expr_parse(x, &ignored);
+		err = print_expr_parse(x, &ignored);
 	}
 	if (!err)
 		lexer_skip(&x->lex, ',');
-	return err ? err : expr_expect(x, '}');
+	return err ? err : print_expr_expect(x, '}');
 }
 
 /* The rest of a list, from the comma before its first item. */
-static int list_items(struct expr_parser *x, struct node *n)
+static int list_items(struct print_expr_parser *x, struct node *n)
 {
 	uint32_t last = 0;
 
@@ -166,38 +166,38 @@ static int list_items(struct expr_parser *x, struct node *n)
 	return 0;
 }
 
-static int call_list(struct expr_parser *x, struct node *n, bool with_delimiter)
+static int call_list(struct print_expr_parser *x, struct node *n, bool with_delimiter)
 {
-	int err = expr_parse(x, &n->kid[0]);
+	int err = print_expr_parse(x, &n->kid[0]);
 
 	if (!err && with_delimiter) {
-		err = expr_expect(x, ',');
+		err = print_expr_expect(x, ',');
 		if (!err)
-			err = expr_text(x, &n->text, &n->text_len);
+			err = print_expr_text(x, &n->text, &n->text_len);
 	}
 	return err ? err : list_items(x, n);
 }
 
-static int call_values(struct expr_parser *x, struct node *n, unsigned first, unsigned count)
+static int call_values(struct print_expr_parser *x, struct node *n, unsigned first, unsigned count)
 {
 	for (unsigned i = first; i < count; i++) {
-		int err = i ? expr_expect(x, ',') : 0;
+		int err = i ? print_expr_expect(x, ',') : 0;
 
 		if (!err)
-			err = expr_parse(x, &n->kid[i]);
+			err = print_expr_parse(x, &n->kid[i]);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-static int number(struct expr_parser *x, uint64_t v, unsigned bits, uint32_t *ret)
+static int number(struct print_expr_parser *x, uint64_t v, unsigned bits, uint32_t *ret)
 {
-	return expr_node(x, (struct node){.number = format_number(v, bits, false)}, 0, ret);
+	return print_expr_node(x, (struct node){.number = format_number(v, bits, false)}, 0, ret);
 }
 
 /* __print_dynamic_array(field, size of an element) is __print_array with its own length. */
-static int call_field_num(struct expr_parser *x, struct node *n)
+static int call_field_num(struct print_expr_parser *x, struct node *n)
 {
 	struct node bytes = {.kind = NODE_BYTES}, len = {.kind = NODE_BYTES_LEN};
 	struct node count = {.kind = NODE_BINARY, .op = '/'};
@@ -205,23 +205,23 @@ static int call_field_num(struct expr_parser *x, struct node *n)
 
 	len.field = bytes.field;
 	if (!err)
-		err = expr_node(x, bytes, 0, &n->kid[0]);
+		err = print_expr_node(x, bytes, 0, &n->kid[0]);
 	if (!err)
-		err = expr_node(x, len, 0, &count.kid[0]);
+		err = print_expr_node(x, len, 0, &count.kid[0]);
 	if (!err)
 		err = call_values(x, n, 2, 3);
 	count.kid[1] = n->kid[2];
-	return err ? err : expr_node(x, count, 2, &n->kid[1]);
+	return err ? err : print_expr_node(x, count, 2, &n->kid[1]);
 }
 
-static int call_sizeof(struct expr_parser *x, uint32_t *ret)
+static int call_sizeof(struct print_expr_parser *x, uint32_t *ret)
 {
 	unsigned long_bytes = x->fmt->abi.long_bytes;
 	struct ctype type;
 	uint32_t node;
 	int err;
 
-	if (expr_type(x, &type)) {
+	if (print_expr_type(x, &type)) {
 		unsigned bytes = type.pointers ? long_bytes : type.bytes;
 
 		if (!bytes)
@@ -229,7 +229,7 @@ static int call_sizeof(struct expr_parser *x, uint32_t *ret)
 				       "print fmt asks for the size of an unknown type");
 		return number(x, bytes, long_bytes * 8, ret);
 	}
-	err = expr_parse(x, &node);
+	err = print_expr_parse(x, &node);
 	if (err)
 		return err;
 	if (x->p->nodes.items[node].kind != NODE_FIELD)
@@ -238,29 +238,29 @@ static int call_sizeof(struct expr_parser *x, uint32_t *ret)
 		      ret);
 }
 
-static int call_time(struct expr_parser *x, int op, uint32_t *ret)
+static int call_time(struct print_expr_parser *x, int op, uint32_t *ret)
 {
 	struct node n = {.kind = NODE_BINARY, .op = op};
-	int err = expr_parse(x, &n.kid[0]);
+	int err = print_expr_parse(x, &n.kid[0]);
 
 	if (!err)
 		err = number(x, 1000000000, 64, &n.kid[1]);
-	return err ? err : expr_node(x, n, 2, ret);
+	return err ? err : print_expr_node(x, n, 2, ret);
 }
 
-static int call_first(struct expr_parser *x, uint32_t *ret)
+static int call_first(struct print_expr_parser *x, uint32_t *ret)
 {
-	int err = expr_parse(x, ret);
+	int err = print_expr_parse(x, ret);
 
 	while (!err && lexer_skip(&x->lex, ',')) {
 		uint32_t ignored;
 
-		err = expr_parse(x, &ignored);
+		err = print_expr_parse(x, &ignored);
 	}
 	return err;
 }
 
-static int call_arguments(struct expr_parser *x, const struct call *call, uint32_t *ret)
+static int call_arguments(struct print_expr_parser *x, const struct call *call, uint32_t *ret)
 {
 	struct node n = {.kind = call->kind};
 	unsigned kids = call->values;
@@ -291,17 +291,17 @@ static int call_arguments(struct expr_parser *x, const struct call *call, uint32
 	case CALL_NANOSECONDS:
 		return call_time(x, '%', ret);
 	}
-	return err ? err : expr_node(x, n, kids, ret);
+	return err ? err : print_expr_node(x, n, kids, ret);
 }
 
-int expr_call(struct expr_parser *x, struct token name, uint32_t *ret)
+int print_expr_call(struct print_expr_parser *x, struct token name, uint32_t *ret)
 {
 	lexer_next(&x->lex);
 	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
 		if (named(&name, calls[i].name)) {
 			int err = call_arguments(x, &calls[i], ret);
 
-			return err ? err : expr_expect(x, ')');
+			return err ? err : print_expr_expect(x, ')');
 		}
 	}
 	return err_set(x->e, ENOSYS, "print fmt calls '%.*s', which only the kernel can do",

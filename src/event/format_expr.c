@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-int expr_unexpected(struct expr_parser *x)
+int print_expr_unexpected(struct print_expr_parser *x)
 {
 	const struct token *tok = &x->lex.tok;
 	size_t column = (size_t)(tok->s - x->start) + 1;
@@ -17,9 +17,9 @@ int expr_unexpected(struct expr_parser *x)
 		       tok->s);
 }
 
-int expr_expect(struct expr_parser *x, int op)
+int print_expr_expect(struct print_expr_parser *x, int op)
 {
-	return lexer_skip(&x->lex, op) ? 0 : expr_unexpected(x);
+	return lexer_skip(&x->lex, op) ? 0 : print_expr_unexpected(x);
 }
 
 /* ---- nodes ---- */
@@ -46,7 +46,7 @@ static bool folded(const struct print_program *p, const struct node *n, unsigned
 	return true;
 }
 
-int expr_node(struct expr_parser *x, struct node n, unsigned kids, uint32_t *ret)
+int print_expr_node(struct print_expr_parser *x, struct node n, unsigned kids, uint32_t *ret)
 {
 	struct print_program *p = x->p;
 	struct value constant;
@@ -72,10 +72,10 @@ int expr_node(struct expr_parser *x, struct node n, unsigned kids, uint32_t *ret
 	return 0;
 }
 
-int expr_text(struct expr_parser *x, uint32_t *ret_text, uint32_t *ret_len)
+int print_expr_text(struct print_expr_parser *x, uint32_t *ret_text, uint32_t *ret_len)
 {
 	if (x->lex.tok.kind != TOKEN_TEXT)
-		return expr_unexpected(x);
+		return print_expr_unexpected(x);
 	*ret_text = (uint32_t)x->p->text.len;
 	for (; x->lex.tok.kind == TOKEN_TEXT; lexer_next(&x->lex))
 		lexer_unescape(x->lex.tok.s, x->lex.tok.len, &x->p->text);
@@ -85,7 +85,7 @@ int expr_text(struct expr_parser *x, uint32_t *ret_text, uint32_t *ret_len)
 
 /* ---- operands ---- */
 
-static int number_token(struct expr_parser *x, uint32_t *ret)
+static int number_token(struct print_expr_parser *x, uint32_t *ret)
 {
 	unsigned base = 10, longs = 0, bits = 32, long_bits = x->fmt->abi.long_bytes * 8u;
 	const char *s = x->lex.tok.s, *end = s + x->lex.tok.len;
@@ -108,7 +108,7 @@ static int number_token(struct expr_parser *x, uint32_t *ret)
 
 		if (d >= base || __builtin_mul_overflow(v, base, &v) ||
 		    __builtin_add_overflow(v, d, &v))
-			return expr_unexpected(x);
+			return print_expr_unexpected(x);
 	}
 	if (longs)
 		bits = longs > 1 ? 64 : long_bits;
@@ -118,43 +118,44 @@ static int number_token(struct expr_parser *x, uint32_t *ret)
 	if (base != 10 && v >> (bits - 1))
 		is_unsigned = true;
 	lexer_next(&x->lex);
-	return expr_node(x, (struct node){.number = format_number(v, bits, !is_unsigned)}, 0, ret);
+	return print_expr_node(x, (struct node){.number = format_number(v, bits, !is_unsigned)}, 0,
+			       ret);
 }
 
-static int char_token(struct expr_parser *x, uint32_t *ret)
+static int char_token(struct print_expr_parser *x, uint32_t *ret)
 {
 	CLEANUP(buf_release) struct buf b = {};
 
 	lexer_unescape(x->lex.tok.s, x->lex.tok.len, &b);
 	if (b.len != 1)
-		return expr_unexpected(x);
+		return print_expr_unexpected(x);
 	lexer_next(&x->lex);
-	return expr_node(x, (struct node){.number = format_number((uint64_t)b.s[0], 32, true)}, 0,
-			 ret);
+	return print_expr_node(
+		x, (struct node){.number = format_number((uint64_t)b.s[0], 32, true)}, 0, ret);
 }
 
 /* REC->field, without the REC. */
-static int field_token(struct expr_parser *x, uint32_t *ret)
+static int field_token(struct print_expr_parser *x, uint32_t *ret)
 {
 	struct node n = {.kind = NODE_FIELD};
-	int err = expr_expect(x, '.');
+	int err = print_expr_expect(x, '.');
 
 	if (err)
 		return err;
 	if (x->lex.tok.kind != TOKEN_NAME)
-		return expr_unexpected(x);
+		return print_expr_unexpected(x);
 	vec_each(&x->fmt->fields, f) {
 		if (!lexer_is_name(&x->lex, f->name))
 			continue;
 		n.field = (uint16_t)(f - x->fmt->fields.items);
 		lexer_next(&x->lex);
-		return expr_node(x, n, 0, ret);
+		return print_expr_node(x, n, 0, ret);
 	}
 	return err_set(x->e, EINVAL, "print fmt names the field '%.*s', which is not there",
 		       (int)(x->lex.tok.len < 60 ? x->lex.tok.len : 60), x->lex.tok.s);
 }
 
-static int name_token(struct expr_parser *x, uint32_t *ret)
+static int name_token(struct print_expr_parser *x, uint32_t *ret)
 {
 	struct token name = x->lex.tok;
 	uint64_t number;
@@ -163,19 +164,19 @@ static int name_token(struct expr_parser *x, uint32_t *ret)
 	if (name.len == 3 && !memcmp(name.s, "REC", 3))
 		return field_token(x, ret);
 	if (lexer_is(&x->lex, '('))
-		return expr_call(x, name, ret);
-	if (expr_known_name(&name, &number))
-		return expr_node(x, (struct node){.number = format_number(number, 32, true)}, 0,
-				 ret);
-	return expr_node(x, (struct node){.kind = NODE_UNKNOWN}, 0, ret);
+		return print_expr_call(x, name, ret);
+	if (print_expr_known_name(&name, &number))
+		return print_expr_node(x, (struct node){.number = format_number(number, 32, true)},
+				       0, ret);
+	return print_expr_node(x, (struct node){.kind = NODE_UNKNOWN}, 0, ret);
 }
 
-static int text_token(struct expr_parser *x, uint32_t *ret)
+static int text_token(struct print_expr_parser *x, uint32_t *ret)
 {
 	struct node n = {.kind = NODE_TEXT};
-	int err = expr_text(x, &n.text, &n.text_len);
+	int err = print_expr_text(x, &n.text, &n.text_len);
 
-	return err ? err : expr_node(x, n, 0, ret);
+	return err ? err : print_expr_node(x, n, 0, ret);
 }
 
 /* ---- types ---- */
@@ -187,7 +188,7 @@ static bool starts_operand(const struct lexer *l)
 	       lexer_is(l, '~') || lexer_is(l, '!');
 }
 
-bool expr_type(struct expr_parser *x, struct ctype *ret)
+bool print_expr_type(struct print_expr_parser *x, struct ctype *ret)
 {
 	struct lexer before = x->lex, after;
 	struct ctype_words words = {};
@@ -220,26 +221,26 @@ bool expr_type(struct expr_parser *x, struct ctype *ret)
 	return true;
 }
 
-static int unary(struct expr_parser *x, uint32_t *ret);
+static int unary(struct print_expr_parser *x, uint32_t *ret);
 
 /* (type)value or (expression); the '(' was taken. */
-static int parenthesis(struct expr_parser *x, uint32_t *ret)
+static int parenthesis(struct print_expr_parser *x, uint32_t *ret)
 {
 	struct node n = {.kind = NODE_CAST};
 	int err;
 
-	if (expr_type(x, &n.type)) {
+	if (print_expr_type(x, &n.type)) {
 		lexer_next(&x->lex);
 		err = unary(x, &n.kid[0]);
-		return err ? err : expr_node(x, n, 1, ret);
+		return err ? err : print_expr_node(x, n, 1, ret);
 	}
-	err = expr_parse(x, ret);
-	return err ? err : expr_expect(x, ')');
+	err = print_expr_parse(x, ret);
+	return err ? err : print_expr_expect(x, ')');
 }
 
 /* ---- operators ---- */
 
-static int primary(struct expr_parser *x, uint32_t *ret)
+static int primary(struct print_expr_parser *x, uint32_t *ret)
 {
 	switch (x->lex.tok.kind) {
 	case TOKEN_NUMBER:
@@ -251,27 +252,27 @@ static int primary(struct expr_parser *x, uint32_t *ret)
 	case TOKEN_NAME:
 		return name_token(x, ret);
 	default:
-		return lexer_skip(&x->lex, '(') ? parenthesis(x, ret) : expr_unexpected(x);
+		return lexer_skip(&x->lex, '(') ? parenthesis(x, ret) : print_expr_unexpected(x);
 	}
 }
 
-static int postfix(struct expr_parser *x, uint32_t *ret)
+static int postfix(struct print_expr_parser *x, uint32_t *ret)
 {
 	int err = primary(x, ret);
 
 	while (!err && lexer_skip(&x->lex, '[')) {
 		struct node n = {.kind = NODE_INDEX, .kid = {*ret}};
 
-		err = expr_parse(x, &n.kid[1]);
+		err = print_expr_parse(x, &n.kid[1]);
 		if (!err)
-			err = expr_expect(x, ']');
+			err = print_expr_expect(x, ']');
 		if (!err)
-			err = expr_node(x, n, 2, ret);
+			err = print_expr_node(x, n, 2, ret);
 	}
 	return err;
 }
 
-static int unary_operator(struct expr_parser *x, int op, uint32_t *ret)
+static int unary_operator(struct print_expr_parser *x, int op, uint32_t *ret)
 {
 	struct node n = {.kind = NODE_UNARY, .op = op};
 	unsigned kids = 1;
@@ -285,14 +286,14 @@ static int unary_operator(struct expr_parser *x, int op, uint32_t *ret)
 		n.kind = NODE_ADDRESS;
 	} else if (op == '*') {
 		n.kind = NODE_INDEX;
-		err = expr_node(x, (struct node){.number = format_number(0, 32, true)}, 0,
-				&n.kid[1]);
+		err = print_expr_node(x, (struct node){.number = format_number(0, 32, true)}, 0,
+				      &n.kid[1]);
 		kids = 2;
 	}
-	return err ? err : expr_node(x, n, kids, ret);
+	return err ? err : print_expr_node(x, n, kids, ret);
 }
 
-static int unary(struct expr_parser *x, uint32_t *ret)
+static int unary(struct print_expr_parser *x, uint32_t *ret)
 {
 	int op = x->lex.tok.kind == TOKEN_OP ? x->lex.tok.op : 0, err;
 
@@ -324,7 +325,7 @@ static unsigned level_of(const struct token *tok)
 	return 0;
 }
 
-static int binary(struct expr_parser *x, unsigned min_level, uint32_t *ret)
+static int binary(struct print_expr_parser *x, unsigned min_level, uint32_t *ret)
 {
 	unsigned level;
 	int err = unary(x, ret);
@@ -335,12 +336,12 @@ static int binary(struct expr_parser *x, unsigned min_level, uint32_t *ret)
 		lexer_next(&x->lex);
 		err = binary(x, level + 1, &n.kid[1]);
 		if (!err)
-			err = expr_node(x, n, 2, ret);
+			err = print_expr_node(x, n, 2, ret);
 	}
 	return err;
 }
 
-int expr_parse(struct expr_parser *x, uint32_t *ret)
+int print_expr_parse(struct print_expr_parser *x, uint32_t *ret)
 {
 	struct node n = {.kind = NODE_CHOICE};
 	int err;
@@ -350,13 +351,13 @@ int expr_parse(struct expr_parser *x, uint32_t *ret)
 	err = binary(x, 1, ret);
 	if (!err && lexer_skip(&x->lex, '?')) {
 		n.kid[0] = *ret;
-		err = expr_parse(x, &n.kid[1]);
+		err = print_expr_parse(x, &n.kid[1]);
 		if (!err)
-			err = expr_expect(x, ':');
+			err = print_expr_expect(x, ':');
 		if (!err)
-			err = expr_parse(x, &n.kid[2]);
+			err = print_expr_parse(x, &n.kid[2]);
 		if (!err)
-			err = expr_node(x, n, 3, ret);
+			err = print_expr_node(x, n, 3, ret);
 	}
 	x->depth--;
 	return err;
@@ -367,29 +368,29 @@ int expr_parse(struct expr_parser *x, uint32_t *ret)
 /* Arguments of a printf; more of them than pieces can be are simply never looked at. */
 typedef VEC(uint32_t) argvec;
 
-static int arguments(struct expr_parser *x, argvec *args)
+static int arguments(struct print_expr_parser *x, argvec *args)
 {
 	while (lexer_skip(&x->lex, ',')) {
 		uint32_t node;
-		int err = expr_parse(x, &node);
+		int err = print_expr_parse(x, &node);
 
 		if (err)
 			return err;
 		vec_push(args, node);
 	}
-	return x->lex.tok.kind == TOKEN_END ? 0 : expr_unexpected(x);
+	return x->lex.tok.kind == TOKEN_END ? 0 : print_expr_unexpected(x);
 }
 
 int print_program_parse(struct tracepoint_format *fmt, const char *text, size_t len, struct err *e)
 {
-	struct expr_parser x = {.fmt = fmt, .start = text, .e = e};
+	struct print_expr_parser x = {.fmt = fmt, .start = text, .e = e};
 	uint32_t format, format_len;
 	argvec args = {};
 	int err;
 
 	x.p = xcalloc(1, sizeof(*x.p));
 	lexer_start(&x.lex, text, len);
-	err = expr_text(&x, &format, &format_len);
+	err = print_expr_text(&x, &format, &format_len);
 	if (!err)
 		err = arguments(&x, &args);
 	if (!err)
