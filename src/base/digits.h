@@ -62,7 +62,7 @@ static inline char *put_u64_right(char *p, uint64_t v, unsigned width)
 static inline char *put_i32(char *p, int32_t v, int width)
 {
 	char *start = p;
-	uint64_t size = v < 0 ? -(int64_t)v : (uint64_t)v;
+	uint64_t size = (uint64_t)(v < 0 ? -(int64_t)v : v);
 	unsigned n = digits_count(size) + (v < 0);
 
 	if ((int)n < width)

@@ -53,7 +53,7 @@ static const struct option_def script_table[] = {
 	OPT(0, "show-cgroup-events", NULL, OPT_FLAG, show_cgroup, "names of cgroups"),
 	OPT(0, "show-bpf-events", NULL, OPT_FLAG, show_bpf, "BPF programs and kernel symbols"),
 	OPT(0, "show-text-poke-events", NULL, OPT_FLAG, show_text_poke, "changes of kernel code"),
-	OPT(0, "show-round-events", NULL, OPT_FLAG, show_round, "where the recorder began anew"),
+	OPT(0, "show-round-events", NULL, OPT_FLAG, show_round, "where the recorder went round; records as they stand in the file"),
 	{},
 };
 
@@ -375,10 +375,13 @@ static int run_script(const struct command *self, int argc, char **argv)
 {
 	struct script s = {.pager.fd = STDOUT_FILENO};
 	int status = 0, used = command_options(self, &s.o, argc, argv, &status);
+	struct perfdata_options options = {};
 	struct err e = {};
 
 	if (used < 0)
 		return status;
+	/* Rounds say how the records stand in the file; in the order of time they say nothing. */
+	options.unordered = s.o.show_round;
 	threads_init(&s.threads);
 	script_fields_init(&s);
 	s.max_stack = max_stack_of(&s.o);
@@ -389,7 +392,7 @@ static int run_script(const struct command *self, int argc, char **argv)
 	vec_each(&s.o.fields, text)
 		if (!status && script_fields_parse(&s, *text, &e) < 0)
 			status = command_fail(EXIT_USAGE, "script: %s", e.text);
-	if (!status && perfdata_open(&s.data, input_of(&s.o), NULL, &e) < 0)
+	if (!status && perfdata_open(&s.data, input_of(&s.o), &options, &e) < 0)
 		status = command_fail(EXIT_FAILED, "script: %s", e.text);
 	if (!status)
 		status = run_opened(&s);

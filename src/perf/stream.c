@@ -227,11 +227,10 @@ static uint64_t one_record(struct stream *s, unsigned char *bytes)
 		kernel_record(s, bytes);
 		return 0;
 	}
-	/* The visitor sees the end of a round before the records that it lets go. */
-	if (s->visitor->user)
-		s->visitor->user(s->ctx, bytes, block_offset_of(bytes), &skip);
 	if (h->type == ROUND_TYPE)
 		order_round(&s->order);
+	if (s->visitor->user)
+		s->visitor->user(s->ctx, bytes, block_offset_of(bytes), &skip);
 	return skip;
 }
 
