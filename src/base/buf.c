@@ -66,6 +66,36 @@ void buf_add_u64(struct buf *b, uint64_t value)
 	buf_add_mem(b, start, (size_t)(end - start));
 }
 
+void buf_add_grouped(struct buf *b, uint64_t value, unsigned width)
+{
+	char text[32];
+	size_t at = sizeof(text), digits = 0;
+
+	do {
+		if (digits && digits % 3 == 0)
+			text[--at] = ',';
+		text[--at] = (char)('0' + value % 10);
+		value /= 10;
+		digits++;
+	} while (value);
+	if (sizeof(text) - at < width)
+		buf_pad(b, width - (sizeof(text) - at), ' ');
+	buf_add_mem(b, text + at, sizeof(text) - at);
+}
+
+void buf_add_size(struct buf *b, uint64_t bytes)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+	double value = (double)bytes;
+	size_t unit = 0;
+
+	while (value >= 999.5 && unit + 1 < ARRAY_LEN(units)) {
+		value /= 1000;
+		unit++;
+	}
+	buf_addf(b, "%.*f %s", unit && value < 99.95 ? 1 : 0, value, units[unit]);
+}
+
 void buf_add_fixed(struct buf *b, double value, unsigned decimals, unsigned width)
 {
 	static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};

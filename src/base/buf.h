@@ -20,6 +20,10 @@ void buf_addf(struct buf *b, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void buf_addv(struct buf *b, const char *fmt, va_list ap);
 /* Numbers without printf(), which is most of the cost of printing a thousand lines a second. */
 void buf_add_u64(struct buf *b, uint64_t value);
+/* With a comma between thousands, padded on the left to @width. */
+void buf_add_grouped(struct buf *b, uint64_t value, unsigned width);
+/* "3.2 MB": powers of 1000, three digits or so. */
+void buf_add_size(struct buf *b, uint64_t bytes);
 /* As "%*.*f" does, except for the last digit of a tie; @width pads with blanks on the left. */
 void buf_add_fixed(struct buf *b, double value, unsigned decimals, unsigned width);
 void buf_pad(struct buf *b, size_t count, char c);

@@ -194,6 +194,11 @@ void order_round(struct order *o)
 	o->next_flush_ns = o->newest_ns;
 }
 
+void order_flush_until(struct order *o, uint64_t limit_ns)
+{
+	flush_until(o, limit_ns, 0);
+}
+
 void order_flush_all(struct order *o)
 {
 	flush_until(o, UINT64_MAX, 0);

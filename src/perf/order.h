@@ -69,6 +69,8 @@ void order_push(struct order *o, uint64_t time_ns, unsigned char *bytes, uint32_
 
 /* A round is over: what is older than everything of the round before is given out. */
 void order_round(struct order *o);
+/* What is not newer than this is given out. */
+void order_flush_until(struct order *o, uint64_t limit_ns);
 void order_flush_all(struct order *o);
 void order_release(struct order *o);
 
