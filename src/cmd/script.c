@@ -53,7 +53,8 @@ static const struct option_def script_table[] = {
 	OPT(0, "show-cgroup-events", NULL, OPT_FLAG, show_cgroup, "names of cgroups"),
 	OPT(0, "show-bpf-events", NULL, OPT_FLAG, show_bpf, "BPF programs and kernel symbols"),
 	OPT(0, "show-text-poke-events", NULL, OPT_FLAG, show_text_poke, "changes of kernel code"),
-	OPT(0, "show-round-events", NULL, OPT_FLAG, show_round, "where the recorder went round; records as they stand in the file"),
+	OPT(0, "show-round-events", NULL, OPT_FLAG, show_round,
+	    "where the recorder went round; records as they stand in the file"),
 	{},
 };
 
@@ -251,7 +252,11 @@ static bool prepare_plans(struct script *s, uint32_t type)
 	if (s->plans.len == s->data->stream.events.len && !first)
 		return true;
 	s->sampled |= first;
-	return script_plans_make(s, &s->problem) == 0;
+	if (script_plans_make(s, first, &s->problem) < 0)
+		return false;
+	if (first && s->o.header && s->data->pipe)
+		script_header(s);
+	return true;
 }
 
 static bool on_record(void *ctx, const struct stream_record *raw)
@@ -260,6 +265,8 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 	const char *reason = "";
 	struct record r;
 
+	if (s->o.header_only)
+		return true;
 	if (!prepare_plans(s, raw->header->type))
 		return false;
 	if (!raw->event)
@@ -284,9 +291,10 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 	struct script *s = ctx;
 
 	(void)ret_skip;
-	if (s->o.dump)
+	if (s->o.dump && !s->o.header_only)
 		script_dump_user(s, bytes, file_offset);
-	else if (s->o.show_round && h->type == USER_FINISHED_ROUND && !s->o.json)
+	else if (s->o.show_round && h->type == USER_FINISHED_ROUND && !s->o.json &&
+		 !s->o.header_only)
 		buf_add(&s->out, "PERF_RECORD_FINISHED_ROUND\n");
 }
 
@@ -320,15 +328,13 @@ static int read_all(struct script *s)
 	bool only = s->o.header_only;
 	int r = 0;
 
-	/* A file says all of this first, a pipe only at the end. */
+	/* A file says all of this first, a pipe before its first sample, if then. */
 	if ((s->o.header || only) && !s->data->pipe)
 		script_header(s);
 	if (!only || s->data->pipe)
 		r = perfdata_read(s->data, &visitor, s, &e);
-	if (s->data->pipe && only) {
-		buf_clear(&s->out);
+	if (s->data->pipe && only)
 		script_header(s);
-	}
 	script_flush(s);
 	pager_end(&s->pager);
 	if (s->problem.text[0])
@@ -362,7 +368,7 @@ static int run_opened(struct script *s)
 
 	if (script_filters_make(s, &e) < 0)
 		return command_fail(EXIT_USAGE, "script: %s (see tacho script --help)", e.text);
-	if (!s->data->pipe && script_plans_make(s, &e) < 0)
+	if (!s->data->pipe && script_plans_make(s, true, &e) < 0)
 		return command_fail(EXIT_FAILED, "script: %s", e.text);
 	pager_begin(&s->pager);
 	/* The pager is told by Ctrl-C too, and may go on; we end with it. */

@@ -126,6 +126,7 @@ struct script {
 	struct threads threads;
 	struct script_type_fields types[TYPE_COUNT];
 	VEC(struct script_plan) plans;
+	size_t name_width;
 	VEC(struct script_range) ranges;
 	strvec comms;
 	VEC(uint32_t) pids, tids;
@@ -143,8 +144,11 @@ struct script {
 /* script_fields.c */
 void script_fields_init(struct script *s);
 int script_fields_parse(struct script *s, const char *text, struct err *e);
-/* Plans for all events that are known by now; fails if a field was asked for that is not there. */
-int script_plans_make(struct script *s, struct err *e);
+/*
+ * Plans for the events that are new, or for all again, because names and formats may have come
+ * since. Fails if a field was asked for that is not there.
+ */
+int script_plans_make(struct script *s, bool all, struct err *e);
 void script_plans_release(struct script *s);
 
 /* script_filter.c */

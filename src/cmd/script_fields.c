@@ -52,6 +52,9 @@ void script_fields_init(struct script *s)
 	s->types[TYPE_SYNTH].fields = FIELDS_START | FIELDS_NAMES | FIELD_SYNTH;
 }
 
+/* Longer names stand out of their column. */
+#define NAME_WIDTH_MAX 256
+
 /* ---- -F ---- */
 
 static int unknown_field(const char *name, struct err *e)
@@ -304,29 +307,34 @@ static void make_plan(struct script *s, size_t number, size_t name_width)
 		plan->format = find_format(s, event);
 }
 
-int script_plans_make(struct script *s, struct err *e)
+int script_plans_make(struct script *s, bool all, struct err *e)
 {
 	const struct stream *stream = &s->data->stream;
-	size_t width = 0;
+	size_t from = all ? 0 : s->plans.len, width = s->name_width;
+	uint32_t trace_fields = s->types[TYPE_TRACE].fields;
 
-	vec_each(&stream->events, event) {
+	for (size_t i = from; i < stream->events.len; i++) {
+		const struct stream_event *event = &stream->events.items[i];
 		enum script_type type = type_of(&event->attr);
 		size_t len = strlen(perfdata_event_name(event));
 
-		width = len > width ? len : width;
-		if (is_dummy(&event->attr) || s->types[type].examined)
+		if (len > width && len <= NAME_WIDTH_MAX)
+			width = len;
+		if (is_dummy(&event->attr))
 			continue;
-		show_chains(s, type, event);
-		if (examine(s, &s->types[type], event, e) < 0)
+		/* Tracepoints with and without call chains may be mixed. */
+		if (!s->types[type].examined || (type == TYPE_TRACE && !s->data->pipe))
+			show_chains(s, type, event);
+		if (!s->types[type].examined && examine(s, &s->types[type], event, e) < 0)
 			return -EINVAL;
 	}
-	/* Tracepoints with and without call chains may be mixed. */
-	vec_each(&stream->events, event)
-		if (event->attr.type == PERF_TYPE_TRACEPOINT && !s->data->pipe)
-			show_chains(s, TYPE_TRACE, event);
+	/* All of them again only if the column changes, lest many events take their square of time. */
+	if (width != s->name_width || s->types[TYPE_TRACE].fields != trace_fields)
+		from = 0;
+	s->name_width = width;
 	while (s->plans.len < stream->events.len)
 		vec_push(&s->plans, (struct script_plan){});
-	for (size_t i = 0; i < s->plans.len; i++)
+	for (size_t i = from; i < s->plans.len; i++)
 		make_plan(s, i, width);
 	return 0;
 }

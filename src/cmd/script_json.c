@@ -59,24 +59,34 @@ static const char *context_name(uint64_t ip)
 	}
 }
 
-/* Frames in the order of the record, each with the mode that it was in. */
+/* Frames in the order of the record, each with the mode that it was in: most of all that there is
+ * to print, and so written by hand. */
 static void add_chain(struct json *j, const uint64_t *chain, uint64_t len)
 {
 	const char *context = NULL;
+	bool first = true;
+	char *p;
 
 	jw_key(j, "callchain");
 	jw_open(j, '[');
+	p = buf_room(j->out, len * 64);
 	for (uint64_t i = 0; i < len; i++) {
 		if (chain[i] >= (uint64_t)PERF_CONTEXT_MAX) {
 			context = context_name(chain[i]);
 			continue;
 		}
-		jw_open(j, '{');
-		kv_address(j, "ip", chain[i]);
-		if (context)
-			jw_kv_str(j, "context", context);
-		jw_close(j, '}');
+		if (!first)
+			*p++ = ',';
+		first = false;
+		p = put_lit(p, "{\"ip\":\"0x");
+		p = put_hex(p, chain[i]);
+		if (context) {
+			p = put_lit(p, "\",\"context\":\"");
+			p = put_mem(p, context, strlen(context));
+		}
+		p = put_lit(p, "\"}");
 	}
+	buf_commit(j->out, p);
 	jw_close(j, ']');
 }
 

@@ -18,8 +18,8 @@
  */
 void script_printable(struct buf *out, const char *text, size_t len)
 {
+	CLEANUP(free_ptr) char *copy = NULL;
 	bool plain = true;
-	char copy[256];
 
 	for (size_t i = 0; i < len; i++)
 		plain &= text[i] >= 0x20 && text[i] < 0x7f;
@@ -27,19 +27,8 @@ void script_printable(struct buf *out, const char *text, size_t len)
 		buf_add_mem(out, text, len);
 		return;
 	}
-	/* In pieces, because text_add_printable() wants an end; a character may be cut, hence 252. */
-	while (len) {
-		size_t piece = len < 252 ? len : 252;
-
-		while (piece < len && piece > 240 && (text[piece] & 0xc0) == 0x80)
-			piece--;
-		for (size_t i = 0; i < piece; i++)
-			copy[i] = text[i] ? text[i] : '?';
-		copy[piece] = '\0';
-		text_add_printable(out, copy);
-		text += piece;
-		len -= piece;
-	}
+	copy = xstrndup(text, len);
+	text_add_printable(out, copy);
 }
 
 /* ---- the columns that every line begins with ---- */
