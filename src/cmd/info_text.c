@@ -189,9 +189,12 @@ static void add_events(struct info *info)
 				 (unsigned long long)event->attr.sample_period);
 		buf_addf(out, " %12s  ", buf_str(&rate));
 		text_add_printable(out, perfdata_event_name(event));
-		if (event->leader != i)
-			buf_addf(out, "  (in the group of %s)",
-				 perfdata_event_name(&st->events.items[event->leader]));
+		if (event->leader != i) {
+			buf_add(out, "  (in the group of ");
+			text_add_printable(out,
+					   perfdata_event_name(&st->events.items[event->leader]));
+			buf_add_char(out, ')');
+		}
 		if (s->frames && s->samples)
 			buf_addf(out, "  (%.1f frames a stack)",
 				 (double)s->frames / (double)s->samples);

@@ -218,7 +218,7 @@ static int call_sizeof(struct print_expr_parser *x, uint32_t *ret)
 {
 	unsigned long_bytes = x->fmt->abi.long_bytes;
 	struct ctype type;
-	uint32_t node;
+	uint32_t node = 0;
 	int err;
 
 	if (print_expr_type(x, &type)) {

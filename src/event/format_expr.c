@@ -371,7 +371,7 @@ typedef VEC(uint32_t) argvec;
 static int arguments(struct print_expr_parser *x, argvec *args)
 {
 	while (lexer_skip(&x->lex, ',')) {
-		uint32_t node;
+		uint32_t node = 0;
 		int err = print_expr_parse(x, &node);
 
 		if (err)
@@ -384,7 +384,7 @@ static int arguments(struct print_expr_parser *x, argvec *args)
 int print_program_parse(struct tracepoint_format *fmt, const char *text, size_t len, struct err *e)
 {
 	struct print_expr_parser x = {.fmt = fmt, .start = text, .e = e};
-	uint32_t format, format_len;
+	uint32_t format = 0, format_len = 0;
 	argvec args = {};
 	int err;
 

@@ -107,10 +107,11 @@ static void put_ip(struct format_run *run, const char *suffix, struct value v)
 
 void format_put_sockaddr(struct format_run *run, struct value v, bool with_port)
 {
-	uint16_t family = 0;
+	uint16_t family;
 
-	if (v.bytes && v.len >= 8)
-		memcpy(&family, v.bytes, sizeof(family));
+	if (!v.bytes || v.len < 8)
+		return;
+	memcpy(&family, v.bytes, sizeof(family));
 	if (run->fmt->abi.swap)
 		family = __builtin_bswap16(family);
 	if (family == FAMILY_INET) {

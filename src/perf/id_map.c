@@ -1,11 +1,14 @@
 #include "perf/id_map.h"
 #include "base/alloc.h"
+#include "base/clock.h"
+
+#include <sys/random.h>
 
 #define SLOTS_FIRST 64
 
 static void put(struct id_map *map, uint64_t id, uint32_t event)
 {
-	size_t i = id_map_hash(id) & map->mask;
+	size_t i = id_map_hash(id, map->seed) & map->mask;
 
 	while (map->slots[i].id && map->slots[i].id != id)
 		i = (i + 1) & map->mask;
@@ -17,6 +20,10 @@ static void grow(struct id_map *map)
 {
 	struct id_map bigger = {.mask = map->slots ? 2 * map->mask + 1 : SLOTS_FIRST - 1};
 
+	/* Early at boot there may be no random numbers yet; then the clock must do. */
+	if (getrandom(&bigger.seed, sizeof(bigger.seed), GRND_NONBLOCK) !=
+	    (ssize_t)sizeof(bigger.seed))
+		bigger.seed = clock_now_ns() * 0x9e3779b97f4a7c15ull;
 	bigger.slots = xcalloc(bigger.mask + 1, sizeof(*bigger.slots));
 	for (size_t i = 0; map->slots && i <= map->mask; i++)
 		if (map->slots[i].id)

@@ -38,6 +38,17 @@ void order_block_close(struct order *o, struct block *b)
 		block_done(o, b);
 }
 
+void order_block_hold(struct block *b)
+{
+	b->waiting++;
+}
+
+void order_block_let_go(struct order *o, struct block *b)
+{
+	if (!--b->waiting && !b->filling)
+		block_done(o, b);
+}
+
 struct block *block_of(const void *bytes)
 {
 	return (struct block *)((uintptr_t)bytes & ~(uintptr_t)(BLOCK_BYTES - 1));
@@ -47,6 +58,12 @@ uint64_t block_offset_of(const void *bytes)
 {
 	const struct block *b = block_of(bytes);
 
+	if (b->copies) {
+		uint64_t offset;
+
+		memcpy(&offset, (const unsigned char *)bytes - sizeof(offset), sizeof(offset));
+		return offset;
+	}
 	if (b->outside)
 		return b->file_offset;
 	return b->file_offset + (uint64_t)((const unsigned char *)bytes - b->data);
@@ -69,8 +86,7 @@ static void give(struct order *o, const struct order_entry *entry)
 	if (!o->stopped && !o->give(o->ctx, entry))
 		o->stopped = true;
 	o->waiting--;
-	if (!--b->waiting && !b->filling)
-		block_done(o, b);
+	order_block_let_go(o, b);
 }
 
 /* Runs by the time of their first record; where times are equal, the one that came first. */
@@ -100,8 +116,9 @@ static void sift_down(const struct order *o, uint32_t *heap, size_t len, size_t 
 	}
 }
 
-/* Gives from the run at the top while no other run has something older. */
-static void give_from_top(struct order *o, const uint32_t *heap, size_t len, uint64_t limit_ns)
+/* Gives from the run at the top while no other run has something older, and more than @keep wait. */
+static void give_from_top(struct order *o, const uint32_t *heap, size_t len, uint64_t limit_ns,
+			  size_t keep)
 {
 	struct order_run *run = &o->runs.items[heap[0]];
 	uint64_t stop = limit_ns;
@@ -118,7 +135,7 @@ static void give_from_top(struct order *o, const uint32_t *heap, size_t len, uin
 	}
 	do
 		give(o, &o->entries.items[run->next++]);
-	while (run->next < run->end &&
+	while (run->next < run->end && o->waiting > keep &&
 	       (o->entries.items[run->next].time_ns < stop ||
 		(o->entries.items[run->next].time_ns == stop && !stop_before)));
 }
@@ -156,7 +173,7 @@ static void flush_until(struct order *o, uint64_t limit_ns, size_t keep)
 
 		if (o->entries.items[run->next].time_ns > limit_ns)
 			break;
-		give_from_top(o, heap, len, limit_ns);
+		give_from_top(o, heap, len, limit_ns, keep);
 		if (run->next == run->end)
 			heap[0] = heap[--len];
 		sift_down(o, heap, len, 0);

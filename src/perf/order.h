@@ -4,8 +4,8 @@
  * nearly free where a sort would not be. The bytes stay in the blocks they were read into; a block
  * lives as long as a record in it waits.
  *
- * Memory is bounded: above ORDER_BYTES_MAX or ORDER_ENTRIES_MAX of waiting records the older half is given out early,
- * and what then comes too late is counted.
+ * Memory is bounded: above ORDER_BYTES_MAX or ORDER_ENTRIES_MAX of waiting records the older half is
+ * given out early, and what then comes too late is counted.
  */
 #ifndef TACHO_PERF_ORDER_H
 #define TACHO_PERF_ORDER_H
@@ -17,12 +17,13 @@
 
 #define BLOCK_BYTES       (1u << 20) /* and aligned to it, so that a record's address gives its block */
 #define ORDER_BYTES_MAX   (256u << 20)
-#define ORDER_ENTRIES_MAX (8u << 20)
+#define ORDER_ENTRIES_MAX (4u << 20)
 
 struct block {
-	uint32_t waiting;     /* records in the queue */
+	uint32_t waiting;     /* records in the queue, and holds */
 	bool filling;         /* somebody still writes to it */
 	bool outside;         /* file_offset is that of a compressed record, for all of it */
+	bool copies;          /* before each record stand 8 bytes: its offset in the file */
 	uint64_t file_offset; /* of data[0] */
 	unsigned char data[];
 };
@@ -60,6 +61,9 @@ struct order {
 struct block *order_block_new(struct order *o);
 /* The writer has left it: from now on it lives as long as its records. */
 void order_block_close(struct order *o, struct block *b);
+/* Keeps a block while somebody outside of the queue reads from it. */
+void order_block_hold(struct block *b);
+void order_block_let_go(struct order *o, struct block *b);
 struct block *block_of(const void *bytes);
 /* Where in the file a record lies, or the compressed one that holds it. */
 uint64_t block_offset_of(const void *bytes);

@@ -23,11 +23,18 @@ bool stream_add_event(struct stream *s, const struct perf_event_attr *attr, uint
 
 bool stream_add_id(struct stream *s, uint32_t event, uint64_t id)
 {
-	if (s->ids.count >= STREAM_IDS_MAX || s->events.items[event].ids.len >= STREAM_IDS_MAX)
+	if (s->id_count >= STREAM_IDS_MAX)
 		return false;
+	s->id_count++;
 	vec_push(&s->events.items[event].ids, id);
 	id_map_add(&s->ids, id, event);
 	return true;
+}
+
+void stream_name_event(struct stream_event *event, const char *name)
+{
+	free(event->name);
+	event->name = xstrndup(name, STREAM_NAME_MAX);
 }
 
 struct stream_event *stream_find_id(struct stream *s, uint64_t id)
@@ -158,19 +165,21 @@ static bool find_event(struct stream *s, const struct perf_event_header *h, uint
 /* Arrays inside a record are read in place, so it has to be aligned. */
 static unsigned char *aligned_copy(struct stream *s, const unsigned char *bytes, size_t size)
 {
+	uint64_t offset = block_offset_of(bytes);
 	unsigned char *to;
 
-	if (!s->copies || s->copies_used + size > BLOCK_ROOM) {
+	if (!s->copies || s->copies_used + sizeof(offset) + size > BLOCK_ROOM) {
 		if (s->copies)
 			order_block_close(&s->order, s->copies);
 		s->copies = order_block_new(&s->order);
-		s->copies->outside = true;
-		s->copies->file_offset = block_offset_of(bytes);
+		s->copies->copies = true;
 		s->copies_used = 0;
 	}
 	to = s->copies->data + s->copies_used;
+	memcpy(to, &offset, sizeof(offset));
+	to += sizeof(offset);
 	memcpy(to, bytes, size);
-	s->copies_used += (size + 7) & ~(size_t)7;
+	s->copies_used += sizeof(offset) + ((size + 7) & ~(size_t)7);
 	return to;
 }
 
@@ -189,11 +198,12 @@ static void kernel_record(struct stream *s, unsigned char *bytes)
 	if (!find_event(s, h, &event))
 		return;
 	l = &s->events.items[event].layout;
+	/* Before the bytes are turned around, because those of unknown types are not. */
+	layout_word(h, l->sample_time_at, l->trailer_time_at, s->swap, &time_ns);
 	if (s->swap && record_swap(l, bytes, &reason) < 0) {
 		stream_damage(s, block_offset_of(bytes), "%s", reason);
 		return;
 	}
-	layout_word(h, l->sample_time_at, l->trailer_time_at, false, &time_ns);
 	/* What has no time does not wait. */
 	if (s->unordered || !time_ns || time_ns == ~0ull)
 		give(s, time_ns == ~0ull ? 0 : time_ns, bytes, event);
@@ -231,8 +241,14 @@ static uint64_t one_record(struct stream *s, unsigned char *bytes)
 	}
 	if (h->type == ROUND_TYPE)
 		order_round(&s->order);
-	if (s->visitor->user)
+	if (s->visitor->user) {
+		struct block *b = block_of(bytes);
+
+		/* Records inside of it may fill the block of copies that it lies in itself. */
+		order_block_hold(b);
 		s->visitor->user(s->ctx, bytes, block_offset_of(bytes), &skip);
+		order_block_let_go(&s->order, b);
+	}
 	return skip;
 }
 

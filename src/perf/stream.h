@@ -68,6 +68,7 @@ struct stream {
 	bool unordered; /* give records as they come */
 	VEC(struct stream_event) events;
 	struct id_map ids;
+	uint64_t id_count; /* with those that came twice */
 	struct order order;
 	uint64_t last_ns;     /* the time of the last record that came in */
 	struct block *copies; /* of records that were not aligned */
@@ -83,11 +84,14 @@ struct stream {
 
 /* More of them than this is a lie. */
 #define STREAM_EVENTS_MAX 65536u
-#define STREAM_IDS_MAX    (8u << 20)
+#define STREAM_NAME_MAX   1024u
+#define STREAM_IDS_MAX    (2u << 20) /* of all events together */
 
 /* The event's number, or false if there are too many. @attr is copied. */
 bool stream_add_event(struct stream *s, const struct perf_event_attr *attr, uint32_t *ret_event);
 bool stream_add_id(struct stream *s, uint32_t event, uint64_t id);
+/* A copy of @name, cut at STREAM_NAME_MAX bytes. */
+void stream_name_event(struct stream_event *event, const char *name);
 struct stream_event *stream_find_id(struct stream *s, uint64_t id);
 
 void stream_damage(struct stream *s, uint64_t offset, const char *fmt, ...) PRINTF_LIKE(3, 4);

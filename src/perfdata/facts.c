@@ -4,9 +4,10 @@
 #include <string.h>
 
 /* More of anything than this is a lie. */
-#define WORDS_MAX      65536u
-#define BUILD_IDS_MAX  1000000u
-#define BUILD_ID_BYTES 20u
+#define WORDS_MAX       65536u
+#define BUILD_IDS_MAX   1000000u
+#define BUILD_ID_BYTES  20u
+#define NAMES_BYTES_MAX (64u << 20) /* of all files with a build id */
 
 /* A string of a feature: its length with padding, then its bytes, somewhere among them a NUL. */
 static char *take_string(struct cursor *c)
@@ -49,14 +50,6 @@ static void read_cmdline(struct perfdata_facts *f, struct cursor *c)
 	}
 }
 
-static void name_event(struct stream *s, uint32_t number, char *name)
-{
-	struct stream_event *event = &s->events.items[number];
-
-	free(event->name);
-	event->name = name;
-}
-
 /* Names of events and, for what the attr section has not, their ids. */
 static void read_event_desc(struct stream *s, struct cursor *c)
 {
@@ -77,23 +70,27 @@ static void read_event_desc(struct stream *s, struct cursor *c)
 		if (!name)
 			return;
 		if (i < s->events.len && *name)
-			name_event(s, i, name);
-		else
-			free(name);
+			stream_name_event(&s->events.items[i], name);
+		free(name);
 	}
 }
 
 static void read_groups(struct stream *s, struct cursor *c)
 {
-	uint32_t count = cursor_u32(c);
+	uint32_t count = cursor_u32(c), next = 0;
 
 	for (uint32_t i = 0; i < count && !c->failed; i++) {
 		char *name = take_string(c);
 		uint32_t leader = cursor_u32(c), members = cursor_u32(c);
 
 		free(name);
-		if (c->failed || leader >= s->events.len || members > s->events.len - leader)
-			continue;
+		/* Groups stand in the order of their events, and no event is in two. */
+		if (c->failed || leader < next || leader >= s->events.len || !members ||
+		    members > s->events.len - leader) {
+			c->failed = true;
+			return;
+		}
+		next = leader + members;
 		s->events.items[leader].members = members;
 		for (uint32_t k = 0; k < members; k++)
 			s->events.items[leader + k].leader = leader;
@@ -104,8 +101,13 @@ static void read_pmus(struct perfdata_facts *f, struct cursor *c)
 {
 	uint32_t count = cursor_u32(c);
 
-	if (count > WORDS_MAX)
+	if (count > WORDS_MAX) {
 		c->failed = true;
+		return;
+	}
+	vec_each(&f->pmus, pmu)
+		free(pmu->name);
+	f->pmus.len = 0;
 	for (uint32_t i = 0; i < count && !c->failed; i++) {
 		struct pmu_fact pmu = {.type = cursor_u32(c)};
 
@@ -123,8 +125,10 @@ void facts_add_build_id(struct perfdata_facts *f, struct cursor entry, uint16_t 
 	fact.pid = (int32_t)cursor_u32(&entry);
 	id = cursor_part(&entry, entry.at, 24);
 	name = cursor_part(&entry, 28, entry.size > 28 ? entry.size - 28 : 0);
-	if (entry.failed || id.failed || name.failed || f->build_ids.len >= BUILD_IDS_MAX)
+	if (entry.failed || id.failed || name.failed || f->build_ids.len >= BUILD_IDS_MAX ||
+	    f->build_id_names_bytes + name.size > NAMES_BYTES_MAX)
 		return;
+	f->build_id_names_bytes += name.size;
 	if (has_size && id.data[BUILD_ID_BYTES] <= BUILD_ID_BYTES)
 		fact.size = id.data[BUILD_ID_BYTES];
 	memcpy(fact.id, id.data, BUILD_ID_BYTES);

@@ -44,6 +44,7 @@ struct perfdata_facts {
 	struct perfdata_compressed compressed;
 	VEC(struct pmu_fact) pmus;
 	VEC(struct build_id_fact) build_ids;
+	uint64_t build_id_names_bytes;
 	VEC(struct tracepoint_fact) tracepoints;
 	uint32_t tracing_long_size, tracing_page_size; /* of the recorded machine */
 };
@@ -52,7 +53,7 @@ struct perfdata_facts {
 void facts_add(struct perfdata_facts *facts, struct stream *stream, enum feature feature,
 	       struct cursor section, uint64_t file_offset);
 
-/* The blob of tracing data: the tracepoints' formats. */
+/* The blob of tracing data: the tracepoints' formats. Only the first that has any counts. */
 void facts_add_tracing(struct perfdata_facts *facts, struct stream *stream, struct cursor blob,
 		       uint64_t file_offset);
 

@@ -133,11 +133,15 @@ static void name_events(const struct perfdata_facts *f, struct stream *s)
 void facts_add_tracing(struct perfdata_facts *facts, struct stream *stream, struct cursor blob,
 		       uint64_t file_offset)
 {
-	read_blob(facts, &blob);
+	/* A recording has one. Whoever repeats it would have all events gone through each time. */
 	if (facts->tracepoints.len)
+		return;
+	read_blob(facts, &blob);
+	if (facts->tracepoints.len) {
 		qsort(facts->tracepoints.items, facts->tracepoints.len,
 		      sizeof(*facts->tracepoints.items), by_id);
-	name_events(facts, stream);
+		name_events(facts, stream);
+	}
 	if (blob.failed)
 		stream_damage(stream, file_offset, "the tracepoints' formats are not valid");
 }

@@ -7,6 +7,7 @@ struct inflate {
 	struct feed feed;
 	uint64_t in, out, last_offset;
 	bool broken;
+	bool busy; /* a compressed record inside of a compressed one would come back here */
 };
 
 struct inflate *inflate_new(struct stream *stream)
@@ -43,9 +44,12 @@ bool inflate_piece(struct inflate *i, const void *data, size_t size, uint64_t fi
 
 	if (i->broken)
 		return false;
+	if (i->busy)
+		return broken(i, file_offset, "it stands inside of another one");
 	i->in += size;
+	i->busy = true;
 	i->last_offset = i->feed.file_offset = file_offset;
-	while ((in.pos < in.size || more) && !i->feed.stream->stopped) {
+	while ((in.pos < in.size || more) && !i->broken && !i->feed.stream->stopped) {
 		size_t room, r;
 		ZSTD_outBuffer out = {};
 
@@ -62,14 +66,15 @@ bool inflate_piece(struct inflate *i, const void *data, size_t size, uint64_t fi
 		more = out.pos == out.size;
 		feed_bytes(&i->feed, out.pos);
 	}
-	return !i->feed.stream->stopped;
+	i->busy = false;
+	return !i->broken && !i->feed.stream->stopped;
 }
 
 void inflate_end(struct inflate *i)
 {
 	size_t left = feed_left(&i->feed);
 
-	if (left && !i->feed.stream->stopped && !i->broken)
+	if ((left || i->feed.skip) && !i->feed.stream->stopped && !i->broken)
 		stream_damage(
 			i->feed.stream, i->last_offset,
 			"the compressed records end in the middle of a record, %zu bytes of it "

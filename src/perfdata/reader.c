@@ -7,9 +7,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A feature section is small; tracing data of all tracepoints comes to some megabytes. */
-#define SECTION_BYTES_MAX (64u << 20)
-#define ATTRS_BYTES_MAX   (64u << 20)
+/*
+ * Sections are small; tracing data of all tracepoints comes to some megabytes. The limits are for
+ * all together, because sections may lie over each other.
+ */
+#define SECTIONS_BYTES_MAX (64u << 20)
+#define ATTRS_BYTES_MAX    (64u << 20)
+#define IDS_BYTES_MAX      (8ull * STREAM_IDS_MAX)
 
 /* ---- bytes of the file ---- */
 
@@ -81,10 +85,23 @@ static bool add_ids(struct perfdata *p, uint32_t event, struct cursor *ids)
 	return true;
 }
 
+/* The ids of one event; @left: what may still be read of ids in this file. */
+static bool read_ids(struct perfdata *p, uint32_t event, struct perfdata_section at, uint64_t *left)
+{
+	CLEANUP(free_ptr) void *bytes = NULL;
+	struct cursor ids;
+
+	if (at.size > *left || !load_part(p, at, *left, &ids, &bytes))
+		return false;
+	*left -= at.size;
+	return add_ids(p, event, &ids);
+}
+
 static int read_attrs(struct perfdata *p, struct perfdata_section attrs, uint64_t entry_size,
 		      struct err *e)
 {
 	CLEANUP(free_ptr) void *bytes = NULL;
+	uint64_t ids_left = IDS_BYTES_MAX;
 	struct cursor c;
 
 	if (entry_size < PERF_ATTR_SIZE_VER0 + 16 || entry_size > 4096)
@@ -99,11 +116,9 @@ static int read_attrs(struct perfdata *p, struct perfdata_section attrs, uint64_
 			       p->path, (unsigned long long)attrs.offset,
 			       (unsigned long long)attrs.size);
 	while (c.size - c.at >= entry_size) {
-		CLEANUP(free_ptr) void *id_bytes = NULL;
 		uint64_t at = attrs.offset + c.at;
 		struct perf_event_attr attr;
 		struct perfdata_section ids;
-		struct cursor id_cursor;
 		uint32_t event;
 
 		if (!attr_read(&c, entry_size - 16, &attr))
@@ -113,9 +128,9 @@ static int read_attrs(struct perfdata *p, struct perfdata_section attrs, uint64_
 		if (!stream_add_event(&p->stream, &attr, &event))
 			return err_set(e, EBADMSG, "%s: more than %u events", p->path,
 				       STREAM_EVENTS_MAX);
-		if (!load_part(p, ids, ATTRS_BYTES_MAX, &id_cursor, &id_bytes) ||
-		    !add_ids(p, event, &id_cursor))
-			stream_damage(&p->stream, at, "the ids of event %u lie outside of the file",
+		if (!read_ids(p, event, ids, &ids_left))
+			stream_damage(&p->stream, at,
+				      "the ids of event %u lie outside of the file or are too many",
 				      event);
 	}
 	return 0;
@@ -124,6 +139,7 @@ static int read_attrs(struct perfdata *p, struct perfdata_section attrs, uint64_
 static void read_features(struct perfdata *p, const uint64_t *bits)
 {
 	struct perfdata_section at = {p->data_offset + p->data_size, 16};
+	size_t left = SECTIONS_BYTES_MAX;
 
 	for (unsigned f = 0; f < 256; f++) {
 		CLEANUP(free_ptr) void *table = NULL, *bytes = NULL;
@@ -141,13 +157,14 @@ static void read_features(struct perfdata *p, const uint64_t *bits)
 		at.offset += 16;
 		if (f >= FEATURE_END)
 			continue;
-		if (!load_part(p, section, SECTION_BYTES_MAX, &c, &bytes)) {
+		if (!load_part(p, section, left, &c, &bytes)) {
 			stream_damage(&p->stream, section.offset,
 				      "the %s section of the header (%llu bytes) lies outside of "
 				      "the file or is too large",
 				      feature_name(f), (unsigned long long)section.size);
 			continue;
 		}
+		left -= section.size;
 		p->features.present |= 1ull << f;
 		buf_add_mem(&p->features.sections[f], c.data, c.size);
 		facts_add(&p->facts, &p->stream, f, c, section.offset);

@@ -38,6 +38,8 @@ static bool add_record(void *ctx, const struct stream_record *from)
 	const char *reason;
 
 	widen(from->time_ns, &s->first_ns, &s->last_ns);
+	if (!from->event)
+		return true;
 	if (record_decode(&from->event->layout, from->header, &r, &reason) < 0) {
 		s->undecodable++;
 		stream_damage(&s->file->stream, from->file_offset, "%s", reason);

@@ -37,11 +37,10 @@ static bool update_event(struct perfdata *p, struct cursor *c)
 	if (!text)
 		return false;
 	if (kind == UPDATE_NAME) {
-		free(event->name);
-		event->name = xstrdup(text);
+		stream_name_event(event, text);
 	} else {
 		free(event->unit);
-		event->unit = xstrdup(text);
+		event->unit = xstrndup(text, STREAM_NAME_MAX);
 	}
 	return true;
 }
@@ -55,9 +54,10 @@ static bool add_feature(struct perfdata *p, struct cursor *c, uint64_t file_offs
 		return false;
 	if (feature >= FEATURE_END)
 		return true; /* newer than we are */
+	if (p->features.present >> feature & 1)
+		return true; /* each is written once */
 	section.swap = c->swap;
 	p->features.present |= 1ull << feature;
-	buf_clear(&p->features.sections[feature]);
 	buf_add_mem(&p->features.sections[feature], section.data, section.size);
 	facts_add(&p->facts, &p->stream, (enum feature)feature, section, file_offset);
 	return true;
