@@ -11,6 +11,18 @@ static void make_room(struct buf *b, size_t more)
 	b->s = xrealloc(b->s, b->cap, 1);
 }
 
+char *buf_room(struct buf *b, size_t bytes)
+{
+	make_room(b, bytes);
+	return b->s + b->len;
+}
+
+void buf_commit(struct buf *b, const char *end)
+{
+	b->len = (size_t)(end - b->s);
+	b->s[b->len] = '\0';
+}
+
 void buf_add_mem(struct buf *b, const void *mem, size_t len)
 {
 	make_room(b, len);
