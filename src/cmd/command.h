@@ -33,7 +33,8 @@ enum {
 	EXIT_NOT_FOUND = 127,
 };
 
-extern const struct command cmd_list, cmd_events, cmd_stat, cmd_doctor, cmd_help, cmd_completion;
+extern const struct command cmd_list, cmd_events, cmd_stat, cmd_record, cmd_doctor, cmd_help,
+	cmd_completion;
 extern const struct command *const commands[]; /* ended by NULL */
 
 /* Prints "tacho: sentence" on stderr and returns @status. */

@@ -63,6 +63,15 @@ static void take_error(struct starter *s, struct cursor *body)
 		err_set(&s->error, code ? code : EIO, "%s", text);
 }
 
+static void take_started(struct starter *s, struct cursor *body)
+{
+	uint32_t events = cursor_u32(body), rings = cursor_u32(body);
+	uint64_t bytes = cursor_u64(body);
+
+	if (!body->failed && s->plan->on_started)
+		s->plan->on_started(s->plan->ctx, events, rings, bytes);
+}
+
 static void handle_message(struct starter *s, struct message *m)
 {
 	const struct recording_plan *plan = s->plan;
@@ -70,6 +79,9 @@ static void handle_message(struct starter *s, struct message *m)
 	struct record_counts counts;
 
 	switch (m->type) {
+	case MESSAGE_STARTED:
+		take_started(s, &m->body);
+		break;
 	case MESSAGE_PROGRESS:
 		if (counts_get(&m->body, &counts) && plan->on_progress)
 			plan->on_progress(plan->ctx, &counts);

@@ -43,6 +43,7 @@ struct recording_plan {
 	struct catalog *catalog;
 	/* Called by recording_run() in the starter's process. */
 	void (*on_progress)(void *ctx, const struct record_counts *counts);
+	void (*on_started)(void *ctx, unsigned events, unsigned rings, uint64_t ring_bytes);
 	void (*on_note)(void *ctx, const char *text);
 	void (*on_switched)(void *ctx, const char *path);
 	void *ctx;
