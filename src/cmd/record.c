@@ -182,6 +182,23 @@ static void release(struct record_session *s)
 	catalog_release(&s->catalog);
 }
 
+/* Hardware events were refused in a machine without a PMU: that needs to be said once. */
+static void explain(struct record_session *s, struct err *e)
+{
+	CLEANUP(free_ptr) char *text = xstrdup(e->text);
+	bool hardware = false;
+
+	vec_each(&s->events.events, event)
+		vec_each(&event->units, unit)
+			hardware |= unit->type == PERF_TYPE_HARDWARE ||
+				    unit->type == PERF_TYPE_HW_CACHE || unit->type == PERF_TYPE_RAW;
+	if (!hardware || s->summary.exec_failed || pmus_core(catalog_pmus(&s->catalog), 0))
+		return;
+	if (e->code == ENOENT || e->code == EOPNOTSUPP || e->code == ENODEV)
+		err_set(e, e->code, "%s; there is no PMU in this machine (tacho doctor says why)",
+			text);
+}
+
 static int record(struct record_session *s, struct err *e)
 {
 	int r = record_make_plan(s, e);
@@ -196,6 +213,8 @@ static int record(struct record_session *s, struct err *e)
 	s->plan.progress_ns = shows_progress(s) ? PROGRESS_NS : 0;
 	r = recording_run(&s->plan, &s->summary, e);
 	erase_progress(s);
+	if (r < 0)
+		explain(s, e);
 	return r;
 }
 

@@ -1,4 +1,5 @@
 #include "collect/drain.h"
+#include "collect/punctual.h"
 #include "perf/abi.h"
 
 #include <errno.h>
@@ -155,7 +156,9 @@ static void drain_own(struct drainer *t)
 static void *thread_main(void *arg)
 {
 	struct drainer *t = arg;
+	struct punctual punctual;
 
+	be_punctual(&punctual);
 	for (;;) {
 		pthread_barrier_wait(&t->drain->begin);
 		if (t->drain->ending)

@@ -18,7 +18,7 @@ unsigned drain_threads(size_t rings, unsigned wanted);
 
 struct drain *drain_new(struct sampling *sampling, unsigned threads, mapping_visitor visit,
 			void *ctx);
-/* Threads are started; those that exist already keep their scheduling, new ones inherit ours. */
+/* Starts the other threads. The workload must exist already: they are punctual. */
 int drain_start(struct drain *d, struct sink *sink, struct err *e);
 int drain_round(struct drain *d, struct err *e);
 /* Sums over all rings; bytes is left alone. */

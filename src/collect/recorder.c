@@ -150,7 +150,6 @@ static int append_lost(struct recorder *r, struct err *e)
 
 int recorder_finish(struct recorder *r, struct err *e)
 {
-	struct record_counts counts;
 	int result, closed;
 
 	sampling_disable(&r->sampling);
@@ -159,10 +158,8 @@ int recorder_finish(struct recorder *r, struct err *e)
 	result = recorder_round(r, e);
 	if (result == 0)
 		result = append_lost(r, e);
-	counts = r->counts;
 	if (result == 0)
 		result = sink_round(r->sink, clock_now_ns(), e);
-	r->counts.lost = counts.lost;
 	closed = sink_finish(r->sink, result < 0 ? NULL : e);
 	r->sink = NULL;
 	return result < 0 ? result : closed;
