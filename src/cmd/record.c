@@ -265,7 +265,7 @@ const struct command cmd_record = {
 	.examples = "  tacho record -g make\n"
 		    "  tacho record -F 999 -a --timeout 10000\n"
 		    "  tacho record --call-graph dwarf -p 1234\n"
-		    "  tacho record -e sched:sched_switch --filter 'prev_pid == 1' -a sleep 5\n"
+		    "  tacho record -e sched:sched_switch --filter 'prev_pid == 1234' -a\n"
 		    "  tacho record -a --overwrite=60 -o flight.data   # kill -USR2 writes a file\n"
 		    "  tacho record -o - -g ./program | perf script -i -",
 	.exit_status =
