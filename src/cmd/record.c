@@ -205,6 +205,9 @@ static int record(struct record_session *s, struct err *e)
 
 	if (r < 0)
 		return r;
+	if (s->no_pmu)
+		record_note(s, "cpu-clock is recorded, because this machine has no PMU that could "
+			       "count cycles (tacho doctor says more)");
 	s->plan.on_progress = on_progress;
 	s->plan.on_started = on_started;
 	s->plan.on_note = on_note;

@@ -32,6 +32,7 @@ struct record_session {
 	struct record_summary summary;
 	VEC(char *) whole_argv;
 	struct term term;
+	bool no_pmu;    /* so the default event is another one */
 	bool drawn;     /* the progress line stands on the terminal */
 	unsigned files; /* that were told to be complete */
 };

@@ -126,9 +126,7 @@ static int default_event(struct record_session *s, struct err *e)
 
 	if (r < 0)
 		return r;
-	if (!pmu)
-		record_note(s, "cpu-clock is recorded, because this machine has no PMU that could "
-			       "count cycles (tacho doctor says more)");
+	s->no_pmu = !pmu;
 	vec_each(&s->events.events, event) {
 		size_t len = strlen(event->name);
 		char *name;

@@ -321,6 +321,7 @@ static void start(struct collector *c)
 	sampling_start(&c->recorder.sampling);
 	c->start_ns = c->last_round_ns = c->last_progress_ns = clock_now_ns();
 	c->enabled = !c->plan->delay_ns;
+	c->recorder.running = true;
 	if (c->plan->argv)
 		workload_start(&c->workload);
 }

@@ -10,10 +10,14 @@
 #define RINGS_PER_THREAD 16
 #define THREADS_MAX      8
 
+/* All our samples begin with identifier, address, thread and time; see sampling_attr.c. */
+#define SAMPLE_TIME_OFFSET 32
+
 struct drainer {
 	struct drain *drain;
 	unsigned lane;
 	struct record_counts counts;
+	uint64_t first_ns, last_ns; /* of samples, 0: none yet */
 	struct err e;
 	int r;
 	pthread_t thread;
@@ -83,6 +87,14 @@ static uint64_t number_at(const struct ring_view *view, size_t at)
 	return value;
 }
 
+static void note_time(struct drainer *t, uint64_t time_ns)
+{
+	if (!t->first_ns || time_ns < t->first_ns)
+		t->first_ns = time_ns;
+	if (time_ns > t->last_ns)
+		t->last_ns = time_ns;
+}
+
 /*
  * Counts what is there without looking into samples. Returns the bytes of whole records; the
  * kernel writes no others, but it costs nothing to be sure.
@@ -103,6 +115,7 @@ static size_t walk(struct drainer *t, const struct ring_view *view)
 		switch (header->type) {
 		case PERF_RECORD_SAMPLE:
 			t->counts.samples++;
+			note_time(t, number_at(view, at + SAMPLE_TIME_OFFSET));
 			break;
 		case PERF_RECORD_LOST:
 			t->counts.lost += number_at(view, at + 16);
@@ -216,6 +229,23 @@ void drain_counts(const struct drain *d, struct record_counts *ret)
 		ret->lost += d->drainers[i].counts.lost;
 		ret->throttled += d->drainers[i].counts.throttled;
 	}
+}
+
+bool drain_times(const struct drain *d, uint64_t *ret_first_ns, uint64_t *ret_last_ns)
+{
+	uint64_t first = 0, last = 0;
+
+	for (unsigned i = 0; i < d->count; i++) {
+		const struct drainer *t = &d->drainers[i];
+
+		if (t->first_ns && (!first || t->first_ns < first))
+			first = t->first_ns;
+		if (t->last_ns > last)
+			last = t->last_ns;
+	}
+	*ret_first_ns = first;
+	*ret_last_ns = last;
+	return last;
 }
 
 void drain_free(struct drain *d)

@@ -5,35 +5,22 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what the sink asks for ---- */
-
-static int begin_file(void *ctx, struct buf *out, struct err *e)
+void recorder_say(struct recorder *r, uint16_t type, const char *text)
 {
-	(void)ctx;
-	(void)out;
-	(void)e;
-	return 0;
-}
+	CLEANUP(buf_release) struct buf body = {};
 
-static void end_file(void *ctx)
-{
-	(void)ctx;
+	buf_add(&body, text);
+	channel_send(r->channel, type, 0, &body);
 }
 
 static void file_written(void *ctx, const char *path)
 {
-	struct recorder *r = ctx;
-	CLEANUP(buf_release) struct buf body = {};
-
-	buf_add(&body, path);
-	channel_send(r->channel, MESSAGE_SWITCHED, 0, &body);
+	recorder_say(ctx, MESSAGE_SWITCHED, path);
 }
 
 static void on_mapping(void *ctx, const void *record, size_t size)
 {
-	(void)ctx;
-	(void)record;
-	(void)size;
+	build_id_table_see(((struct recorder *)ctx)->build_ids, record, size);
 }
 
 /* ---- opening ---- */
@@ -59,8 +46,8 @@ static int open_sink(struct recorder *r, unsigned threads, struct err *e)
 	o.writer.features = &r->features;
 	o.writer.round_bytes = r->sampling.ring_bytes;
 	o.lanes = threads;
-	o.begin = begin_file;
-	o.end = end_file;
+	o.begin = recorder_begin_file;
+	o.end = recorder_end_file;
 	o.written = file_written;
 	o.ctx = r;
 	return sink_new(&r->sink, &o, e);
@@ -81,7 +68,10 @@ int recorder_open(struct recorder *r, const struct recording_plan *plan,
 	threads = drain_threads(r->sampling.rings.len, plan->threads);
 	r->drain = drain_new(&r->sampling, threads, on_mapping, r);
 	list_events(r);
-	result = open_sink(r, threads, e);
+	r->build_ids = build_id_table_new();
+	result = recorder_add_features(r, e);
+	if (result == 0)
+		result = open_sink(r, threads, e);
 	return result < 0 ? result : drain_start(r->drain, r->sink, e);
 }
 
@@ -167,12 +157,14 @@ int recorder_finish(struct recorder *r, struct err *e)
 
 void recorder_close(struct recorder *r)
 {
-	if (r->drain)
-		drain_free(r->drain);
 	if (r->sink)
 		sink_finish(r->sink, NULL);
+	if (r->drain)
+		drain_free(r->drain);
 	sampling_close(&r->sampling);
 	feature_set_release(&r->features);
+	if (r->build_ids)
+		build_id_table_free(r->build_ids);
 	free(r->events);
 	*r = (struct recorder){};
 }

@@ -6,6 +6,7 @@
 #define TACHO_COLLECT_RECORDER_H
 
 #include "collect/drain.h"
+#include "perfdata/build_id_table.h"
 
 struct recorder {
 	const struct recording_plan *plan;
@@ -15,9 +16,11 @@ struct recorder {
 	struct sink *sink; /* NULL: closed, or it has failed */
 	struct writer_event *events;
 	struct feature_set features;
+	struct build_id_table *build_ids;
 	struct record_counts counts;
 	struct channel *channel; /* is told which files are complete */
 	pid_t workload;          /* 0: none */
+	bool running;            /* the workload has been let go */
 };
 
 /* Opens events and sink; nothing runs yet. @target and @channel must stay. */
@@ -34,5 +37,14 @@ int recorder_snapshot(struct recorder *r, struct err *e);
 int recorder_finish(struct recorder *r, struct err *e);
 
 void recorder_close(struct recorder *r);
+
+/* ---- recorder_file.c ---- */
+
+int recorder_begin_file(void *ctx, struct buf *out, struct err *e);
+void recorder_end_file(void *ctx);
+int recorder_add_features(struct recorder *r, struct err *e);
+
+/* A text for the user. */
+void recorder_say(struct recorder *r, uint16_t type, const char *text);
 
 #endif

@@ -91,6 +91,16 @@ static void list_below(pid_t root, bool itself, process_list *ret)
 	vec_release(&all);
 }
 
+void tree_list(pid_t root, pid_list *ret)
+{
+	process_list found = {};
+
+	list_below(root, false, &found);
+	vec_each(&found, p)
+		vec_push(ret, p->pid);
+	vec_release(&found);
+}
+
 /* Signals all of them and waits until they have ended. */
 static void signal_and_wait(const process_list *processes, int signal, int patience_ms)
 {

@@ -374,8 +374,8 @@ class Output(Record):
     def test_full_disk(self):
         """Said once, the command goes on, and what is there can be read."""
         needs_namespace()
-        script = ("mount -t tmpfs -o size=64k none {0} && cd {0} && "
-                  "{1} record -e page-faults -c 1 -o x.data -- {2} steps 700 0 200; "
+        script = ("mount -t tmpfs -o size=256k none {0} && cd {0} && "
+                  "{1} record -m 64K -e page-faults -c 1 -o x.data -- {2} steps 700 0 200; "
                   "echo status $?; cp x.data {3}")
         os.mkdir(self.path("small"))
         result = subprocess.run(["unshare", "-m", "sh", "-c",
