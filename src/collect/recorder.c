@@ -145,11 +145,12 @@ int recorder_finish(struct recorder *r, struct err *e)
 	sampling_disable(&r->sampling);
 	if (!r->sink)
 		return 0;
-	result = recorder_round(r, e);
+	/* Not recorder_round(): that might begin another file. */
+	result = drain_round(r->drain, e);
+	drain_counts(r->drain, &r->counts);
 	if (result == 0)
 		result = append_lost(r, e);
-	if (result == 0)
-		result = sink_round(r->sink, clock_now_ns(), e);
+	r->counts.bytes = sink_bytes(r->sink);
 	closed = sink_finish(r->sink, result < 0 ? NULL : e);
 	r->sink = NULL;
 	return result < 0 ? result : closed;

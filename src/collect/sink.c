@@ -46,14 +46,14 @@ int output_open(struct output *o, const struct sink_options *options, const char
 
 int output_finish(struct output *o, const struct sink_options *options, struct err *e)
 {
-	int r;
+	int r = writer_round(o->writer, e), closed;
 
 	free_lanes(o);
 	if (options->end)
 		options->end(options->ctx);
-	r = writer_finish(o->writer, e);
+	closed = writer_finish(o->writer, r < 0 ? NULL : e);
 	o->writer = NULL;
-	return r;
+	return r < 0 ? r : closed;
 }
 
 char *output_stamped(const char *path)

@@ -43,7 +43,7 @@ struct sink_ops {
 	int (*round)(struct sink *s, uint64_t now_ns, struct err *e);
 	int (*snapshot)(struct sink *s, struct err *e); /* NULL: not possible */
 	uint64_t (*bytes)(const struct sink *s);        /* written, or in memory */
-	int (*finish)(struct sink *s, struct err *e);   /* frees it always */
+	int (*finish)(struct sink *s, struct err *e);   /* a last round; frees it always */
 };
 
 int sink_new(struct sink **ret, const struct sink_options *options, struct err *e);
@@ -57,6 +57,7 @@ int sink_round(struct sink *s, uint64_t now_ns, struct err *e);
 /* The user wants a file of what is there; recording goes on. */
 int sink_snapshot(struct sink *s, struct err *e);
 uint64_t sink_bytes(const struct sink *s);
+/* A last round, and the end. Frees it always. */
 int sink_finish(struct sink *s, struct err *e);
 
 /* ---- shared by the sinks ---- */
@@ -71,6 +72,7 @@ struct output {
 /* Opens @path, and writes @begin, or what options->begin gives. */
 int output_open(struct output *o, const struct sink_options *options, const char *path,
 		const struct buf *begin, struct err *e);
+/* With a last round. */
 int output_finish(struct output *o, const struct sink_options *options, struct err *e);
 
 /* PATH.YYYYmmddHHMMSScc, as of now. */

@@ -110,7 +110,8 @@ static void set_tracking(const struct sampling *s, struct perf_event_attr *attr)
 	attr->mmap = attr->mmap2 = 1;
 	attr->comm = attr->comm_exec = 1;
 	attr->task = 1;
-	attr->mmap_data = o->address;
+	/* Unwinding looks for its tables in read-only data. */
+	attr->mmap_data = o->address || o->calls == CALLS_DWARF;
 	attr->context_switch = o->switches;
 	attr->namespaces = o->namespaces;
 	attr->cgroup = o->cgroups;
