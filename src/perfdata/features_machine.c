@@ -12,6 +12,10 @@
 
 #define PMUS_MAX 4096
 
+#ifndef TACHO_VERSION
+#define TACHO_VERSION "unknown"
+#endif
+
 static void set_str(struct feature_set *set, enum feature feature, const char *s)
 {
 	if (*s)

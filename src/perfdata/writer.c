@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* Given up for the features beyond their size: file systems count in blocks. */
+#define SLACK_BYTES (64u << 10)
+
 /* An attr of the file: the kernel's, and where its ids are. */
 struct file_attr {
 	struct perf_event_attr attr;
@@ -21,7 +24,7 @@ struct perfdata_compressed writer_compression(const struct writer *w)
 	uint64_t ratio = out ? (in + out / 2) / out : 1;
 
 	return (struct perfdata_compressed){
-		.version = 1,
+		.version = 0, /* what perf writes; hotspot refuses others */
 		.type = COMPRESSION_ZSTD,
 		.level = (uint32_t)w->options.zstd_level,
 		.ratio = ratio ? (uint32_t)ratio : 1,
@@ -255,19 +258,33 @@ static int finish_at(struct writer *w, uint64_t end, bool with_features)
 
 /*
  * The disk is full, or something like it: what is behind the last round goes, and of the rounds as
- * many as the features need. Returns 0 if the file reads back with features, 1 if without.
+ * many as the features need, if that is enough for them: records are not given up in vain.
+ * Returns 0 if the file reads back with features, 1 if without.
  */
 static int rescue(struct writer *w, uint64_t *ret_end)
 {
 	uint64_t kept = w->round_count < ROUNDS_KEPT ? w->round_count : ROUNDS_KEPT;
+	uint64_t last = w->rounds[(w->round_count - 1) % ROUNDS_KEPT], needed;
+	CLEANUP(buf_release) struct buf b = {};
 
+	build_features(w, last, &b);
+	needed = b.len;
+	*ret_end = last;
 	for (uint64_t back = 1; back <= kept; back++) {
-		*ret_end = w->rounds[(w->round_count - back) % ROUNDS_KEPT];
-		if (ftruncate(w->fd, (off_t)*ret_end))
+		uint64_t end = w->rounds[(w->round_count - back) % ROUNDS_KEPT];
+
+		if (back > 1 && last - end < needed)
+			continue;
+		if (last - end > 4 * needed + SLACK_BYTES)
+			break;
+		*ret_end = end;
+		if (ftruncate(w->fd, (off_t)end))
 			return -errno;
-		if (finish_at(w, *ret_end, true) == 0)
+		if (finish_at(w, end, true) == 0)
 			return 0;
 	}
+	if (ftruncate(w->fd, (off_t)*ret_end))
+		return -errno;
 	return finish_at(w, *ret_end, false) < 0 ? -EIO : 1;
 }
 

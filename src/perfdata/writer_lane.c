@@ -137,7 +137,7 @@ static void copy_from(const struct pieces *p, size_t at, void *to, size_t size)
 		of_first = size;
 	if (of_first)
 		memcpy(to, p->first + at, of_first);
-	if (size > of_first)
+	if (size > of_first && p->second)
 		memcpy((char *)to + of_first, p->second + (at + of_first - p->first_size),
 		       size - of_first);
 }
@@ -149,7 +149,7 @@ static size_t whole_records(const struct pieces *p, size_t at, size_t limit)
 	size_t size = 0;
 
 	while (p->size - at - size >= sizeof(struct perf_event_header)) {
-		struct perf_event_header header;
+		struct perf_event_header header = {};
 
 		copy_from(p, at + size, &header, sizeof(header));
 		if (header.size < sizeof(header) || header.size > p->size - at - size ||
