@@ -166,6 +166,8 @@ static int put_mmap2(struct synth *s, pid_t pid, const struct mapping *m, const 
 	uint16_t misc = PERF_RECORD_MISC_USER;
 	size_t start;
 
+	if (!(m->prot & PROT_EXEC))
+		misc |= PERF_RECORD_MISC_MMAP_DATA;
 	if (id && id->size)
 		misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
 	start = begin(s, PERF_RECORD_MMAP2, misc);
@@ -241,7 +243,8 @@ static bool visit_mapping(void *ctx, const struct mapping *m)
 {
 	struct process *p = ctx;
 
-	if (!(m->prot & PROT_EXEC))
+	/* Data is told of as the kernel would: only if it is asked to. */
+	if (!(m->prot & PROT_EXEC) && (!p->s->options.attr->mmap_data || !m->inode))
 		return true;
 	p->result = put_mmap2(p->s, p->pid, m, id_of_mapping(p, m));
 	return p->result == 0;

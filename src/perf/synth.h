@@ -36,7 +36,8 @@ struct synth *synth_new(const struct synth_options *options);
 void synth_free(struct synth *s);
 
 /*
- * FORK and COMM for each thread, MMAP2 for each executable mapping of the process that @pid is a
+ * FORK and COMM for each thread, MMAP2 for each mapping of a program (and of data, if the attr has
+ * mmap_data) of the process that @pid is a
  * thread of. -ESRCH if it is gone.
  */
 int synth_process(struct synth *s, pid_t pid);
