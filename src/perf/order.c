@@ -3,6 +3,7 @@
 #include <string.h>
 
 #define SPARE_MAX 4
+#define RUNS_MAX  1024 /* more than that are merged two by two before they are given out */
 
 /* ---- blocks ---- */
 
@@ -159,11 +160,59 @@ static void compact(struct order *o)
 	o->runs.len = runs;
 }
 
+/* Two runs that lie side by side; of equal times the left one's come first. */
+static void merge_two(const struct order_entry *from, struct order_run left, struct order_run right,
+		      struct order_entry *to)
+{
+	while (left.next < left.end && right.next < right.end) {
+		if (from[right.next].time_ns < from[left.next].time_ns)
+			*to++ = from[right.next++];
+		else
+			*to++ = from[left.next++];
+	}
+	memcpy(to, &from[left.next], (left.end - left.next) * sizeof(*to));
+	to += left.end - left.next;
+	memcpy(to, &from[right.next], (right.end - right.next) * sizeof(*to));
+}
+
+/*
+ * Where nothing is in order, every record is a run of its own, and a heap of millions misses the
+ * cache at every step. Merging neighbours walks straight through memory.
+ */
+static void merge_neighbours(struct order *o)
+{
+	struct order_entry *spare = NULL;
+
+	while (o->runs.len > RUNS_MAX) {
+		struct order_entry *from = o->entries.items;
+		size_t runs = 0;
+
+		if (!spare)
+			spare = xrealloc(NULL, o->entries.cap, sizeof(*spare));
+		for (size_t i = 0; i < o->runs.len; i += 2) {
+			struct order_run left = o->runs.items[i];
+			struct order_run right = {left.end, left.end};
+
+			if (i + 1 < o->runs.len)
+				right = o->runs.items[i + 1];
+			merge_two(from, left, right, &spare[left.next]);
+			o->runs.items[runs++] = (struct order_run){left.next, right.end};
+		}
+		o->runs.len = runs;
+		o->entries.items = spare;
+		spare = from;
+	}
+	free(spare);
+}
+
 static void flush_until(struct order *o, uint64_t limit_ns, size_t keep)
 {
-	uint32_t *heap = xcalloc(o->runs.len + 1, sizeof(*heap));
-	size_t len = o->runs.len;
+	uint32_t *heap;
+	size_t len;
 
+	merge_neighbours(o);
+	len = o->runs.len;
+	heap = xcalloc(len + 1, sizeof(*heap));
 	for (size_t i = 0; i < len; i++)
 		heap[i] = (uint32_t)i;
 	for (size_t i = len / 2; i-- > 0;)

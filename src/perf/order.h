@@ -17,7 +17,7 @@
 
 #define BLOCK_BYTES       (1u << 20) /* and aligned to it, so that a record's address gives its block */
 #define ORDER_BYTES_MAX   (256u << 20)
-#define ORDER_ENTRIES_MAX (4u << 20)
+#define ORDER_ENTRIES_MAX (3u << 20)
 
 struct block {
 	uint32_t waiting;     /* records in the queue, and holds */

@@ -14,15 +14,13 @@ ALWAYS_INLINE void walk_mmap(struct walk *w, struct mmap_view *m, bool swap)
 	m->file_offset = walk_u64(w, swap);
 }
 
-/* Linux before 3.16 had the name right here, and no protection is as large as its first letters. */
-ALWAYS_INLINE bool has_protection(const struct walk *w, bool swap)
+/*
+ * Linux before 3.16 had the name right here, and no protection is as large as its first letters.
+ * The bytes in the middle are asked, so that the answer is the same before and after turning.
+ */
+ALWAYS_INLINE bool has_protection(const struct walk *w)
 {
-	uint32_t prot;
-
-	if (walk_left(w) <= 8)
-		return false;
-	memcpy(&prot, w->at, sizeof(prot));
-	return (swap ? __builtin_bswap32(prot) : prot) <= 0xff;
+	return walk_left(w) > 8 && !w->at[1] && !w->at[2];
 }
 
 /* Device and inode, or the build id in their place. */
@@ -43,7 +41,7 @@ ALWAYS_INLINE void walk_mmap2(struct walk *w, uint16_t misc, struct mmap_view *m
 		m->inode = walk_u64(w, swap);
 		m->inode_generation = walk_u64(w, swap);
 	}
-	if (has_protection(w, swap)) {
+	if (has_protection(w)) {
 		m->prot = walk_u32(w, swap);
 		m->flags = walk_u32(w, swap);
 	}

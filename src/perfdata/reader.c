@@ -244,6 +244,7 @@ static int read_file_header(struct perfdata *p, uint64_t header_size, struct err
 			      "the records should begin here, but the "
 			      "file ends at %llu",
 			      (unsigned long long)p->file_size);
+		p->data_offset = p->file_size;
 		p->data_size = 0;
 		return 0;
 	}
