@@ -231,7 +231,8 @@ static const struct build_id *id_of_mapping(struct process *p, const struct mapp
 		char *path = xasprintf("%s/%d/map_files/%llx-%llx", proc, (int)p->pid,
 				       (unsigned long long)m->start, (unsigned long long)m->end);
 
-		build_id_of_file(path, m->inode, &id);
+		/* The very file, whatever its number is by that way (overlayfs). */
+		build_id_of_file(path, 0, &id);
 	}
 	build_id_cache_add(&p->s->cache, device, m->inode, &id);
 	return build_id_cache_find(&p->s->cache, device, m->inode);
