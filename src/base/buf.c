@@ -44,8 +44,10 @@ void buf_add_char(struct buf *b, char c)
 
 void buf_pad(struct buf *b, size_t count, char c)
 {
-	while (count--)
-		buf_add_char(b, c);
+	make_room(b, count);
+	memset(b->s + b->len, c, count);
+	b->len += count;
+	b->s[b->len] = '\0';
 }
 
 /* Digits of @value, at least @least of them, ending before @end; returns where they begin. */

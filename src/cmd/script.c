@@ -198,8 +198,7 @@ static bool is_shown(const struct script_options *o, uint32_t type)
 	case PERF_RECORD_FORK:
 	case PERF_RECORD_EXIT:
 		return o->show_task;
-	case PERF_RECORD_LOST:
-	case PERF_RECORD_LOST_SAMPLES:
+	case PERF_RECORD_LOST: /* as perf does: LOST_SAMPLES only in JSON and with -D */
 		return o->show_lost;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
@@ -209,6 +208,7 @@ static bool is_shown(const struct script_options *o, uint32_t type)
 	case PERF_RECORD_CGROUP:
 		return o->show_cgroup;
 	case PERF_RECORD_KSYMBOL:
+		return o->show_bpf || o->show_text_poke;
 	case PERF_RECORD_BPF_EVENT:
 		return o->show_bpf;
 	case PERF_RECORD_TEXT_POKE:

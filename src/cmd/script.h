@@ -4,7 +4,7 @@
  * script.c has the options and lets every record through the filters; script_fields.c works out
  * once for each event what is printed of it; script_text.c writes a sample's line, with
  * script_parts.c for the rarer columns; script_record.c writes all other records. To add a column:
- * a bit and a row in script_fields.c, and its place in sample_line().
+ * a row in FIELD_LIST, what it needs in script_fields.c, and its place in script_sample().
  */
 #ifndef TACHO_CMD_SCRIPT_H
 #define TACHO_CMD_SCRIPT_H

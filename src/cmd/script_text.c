@@ -16,14 +16,20 @@
  * What came from outside must not drive a terminal: controls and what is no text become '?', in a
  * pipe too, so that text is the same wherever it goes.
  */
-void script_printable(struct buf *out, const char *text, size_t len)
+static bool is_plain(const char *text, size_t len)
 {
-	CLEANUP(free_ptr) char *copy = NULL;
 	bool plain = true;
 
 	for (size_t i = 0; i < len; i++)
 		plain &= text[i] >= 0x20 && text[i] < 0x7f;
-	if (plain) {
+	return plain;
+}
+
+void script_printable(struct buf *out, const char *text, size_t len)
+{
+	CLEANUP(free_ptr) char *copy = NULL;
+
+	if (is_plain(text, len)) {
 		buf_add_mem(out, text, len);
 		return;
 	}
@@ -107,12 +113,23 @@ static char *put_misc(char *p, uint32_t type, uint16_t misc)
 	return put_blanks(p, p - start < 5 ? (size_t)(6 - (p - start)) : 1);
 }
 
-static void add_comm(struct script *s, const struct script_plan *plan, const char *comm, size_t len)
+/* Where to go on behind the name. */
+static char *put_comm(struct script *s, const struct script_plan *plan, const char *comm,
+		      size_t len)
 {
+	char *p = buf_room(&s->out, START_ROOM);
+
 	if (!plan->chains && len < 16)
-		buf_pad(&s->out, 16 - len, ' ');
-	script_printable(&s->out, comm, len);
-	buf_add_char(&s->out, ' ');
+		p = put_blanks(p, 16 - len);
+	if (is_plain(comm, len)) {
+		p = put_mem(p, comm, len);
+	} else {
+		buf_commit(&s->out, p);
+		script_printable(&s->out, comm, len);
+		p = buf_room(&s->out, START_ROOM);
+	}
+	*p++ = ' ';
+	return p;
 }
 
 void script_start(struct script *s, const struct script_plan *plan, const char *comm,
@@ -121,9 +138,7 @@ void script_start(struct script *s, const struct script_plan *plan, const char *
 	uint32_t fields = plan->fields;
 	char *p;
 
-	if (fields & FIELD_COMM)
-		add_comm(s, plan, comm, comm_len);
-	p = buf_room(&s->out, START_ROOM);
+	p = fields & FIELD_COMM ? put_comm(s, plan, comm, comm_len) : buf_room(&s->out, START_ROOM);
 	if ((fields & (FIELD_PID | FIELD_TID)) == (FIELD_PID | FIELD_TID)) {
 		p = put_i32(p, (int32_t)id->pid, 5);
 		*p++ = '/';
