@@ -2,9 +2,11 @@
 #include "cmd/command.h"
 #include "cmd/info.h"
 #include "cmd/progress.h"
+#include "cmd/script.h"
 #include "perfdata/rewrite.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -106,6 +108,38 @@ static int to_perfdata(const struct convert_options *o, struct err *e)
 	return result;
 }
 
+static int to_json(const struct convert_options *o, struct err *e)
+{
+	struct progress bar = progress_of("converting");
+	struct perfdata_options options = {.progress = progress_show, .ctx = &bar};
+	bool pipe = !strcmp(o->output, "-");
+	struct info info = {};
+	int r, fd;
+
+	options.whole = !strcmp(o->input, "-") || is_out_of_order(o->input);
+	r = perfdata_open(&info.file, o->input, &options, e);
+	if (r < 0)
+		return r;
+	info.summary.file = info.file;
+	fd = pipe ? STDOUT_FILENO : open(o->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	if (fd < 0) {
+		r = err_set(e, errno, "cannot write '%s': %s", o->output, strerror(errno));
+	} else {
+		r = script_document(&info, fd, e);
+		progress_clear(&bar);
+	}
+	if (fd >= 0 && !pipe)
+		close(fd);
+	if (r == -EBADMSG) {
+		command_fail(0, "convert: %s; what can be read was written", e->text);
+		r = 0;
+	}
+	summary_release(&info.summary);
+	buf_release(&info.out);
+	perfdata_close(info.file);
+	return r;
+}
+
 static int check(struct convert_options *o, struct err *e)
 {
 	if (!o->input)
@@ -118,7 +152,9 @@ static int check(struct convert_options *o, struct err *e)
 		return err_set(e, EINVAL, "compression levels go from 1 to 22, not %u", o->level);
 	if (strcmp(o->output, "-") && is_same_file(o->input, o->output))
 		return err_set(e, EINVAL, "'%s' cannot be both input and output", o->input);
-	if (!strcmp(o->to, "perfdata") || !strcmp(o->to, "perf.data"))
+	if (!strcmp(o->to, "json") && o->level)
+		return err_set(e, EINVAL, "-z is for perfdata; pipe JSON through zstd instead");
+	if (!strcmp(o->to, "perfdata") || !strcmp(o->to, "json"))
 		return 0;
 	return err_set(e, EINVAL, "unknown format '%s' (perfdata, json)", o->to);
 }
@@ -137,7 +173,7 @@ static int run_convert(const struct command *self, int argc, char **argv)
 		return command_fail(EXIT_USAGE, "convert: one file at a time");
 	if (check(&o, &e) < 0)
 		return command_fail(EXIT_USAGE, "convert: %s", e.text);
-	if (to_perfdata(&o, &e) < 0)
+	if ((!strcmp(o.to, "json") ? to_json(&o, &e) : to_perfdata(&o, &e)) < 0)
 		return command_fail(EXIT_FAILED, "convert: %s", e.text);
 	return EXIT_DONE;
 }
@@ -153,9 +189,12 @@ const struct command cmd_convert = {
 		"byte order, not compressed unless -z says so, without a broken tail and without "
 		"records that cannot be decoded. Damage is reported with its offset; the result is "
 		"a "
-		"whole file, so the exit status is 0.",
+		"whole file, so the exit status is 0.\n\n"
+		"--to json makes one document: \"records\" has an object a record, as those of "
+		"tacho script --json, \"recording\" what tacho info --json says.",
 	.examples = "  tacho convert -i broken.data --to perfdata -o good.data\n"
-		    "  perf record -o - -- make | tacho convert -i - --to perfdata -o make.data\n",
+		    "  perf record -o - -- make | tacho convert -i - --to perfdata -o make.data\n"
+		    "  tacho convert --to json -o - | jq .recording.events\n",
 	.options = convert_table,
 	.run = run_convert,
 };

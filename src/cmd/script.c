@@ -271,8 +271,11 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 		return false;
 	if (!raw->event)
 		return true;
+	if (s->document)
+		summary_visitor.record(&s->document->summary, raw);
 	if (record_decode(&raw->event->layout, raw->header, &r, &reason) < 0) {
-		stream_damage(&s->data->stream, raw->file_offset, "%s", reason);
+		if (!s->document) /* which has noted it already */
+			stream_damage(&s->data->stream, raw->file_offset, "%s", reason);
 		return true;
 	}
 	mark_unknown(&r, raw->event->attr.sample_type);
@@ -321,9 +324,10 @@ static unsigned max_stack_of(const struct script_options *o)
 		       : MAX_STACK_DEFAULT;
 }
 
+static const struct stream_visitor visitor = {.record = on_record, .user = on_user};
+
 static int read_all(struct script *s)
 {
-	static const struct stream_visitor visitor = {.record = on_record, .user = on_user};
 	struct err e = {};
 	bool only = s->o.header_only;
 	int r = 0;
@@ -360,6 +364,26 @@ static void release(struct script *s)
 	free(s->counts.slots);
 	buf_release(&s->out);
 	perfdata_close(s->data);
+}
+
+int script_document(struct info *info, int fd, struct err *e)
+{
+	struct script s = {.o.json = true, .pager.fd = fd, .data = info->file, .document = info};
+	int r;
+
+	threads_init(&s.threads);
+	script_fields_init(&s);
+	buf_add(&s.out, "{\"records\":[\n");
+	r = perfdata_read(info->file, &visitor, &s, e);
+	buf_add(&s.out, "],\n\"recording\":");
+	info_json(info);
+	buf_add_mem(&s.out, info->out.s, info->out.len);
+	buf_add(&s.out, "}\n");
+	if (!script_flush(&s) || s.problem.code)
+		r = err_set(e, EIO, "cannot write the output");
+	s.data = NULL; /* the caller's */
+	release(&s);
+	return r;
 }
 
 static int run_opened(struct script *s)

@@ -10,6 +10,7 @@
 #define TACHO_CMD_SCRIPT_H
 
 #include "base/option.h"
+#include "cmd/info.h"
 #include "cmd/pager.h"
 #include "event/format.h"
 #include "perf/record.h"
@@ -138,7 +139,10 @@ struct script {
 	size_t data_src_width;
 	unsigned max_stack;
 	struct err problem; /* that ended it */
-	bool sampled;       /* a sample has come: names and formats are known by then */
+	/* All records in one JSON document, with what tacho info says at the end: */
+	struct info *document;
+	bool document_begun;
+	bool sampled; /* a sample has come: names and formats are known by then */
 };
 
 /* script_fields.c */
@@ -183,6 +187,9 @@ void script_json(struct script *s, const struct record *r, const struct stream_r
 void script_dump(struct script *s, const struct record *r, const struct stream_record *raw);
 void script_dump_user(struct script *s, const unsigned char *bytes, uint64_t file_offset);
 void script_header(struct script *s);
+
+/* Everything of @info->file, which is opened but not read, as one JSON document to @fd. */
+int script_document(struct info *info, int fd, struct err *e);
 
 /* Where the text goes, as far as it is written; false once nobody reads it. */
 bool script_flush(struct script *s);

@@ -379,6 +379,9 @@ void script_json(struct script *s, const struct record *r, const struct stream_r
 	const char *type = perfdata_record_name(r->type);
 	uint64_t parts = raw->event->attr.sample_type;
 
+	if (s->document && s->document_begun)
+		buf_add_char(&s->out, ',');
+	s->document_begun = true;
 	jw_open(&j, '{');
 	if (type)
 		jw_kv_str(&j, "type", type);
