@@ -310,7 +310,7 @@ static void make_plan(struct script *s, size_t number, size_t name_width)
 int script_plans_make(struct script *s, bool all, struct err *e)
 {
 	const struct stream *stream = &s->data->stream;
-	size_t from = all ? 0 : s->plans.len, width = s->name_width;
+	size_t from = all ? 0 : s->plans.len, width = all ? 0 : s->name_width;
 	uint32_t trace_fields = s->types[TYPE_TRACE].fields;
 
 	for (size_t i = from; i < stream->events.len; i++) {
