@@ -24,7 +24,8 @@ static void add_cuts(const struct info *info, strvec *out)
 		vec_push(out,
 			 xstrdup("The recorder was cut off before it could write down the size of "
 				 "the data: all that follows is read."));
-	if (!p->pipe && !p->features.present)
+	/* How it is compressed is said at the beginning, all else at the end. */
+	if (!p->pipe && !(p->features.present & ~(1ull << FEATURE_COMPRESSED)))
 		vec_push(out,
 			 xstrdup("There is no header of the machine (host, command, build ids): "
 				 "the recorder was cut off, or the end of the file is missing."));
