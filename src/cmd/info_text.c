@@ -1,5 +1,6 @@
 #include "cmd/info.h"
 #include "base/text.h"
+#include "perfdata/inflate.h"
 
 #include <string.h>
 #include <time.h>
@@ -76,15 +77,10 @@ static void add_form(struct info *info)
 	if (p->file_size)
 		buf_add_size(out, p->file_size);
 	buf_add(out, p->pipe ? ", pipe form" : "");
-	if (p->inflate) {
-		double ratio =
-			(double)p->stream.bytes_by_type[81] + (double)p->stream.bytes_by_type[83];
-		uint64_t all = 0;
-
-		for (size_t i = 0; i < COUNTED_TYPES; i++)
-			all += i == 81 || i == 83 ? 0 : p->stream.bytes_by_type[i];
-		buf_addf(out, ", compressed %.1f : 1", ratio > 0 ? (double)all / ratio : 1);
-	}
+	if (p->inflate && inflate_bytes_in(p->inflate))
+		buf_addf(out, ", compressed %.1f : 1",
+			 (double)inflate_bytes_out(p->inflate) /
+				 (double)inflate_bytes_in(p->inflate));
 	buf_add_char(out, '\n');
 }
 

@@ -32,16 +32,21 @@ static ssize_t read_some(int fd, void *to, size_t size)
 	return n < 0 ? -errno : n;
 }
 
-static int read_exactly(int fd, void *to, size_t size)
+/* All of @size, unless the end comes first. */
+static ssize_t read_fully(int fd, void *to, size_t size)
 {
-	for (size_t done = 0; done < size;) {
+	size_t done = 0;
+
+	while (done < size) {
 		ssize_t n = read_some(fd, (char *)to + done, size - done);
 
-		if (n <= 0)
-			return n < 0 ? (int)n : -ENODATA;
+		if (n < 0)
+			return n;
+		if (n == 0)
+			break;
 		done += (size_t)n;
 	}
-	return 0;
+	return (ssize_t)done;
 }
 
 /* A part of the file as a cursor in its byte order; the caller frees *ret_bytes. */
@@ -265,14 +270,13 @@ static int read_file_header(struct perfdata *p, uint64_t header_size, struct err
 static int read_header(struct perfdata *p, struct err *e)
 {
 	uint64_t head[2];
-	int r = read_exactly(p->fd, head, sizeof(head));
+	ssize_t n = read_fully(p->fd, head, sizeof(head));
 
-	if (r == -ENODATA)
+	if (n < 0)
+		return err_set(e, (int)-n, "cannot read %s: %s", p->path, strerror((int)-n));
+	if (n < (ssize_t)sizeof(head))
 		return err_set(e, EBADMSG, "%s %s", p->path,
-			       p->file_size ? "is not perf.data: it is shorter than a header"
-					    : "is empty");
-	if (r < 0)
-		return err_set(e, -r, "cannot read %s: %s", p->path, strerror(-r));
+			       n ? "is not perf.data: it is shorter than a header" : "is empty");
 	if (head[0] == PERFDATA_MAGIC_SWAPPED)
 		p->stream.swap = true;
 	else if (head[0] != PERFDATA_MAGIC)
@@ -371,6 +375,24 @@ static void show_progress(struct perfdata *p, uint64_t done, uint64_t *next_ns)
 	*next_ns = now + PROGRESS_NS;
 }
 
+/*
+ * What follows the record of a trace may be gigabytes that nobody wants. Returns how much of it was
+ * passed over.
+ */
+static uint64_t pass_over(struct perfdata *p, struct feed *feed, uint64_t done)
+{
+	uint64_t count = done < p->data_size ? p->data_size - done : 0;
+
+	if (!p->seekable || p->visitor->follow || p->gathered.wanted || feed->skip < BLOCK_BYTES)
+		return 0;
+	if (count > feed->skip)
+		count = feed->skip;
+	if (!count || lseek(p->fd, (off_t)count, SEEK_CUR) < 0)
+		return 0;
+	feed_pass_over(feed, count);
+	return count;
+}
+
 /* Reads up to the end of the records; @ret_done: how many bytes there were. */
 static int read_records(struct perfdata *p, struct feed *feed, uint64_t *ret_done)
 {
@@ -391,6 +413,7 @@ static int read_records(struct perfdata *p, struct feed *feed, uint64_t *ret_don
 			break;
 		done += (size_t)n;
 		feed_bytes(feed, (size_t)n);
+		done += pass_over(p, feed, done);
 		show_progress(p, done, &next_ns);
 	}
 	*ret_done = done;

@@ -142,6 +142,39 @@ static void auxtrace_is_passed_over(void **state)
 	}
 }
 
+/* A trace of a terabyte that takes no room on the disk is not read to get behind it. */
+static void huge_trace_is_not_read(void **state)
+{
+	const uint64_t hole = 1ull << 40;
+	int fd = memfd_create("perf.data", MFD_CLOEXEC);
+	struct image im = {}, more = {};
+	struct seen s = {};
+	char path[64];
+
+	(void)state;
+	image_pipe(&im, 1);
+	build_sample(&im.b, 100, 1);
+	build_begin(&im.b, USER_AUXTRACE, 0);
+	build_u64(&im.b, hole);
+	build_end(&im.b);
+	build_sample(&more.b, 200, 1);
+	assert_int_equal(write(fd, im.b.out.s, im.b.out.len), im.b.out.len);
+	assert_int_equal(pwrite(fd, more.b.out.s, more.b.out.len, (off_t)(im.b.out.len + hole)),
+			 more.b.out.len);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	alarm(60);
+	assert_true(seen_path(&s, path, NULL));
+	alarm(0);
+	assert_int_equal(s.result, 0);
+	assert_int_equal(s.records.len, 2);
+	assert_int_equal(s.records.items[0].file_offset, im.b.out.len - 16 - more.b.out.len);
+	assert_int_equal(s.records.items[1].file_offset, im.b.out.len + hole);
+	seen_release(&s);
+	close(fd);
+	image_release(&im);
+	image_release(&more);
+}
+
 static void auxtrace_beyond_the_end(void **state)
 {
 	struct image im = {};
@@ -328,7 +361,7 @@ static void compressed_and_unaligned(void **state)
 	build_zeros(&raw, 1);
 	build_end(&raw);
 	for (uint64_t k = 1; k <= 60000; k++)
-		build_sample(&raw, k % 3 ? 0 : 9, 1);
+		build_sample(&raw, 0, 1 + k * 7919 % 2); /* without a time nothing waits */
 	image_pipe(&im, 1);
 	build_begin(&im.b, 100, 0);
 	build_zeros(&im.b, 1);
@@ -578,6 +611,7 @@ int main(void)
 		cmocka_unit_test(records_before_events),
 		cmocka_unit_test(types_of_the_future),
 		cmocka_unit_test(auxtrace_is_passed_over),
+		cmocka_unit_test(huge_trace_is_not_read),
 		cmocka_unit_test(auxtrace_beyond_the_end),
 		cmocka_unit_test(tracing_data),
 		cmocka_unit_test(cut_anywhere),
