@@ -302,7 +302,7 @@ int perfdata_open(struct perfdata **ret, const char *path, const struct perfdata
 		  struct err *e)
 {
 	struct perfdata *p = xcalloc(1, sizeof(*p));
-	struct stat st;
+	struct stat st = {};
 	int r = 0;
 
 	p->path = xstrdup(!strcmp(path, "-") ? "standard input" : path);
