@@ -11,6 +11,18 @@ static void make_room(struct buf *b, size_t more)
 	b->s = xrealloc(b->s, b->cap, 1);
 }
 
+char *buf_room(struct buf *b, size_t bytes)
+{
+	make_room(b, bytes);
+	return b->s + b->len;
+}
+
+void buf_commit(struct buf *b, const char *end)
+{
+	b->len = (size_t)(end - b->s);
+	b->s[b->len] = '\0';
+}
+
 void buf_add_mem(struct buf *b, const void *mem, size_t len)
 {
 	make_room(b, len);
@@ -32,8 +44,10 @@ void buf_add_char(struct buf *b, char c)
 
 void buf_pad(struct buf *b, size_t count, char c)
 {
-	while (count--)
-		buf_add_char(b, c);
+	make_room(b, count);
+	memset(b->s + b->len, c, count);
+	b->len += count;
+	b->s[b->len] = '\0';
 }
 
 /* Digits of @value, at least @least of them, ending before @end; returns where they begin. */

@@ -27,6 +27,9 @@ void buf_add_size(struct buf *b, uint64_t bytes);
 /* As "%*.*f" does, except for the last digit of a tie; @width pads with blanks on the left. */
 void buf_add_fixed(struct buf *b, double value, unsigned decimals, unsigned width);
 void buf_pad(struct buf *b, size_t count, char c);
+/* Room for @bytes at the end, to be written by hand; buf_commit() says up to where it was. */
+char *buf_room(struct buf *b, size_t bytes);
+void buf_commit(struct buf *b, const char *end);
 void buf_clear(struct buf *b);
 const char *buf_str(const struct buf *b);
 void buf_release(struct buf *b);

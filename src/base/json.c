@@ -82,13 +82,15 @@ void jw_str(struct json *j, const char *s)
 void jw_u64(struct json *j, uint64_t v)
 {
 	before_value(j);
-	buf_addf(j->out, "%llu", (unsigned long long)v);
+	buf_add_u64(j->out, v);
 }
 
 void jw_i64(struct json *j, int64_t v)
 {
 	before_value(j);
-	buf_addf(j->out, "%lld", (long long)v);
+	if (v < 0)
+		buf_add_char(j->out, '-');
+	buf_add_u64(j->out, v < 0 ? -(uint64_t)v : (uint64_t)v);
 }
 
 void jw_double(struct json *j, double v)

@@ -108,3 +108,22 @@ bool parse_cpulist(const char *s, int limit, int **ret_cpus, size_t *ret_count)
 	free(seen);
 	return ok;
 }
+
+bool parse_bytes(const char *s, uint64_t bare, uint64_t *ret_bytes)
+{
+	static const char suffixes[] = "BKMGT";
+	size_t len = strlen(s);
+	const char *suffix = len > 1 ? strchr(suffixes, toupper((unsigned char)s[len - 1])) : NULL;
+	uint64_t number, unit = suffix ? 1ull << (10 * (suffix - suffixes)) : bare;
+	char digits[24];
+
+	len -= suffix != NULL;
+	if (!len || len >= sizeof(digits))
+		return false;
+	memcpy(digits, s, len);
+	digits[len] = '\0';
+	if (!parse_u64(digits, &number) || (unit && number > UINT64_MAX / unit))
+		return false;
+	*ret_bytes = number * unit;
+	return true;
+}

@@ -17,7 +17,8 @@ struct parser {
 
 static bool takes_value(const struct option_def *d)
 {
-	return d->kind == OPT_STR || d->kind == OPT_LIST || d->kind == OPT_UINT;
+	return d->kind == OPT_STR || d->kind == OPT_LIST || d->kind == OPT_UINT ||
+	       d->kind == OPT_ORDERED;
 }
 
 static int store(struct parser *p, const struct option_def *d, const char *shown, const char *value)
@@ -40,6 +41,9 @@ static int store(struct parser *p, const struct option_def *d, const char *shown
 		break;
 	case OPT_LIST:
 		vec_push((option_list *)target, value);
+		break;
+	case OPT_ORDERED:
+		vec_push((option_items *)target, (struct option_item){d, value});
 		break;
 	case OPT_UINT:
 		if (!parse_u64(value, &number) || number > UINT_MAX)

@@ -27,9 +27,17 @@ enum option_kind {
 	OPT_OPTIONAL, /* const char *, value only as --name=VALUE; "" without one */
 	OPT_LIST,     /* option_list, one entry each time */
 	OPT_UINT,     /* unsigned */
+	OPT_ORDERED,  /* option_items: several rows share one, where their order matters */
 };
 
 typedef VEC(const char *) option_list;
+
+struct option_item {
+	const struct option_def *option;
+	const char *value;
+};
+
+typedef VEC(struct option_item) option_items;
 
 struct option_def {
 	char letter;

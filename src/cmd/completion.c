@@ -17,6 +17,12 @@ static bool completes_events(const char *arg)
 	return arg && !strcmp(arg, "EVENT");
 }
 
+/* Behind its options comes a command line of the user's. */
+static bool takes_command(const struct command *c)
+{
+	return !strcmp(c->name, "stat") || !strcmp(c->name, "record");
+}
+
 static void bash_words(const struct command *c, struct buf *out)
 {
 	for (const struct option_def *d = c->options; d && d->kind; d++) {
@@ -55,7 +61,7 @@ static void script_bash(struct buf *out)
 		buf_add(out, "' ;;\n");
 	}
 	buf_add(out, "\tesac\n"
-		     "\tif [[ $cur == -* || ${COMP_WORDS[1]} != stat ]]; then\n"
+		     "\tif [[ $cur == -* || ! ${COMP_WORDS[1]} =~ ^(stat|record)$ ]]; then\n"
 		     "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n\tfi\n"
 		     "\t[ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -c -- \"$cur\"))\n"
 		     "}\ncomplete -F _tacho tacho\n");
@@ -107,7 +113,7 @@ static void script_zsh(struct buf *out)
 		if (commands[i]->words)
 			buf_addf(out, "\t\t\t'1:word:(%s)' \\\n", commands[i]->words);
 		buf_addf(out, "\t\t\t'--help[explain]' '*::arg:%s'\n\t\t;;\n",
-			 strcmp(commands[i]->name, "stat") ? "_files" : "_normal");
+			 takes_command(commands[i]) ? "_normal" : "_files");
 	}
 	buf_add(out, "\tesac\n}\n_tacho \"$@\"\n");
 }

@@ -1,6 +1,6 @@
 #include "cmd/info.h"
 #include "cmd/command.h"
-#include "cmd/pager.h"
+#include "cmd/progress.h"
 
 #include <errno.h>
 #include <string.h>
@@ -24,7 +24,8 @@ static void add_cuts(const struct info *info, strvec *out)
 		vec_push(out,
 			 xstrdup("The recorder was cut off before it could write down the size of "
 				 "the data: all that follows is read."));
-	if (!p->pipe && !p->features.present)
+	/* How it is compressed is said at the beginning, all else at the end. */
+	if (!p->pipe && !(p->features.present & ~(1ull << FEATURE_COMPRESSED)))
 		vec_push(out,
 			 xstrdup("There is no header of the machine (host, command, build ids): "
 				 "the recorder was cut off, or the end of the file is missing."));
@@ -89,6 +90,8 @@ void info_oddities(const struct info *info, strvec *out)
 static int run_info(const struct command *self, int argc, char **argv)
 {
 	struct info info = {};
+	struct progress bar = progress_of("reading");
+	struct perfdata_options options = {.progress = progress_show, .ctx = &bar};
 	int status = 0, used = command_options(self, &info.o, argc, argv, &status), r;
 	struct err e = {};
 
@@ -100,10 +103,11 @@ static int run_info(const struct command *self, int argc, char **argv)
 		info.o.input = argv[used];
 	if (!info.o.input)
 		info.o.input = "perf.data";
-	if (perfdata_open(&info.file, info.o.input, NULL, &e) < 0)
+	if (perfdata_open(&info.file, info.o.input, &options, &e) < 0)
 		return command_fail(EXIT_FAILED, "info: %s", e.text);
 	info.summary.file = info.file;
 	r = perfdata_read(info.file, &summary_visitor, &info.summary, &e);
+	progress_clear(&bar);
 	/* The damage that decoding found comes after reading. */
 	status = r < 0 || info.summary.undecodable ? EXIT_FAILED : EXIT_DONE;
 	if (r < 0 && r != -EBADMSG)

@@ -92,7 +92,7 @@ void info_json(struct info *info)
 	jw_kv_u64(&j, "bytes", p->file_size);
 	jw_kv_str(&j, "form", p->pipe ? "pipe" : "file");
 	jw_kv_bool(&j, "foreign_byte_order", p->stream.swap);
-	jw_kv_bool(&j, "compressed", p->inflate);
+	jw_kv_bool(&j, "compressed", perfdata_is_compressed(p));
 	add_machine(&j, p);
 	jw_key(&j, "events");
 	jw_open(&j, '[');

@@ -67,6 +67,19 @@ static void row_text(struct info *info, const char *label, const char *text)
 	buf_add_char(&info->out, '\n');
 }
 
+static void add_compression(const struct perfdata *p, struct buf *out)
+{
+	uint64_t in_bytes = 0, out_bytes = 0;
+
+	vec_each(&p->parts, part)
+		if (part->inflate) {
+			in_bytes += inflate_bytes_in(part->inflate);
+			out_bytes += inflate_bytes_out(part->inflate);
+		}
+	if (in_bytes)
+		buf_addf(out, ", compressed %.1f : 1", (double)out_bytes / (double)in_bytes);
+}
+
 static void add_form(struct info *info)
 {
 	const struct perfdata *p = info->file;
@@ -77,10 +90,8 @@ static void add_form(struct info *info)
 	if (p->file_size)
 		buf_add_size(out, p->file_size);
 	buf_add(out, p->pipe ? ", pipe form" : "");
-	if (p->inflate && inflate_bytes_in(p->inflate))
-		buf_addf(out, ", compressed %.1f : 1",
-			 (double)inflate_bytes_out(p->inflate) /
-				 (double)inflate_bytes_in(p->inflate));
+	if (perfdata_is_compressed(p))
+		add_compression(p, out);
 	buf_add_char(out, '\n');
 }
 

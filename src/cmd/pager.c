@@ -1,6 +1,7 @@
 #include "cmd/pager.h"
 #include "cmd/command.h"
 
+#include <fcntl.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -18,34 +19,53 @@ static size_t line_count(const struct buf *text)
 	return lines;
 }
 
-bool pager_show(struct buf *text)
+void pager_begin(struct pager *p)
 {
 	const char *pager = getenv("PAGER");
 	char *argv[] = {(char *)(pager && *pager ? pager : "less"), NULL};
 	posix_spawn_file_actions_t actions;
-	struct winsize size;
 	int pipes[2];
-	pid_t child;
 	bool ok;
 
+	*p = (struct pager){.fd = STDOUT_FILENO};
 	/* A pager with arguments would need a shell to take it apart; less knows ours by LESS. */
 	if (!isatty(STDOUT_FILENO) || strchr(argv[0], ' ') || !strcmp(argv[0], "cat") ||
-	    (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && line_count(text) < size.ws_row) ||
-	    pipe(pipes))
-		return command_flush(text, STDOUT_FILENO);
+	    pipe2(pipes, O_CLOEXEC))
+		return;
 	setenv("LESS", "FRX", 0);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, pipes[0], STDIN_FILENO);
-	posix_spawn_file_actions_addclose(&actions, pipes[1]);
-	ok = posix_spawnp(&child, argv[0], &actions, NULL, argv, environ) == 0;
+	ok = posix_spawnp(&p->child, argv[0], &actions, NULL, argv, environ) == 0;
 	posix_spawn_file_actions_destroy(&actions);
 	close(pipes[0]);
-	if (!ok) {
+	if (ok) {
+		p->fd = pipes[1];
+	} else {
 		close(pipes[1]);
-		return command_flush(text, STDOUT_FILENO);
+		p->child = 0;
 	}
-	command_flush(text, pipes[1]);
-	close(pipes[1]);
-	waitpid(child, NULL, 0);
+}
+
+void pager_end(struct pager *p)
+{
+	if (!p->child)
+		return;
+	close(p->fd);
+	waitpid(p->child, NULL, 0);
+	*p = (struct pager){.fd = STDOUT_FILENO};
+}
+
+bool pager_show(struct buf *text)
+{
+	struct winsize size;
+	struct pager pager;
+
+	if (!ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && line_count(text) < size.ws_row)
+		return command_flush(text, STDOUT_FILENO);
+	pager_begin(&pager);
+	if (!pager.child)
+		return command_flush(text, STDOUT_FILENO);
+	command_flush(text, pager.fd);
+	pager_end(&pager);
 	return true;
 }

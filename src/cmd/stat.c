@@ -25,14 +25,14 @@ static const struct option_def stat_table_of_options[] = {
 	{'d', "detailed", NULL, OPT_COUNT, AT(detail), "cache events too; -dd and -ddd for more"},
 	{'n', "null", NULL, OPT_FLAG, AT(null_run), "no events, only the time"},
 	{0, NULL, NULL, OPT_HEADING, 0, "Where"},
-	{'a', "all-cpus", NULL, OPT_FLAG, AT(all_cpus), "the whole system"},
-	{'C', "cpu", "LIST", OPT_STR, AT(cpus), "only these CPUs (0-3,8)"},
-	{'p', "pid", "PID", OPT_STR, AT(pids), "running processes, with all their threads"},
-	{'t', "tid", "TID", OPT_STR, AT(tids), "running threads"},
-	{'G', "cgroup", "NAME", OPT_STR, AT(cgroups),
+	{'a', "all-cpus", NULL, OPT_FLAG, AT(where.all_cpus), "the whole system"},
+	{'C', "cpu", "LIST", OPT_STR, AT(where.cpus), "only these CPUs (0-3,8)"},
+	{'p', "pid", "PID", OPT_STR, AT(where.pids), "running processes, with all their threads"},
+	{'t', "tid", "TID", OPT_STR, AT(where.tids), "running threads"},
+	{'G', "cgroup", "NAME", OPT_STR, AT(where.cgroups),
 	 "only tasks in these cgroups, every event in each of them"},
-	{0, "for-each-cgroup", "NAME", OPT_STR, AT(cgroups), "the same as --cgroup"},
-	{'i', "no-inherit", NULL, OPT_FLAG, AT(no_inherit), "do not count child processes"},
+	{0, "for-each-cgroup", "NAME", OPT_STR, AT(where.cgroups), "the same as --cgroup"},
+	{'i', "no-inherit", NULL, OPT_FLAG, AT(where.no_inherit), "do not count child processes"},
 	{0, NULL, NULL, OPT_HEADING, 0, "When"},
 	{'I', "interval-print", "MS", OPT_UINT, AT(interval_ms),
 	 "print counts every MS milliseconds, from 1 on"},
@@ -180,9 +180,9 @@ static void choose_title(struct stat_session *s)
 {
 	struct buf title = {};
 
-	if (s->o.pids || s->o.tids) {
-		buf_addf(&title, "%s id '%s'", s->o.pids ? "process" : "thread",
-			 s->o.pids ? s->o.pids : s->o.tids);
+	if (s->o.where.pids || s->o.where.tids) {
+		buf_addf(&title, "%s id '%s'", s->o.where.pids ? "process" : "thread",
+			 s->o.where.pids ? s->o.where.pids : s->o.where.tids);
 	} else if (s->plan.argv && !stat_is_cpu_wide(&s->o)) {
 		for (char *const *arg = s->plan.argv; *arg; arg++) {
 			buf_add(&title, arg == s->plan.argv ? "'" : " ");
@@ -190,9 +190,9 @@ static void choose_title(struct stat_session *s)
 		}
 		buf_add_char(&title, '\'');
 	} else {
-		buf_add(&title, s->o.cpus ? "'CPU(s) " : "'system wide'");
-		if (s->o.cpus)
-			buf_addf(&title, "%s'", s->o.cpus);
+		buf_add(&title, s->o.where.cpus ? "'CPU(s) " : "'system wide'");
+		if (s->o.where.cpus)
+			buf_addf(&title, "%s'", s->o.where.cpus);
 	}
 	s->title = buf_steal(&title);
 }

@@ -14,15 +14,15 @@
 #include "analyze/statistics.h"
 #include "base/option.h"
 #include "base/term.h"
+#include "cmd/target_options.h"
 #include "collect/counting.h"
 #include "event/catalog.h"
-#include "perf/topology.h"
 
 struct stat_options {
 	option_list events, metrics;
-	const char *cpus, *pids, *tids, *cgroups, *separator, *output;
-	bool all_cpus, per_thread, per_core, per_socket, per_die, no_aggregation, json, append,
-		no_inherit;
+	struct target_options where;
+	const char *separator, *output;
+	bool per_thread, per_core, per_socket, per_die, no_aggregation, json, append;
 	bool null_run, no_live;
 	unsigned interval_ms, interval_count, repeat, timeout_ms, delay_ms, detail, log_fd;
 };
@@ -30,7 +30,7 @@ struct stat_options {
 /* CPUs are watched, not tasks. */
 static inline bool stat_is_cpu_wide(const struct stat_options *o)
 {
-	return o->all_cpus || o->cpus || o->cgroups;
+	return target_is_cpu_wide(&o->where);
 }
 
 enum aggregation { AGGR_ALL, AGGR_CPU, AGGR_CORE, AGGR_DIE, AGGR_SOCKET, AGGR_THREAD, AGGR_CGROUP };

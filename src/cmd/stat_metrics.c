@@ -60,7 +60,7 @@ static double constant(struct stat_session *s, const char *name, bool *ret_known
 		return (double)smt;
 	}
 	if (!strcmp(name, "#core_wide"))
-		return s->o.all_cpus;
+		return s->o.where.all_cpus;
 	*ret_known = false;
 	return 0;
 }

@@ -1,15 +1,13 @@
 #include "collect/counting.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "collect/punctual.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 /* A tick may take a tenth of the interval; above that the interval grows until it is a fortieth. */
@@ -35,8 +33,7 @@ struct run {
 	bool unheard;       /* nobody wants ticks any more */
 	bool suspicious;    /* a tick took long by the wall clock */
 	unsigned expensive; /* ticks in a row that took too much CPU time */
-	int policy, nice;   /* how we were scheduled before; policy -1: unknown */
-	struct sched_param priority;
+	struct punctual punctual;
 };
 
 /* How long until something is due; NULL: nothing is. */
@@ -235,41 +232,15 @@ static int open_descriptors(struct run *run, struct err *e)
 	return 0;
 }
 
-/*
- * Among hundreds of busy threads a tick would come late by tenths of a second. The workload, which
- * would inherit all this, exists already; what is not permitted is done without.
- */
-static void be_punctual(struct run *run)
-{
-	struct sched_param first = {.sched_priority = 1};
-
-	run->policy = sched_getscheduler(0);
-	run->nice = getpriority(PRIO_PROCESS, 0);
-	sched_getparam(0, &run->priority);
-	prctl(PR_SET_TIMERSLACK, 1);
-	if (run->priority.sched_priority)
-		return; /* the user chose one */
-	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first))
-		setpriority(PRIO_PROCESS, 0, -10);
-}
-
-static void be_ordinary(const struct run *run)
-{
-	if (run->policy < 0)
-		return;
-	prctl(PR_SET_TIMERSLACK, 0);
-	sched_setscheduler(0, run->policy, &run->priority);
-	setpriority(PRIO_PROCESS, 0, run->nice);
-}
-
 static int start(struct run *run, struct err *e)
 {
 	const struct counting_plan *plan = run->plan;
 	int r = 0;
 
 	run->poll_tasks = !plan->argv && plan->target.tasks.len;
+	/* The workload, which would inherit it, exists already. */
 	if (plan->interval_ns)
-		be_punctual(run);
+		be_punctual(&run->punctual);
 
 	if (plan->on_open)
 		r = plan->on_open(plan->ctx, &run->counters, e);
@@ -307,13 +278,13 @@ static void finish(struct run *run)
 
 int counting_run(const struct counting_plan *plan, struct counting_result *ret, struct err *e)
 {
-	struct run run = {.plan = plan, .out = ret, .signals_fd = -1, .policy = -1};
+	struct run run = {.plan = plan, .out = ret, .signals_fd = -1};
 	struct target target = plan->target;
 	int r = open_descriptors(&run, e);
 
 	*ret = (struct counting_result){.workload = {.go_fd = -1, .error_fd = -1}};
 	if (r == 0 && plan->argv)
-		r = workload_spawn(&ret->workload, plan->argv, e);
+		r = workload_spawn(&ret->workload, plan->argv, false, e);
 	if (r == 0 && plan->argv && !target.cpus.len && !target.tasks.len) {
 		target.tasks.items = &ret->workload.pid;
 		target.tasks.len = 1;
@@ -337,6 +308,6 @@ int counting_run(const struct counting_plan *plan, struct counting_result *ret, 
 	if (ret->workload.pid)
 		workload_end(&ret->workload);
 	close(run.signals_fd);
-	be_ordinary(&run); /* for the next workload */
+	be_ordinary(&run.punctual); /* for the next workload */
 	return r;
 }

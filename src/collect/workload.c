@@ -1,4 +1,5 @@
 #include "collect/workload.h"
+#include "collect/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +18,7 @@ static void reset_signals(void)
 	signal(SIGPIPE, SIG_DFL);
 }
 
-static void child_main(int go_fd, int error_fd, char *const argv[])
+static void child_main(int go_fd, int error_fd, char *const argv[], bool to_stderr)
 {
 	char go;
 	int code;
@@ -26,12 +27,14 @@ static void child_main(int go_fd, int error_fd, char *const argv[])
 	if (read(go_fd, &go, 1) != 1)
 		_exit(125);
 	reset_signals();
+	if (to_stderr)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	execvp(argv[0], argv);
 	code = errno;
 	_exit(write(error_fd, &code, sizeof(code)) == sizeof(code) ? 127 : 126);
 }
 
-int workload_spawn(struct workload *w, char *const argv[], struct err *e)
+int workload_spawn(struct workload *w, char *const argv[], bool to_stderr, struct err *e)
 {
 	int go[2], error[2];
 
@@ -48,7 +51,7 @@ int workload_spawn(struct workload *w, char *const argv[], struct err *e)
 	w->pid = fork();
 	if (w->pid == 0) {
 		close(go[1]);
-		child_main(go[0], error[1], argv);
+		child_main(go[0], error[1], argv, to_stderr);
 	}
 	close(go[0]);
 	close(error[1]);
@@ -118,16 +121,10 @@ void workload_signal(struct workload *w, int signal)
 		kill(w->pid, signal);
 }
 
-#define END_PATIENCE_MS 2000
-#define END_STEP_MS     5
-
 void workload_end(struct workload *w)
 {
-	workload_signal(w, SIGTERM);
-	for (int waited = 0; waited < END_PATIENCE_MS && !workload_reap(w, false);
-	     waited += END_STEP_MS)
-		usleep(END_STEP_MS * 1000);
-	workload_signal(w, SIGKILL);
+	if (w->pid > 0)
+		tree_end(w->pid, true);
 	workload_reap(w, true);
 }
 

@@ -16,7 +16,8 @@ struct workload {
 	struct rusage usage;
 };
 
-int workload_spawn(struct workload *w, char *const argv[], struct err *e);
+/* @to_stderr: its output goes there, because ours is needed for something else. */
+int workload_spawn(struct workload *w, char *const argv[], bool to_stderr, struct err *e);
 
 /* Lets it run. Returns at once: waking us up at its first instruction would disturb it. */
 void workload_start(struct workload *w);
@@ -30,7 +31,8 @@ bool workload_reap(struct workload *w, bool wait);
 /* Ends it by @signal if it still runs. */
 void workload_signal(struct workload *w, int signal);
 
-/* Ends it: by SIGTERM, and if it does not listen for two seconds, by SIGKILL. */
+/* Ends it and all that it has started: by SIGTERM, and who does not listen for two seconds, by
+ * SIGKILL. */
 void workload_end(struct workload *w);
 
 void workload_close(struct workload *w);

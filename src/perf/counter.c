@@ -14,85 +14,6 @@
 #define READ_FORMAT                                                                                \
 	(PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 
-void target_release(struct target *target)
-{
-	vec_each(&target->cgroups, cgroup) {
-		close(cgroup->fd);
-		free(cgroup->name);
-	}
-	vec_release(&target->tasks);
-	vec_release(&target->cpus);
-	vec_release(&target->cgroups);
-}
-
-/* A place where one counter is opened. */
-struct place {
-	pid_t pid;
-	int cpu, task, cgroup;
-	unsigned flags;
-};
-
-typedef VEC(struct place) place_list;
-
-static bool pmu_has_cpu(const struct pmu *pmu, int cpu)
-{
-	if (!pmu || !pmu->cpus)
-		return true;
-	for (size_t i = 0; i < pmu->cpu_count; i++)
-		if (pmu->cpus[i] == cpu)
-			return true;
-	return false;
-}
-
-/* An uncore PMU counts on the CPUs of its mask, no matter where the target is. */
-static void uncore_places(const struct pmu *pmu, const struct target *target, place_list *places)
-{
-	for (size_t i = 0; i < pmu->cpu_count; i++) {
-		bool wanted = !target->cpus.len || target->tasks.len;
-
-		vec_each(&target->cpus, cpu)
-			wanted |= *cpu == pmu->cpus[i];
-		if (wanted)
-			vec_push(places, (struct place){-1, pmu->cpus[i], -1, -1, 0});
-	}
-}
-
-static void cpu_places(const struct pmu *pmu, const struct target *target, place_list *places)
-{
-	vec_each(&target->cpus, cpu) {
-		if (!pmu_has_cpu(pmu, *cpu))
-			continue;
-		if (!target->cgroups.len)
-			vec_push(places, (struct place){-1, *cpu, -1, -1, 0});
-		for (size_t i = 0; i < target->cgroups.len; i++)
-			vec_push(places, (struct place){target->cgroups.items[i].fd, *cpu, -1,
-							(int)i, PERF_FLAG_PID_CGROUP});
-	}
-}
-
-static void places_of(const struct event_unit *unit, const struct target *target,
-		      place_list *places)
-{
-	const struct pmu *pmu = unit->pmu;
-
-	if (pmu && !pmu->core && pmu->cpus) {
-		uncore_places(pmu, target, places);
-		return;
-	}
-	if (!target->tasks.len) {
-		cpu_places(pmu, target, places);
-		return;
-	}
-	for (size_t i = 0; i < target->tasks.len; i++) {
-		if (!target->cpus.len)
-			vec_push(places, (struct place){target->tasks.items[i], -1, (int)i, -1, 0});
-		vec_each(&target->cpus, cpu)
-			if (pmu_has_cpu(pmu, *cpu))
-				vec_push(places, (struct place){target->tasks.items[i], *cpu,
-								(int)i, -1, 0});
-	}
-}
-
 static void row_fails(struct counter_row *row, int code, const struct perf_event_attr *attr,
 		      bool system_wide)
 {
@@ -125,24 +46,13 @@ static struct perf_event_attr attr_for(const struct event *event, const struct e
 	return attr;
 }
 
-/*
- * Opens one counter. Where only user mode may be watched, that is counted, and the name says so,
- * unless the user chose the modes himself.
- */
 static int open_at(struct counter_row *row, struct perf_event_attr *attr, const struct place *place,
 		   int leader_fd)
 {
-	int fd;
+	bool before = row->user_only;
+	int fd = place_open(attr, place, leader_fd, row->event->modified, &row->user_only);
 
-	attr->exclude_kernel |= row->user_only;
-	fd = perf_open(attr, place->pid, place->cpu, leader_fd, place->flags);
-	if ((fd != -EACCES && fd != -EPERM) || row->event->modified || attr->exclude_kernel ||
-	    place->pid < 0 || place->flags || perf_is_kernel_only(attr))
-		return fd;
-	attr->exclude_kernel = 1;
-	fd = perf_open(attr, place->pid, place->cpu, leader_fd, place->flags);
-	if (fd >= 0) {
-		row->user_only = true;
+	if (row->user_only && !before) {
 		free(row->name);
 		row->name = xasprintf("%s:u", row->event->name);
 	}
@@ -358,32 +268,15 @@ static void open_tally(struct counters *c, bool *taken)
 	vec_release(&names);
 }
 
-static int too_many_files(const struct counters *c, struct err *e)
-{
-	struct rlimit limit = {};
-
-	getrlimit(RLIMIT_NOFILE, &limit);
-	return err_set(e, EMFILE,
-		       "%zu events at %zu places need more open files than the limit of %llu "
-		       "(raise it: ulimit -n, or count fewer)",
-		       c->row_count, c->target->tasks.len + c->target->cpus.len,
-		       (unsigned long long)limit.rlim_cur);
-}
-
 int counters_open(struct counters *c, const struct event_list *events, const struct target *target,
 		  struct err *e)
 {
 	bool *taken = xcalloc(events->events.len, sizeof(*taken));
-	struct rlimit limit;
 	int r;
 
 	*c = (struct counters){.target = target, .row_count = events->events.len};
 	c->rows = xcalloc(c->row_count, sizeof(*c->rows));
-	if (!getrlimit(RLIMIT_NOFILE, &c->files) && c->files.rlim_cur < c->files.rlim_max) {
-		limit = c->files;
-		limit.rlim_cur = limit.rlim_max;
-		setrlimit(RLIMIT_NOFILE, &limit);
-	}
+	files_raise(&c->files);
 	for (size_t i = 0; i < c->row_count; i++) {
 		const struct event *event = &events->events.items[i];
 		struct counter_row *row = &c->rows[i];
@@ -403,7 +296,7 @@ int counters_open(struct counters *c, const struct event_list *events, const str
 	free(taken);
 	c->buffer = xcalloc(c->buffer_words + 3, sizeof(*c->buffer));
 	if (r < 0) {
-		r = too_many_files(c, e);
+		r = files_too_few(c->row_count, c->target, e);
 		counters_close(c);
 		return r;
 	}
@@ -502,9 +395,7 @@ void counters_close(struct counters *c)
 	free(c->rows);
 	free(c->buffer);
 	free(c->note);
-	/* The next workload must not inherit ours. */
-	if (c->files.rlim_cur < c->files.rlim_max)
-		setrlimit(RLIMIT_NOFILE, &c->files);
+	files_restore(&c->files);
 	*c = (struct counters){};
 }
 

@@ -8,25 +8,7 @@
 
 #include "event/event.h"
 #include "perf/tally.h"
-
-#include <sys/resource.h>
-#include <sys/types.h>
-
-/* Where to count: on tasks wherever they run, or on CPUs whatever they run. */
-struct target {
-	VEC(pid_t) tasks; /* empty: CPUs */
-	VEC(int) cpus;    /* empty with tasks: any CPU */
-	VEC(struct target_cgroup {
-		char *name;
-		int fd;
-	})
-	cgroups;          /* with CPUs: only tasks of these */
-	bool inherit;     /* children are counted with their parent */
-	bool tasks_apart; /* each task's counts are wanted, not only their sum */
-	bool on_exec;     /* starts by itself when the task executes a program */
-};
-
-void target_release(struct target *target);
+#include "perf/target.h"
 
 struct count {
 	uint64_t value, enabled_ns, running_ns;

@@ -12,6 +12,7 @@ struct block *order_block_new(struct order *o)
 	struct block *b;
 
 	o->block_count++;
+	o->filling++;
 	if (o->spare.len) {
 		b = o->spare.items[--o->spare.len];
 	} else {
@@ -35,6 +36,7 @@ static void block_done(struct order *o, struct block *b)
 void order_block_close(struct order *o, struct block *b)
 {
 	b->filling = false;
+	o->filling--;
 	if (!b->waiting)
 		block_done(o, b);
 }
@@ -237,7 +239,8 @@ void order_push(struct order *o, uint64_t time_ns, unsigned char *bytes, uint32_
 {
 	struct order_run *run = o->runs.len ? &o->runs.items[o->runs.len - 1] : NULL;
 
-	if (o->block_count > ORDER_BYTES_MAX / BLOCK_BYTES || o->waiting >= ORDER_ENTRIES_MAX) {
+	if (o->block_count - o->filling > ORDER_BYTES_MAX / BLOCK_BYTES ||
+	    o->waiting >= ORDER_ENTRIES_MAX) {
 		flush_until(o, UINT64_MAX, o->waiting / 2);
 		run = o->runs.len ? &o->runs.items[o->runs.len - 1] : NULL;
 	}
@@ -258,6 +261,11 @@ void order_round(struct order *o)
 		return;
 	flush_until(o, o->next_flush_ns, 0);
 	o->next_flush_ns = o->newest_ns;
+}
+
+void order_flush_until(struct order *o, uint64_t limit_ns)
+{
+	flush_until(o, limit_ns, 0);
 }
 
 void order_flush_all(struct order *o)

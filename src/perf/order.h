@@ -46,6 +46,7 @@ struct order {
 	VEC(struct block *) spare; /* to be used again */
 	size_t waiting;
 	uint64_t block_count;   /* alive, without the spare ones */
+	uint64_t filling;       /* of these, those that somebody writes to: one or two a part */
 	uint64_t newest_ns;     /* of all that came */
 	uint64_t next_flush_ns; /* what the next round may give out */
 	uint64_t given_ns;      /* the newest that was given out */
@@ -73,6 +74,8 @@ void order_push(struct order *o, uint64_t time_ns, unsigned char *bytes, uint32_
 
 /* A round is over: what is older than everything of the round before is given out. */
 void order_round(struct order *o);
+/* What is not newer than this is given out. */
+void order_flush_until(struct order *o, uint64_t limit_ns);
 void order_flush_all(struct order *o);
 void order_release(struct order *o);
 

@@ -207,8 +207,10 @@ static void kernel_record(struct stream *s, unsigned char *bytes)
 	/* What has no time does not wait. */
 	if (s->unordered || !time_ns || time_ns == ~0ull)
 		give(s, time_ns == ~0ull ? 0 : time_ns, bytes, event);
-	else
+	else {
+		s->last_ns = time_ns;
 		order_push(&s->order, time_ns, bytes, event);
+	}
 }
 
 static void count(struct stream *s, const struct perf_event_header *h)

@@ -70,6 +70,7 @@ struct stream {
 	struct id_map ids;
 	uint64_t id_count; /* with those that came twice */
 	struct order order;
+	uint64_t last_ns;     /* the time of the last record that came in */
 	struct block *copies; /* of records that were not aligned */
 	size_t copies_used;
 	uint64_t counts[COUNTED_TYPES + 1], bytes_by_type[COUNTED_TYPES + 1];

@@ -15,4 +15,21 @@ struct feature_set {
 
 void feature_set_release(struct feature_set *set);
 
+static inline bool feature_set_has(const struct feature_set *set, enum feature feature)
+{
+	return set->present >> feature & 1;
+}
+
+/* Marks a section as present and empties it: the caller appends its bytes. */
+struct buf *feature_set_begin(struct feature_set *set, enum feature feature);
+
+/* Takes a section out. */
+void feature_set_drop(struct feature_set *set, enum feature feature);
+
+/* The pieces of which sections are made. A string is its length in 32 bits and its bytes, filled
+ * up with zeros to a multiple of 64. */
+void feature_add_u32(struct buf *b, uint32_t value);
+void feature_add_u64(struct buf *b, uint64_t value);
+void feature_add_str(struct buf *b, const char *s);
+
 #endif

@@ -1,9 +1,5 @@
 #include "perfdata/reader.h"
-#include "base/clock.h"
 #include "perfdata/attr.h"
-#include "perfdata/inflate.h"
-#include "perfdata/user_records.h"
-#include "perf/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +14,6 @@
 #define SECTIONS_BYTES_MAX (64u << 20)
 #define ATTRS_BYTES_MAX    (64u << 20)
 #define IDS_BYTES_MAX      (8ull * STREAM_IDS_MAX)
-#define PROGRESS_NS        (100 * NS_PER_MSEC)
 
 /* ---- bytes of the file ---- */
 
@@ -184,7 +179,7 @@ static void read_features(struct perfdata *p, const uint64_t *bits)
 /* ---- the header ---- */
 
 /* An event that nothing has named by the time of its first record is called by its attr. */
-static void name_events(struct perfdata *p)
+void perfdata_name_events(struct perfdata *p)
 {
 	for (; p->named < p->stream.events.len; p->named++) {
 		struct stream_event *event = &p->stream.events.items[p->named];
@@ -298,6 +293,29 @@ static int read_header(struct perfdata *p, struct err *e)
 	return read_file_header(p, head[1], e);
 }
 
+/* A directory is what perf record --threads makes: the header stands in its file "data". */
+static int open_input(struct perfdata *p, const char *path, struct stat *ret_stat, struct err *e)
+{
+	p->fd = !strcmp(path, "-") ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	if (p->fd < 0)
+		return err_set(e, errno, "cannot open '%s': %s", path, strerror(errno));
+	if (fstat(p->fd, ret_stat))
+		return err_set(e, errno, "cannot read '%s': %s", path, strerror(errno));
+	if (S_ISDIR(ret_stat->st_mode)) {
+		CLEANUP(free_ptr) char *file = xasprintf("%s/data", path);
+
+		close(p->fd);
+		p->directory = xstrdup(path);
+		p->fd = open(file, O_RDONLY | O_CLOEXEC);
+		if (p->fd < 0 || fstat(p->fd, ret_stat))
+			return err_set(e, EISDIR,
+				       "'%s' is a directory, but not a recording: it has no file "
+				       "'data'",
+				       path);
+	}
+	return 0;
+}
+
 int perfdata_open(struct perfdata **ret, const char *path, const struct perfdata_options *options,
 		  struct err *e)
 {
@@ -310,13 +328,7 @@ int perfdata_open(struct perfdata **ret, const char *path, const struct perfdata
 		p->options = *options;
 	p->stream.unordered = p->options.unordered;
 	p->stream.order.whole = p->options.whole;
-	p->fd = !strcmp(path, "-") ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
-	if (p->fd < 0)
-		r = err_set(e, errno, "cannot open '%s': %s", path, strerror(errno));
-	else if (fstat(p->fd, &st))
-		r = err_set(e, errno, "cannot read '%s': %s", path, strerror(errno));
-	else if (S_ISDIR(st.st_mode))
-		r = err_set(e, EISDIR, "'%s' is a directory", path);
+	r = open_input(p, path, &st, e);
 	if (r == 0) {
 		p->seekable = S_ISREG(st.st_mode);
 		p->file_size = p->seekable ? (uint64_t)st.st_size : 0;
@@ -326,168 +338,16 @@ int perfdata_open(struct perfdata **ret, const char *path, const struct perfdata
 		perfdata_close(p);
 		return r;
 	}
-	name_events(p);
+	perfdata_name_events(p);
 	*ret = p;
 	return 0;
-}
-
-/* ---- the records ---- */
-
-static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint64_t *ret_skip)
-{
-	struct perfdata *p = ctx;
-
-	if (!user_record(p, bytes, file_offset, ret_skip))
-		p->stream.stopped = true;
-	if (p->visitor->user)
-		p->visitor->user(p->ctx, bytes, file_offset, ret_skip);
-}
-
-static void on_follow(void *ctx, const unsigned char *bytes, size_t size)
-{
-	struct perfdata *p = ctx;
-
-	user_follow(p, bytes, size);
-	if (p->visitor->follow)
-		p->visitor->follow(p->ctx, bytes, size);
-}
-
-static bool on_record(void *ctx, const struct stream_record *record)
-{
-	struct perfdata *p = ctx;
-
-	if (p->named < p->stream.events.len)
-		name_events(p);
-	return p->visitor->record(p->ctx, record);
-}
-
-static void show_progress(struct perfdata *p, uint64_t done, uint64_t *next_ns)
-{
-	uint64_t now;
-
-	if (!p->options.progress)
-		return;
-	now = clock_now_ns();
-	if (now < *next_ns)
-		return;
-	if (*next_ns)
-		p->options.progress(p->options.ctx, done, p->data_size);
-	*next_ns = now + PROGRESS_NS;
-}
-
-/*
- * What follows the record of a trace may be gigabytes that nobody wants. Returns how much of it was
- * passed over.
- */
-static uint64_t pass_over(struct perfdata *p, struct feed *feed, uint64_t done)
-{
-	uint64_t count = done < p->data_size ? p->data_size - done : 0;
-
-	if (!p->seekable || p->visitor->follow || p->gathered.wanted || feed->skip < BLOCK_BYTES)
-		return 0;
-	if (count > feed->skip)
-		count = feed->skip;
-	if (!count || lseek(p->fd, (off_t)count, SEEK_CUR) < 0)
-		return 0;
-	feed_pass_over(feed, count);
-	return count;
-}
-
-/* Reads up to the end of the records; @ret_done: how many bytes there were. */
-static int read_records(struct perfdata *p, struct feed *feed, uint64_t *ret_done)
-{
-	uint64_t done = 0, next_ns = 0;
-	bool endless = p->pipe; /* until the end of file */
-
-	while (!p->stream.stopped && (endless || done < p->data_size)) {
-		size_t room;
-		unsigned char *to = feed_room(feed, &room);
-		ssize_t n;
-
-		if (!endless && room > p->data_size - done)
-			room = p->data_size - done;
-		n = read_some(p->fd, to, room);
-		if (n < 0)
-			return (int)n;
-		if (n == 0)
-			break;
-		done += (size_t)n;
-		feed_bytes(feed, (size_t)n);
-		done += pass_over(p, feed, done);
-		show_progress(p, done, &next_ns);
-	}
-	*ret_done = done;
-	return 0;
-}
-
-/* What the end of the bytes says about the file. */
-static void note_end(struct perfdata *p, const struct feed *feed, uint64_t done)
-{
-	uint64_t end = p->data_offset + done;
-
-	if (p->stream.stopped)
-		return;
-	if (p->missing_bytes)
-		stream_damage(&p->stream, end,
-			      "the file is cut short: %llu bytes of its records and all that stood "
-			      "behind them are missing",
-			      (unsigned long long)p->missing_bytes);
-	else if (feed_left(feed) || feed->skip)
-		stream_damage(&p->stream, end - feed_left(feed),
-			      "the records end in the middle of one");
-	if (p->inflate)
-		inflate_end(p->inflate);
-}
-
-static int read_error(const struct perfdata *p, struct err *e)
-{
-	const struct stream *s = &p->stream;
-	const struct damage *first = s->damages.items;
-
-	if (!s->damage_count)
-		return 0;
-	return err_set(e, EBADMSG, "%s: at offset %llu: %s%s", p->path,
-		       (unsigned long long)first->offset, first->text,
-		       s->damage_count > 1 ? " (and more; tacho info shows all)" : "");
-}
-
-int perfdata_read(struct perfdata *p, const struct stream_visitor *visitor, void *ctx,
-		  struct err *e)
-{
-	static const struct stream_visitor ours = {on_record, on_user, on_follow};
-	struct feed feed = {.stream = &p->stream, .file_offset = p->data_offset};
-	uint64_t done = 0;
-	int r = 0;
-
-	p->visitor = visitor;
-	p->ctx = ctx;
-	p->stream.visitor = &ours;
-	p->stream.ctx = p;
-	if (p->seekable) {
-		posix_fadvise(p->fd, (off_t)p->data_offset, (off_t)p->data_size,
-			      POSIX_FADV_SEQUENTIAL);
-		if (lseek(p->fd, (off_t)p->data_offset, SEEK_SET) < 0)
-			r = -errno;
-	}
-	if (r == 0)
-		r = read_records(p, &feed, &done);
-	if (r == 0)
-		note_end(p, &feed, done);
-	feed_release(&feed);
-	stream_end(&p->stream);
-	name_events(p);
-	if (r < 0)
-		return err_set(e, -r, "cannot read %s: %s", p->path, strerror(-r));
-	if (p->stream.enough)
-		return 0;
-	return read_error(p, e);
 }
 
 void perfdata_close(struct perfdata *p)
 {
 	if (!p)
 		return;
-	inflate_free(p->inflate);
+	parts_release(&p->parts);
 	stream_release(&p->stream);
 	feature_set_release(&p->features);
 	facts_release(&p->facts);
@@ -495,6 +355,7 @@ void perfdata_close(struct perfdata *p)
 		close(p->fd);
 	buf_release(&p->gathered.bytes);
 	free(p->path);
+	free(p->directory);
 	free(p);
 }
 

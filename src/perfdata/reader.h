@@ -17,6 +17,7 @@
 #include "perf/stream.h"
 #include "perfdata/facts.h"
 #include "perfdata/features.h"
+#include "perfdata/part.h"
 
 struct perfdata_options {
 	bool unordered; /* as the records stand in the file */
@@ -28,6 +29,7 @@ struct perfdata_options {
 
 struct perfdata {
 	char *path;
+	char *directory; /* of a recording in several files, else NULL */
 	int fd;
 	bool pipe, seekable;
 	bool cut_off;       /* the header does not know how long the data is */
@@ -39,7 +41,8 @@ struct perfdata {
 	struct feature_set features; /* as they stand in the file */
 	struct perfdata_facts facts; /* what they say */
 	struct perfdata_options options;
-	struct inflate *inflate; /* once there is a compressed record */
+	part_list parts;      /* while reading */
+	struct part *current; /* that the record at hand came from */
 	/* What follows a record and is wanted: the formats of tracepoints in pipe form. */
 	struct perfdata_gathered {
 		struct buf bytes;
@@ -61,6 +64,12 @@ int perfdata_read(struct perfdata *p, const struct stream_visitor *visitor, void
 		  struct err *e);
 
 void perfdata_close(struct perfdata *p);
+
+/* True once a compressed record was read. */
+bool perfdata_is_compressed(const struct perfdata *p);
+
+/* Names the events that nothing has named, by their attr. */
+void perfdata_name_events(struct perfdata *p);
 
 /* "cycles:u", never NULL. */
 const char *perfdata_event_name(const struct stream_event *event);

@@ -105,10 +105,10 @@ static bool inflate_record(struct perfdata *p, struct cursor *c, uint32_t type,
 		if (c->failed || size > c->size - c->at)
 			return false;
 	}
-	if (!p->inflate)
-		p->inflate = inflate_new(&p->stream);
+	if (!p->current->inflate)
+		p->current->inflate = inflate_new(&p->stream);
 	/* A broken piece has been noted; nothing behind it makes sense. */
-	inflate_piece(p->inflate, c->data + c->at, size, file_offset);
+	inflate_piece(p->current->inflate, c->data + c->at, size, file_offset);
 	return true;
 }
 

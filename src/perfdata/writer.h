@@ -4,7 +4,11 @@
  * names of the events stand among the first records.
  *
  * Records are appended through lanes, one for each thread that writes; lanes may be used in
- * parallel, all else belongs to one thread, while no lane is in use.
+ * parallel, all else belongs to one thread, while no lane is in use. After a write that failed
+ * nothing more is written, and each call says so; writer_finish() then saves what can be saved.
+ *
+ * The program must ignore SIGPIPE (a pipe's reader is gone) and SIGXFSZ (ulimit -f), which would
+ * end it before the error could be seen.
  */
 #ifndef TACHO_PERFDATA_WRITER_H
 #define TACHO_PERFDATA_WRITER_H
@@ -35,7 +39,7 @@ struct writer;
 struct writer_lane;
 
 /* The options' events and features must stay until writer_finish(). A file that is there already is
- * kept as PATH.old. */
+ * kept as PATH.old; a pipe gets the pipe form, a terminal is refused. */
 int writer_open(struct writer **ret, const struct writer_options *options, struct err *e);
 
 struct writer_lane *writer_lane_new(struct writer *w);

@@ -65,7 +65,8 @@ static void in_pieces(void **state)
 			assert_int_equal(s.result, 0);
 			assert_int_equal(seen_samples(&s, 0), 251);
 			assert_int_equal(seen_samples(&s, 1), 250);
-			assert_int_equal(inflate_bytes_out(s.p->inflate), raw.out.len);
+			assert_int_equal(inflate_bytes_out(s.p->parts.items[0].inflate),
+					 raw.out.len);
 			for (size_t k = 1; k < s.records.len; k++)
 				assert_true(s.records.items[k - 1].time_ns <=
 					    s.records.items[k].time_ns);
@@ -167,7 +168,7 @@ static void full_buffer(void **state)
 	build_compressed(&im.b, USER_COMPRESSED, &raw.out, 60000);
 	assert_true(seen_image(&s, &im, NULL));
 	assert_int_equal(s.result, 0);
-	assert_int_equal(inflate_bytes_out(s.p->inflate), raw.out.len);
+	assert_int_equal(inflate_bytes_out(s.p->parts.items[0].inflate), raw.out.len);
 	seen_release(&s);
 	build_release(&raw);
 	image_release(&im);
@@ -220,9 +221,9 @@ static void bomb(void **state)
 	assert_true(seen_image(&s, &im, NULL));
 	assert_int_equal(s.result, -EBADMSG);
 	assert_non_null(strstr(s.e.text, "thousandfold"));
-	assert_in_range(inflate_bytes_out(s.p->inflate), 1,
+	assert_in_range(inflate_bytes_out(s.p->parts.items[0].inflate), 1,
 			INFLATE_FREE + im.b.out.len * INFLATE_RATIO_MAX + BLOCK_BYTES);
-	assert_int_equal(s.p->stream.order.block_count, 1);
+	assert_in_range(s.p->stream.order.block_count, 1, 2);
 	seen_release(&s);
 	build_release(&raw);
 	image_release(&im);

@@ -1,0 +1,280 @@
+#include "cmd/record.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "cmd/command.h"
+#include "collect/workload.h"
+#include "event/usage.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PROGRESS_NS (250 * NS_PER_MSEC)
+
+/* ---- what the user is told ---- */
+
+static void erase_progress(struct record_session *s)
+{
+	CLEANUP(buf_release) struct buf out = {};
+
+	if (!s->drawn)
+		return;
+	s->drawn = false;
+	buf_add(&out, "\r\x1b[K");
+	command_flush(&out, STDERR_FILENO);
+}
+
+void record_note(struct record_session *s, const char *fmt, ...)
+{
+	CLEANUP(buf_release) struct buf text = {};
+	va_list ap;
+
+	if (s->o.quiet)
+		return;
+	erase_progress(s);
+	va_start(ap, fmt);
+	buf_addv(&text, fmt, ap);
+	va_end(ap);
+	command_fail(0, "record: %s", buf_str(&text));
+}
+
+/* 12,345 */
+static void add_number(struct buf *out, uint64_t value)
+{
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf_add_char(out, ',');
+		buf_add_char(out, digits[i]);
+	}
+}
+
+static void add_size(struct buf *out, uint64_t bytes)
+{
+	if (bytes < 100 << 10)
+		buf_addf(out, "%.1f KB", (double)bytes / 1024);
+	else
+		buf_addf(out, "%.1f MB", (double)bytes / (1 << 20));
+}
+
+static void on_progress(void *ctx, const struct record_counts *counts)
+{
+	struct record_session *s = ctx;
+	CLEANUP(buf_release) struct buf out = {};
+
+	buf_add(&out, "\r\x1b[Ktacho record: ");
+	add_number(&out, counts->samples);
+	buf_add(&out, " samples, ");
+	add_size(&out, counts->bytes);
+	if (counts->lost) {
+		buf_add(&out, ", ");
+		add_number(&out, counts->lost);
+		buf_add(&out, " lost");
+	}
+	s->drawn = true;
+	command_flush(&out, STDERR_FILENO);
+}
+
+static void on_started(void *ctx, unsigned events, unsigned rings, uint64_t ring_bytes)
+{
+	struct record_session *s = ctx;
+
+	if (s->o.verbose)
+		record_note(s, "%u events, %u buffers of %llu KiB", events, rings,
+			    (unsigned long long)ring_bytes / 1024);
+}
+
+static void on_note(void *ctx, const char *text)
+{
+	record_note(ctx, "%s", text);
+}
+
+static void on_switched(void *ctx, const char *path)
+{
+	struct record_session *s = ctx;
+
+	s->files++;
+	record_note(s, "wrote '%s'", path);
+}
+
+static void print_summary(struct record_session *s)
+{
+	const struct record_counts *c = &s->summary.counts;
+	const char *path = s->plan.output.writer.path;
+	CLEANUP(buf_release) struct buf out = {};
+
+	if (s->o.quiet)
+		return;
+	buf_add(&out, "[ tacho record: ");
+	add_number(&out, c->samples);
+	buf_addf(&out, " sample%s, ", c->samples == 1 ? "" : "s");
+	add_size(&out, c->bytes);
+	if (s->plan.output.kind == SINK_SWITCH)
+		buf_addf(&out, " in %u file%s ]\n", s->files, s->files == 1 ? "" : "s");
+	else if (!strcmp(path, "-"))
+		buf_add(&out, " to the pipe ]\n");
+	else {
+		buf_add(&out, " in ");
+		text_add_printable(&out, path);
+		buf_add(&out, " ]\n");
+	}
+	if (c->lost) {
+		buf_add(&out, "[ ");
+		add_number(&out, c->lost);
+		buf_addf(&out,
+			 " more were lost (%.1f %%): larger buffers (-m 8M) or fewer samples (-F, "
+			 "-c) help ]\n",
+			 100.0 * (double)c->lost / (double)(c->lost + c->samples));
+	}
+	if (c->throttled) {
+		buf_add(&out, "[ the kernel paused sampling ");
+		add_number(&out, c->throttled);
+		buf_addf(&out, " time%s because it took too long: a lower frequency (-F) helps ]\n",
+			 c->throttled == 1 ? "" : "s");
+	}
+	command_flush(&out, STDERR_FILENO);
+}
+
+/* ---- the run ---- */
+
+/* A progress line would mix with what the command writes on the same terminal. */
+static bool shows_progress(const struct record_session *s)
+{
+	return s->term.tty && !s->o.quiet && (!s->plan.argv || !isatty(STDOUT_FILENO));
+}
+
+static void keep_command_line(struct record_session *s, const char *name, int argc, char **argv)
+{
+	vec_push(&s->whole_argv, xstrdup("tacho"));
+	vec_push(&s->whole_argv, xstrdup(name));
+	for (int i = 0; i < argc; i++)
+		vec_push(&s->whole_argv, xstrdup(argv[i]));
+	vec_push(&s->whole_argv, NULL);
+	s->plan.whole_argv = s->whole_argv.items;
+}
+
+static int exit_status(const struct record_session *s, int r, const struct err *e)
+{
+	struct workload w = {.wait_status = s->summary.wait_status};
+
+	if (r < 0 && s->summary.exec_failed)
+		return e->code == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+	if (r < 0)
+		return EXIT_TACHO_FAILED;
+	if (s->summary.end != END_NATURAL || !s->summary.has_workload)
+		return EXIT_DONE;
+	return workload_exit_status(&w);
+}
+
+static void release(struct record_session *s)
+{
+	vec_each(&s->whole_argv, arg)
+		free(*arg);
+	vec_release(&s->whole_argv);
+	vec_release(&s->o.events);
+	vec_release(&s->filters);
+	event_list_release(&s->events);
+	target_release(&s->plan.target);
+	topology_release(&s->topology);
+	catalog_release(&s->catalog);
+}
+
+/* Hardware events were refused in a machine without a PMU: that needs to be said once. */
+static void explain(struct record_session *s, struct err *e)
+{
+	CLEANUP(free_ptr) char *text = xstrdup(e->text);
+	bool hardware = false;
+
+	vec_each(&s->events.events, event)
+		vec_each(&event->units, unit)
+			hardware |= unit->type == PERF_TYPE_HARDWARE ||
+				    unit->type == PERF_TYPE_HW_CACHE || unit->type == PERF_TYPE_RAW;
+	if (!hardware || s->summary.exec_failed || pmus_core(catalog_pmus(&s->catalog), 0))
+		return;
+	if (e->code == ENOENT || e->code == EOPNOTSUPP || e->code == ENODEV)
+		err_set(e, e->code, "%s; there is no PMU in this machine (tacho doctor says why)",
+			text);
+}
+
+static int record(struct record_session *s, struct err *e)
+{
+	int r = record_make_plan(s, e);
+
+	if (r < 0)
+		return r;
+	if (s->no_pmu)
+		record_note(s, "cpu-clock is recorded, because this machine has no PMU that could "
+			       "count cycles (tacho doctor says more)");
+	s->plan.on_progress = on_progress;
+	s->plan.on_started = on_started;
+	s->plan.on_note = on_note;
+	s->plan.on_switched = on_switched;
+	s->plan.ctx = s;
+	s->plan.progress_ns = shows_progress(s) ? PROGRESS_NS : 0;
+	r = recording_run(&s->plan, &s->summary, e);
+	erase_progress(s);
+	if (r < 0)
+		explain(s, e);
+	return r;
+}
+
+static int run_record(const struct command *self, int argc, char **argv)
+{
+	struct record_session s = {};
+	int status = 0, used = command_options(self, &s.o, argc, argv, &status), r;
+	struct err e = {};
+
+	if (used < 0)
+		return status == EXIT_USAGE ? EXIT_TACHO_FAILED : status;
+	catalog_init(&s.catalog);
+	keep_command_line(&s, self->name, argc, argv);
+	s.plan.argv = used < argc ? argv + used : NULL;
+	s.term = term_of(STDERR_FILENO);
+	r = record(&s, &e);
+	if (r < 0)
+		command_fail(0, "record: %s", e.text);
+	else if (s.o.events.len)
+		usage_note(&s.events);
+	if (r == 0 || s.summary.counts.samples)
+		print_summary(&s);
+	status = exit_status(&s, r, &e);
+	release(&s);
+	return status;
+}
+
+const struct command cmd_record = {
+	.name = "record",
+	.summary = "take samples of a command, a process or the whole system into perf.data",
+	.usage = "[OPTIONS] [--] COMMAND [ARG…]\n[OPTIONS] [-a | -p PID | -t TID | -u USER]",
+	.details =
+		"Records where the CPU is (and, with -g, how it got there) whenever an event has "
+		"happened so many times, together with what is needed to make sense of it: "
+		"processes, mappings, build ids, the machine. Without -e the event is cycles, as "
+		"precise as the CPU can tell, or cpu-clock where there is no PMU. Only the first "
+		"event of a group {…}:S is sampled; the values of the others come with its "
+		"samples.\n\n"
+		"The file is that of perf: every tool that reads perf.data reads it. It can be "
+		"read up to its last second at any time, also if tacho, the machine or the disk "
+		"came to grief meanwhile. A file of that name that is there already becomes "
+		"FILE.old.\n\n"
+		"Ctrl-C ends the recording, when the command has ended by it, too; a second one "
+		"ends everything at once, with all that the command has started. Lost samples and "
+		"those that the kernel left out because they took too long are told at the end.\n\n"
+		"With --switch-output and --overwrite files get the time behind their names: "
+		"FILE.YYYYmmddHHMMSScc.",
+	.examples = "  tacho record -g make\n"
+		    "  tacho record -F 999 -a --timeout 10000\n"
+		    "  tacho record --call-graph dwarf -p 1234\n"
+		    "  tacho record -e sched:sched_switch --filter 'prev_pid == 1234' -a\n"
+		    "  tacho record -a --overwrite=60 -o flight.data   # kill -USR2 writes a file\n"
+		    "  tacho record -o - -g ./program | perf script -i -",
+	.exit_status =
+		"That of the command; 128+n if signal n ended it; 126 or 127 if it could not be "
+		"executed or found; 125 if tacho failed (unknown event, no permission, disk full); "
+		"0 if tacho ended the command because --timeout or --max-size said so.",
+	.options = record_table_of_options,
+	.run = run_record,
+};

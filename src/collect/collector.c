@@ -1,0 +1,387 @@
+/* The collector's process: waits for rings, signals, its starter and the clock, until it is over. */
+#include "collect/recording.h"
+#include "base/clock.h"
+#include "collect/punctual.h"
+#include "collect/recorder.h"
+#include "collect/tree.h"
+#include "collect/workload.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+/* Even if no ring gets near full: what a crash can take is never older than this. */
+#define ROUND_NS NS_PER_SEC
+/* The last words should arrive, but nobody waits for ever for a stopped reader. */
+#define GOODBYE_MS    10000
+#define EVENTS_A_TURN 64
+
+/* What epoll tells, besides numbers of rings. */
+enum { FROM_SIGNALS = 1u << 31, FROM_CHANNEL };
+
+struct collector {
+	const struct recording_plan *plan;
+	struct channel channel;
+	struct target target;
+	struct workload workload;
+	struct recorder recorder;
+	struct record_summary summary;
+	struct punctual punctual;
+	int epoll_fd, signals_fd;
+	uint64_t start_ns, last_round_ns, last_progress_ns;
+	size_t rings_ended;
+	bool enabled;
+	bool round_due;
+	bool snapshot_due;
+	bool child_ended; /* a signal said so */
+	bool stopping;    /* the user wants an end */
+	bool hurried;     /* now */
+	bool orphaned;    /* our starter is gone */
+	bool failed;      /* nothing can be written any more; the error is told */
+};
+
+/* ---- what is said ---- */
+
+static void send_error(struct collector *c, const struct err *e)
+{
+	CLEANUP(buf_release) struct buf body = {};
+
+	body_u32(&body, (uint32_t)e->code);
+	buf_add(&body, e->text);
+	channel_send(&c->channel, MESSAGE_ERROR, 0, &body);
+}
+
+static void send_notes(struct collector *c)
+{
+	vec_each(&c->recorder.sampling.notes, note) {
+		CLEANUP(buf_release) struct buf body = {};
+
+		buf_add(&body, *note);
+		channel_send(&c->channel, MESSAGE_NOTE, 0, &body);
+	}
+}
+
+static void send_started(struct collector *c)
+{
+	const struct sampling *s = &c->recorder.sampling;
+	CLEANUP(buf_release) struct buf body = {};
+
+	body_u32(&body, (uint32_t)s->rows.len);
+	body_u32(&body, (uint32_t)s->rings.len);
+	body_u64(&body, s->ring_bytes);
+	channel_send(&c->channel, MESSAGE_STARTED, 0, &body);
+}
+
+static void send_progress(struct collector *c, uint64_t now)
+{
+	CLEANUP(buf_release) struct buf body = {};
+
+	c->last_progress_ns = now;
+	counts_put(&body, &c->recorder.counts);
+	channel_send_droppable(&c->channel, MESSAGE_PROGRESS, &body);
+}
+
+/* ---- what is heard ---- */
+
+static void handle_messages(struct collector *c)
+{
+	struct message m;
+	int r;
+
+	while ((r = channel_receive(&c->channel, &m)) > 0) {
+		if (m.type == MESSAGE_STOP) {
+			int signal = (int)cursor_u32(&m.body);
+
+			c->stopping = true;
+			c->hurried |= m.flags & STOP_NOW;
+			if (!m.body.failed && signal)
+				workload_signal(&c->workload, signal);
+		} else if (m.type == MESSAGE_SNAPSHOT) {
+			c->snapshot_due = true;
+		}
+	}
+	c->orphaned |= r < 0;
+}
+
+static void handle_signals(struct collector *c)
+{
+	struct signalfd_siginfo info;
+
+	while (read(c->signals_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD) {
+			c->child_ended = true;
+			continue;
+		}
+		c->hurried |= c->stopping;
+		c->stopping = true;
+		workload_signal(&c->workload, (int)info.ssi_signo);
+	}
+}
+
+static bool watch(struct collector *c, int fd, uint32_t tag)
+{
+	struct epoll_event event = {.events = EPOLLIN, .data.u32 = tag};
+
+	return !epoll_ctl(c->epoll_fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+/* The task behind a ring's descriptor has ended; another may still write into the same ring. */
+static void handle_hangup(struct collector *c, uint32_t number)
+{
+	struct sampling_ring *ring = &c->recorder.sampling.rings.items[number];
+
+	epoll_ctl(c->epoll_fd, EPOLL_CTL_DEL, ring->fds.items[ring->watched], NULL);
+	ring->watched++;
+	if (ring->watched < ring->fds.len)
+		watch(c, ring->fds.items[ring->watched], number);
+	else
+		c->rings_ended++;
+	c->round_due = true;
+}
+
+static void handle(struct collector *c, const struct epoll_event *event)
+{
+	if (event->data.u32 == FROM_SIGNALS)
+		handle_signals(c);
+	else if (event->data.u32 == FROM_CHANNEL)
+		handle_messages(c);
+	else if (event->events & (EPOLLHUP | EPOLLERR))
+		handle_hangup(c, event->data.u32);
+	else
+		c->round_due = true;
+}
+
+/* ---- time ---- */
+
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int milliseconds_left(const struct collector *c)
+{
+	const struct recording_plan *plan = c->plan;
+	uint64_t now = clock_now_ns(), due = c->last_round_ns + ROUND_NS;
+
+	if (plan->progress_ns)
+		due = earlier(due, c->last_progress_ns + plan->progress_ns);
+	if (!c->enabled)
+		due = earlier(due, c->start_ns + plan->delay_ns);
+	if (plan->timeout_ns)
+		due = earlier(due, c->start_ns + plan->timeout_ns);
+	return due > now ? (int)((due - now + NS_PER_MSEC - 1) / NS_PER_MSEC) : 0;
+}
+
+/* Recording has come to an end, the workload need not: it goes on without being watched. */
+static void fails(struct collector *c, struct err *e)
+{
+	sampling_disable(&c->recorder.sampling);
+	recorder_finish(&c->recorder, NULL);
+	if (c->workload.pid)
+		err_prefix(e, "recording has stopped while the command goes on");
+	send_error(c, e);
+	c->failed = true;
+}
+
+static void do_round(struct collector *c)
+{
+	uint64_t now = clock_now_ns();
+	struct err e = {};
+	int r;
+
+	if (c->failed)
+		r = 0;
+	else
+		r = c->snapshot_due ? recorder_snapshot(&c->recorder, &e)
+				    : recorder_round(&c->recorder, &e);
+	c->round_due = c->snapshot_due = false;
+	c->last_round_ns = now;
+	if (r < 0)
+		fails(c, &e);
+	if (c->plan->max_bytes && c->recorder.counts.bytes >= c->plan->max_bytes)
+		c->summary.end = END_MAX_SIZE;
+}
+
+static void look_at_clock(struct collector *c)
+{
+	const struct recording_plan *plan = c->plan;
+	uint64_t now = clock_now_ns();
+	bool progress = plan->progress_ns && now >= c->last_progress_ns + plan->progress_ns;
+
+	if (!c->enabled && now >= c->start_ns + plan->delay_ns) {
+		c->enabled = true;
+		sampling_enable(&c->recorder.sampling);
+	}
+	if (c->round_due || c->snapshot_due || progress || now >= c->last_round_ns + ROUND_NS)
+		do_round(c);
+	if (progress)
+		send_progress(c, now);
+	if (plan->timeout_ns && now >= c->start_ns + plan->timeout_ns)
+		c->summary.end = END_TIMEOUT;
+}
+
+static bool is_over(struct collector *c)
+{
+	if (c->orphaned || c->hurried || c->summary.end != END_NATURAL)
+		return true;
+	if (c->plan->argv) {
+		bool look = c->child_ended, ended = false;
+
+		c->child_ended = false;
+		if (look) {
+			ended = workload_reap(&c->workload, false);
+			tree_reap(c->workload.pid);
+		}
+		return ended;
+	}
+	if (c->stopping || c->failed)
+		return true;
+	return c->target.tasks.len && c->rings_ended == c->recorder.sampling.rings.len;
+}
+
+static void run(struct collector *c)
+{
+	struct epoll_event events[EVENTS_A_TURN];
+
+	while (!is_over(c)) {
+		int n = epoll_wait(c->epoll_fd, events, EVENTS_A_TURN, milliseconds_left(c));
+
+		if (n < 0 && errno != EINTR)
+			return;
+		for (int i = 0; i < n; i++)
+			handle(c, &events[i]);
+		channel_flush(&c->channel);
+		look_at_clock(c);
+	}
+}
+
+/* ---- beginning and end ---- */
+
+/*
+ * A key press reaches us as well as our starter, who tells us what it means; it is only kept away.
+ * A signal sent to us alone is an order.
+ */
+static int open_descriptors(struct collector *c, struct err *e)
+{
+	sigset_t blocked, wanted;
+
+	sigemptyset(&wanted);
+	sigaddset(&wanted, SIGCHLD);
+	sigaddset(&wanted, SIGTERM);
+	blocked = wanted;
+	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGHUP);
+	sigaddset(&blocked, SIGQUIT);
+	sigaddset(&blocked, SIGUSR1);
+	sigaddset(&blocked, SIGUSR2);
+	sigprocmask(SIG_BLOCK, &blocked, NULL);
+	c->signals_fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (c->signals_fd < 0 || c->epoll_fd < 0 || !watch(c, c->signals_fd, FROM_SIGNALS) ||
+	    !watch(c, c->channel.fd, FROM_CHANNEL))
+		return err_set(e, errno, "cannot wait for signals: %s", strerror(errno));
+	return 0;
+}
+
+static int open_all(struct collector *c, struct err *e)
+{
+	const struct recording_plan *plan = c->plan;
+	struct sampling *s = &c->recorder.sampling;
+	int r = 0;
+
+	c->target = plan->target;
+	if (plan->argv) {
+		bool to_stdout = !strcmp(plan->output.writer.path, "-");
+
+		r = workload_spawn(&c->workload, plan->argv, to_stdout, e);
+		c->summary.has_workload = r == 0;
+	}
+	if (r == 0 && plan->argv && !c->target.cpus.len && !c->target.tasks.len) {
+		c->target.tasks.items = &c->workload.pid;
+		c->target.tasks.len = 1;
+		c->target.on_exec = true;
+	}
+	if (r == 0)
+		r = recorder_open(&c->recorder, plan, &c->target, c->workload.pid, &c->channel, e);
+	for (uint32_t i = 0; r == 0 && i < s->rings.len; i++)
+		if (!watch(c, s->rings.items[i].fds.items[0], i))
+			r = err_set(e, errno, "cannot wait for samples: %s", strerror(errno));
+	return r;
+}
+
+static void start(struct collector *c)
+{
+	/* The workload, which would inherit it, exists already. */
+	be_punctual(&c->punctual);
+	send_notes(c);
+	send_started(c);
+	sampling_start(&c->recorder.sampling);
+	c->start_ns = c->last_round_ns = c->last_progress_ns = clock_now_ns();
+	c->enabled = !c->plan->delay_ns;
+	c->recorder.running = true;
+	if (c->plan->argv)
+		workload_start(&c->workload);
+}
+
+static void finish(struct collector *c)
+{
+	struct err e = {};
+	int r;
+
+	sampling_disable(&c->recorder.sampling);
+	if (c->plan->argv)
+		r = workload_check_exec(&c->workload, c->plan->argv[0], &e);
+	else
+		r = 0;
+	c->summary.exec_failed = r < 0;
+	if (r == 0 && !c->failed)
+		r = recorder_finish(&c->recorder, &e);
+	if (r < 0)
+		send_error(c, &e);
+	c->summary.counts = c->recorder.counts;
+}
+
+/* Whatever the workload has started and left behind, unless it has ended by itself. */
+static void end_workload(struct collector *c)
+{
+	workload_close(&c->workload);
+	if (c->workload.pid) {
+		tree_end(getpid(), false);
+		workload_reap(&c->workload, true);
+	}
+	tree_reap(0);
+	c->summary.wait_status = c->workload.wait_status;
+}
+
+int collector_main(const struct recording_plan *plan, int channel_fd)
+{
+	struct collector c = {
+		.plan = plan, .epoll_fd = -1, .signals_fd = -1, .workload = {.go_fd = -1}};
+	CLEANUP(buf_release) struct buf body = {};
+	struct err e = {};
+	int r;
+
+	c.workload.error_fd = -1;
+	channel_init(&c.channel, channel_fd);
+	tree_adopt();
+	r = open_descriptors(&c, &e);
+	if (r == 0)
+		r = open_all(&c, &e);
+	if (r == 0) {
+		start(&c);
+		run(&c);
+		finish(&c);
+	} else {
+		send_error(&c, &e);
+	}
+	end_workload(&c);
+	summary_put(&body, &c.summary);
+	channel_send(&c.channel, MESSAGE_FINISHED, 0, &body);
+	channel_drain(&c.channel, GOODBYE_MS);
+	recorder_close(&c.recorder);
+	channel_release(&c.channel);
+	return r < 0;
+}

@@ -1,0 +1,30 @@
+/*
+ * Empties rings into a sink, straight from the memory that the kernel wrote. One thread has up to
+ * sixteen rings; with more there are more threads, which work in step: drain_round() returns when
+ * all rings have been looked at once.
+ */
+#ifndef TACHO_COLLECT_DRAIN_H
+#define TACHO_COLLECT_DRAIN_H
+
+#include "collect/recording.h"
+
+/* Told of each MMAP2 record with a build id; from one thread at a time. */
+typedef void (*mapping_visitor)(void *ctx, const void *record, size_t size);
+
+struct drain;
+
+/* How many threads, and so lanes of the sink, are right. */
+unsigned drain_threads(size_t rings, unsigned wanted);
+
+struct drain *drain_new(struct sampling *sampling, unsigned threads, mapping_visitor visit,
+			void *ctx);
+/* Starts the other threads. The workload must exist already: they are punctual. */
+int drain_start(struct drain *d, struct sink *sink, struct err *e);
+int drain_round(struct drain *d, struct err *e);
+/* Sums over all rings; bytes is left alone. */
+void drain_counts(const struct drain *d, struct record_counts *ret);
+/* Of the first and the last sample; false if there was none. */
+bool drain_times(const struct drain *d, uint64_t *ret_first_ns, uint64_t *ret_last_ns);
+void drain_free(struct drain *d);
+
+#endif

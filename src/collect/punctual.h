@@ -1,0 +1,20 @@
+/*
+ * Being woken up in time among hundreds of busy threads: the lowest real-time priority where it is
+ * permitted, else a better nice value. What the process starts later does not inherit it.
+ */
+#ifndef TACHO_COLLECT_PUNCTUAL_H
+#define TACHO_COLLECT_PUNCTUAL_H
+
+#include <sched.h>
+#include <stdbool.h>
+
+struct punctual {
+	bool changed;
+	int policy, nice; /* how we were scheduled before */
+	struct sched_param priority;
+};
+
+void be_punctual(struct punctual *p);
+void be_ordinary(const struct punctual *p);
+
+#endif

@@ -1,0 +1,171 @@
+#include "collect/recorder.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+void recorder_say(struct recorder *r, uint16_t type, const char *text)
+{
+	CLEANUP(buf_release) struct buf body = {};
+
+	buf_add(&body, text);
+	channel_send(r->channel, type, 0, &body);
+}
+
+static void file_written(void *ctx, const char *path)
+{
+	recorder_say(ctx, MESSAGE_SWITCHED, path);
+}
+
+static void on_mapping(void *ctx, const void *record, size_t size)
+{
+	build_id_table_see(((struct recorder *)ctx)->build_ids, record, size);
+}
+
+/* ---- opening ---- */
+
+static void list_events(struct recorder *r)
+{
+	size_t i = 0;
+
+	r->events = xcalloc(r->sampling.rows.len, sizeof(*r->events));
+	vec_each(&r->sampling.rows, row)
+		r->events[i++] = (struct writer_event){.name = row->name,
+						       .attr = row->attr,
+						       .ids = row->ids.items,
+						       .id_count = row->ids.len};
+}
+
+static int open_sink(struct recorder *r, unsigned threads, struct err *e)
+{
+	struct sink_options o = r->plan->output;
+
+	o.writer.events = r->events;
+	o.writer.event_count = r->sampling.rows.len;
+	o.writer.features = &r->features;
+	o.writer.round_bytes = r->sampling.ring_bytes;
+	o.lanes = threads;
+	o.begin = recorder_begin_file;
+	o.end = recorder_end_file;
+	o.written = file_written;
+	o.ctx = r;
+	return sink_new(&r->sink, &o, e);
+}
+
+int recorder_open(struct recorder *r, const struct recording_plan *plan,
+		  const struct target *target, pid_t workload, struct channel *channel,
+		  struct err *e)
+{
+	unsigned threads;
+	int result;
+
+	*r = (struct recorder){
+		.plan = plan, .target = *target, .workload = workload, .channel = channel};
+	result = sampling_open(&r->sampling, plan->events, &r->target, &plan->sampling, e);
+	if (result < 0)
+		return result;
+	threads = drain_threads(r->sampling.rings.len, plan->threads);
+	r->drain = drain_new(&r->sampling, threads, on_mapping, r);
+	list_events(r);
+	r->build_ids = build_id_table_new();
+	result = recorder_add_features(r, e);
+	if (result == 0)
+		result = open_sink(r, threads, e);
+	return result < 0 ? result : drain_start(r->drain, r->sink, e);
+}
+
+/* ---- running ---- */
+
+int recorder_round(struct recorder *r, struct err *e)
+{
+	int result;
+
+	if (!r->sink)
+		return 0;
+	result = drain_round(r->drain, e);
+	if (result == 0)
+		result = sink_round(r->sink, clock_now_ns(), e);
+	drain_counts(r->drain, &r->counts);
+	r->counts.bytes = sink_bytes(r->sink);
+	return result;
+}
+
+int recorder_snapshot(struct recorder *r, struct err *e)
+{
+	int result = recorder_round(r, e);
+
+	return result < 0 || !r->sink ? result : sink_snapshot(r->sink, e);
+}
+
+/* ---- the end ---- */
+
+/* A record as the kernel would write it for a tracking event: the trailer has IDENTIFIER last. */
+struct lost_samples {
+	struct perf_event_header header;
+	uint64_t lost;
+	uint32_t pid, tid;
+	uint64_t time_ns;
+	uint32_t cpu, reserved;
+	uint64_t id;
+};
+
+/*
+ * What the rings' own records have not said yet: they tell of a loss only with the next record that
+ * fits. The kernel counts for each event, the rings for all of theirs.
+ */
+static int append_lost(struct recorder *r, struct err *e)
+{
+	uint64_t told = r->counts.lost;
+	int result = 0;
+
+	vec_each(&r->sampling.rows, row) {
+		uint64_t lost = sampling_lost(row), said = lost < told ? lost : told;
+		struct lost_samples record = {
+			.header = {.type = PERF_RECORD_LOST_SAMPLES, .size = sizeof(record)},
+			.lost = lost - said,
+			.time_ns = clock_now_ns(),
+			.id = row->ids.len ? row->ids.items[0] : 0,
+		};
+
+		told -= said;
+		if (!record.lost)
+			continue;
+		r->counts.lost += record.lost;
+		if (result == 0)
+			result = sink_append_bytes(r->sink, &record, sizeof(record), e);
+	}
+	return result;
+}
+
+int recorder_finish(struct recorder *r, struct err *e)
+{
+	int result, closed;
+
+	sampling_disable(&r->sampling);
+	if (!r->sink)
+		return 0;
+	/* Not recorder_round(): that might begin another file. */
+	result = drain_round(r->drain, e);
+	drain_counts(r->drain, &r->counts);
+	if (result == 0)
+		result = append_lost(r, e);
+	r->counts.bytes = sink_bytes(r->sink);
+	closed = sink_finish(r->sink, result < 0 ? NULL : e);
+	r->sink = NULL;
+	return result < 0 ? result : closed;
+}
+
+void recorder_close(struct recorder *r)
+{
+	if (r->sink)
+		sink_finish(r->sink, NULL);
+	if (r->drain)
+		drain_free(r->drain);
+	sampling_close(&r->sampling);
+	feature_set_release(&r->features);
+	if (r->build_ids)
+		build_id_table_free(r->build_ids);
+	free(r->events);
+	*r = (struct recorder){};
+}

@@ -1,0 +1,50 @@
+/*
+ * The middle of a collector: sampled events on one side, a sink on the other, and what a file
+ * needs besides: records for what exists already, features, lost samples. Belongs to one thread.
+ */
+#ifndef TACHO_COLLECT_RECORDER_H
+#define TACHO_COLLECT_RECORDER_H
+
+#include "collect/drain.h"
+#include "perfdata/build_id_table.h"
+
+struct recorder {
+	const struct recording_plan *plan;
+	struct target target;
+	struct sampling sampling;
+	struct drain *drain;
+	struct sink *sink; /* NULL: closed, or it has failed */
+	struct writer_event *events;
+	struct feature_set features;
+	struct build_id_table *build_ids;
+	struct record_counts counts;
+	struct channel *channel; /* is told which files are complete */
+	pid_t workload;          /* 0: none */
+	bool running;            /* the workload has been let go */
+};
+
+/* Opens events and sink; nothing runs yet. @target and @channel must stay. */
+int recorder_open(struct recorder *r, const struct recording_plan *plan,
+		  const struct target *target, pid_t workload, struct channel *channel,
+		  struct err *e);
+
+/* Everything that the rings hold goes to the sink. */
+int recorder_round(struct recorder *r, struct err *e);
+
+int recorder_snapshot(struct recorder *r, struct err *e);
+
+/* Stops the events, writes the rest and completes the file. */
+int recorder_finish(struct recorder *r, struct err *e);
+
+void recorder_close(struct recorder *r);
+
+/* ---- recorder_file.c ---- */
+
+int recorder_begin_file(void *ctx, struct buf *out, struct err *e);
+void recorder_end_file(void *ctx);
+int recorder_add_features(struct recorder *r, struct err *e);
+
+/* A text for the user. */
+void recorder_say(struct recorder *r, uint16_t type, const char *text);
+
+#endif

@@ -1,0 +1,183 @@
+/* What a file needs besides the records of the kernel: those for what was there before, and the
+ * features. */
+#include "collect/recorder.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "collect/tree.h"
+#include "perf/synth.h"
+#include "perfdata/features_machine.h"
+#include "perfdata/tracing_data.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+/* A machine with very many processes must not keep us from ever beginning. */
+#define SYNTH_BYTES_MAX ((uint64_t)256 << 20)
+#define SYNTH_NS_MAX    (10 * NS_PER_SEC)
+
+/* ---- what was there before ---- */
+
+static int take_records(void *ctx, const void *records, size_t size)
+{
+	buf_add_mem(ctx, records, size);
+	return 0;
+}
+
+/* The process that a thread belongs to, 0 if it is gone. */
+static pid_t process_of(pid_t tid)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/status", (int)tid);
+	CLEANUP(free_ptr) char *text = NULL;
+	char value[32];
+
+	if (fs_read(path, 1 << 16, &text) < 0 || !text_field(text, "Tgid", value, sizeof(value)))
+		return 0;
+	return (pid_t)atoi(value);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return (*(const pid_t *)a > *(const pid_t *)b) - (*(const pid_t *)a < *(const pid_t *)b);
+}
+
+/* The processes that are watched: of the tasks, each once. */
+static void list_watched(const struct recorder *r, pid_list *ret)
+{
+	size_t kept = 0;
+
+	if (r->workload) {
+		/* Before its exec there is nothing to know; later files find it running. */
+		if (r->running)
+			tree_list(getpid(), ret);
+		return;
+	}
+	vec_each(&r->target.tasks, task) {
+		pid_t pid = process_of(*task);
+
+		if (pid)
+			vec_push(ret, pid);
+	}
+	if (!ret->len)
+		return;
+	qsort(ret->items, ret->len, sizeof(*ret->items), by_number);
+	for (size_t i = 0; i < ret->len; i++)
+		if (!i || ret->items[i] != ret->items[kept - 1])
+			ret->items[kept++] = ret->items[i];
+	ret->len = kept;
+}
+
+static int synthesise(struct recorder *r, struct synth *synth)
+{
+	pid_list pids = {};
+	int result = synth_kernel(synth);
+
+	if (result == 0 && !r->target.tasks.len)
+		return synth_all(synth);
+	list_watched(r, &pids);
+	for (size_t i = 0; i < pids.len && result == 0; i++) {
+		result = synth_process(synth, pids.items[i]);
+		if (result == -ESRCH)
+			result = 0;
+	}
+	vec_release(&pids);
+	return result;
+}
+
+static const struct sampling_row *tracking_row(const struct recorder *r)
+{
+	const struct sampling_row *found = r->sampling.rows.items;
+
+	vec_each(&r->sampling.rows, row)
+		if (row->tracking)
+			found = row;
+	return found;
+}
+
+int recorder_begin_file(void *ctx, struct buf *out, struct err *e)
+{
+	struct recorder *r = ctx;
+	const struct sampling_row *row = tracking_row(r);
+	struct synth_options options = {.roots = r->plan->sampling.roots,
+					.attr = &row->attr,
+					.id = row->ids.items[0],
+					.build_ids = row->attr.build_id,
+					.limit_bytes = SYNTH_BYTES_MAX,
+					.deadline_ns = clock_now_ns() + SYNTH_NS_MAX,
+					.sink = take_records,
+					.ctx = out};
+	struct synth *synth = synth_new(&options);
+	int result = synthesise(r, synth);
+
+	if (synth_cut(synth))
+		recorder_say(r, MESSAGE_NOTE,
+			     "there is too much on this machine: some processes that ran before "
+			     "have no names or mappings in the recording");
+	synth_free(synth);
+	if (result < 0)
+		return err_set(e, -result, "cannot describe the processes that run already");
+	build_id_table_see(r->build_ids, out->s, out->len);
+	return 0;
+}
+
+/* ---- features ---- */
+
+static void list_groups(const struct recorder *r, struct feature_group *groups, size_t *ret_count)
+{
+	*ret_count = 0;
+	for (size_t i = 0; i < r->sampling.rows.len; i++) {
+		uint32_t count = 1;
+
+		for (size_t k = i + 1; k < r->sampling.rows.len; k++)
+			count += r->sampling.rows.items[k].leader == (int)i;
+		if (count > 1)
+			groups[(*ret_count)++] =
+				(struct feature_group){.leader = (uint32_t)i, .count = count};
+	}
+}
+
+static int add_tracepoints(struct recorder *r, struct err *e)
+{
+	VEC(const char *) names = {};
+	int result = 0;
+
+	vec_each(&r->plan->events->events, event)
+		if (event->tracepoint)
+			vec_push(&names, event->tracepoint);
+	if (names.len)
+		result = tracing_data_add(&r->features, r->plan->sampling.roots, names.items,
+					  names.len, e);
+	vec_release(&names);
+	return result;
+}
+
+int recorder_add_features(struct recorder *r, struct err *e)
+{
+	const struct perf_event_attr *first = &r->events[0].attr;
+	struct feature_group *groups = xcalloc(r->sampling.rows.len, sizeof(*groups));
+	struct feature_facts facts = {.roots = r->plan->sampling.roots,
+				      .argv = (const char *const *)r->plan->whole_argv,
+				      .events = r->events,
+				      .event_count = r->sampling.rows.len,
+				      .groups = groups,
+				      .branch_stack = first->sample_type & PERF_SAMPLE_BRANCH_STACK,
+				      .use_clockid = first->use_clockid,
+				      .clockid = first->clockid};
+
+	while (facts.argv[facts.argc])
+		facts.argc++;
+	list_groups(r, groups, &facts.group_count);
+	features_of_machine(&r->features, &facts);
+	free(groups);
+	build_id_table_add_kernel(r->build_ids, r->plan->sampling.roots);
+	return add_tracepoints(r, e);
+}
+
+void recorder_end_file(void *ctx)
+{
+	struct recorder *r = ctx;
+	uint64_t first, last;
+
+	build_id_table_feature(r->build_ids, &r->features);
+	if (drain_times(r->drain, &first, &last))
+		features_sample_time(&r->features, first, last);
+}

@@ -1,0 +1,212 @@
+#include "collect/recording.h"
+#include "collect/tree.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct starter {
+	const struct recording_plan *plan;
+	struct record_summary *out;
+	struct channel channel;
+	pid_t collector;
+	int signals_fd;
+	sigset_t before;
+	unsigned stops; /* how often the user has asked for an end */
+	bool finished;  /* the collector has said its last word */
+	struct err error;
+};
+
+/* ---- what the user says ---- */
+
+static void send_stop(struct starter *s, uint32_t signal, bool now)
+{
+	CLEANUP(buf_release) struct buf body = {};
+
+	body_u32(&body, signal);
+	channel_send(&s->channel, MESSAGE_STOP, now ? STOP_NOW : 0, &body);
+}
+
+/* A key press reaches the workload by itself; a signal meant for us is handed on. */
+static void handle_signal(struct starter *s)
+{
+	struct signalfd_siginfo info;
+
+	while (read(s->signals_fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD) {
+			tree_reap(s->collector);
+		} else if (info.ssi_signo == SIGUSR2) {
+			channel_send(&s->channel, MESSAGE_SNAPSHOT, 0, NULL);
+		} else {
+			bool key = info.ssi_code == SI_KERNEL;
+
+			s->stops++;
+			send_stop(s, key ? 0 : info.ssi_signo, s->stops > 1);
+		}
+	}
+}
+
+/* ---- what the collector says ---- */
+
+static void take_error(struct starter *s, struct cursor *body)
+{
+	int code = (int)cursor_u32(body);
+	CLEANUP(free_ptr) char *text = body->failed ? NULL : text_get(body);
+
+	/* The first is the reason of the others. */
+	if (text && !s->error.code)
+		err_set(&s->error, code ? code : EIO, "%s", text);
+}
+
+static void take_started(struct starter *s, struct cursor *body)
+{
+	uint32_t events = cursor_u32(body), rings = cursor_u32(body);
+	uint64_t bytes = cursor_u64(body);
+
+	if (!body->failed && s->plan->on_started)
+		s->plan->on_started(s->plan->ctx, events, rings, bytes);
+}
+
+static void handle_message(struct starter *s, struct message *m)
+{
+	const struct recording_plan *plan = s->plan;
+	CLEANUP(free_ptr) char *text = NULL;
+	struct record_counts counts;
+
+	switch (m->type) {
+	case MESSAGE_STARTED:
+		take_started(s, &m->body);
+		break;
+	case MESSAGE_PROGRESS:
+		if (counts_get(&m->body, &counts) && plan->on_progress)
+			plan->on_progress(plan->ctx, &counts);
+		break;
+	case MESSAGE_NOTE:
+		text = text_get(&m->body);
+		plan->on_note(plan->ctx, text);
+		break;
+	case MESSAGE_SWITCHED:
+		text = text_get(&m->body);
+		plan->on_switched(plan->ctx, text);
+		break;
+	case MESSAGE_ERROR:
+		take_error(s, &m->body);
+		break;
+	case MESSAGE_FINISHED:
+		s->finished = summary_get(&m->body, s->out);
+		break;
+	default:
+		break; /* of a later version */
+	}
+}
+
+/* Until the collector closes its end. */
+static void listen_to(struct starter *s)
+{
+	struct pollfd fds[2] = {{.fd = s->channel.fd, .events = POLLIN},
+				{.fd = s->signals_fd, .events = POLLIN}};
+	struct message m;
+	int r = 0;
+
+	while (r >= 0) {
+		fds[0].events = POLLIN | (s->channel.out.len ? POLLOUT : 0);
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return;
+		if (fds[1].revents)
+			handle_signal(s);
+		channel_flush(&s->channel);
+		while ((r = channel_receive(&s->channel, &m)) > 0)
+			handle_message(s, &m);
+	}
+}
+
+/* ---- the collector's life ---- */
+
+static int open_signals(struct starter *s, struct err *e)
+{
+	struct sigaction hangup;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGUSR2);
+	sigaddset(&set, SIGCHLD);
+	/* nohup means it: a blocked signal would reach us even if it is ignored. */
+	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
+		sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, &s->before);
+	s->signals_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (s->signals_fd < 0)
+		return err_set(e, errno, "cannot wait for signals: %s", strerror(errno));
+	return 0;
+}
+
+static int fork_collector(struct starter *s, struct err *e)
+{
+	int fds[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds))
+		return err_set(e, errno, "cannot make a socket: %s", strerror(errno));
+	s->collector = fork();
+	if (s->collector == 0) {
+		close(fds[0]);
+		close(s->signals_fd);
+		_exit(collector_main(s->plan, fds[1]));
+	}
+	close(fds[1]);
+	channel_init(&s->channel, fds[0]);
+	if (s->collector < 0)
+		return err_set(e, errno, "cannot start a process: %s", strerror(errno));
+	return 0;
+}
+
+/* It has closed its end: then it ends, or has been ended. */
+static int bury_collector(struct starter *s, struct err *e)
+{
+	int status = 0;
+
+	while (waitpid(s->collector, &status, 0) < 0 && errno == EINTR)
+		;
+	if (s->finished)
+		return 0;
+	/* What it had started is ours now. */
+	tree_end(getpid(), false);
+	tree_reap(0);
+	if (WIFSIGNALED(status))
+		return err_set(e, EPIPE,
+			       "the collector was ended by signal %d (%s); '%s' can be read up to "
+			       "what was written last",
+			       WTERMSIG(status), strsignal(WTERMSIG(status)),
+			       s->plan->output.writer.path);
+	return err_set(e, EPIPE, "the collector ended too early (status %d)", WEXITSTATUS(status));
+}
+
+int recording_run(const struct recording_plan *plan, struct record_summary *ret, struct err *e)
+{
+	struct starter s = {.plan = plan, .out = ret, .signals_fd = -1, .channel = {.fd = -1}};
+	int r = open_signals(&s, e);
+
+	*ret = (struct record_summary){};
+	tree_adopt();
+	if (r == 0)
+		r = fork_collector(&s, e);
+	if (r == 0) {
+		listen_to(&s);
+		r = bury_collector(&s, e);
+	}
+	if (s.error.code) {
+		if (e)
+			*e = s.error;
+		r = -s.error.code;
+	}
+	channel_release(&s.channel);
+	if (s.signals_fd >= 0)
+		close(s.signals_fd);
+	return r;
+}

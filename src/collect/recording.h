@@ -1,0 +1,68 @@
+/*
+ * A recording as its starter sees it. recording_run() forks the collector, a process of its own
+ * that opens the events, starts the workload and writes the file, and talks to it over a channel
+ * until it is done. When the starter dies, the collector ends the workload with all that it has
+ * started, completes the file and goes, too; when the collector dies, the starter does the same.
+ */
+#ifndef TACHO_COLLECT_RECORDING_H
+#define TACHO_COLLECT_RECORDING_H
+
+#include "collect/channel.h"
+#include "collect/sink.h"
+#include "perf/sampling.h"
+
+struct record_counts {
+	uint64_t samples, bytes;
+	uint64_t lost;      /* records that found no room */
+	uint64_t throttled; /* times that the kernel stopped an event for a while */
+};
+
+enum record_end {
+	END_NATURAL,  /* the workload or what was watched has ended, or the user wished it */
+	END_TIMEOUT,  /* --timeout */
+	END_MAX_SIZE, /* the file is as large as it may get */
+};
+
+struct record_summary {
+	struct record_counts counts;
+	bool has_workload, exec_failed;
+	int wait_status; /* of the workload, as wait(2) gives it */
+	enum record_end end;
+};
+
+struct recording_plan {
+	const struct event_list *events;
+	struct target target; /* tasks are filled in from the workload, if there is one */
+	char *const *argv;    /* the workload, or NULL */
+	struct sampling_options sampling;
+	struct sink_options output; /* kind, path, level, limits; the rest is filled in */
+	uint64_t max_bytes;         /* 0: none */
+	uint64_t delay_ns, timeout_ns, progress_ns;
+	unsigned threads;        /* that read the rings, 0: as it suits */
+	char *const *whole_argv; /* command line, for the file; ended by NULL */
+	struct catalog *catalog;
+	/* Called by recording_run() in the starter's process. */
+	void (*on_progress)(void *ctx, const struct record_counts *counts);
+	void (*on_started)(void *ctx, unsigned events, unsigned rings, uint64_t ring_bytes);
+	void (*on_note)(void *ctx, const char *text);
+	void (*on_switched)(void *ctx, const char *path);
+	void *ctx;
+};
+
+/* @ret is filled in as far as it is known even on failure. */
+int recording_run(const struct recording_plan *plan, struct record_summary *ret, struct err *e);
+
+/* ---- the other side ---- */
+
+/* The collector's whole life; returns the exit status of its process. */
+int collector_main(const struct recording_plan *plan, int channel_fd);
+
+/* Bodies of messages. Getters are false if the body is not what it should be. */
+void counts_put(struct buf *body, const struct record_counts *counts);
+bool counts_get(struct cursor *body, struct record_counts *ret);
+void summary_put(struct buf *body, const struct record_summary *summary);
+bool summary_get(struct cursor *body, struct record_summary *ret);
+/* Text that fills the rest of a body, made a string: the caller frees it. */
+char *text_get(struct cursor *body);
+
+#endif

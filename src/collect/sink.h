@@ -1,0 +1,85 @@
+/*
+ * Where recorded bytes go: a file, a row of files, or memory that becomes a file on request. To add
+ * one: fill in struct sink_ops and choose it in sink_new().
+ *
+ * Appending goes through lanes, one for each thread; all else belongs to one thread, while nobody
+ * appends.
+ */
+#ifndef TACHO_COLLECT_SINK_H
+#define TACHO_COLLECT_SINK_H
+
+#include "perf/ring.h"
+#include "perfdata/writer.h"
+
+enum sink_kind {
+	SINK_FILE,
+	SINK_SWITCH, /* a new file now and then */
+	SINK_MEMORY, /* only the last of it is kept */
+};
+
+struct sink_options {
+	enum sink_kind kind;
+	struct writer_options writer;
+	unsigned lanes;
+	uint64_t switch_bytes, switch_ns; /* 0: not by size, not by time */
+	unsigned switch_max_files;        /* 0: all are kept */
+	uint64_t keep_ns, keep_bytes;     /* of memory */
+	/* Records that every file begins with: for what was there before it. */
+	int (*begin)(void *ctx, struct buf *out, struct err *e);
+	/* Brings the features up to date before a file is closed. */
+	void (*end)(void *ctx);
+	/* A file is complete. */
+	void (*written)(void *ctx, const char *path);
+	void *ctx;
+};
+
+struct sink {
+	const struct sink_ops *ops;
+	struct sink_options options;
+};
+
+struct sink_ops {
+	int (*append)(struct sink *s, unsigned lane, const struct ring_view *view, struct err *e);
+	int (*round)(struct sink *s, uint64_t now_ns, struct err *e);
+	int (*snapshot)(struct sink *s, struct err *e); /* NULL: not possible */
+	uint64_t (*bytes)(const struct sink *s);        /* written, or in memory */
+	int (*finish)(struct sink *s, struct err *e);   /* a last round; frees it always */
+};
+
+int sink_new(struct sink **ret, const struct sink_options *options, struct err *e);
+
+/* Whole records. Threads may append at the same time, each through its own lane. */
+int sink_append(struct sink *s, unsigned lane, const struct ring_view *view, struct err *e);
+/* The same from one piece of memory. */
+int sink_append_bytes(struct sink *s, const void *records, size_t size, struct err *e);
+/* Everything that was appended belongs together. */
+int sink_round(struct sink *s, uint64_t now_ns, struct err *e);
+/* The user wants a file of what is there; recording goes on. */
+int sink_snapshot(struct sink *s, struct err *e);
+uint64_t sink_bytes(const struct sink *s);
+/* A last round, and the end. Frees it always. */
+int sink_finish(struct sink *s, struct err *e);
+
+/* ---- shared by the sinks ---- */
+
+/* One file that is being written, with its lanes. */
+struct output {
+	struct writer *writer;
+	struct writer_lane **lanes;
+	unsigned lane_count;
+};
+
+/* Opens @path, and writes @begin, or what options->begin gives. */
+int output_open(struct output *o, const struct sink_options *options, const char *path,
+		const struct buf *begin, struct err *e);
+/* With a last round. */
+int output_finish(struct output *o, const struct sink_options *options, struct err *e);
+
+/* PATH.YYYYmmddHHMMSScc, as of now. */
+char *output_stamped(const char *path);
+
+/* sink_switch.c, sink_memory.c */
+int sink_switch_new(struct sink **ret, const struct sink_options *options, struct err *e);
+int sink_memory_new(struct sink **ret, const struct sink_options *options, struct err *e);
+
+#endif

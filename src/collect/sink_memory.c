@@ -1,0 +1,217 @@
+/*
+ * The flight recorder: rounds are kept in memory and the oldest dropped, by age or by size. Samples
+ * go for good; records about processes, mappings and code are still needed to understand the
+ * samples behind them and are kept. When these get too many, they are replaced by what the system
+ * looks like now: what is older belongs to samples that are gone.
+ */
+#include "collect/sink.h"
+#include "base/clock.h"
+#include "base/vec.h"
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#define ASIDE_BYTES_MAX ((size_t)64 << 20)
+
+/* What was appended between two calls of round, a piece a lane. */
+struct kept_round {
+	uint64_t time_ns;
+	size_t bytes;
+	struct buf *lanes;
+};
+
+struct memory_sink {
+	struct sink sink;
+	struct buf aside; /* what files begin with, then what was kept of dropped rounds */
+	VEC(struct kept_round) rounds;
+	size_t oldest; /* rounds before this one are dropped */
+	uint64_t bytes;
+	struct kept_round current;
+};
+
+static struct kept_round new_round(const struct memory_sink *s)
+{
+	struct kept_round round = {};
+
+	round.lanes = xcalloc(s->sink.options.lanes, sizeof(*round.lanes));
+	return round;
+}
+
+static void free_round(const struct memory_sink *s, struct kept_round *round)
+{
+	for (unsigned i = 0; i < s->sink.options.lanes && round->lanes; i++)
+		buf_release(&round->lanes[i]);
+	free(round->lanes);
+	round->lanes = NULL;
+}
+
+static int memory_append(struct sink *sink, unsigned lane, const struct ring_view *view,
+			 struct err *e)
+{
+	struct memory_sink *s = (struct memory_sink *)sink;
+	struct buf *to = &s->current.lanes[lane];
+
+	(void)e;
+	buf_add_mem(to, view->first, view->first_bytes);
+	if (view->second_bytes)
+		buf_add_mem(to, view->second, view->second_bytes);
+	return 0;
+}
+
+static bool is_needed_later(uint32_t type)
+{
+	switch (type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_NAMESPACES:
+	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_BPF_EVENT:
+	case PERF_RECORD_CGROUP:
+	case PERF_RECORD_TEXT_POKE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void set_aside(struct memory_sink *s, const struct buf *records)
+{
+	struct perf_event_header header;
+
+	for (size_t at = 0; records->len - at >= sizeof(header); at += header.size) {
+		memcpy(&header, records->s + at, sizeof(header));
+		if (header.size < sizeof(header) || header.size > records->len - at)
+			return;
+		if (is_needed_later(header.type))
+			buf_add_mem(&s->aside, records->s + at, header.size);
+	}
+}
+
+static int drop_old(struct memory_sink *s, uint64_t now_ns, struct err *e)
+{
+	const struct sink_options *o = &s->sink.options;
+
+	while (s->oldest < s->rounds.len) {
+		struct kept_round *round = &s->rounds.items[s->oldest];
+
+		if (round->time_ns + o->keep_ns >= now_ns && s->bytes <= o->keep_bytes)
+			break;
+		for (unsigned i = 0; i < o->lanes; i++)
+			set_aside(s, &round->lanes[i]);
+		s->bytes -= round->bytes;
+		free_round(s, round);
+		s->oldest++;
+	}
+	if (s->oldest > 64 && s->oldest * 2 > s->rounds.len) {
+		s->rounds.len -= s->oldest;
+		memmove(s->rounds.items, s->rounds.items + s->oldest,
+			s->rounds.len * sizeof(*s->rounds.items));
+		s->oldest = 0;
+	}
+	if (s->aside.len <= ASIDE_BYTES_MAX)
+		return 0;
+	buf_clear(&s->aside);
+	return o->begin(o->ctx, &s->aside, e);
+}
+
+static int memory_round(struct sink *sink, uint64_t now_ns, struct err *e)
+{
+	struct memory_sink *s = (struct memory_sink *)sink;
+
+	s->current.time_ns = now_ns;
+	s->current.bytes = 0;
+	for (unsigned i = 0; i < sink->options.lanes; i++)
+		s->current.bytes += s->current.lanes[i].len;
+	if (s->current.bytes) {
+		s->bytes += s->current.bytes;
+		vec_push(&s->rounds, s->current);
+		s->current = new_round(s);
+	}
+	return drop_old(s, now_ns, e);
+}
+
+static int write_file(struct memory_sink *s, const char *path, struct err *e)
+{
+	const struct sink_options *o = &s->sink.options;
+	struct output output;
+	int r = output_open(&output, o, path, &s->aside, e), closed;
+
+	if (r < 0)
+		return r;
+	for (size_t i = s->oldest; i < s->rounds.len && r == 0; i++) {
+		const struct kept_round *round = &s->rounds.items[i];
+
+		for (unsigned lane = 0; lane < o->lanes && r == 0; lane++)
+			r = writer_append(output.lanes[lane], round->lanes[lane].s,
+					  round->lanes[lane].len, NULL, 0, e);
+		if (r == 0)
+			r = writer_round(output.writer, e);
+	}
+	closed = output_finish(&output, o, r < 0 ? NULL : e);
+	return r < 0 ? r : closed;
+}
+
+static int memory_snapshot(struct sink *sink, struct err *e)
+{
+	struct memory_sink *s = (struct memory_sink *)sink;
+	CLEANUP(free_ptr) char *path = output_stamped(sink->options.writer.path);
+	int r = memory_round(sink, clock_now_ns(), e);
+
+	if (r == 0)
+		r = write_file(s, path, e);
+	if (r == 0 && sink->options.written)
+		sink->options.written(sink->options.ctx, path);
+	return r;
+}
+
+static uint64_t memory_bytes(const struct sink *sink)
+{
+	const struct memory_sink *s = (const struct memory_sink *)sink;
+
+	return s->bytes + s->aside.len;
+}
+
+static int memory_finish(struct sink *sink, struct err *e)
+{
+	struct memory_sink *s = (struct memory_sink *)sink;
+	int r = memory_round(sink, clock_now_ns(), e);
+
+	if (r == 0)
+		r = write_file(s, sink->options.writer.path, e);
+	for (size_t i = s->oldest; i < s->rounds.len; i++)
+		free_round(s, &s->rounds.items[i]);
+	vec_release(&s->rounds);
+	free_round(s, &s->current);
+	buf_release(&s->aside);
+	free(s);
+	return r;
+}
+
+static const struct sink_ops memory_ops = {
+	.append = memory_append,
+	.round = memory_round,
+	.snapshot = memory_snapshot,
+	.bytes = memory_bytes,
+	.finish = memory_finish,
+};
+
+int sink_memory_new(struct sink **ret, const struct sink_options *options, struct err *e)
+{
+	struct memory_sink *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	s->sink = (struct sink){.ops = &memory_ops, .options = *options};
+	s->current = new_round(s);
+	r = options->begin(options->ctx, &s->aside, e);
+	if (r < 0) {
+		buf_release(&s->aside);
+		free_round(s, &s->current);
+		free(s);
+		return r;
+	}
+	*ret = &s->sink;
+	return 0;
+}

@@ -1,0 +1,101 @@
+/*
+ * Sampling: every event of a list opened on every place of a target, all events of a place writing
+ * into one ring. Besides samples the kernel tells of new processes, mappings and code; that comes
+ * from one event a place, the tracking event: the first of the list, or a dummy where the first
+ * is not everywhere or not always on.
+ *
+ * The event list, its catalogue and the target must outlive it. One thread, but the rings may be
+ * read by others.
+ */
+#ifndef TACHO_PERF_SAMPLING_H
+#define TACHO_PERF_SAMPLING_H
+
+#include "base/fs.h"
+#include "perf/ring.h"
+#include "perf/target.h"
+
+enum call_graph { CALLS_NONE, CALLS_FP, CALLS_DWARF, CALLS_LBR };
+
+struct sampling_options {
+	uint64_t period, freq_hz; /* a period of 0: by frequency */
+	bool rate_chosen;         /* by the user: then it is for tracepoints, too */
+	enum call_graph calls;
+	uint32_t stack_bytes; /* for CALLS_DWARF, a multiple of 8 */
+	uint16_t max_stack;   /* 0: the system's */
+	uint64_t branches;    /* PERF_SAMPLE_BRANCH_…, 0: no branch stacks */
+	bool address, weight, raw, switches, namespaces, cgroups;
+	bool no_samples;   /* only what the tracking event tells */
+	bool delayed;      /* starts by sampling_enable(), only tracking is on before */
+	size_t ring_bytes; /* 0: what is sensible */
+	/* By number of event, NULL: none. */
+	const char *const *filters;
+	const struct topology *topology;
+	const struct roots *roots;
+};
+
+/* STACK_USER is aligned and must fit into a record together with all else. */
+#define STACK_BYTES_MAX     65528u
+#define STACK_BYTES_DEFAULT 8192u
+
+/* One event at one kind of place: all its descriptors share the attr. */
+struct sampling_row {
+	const struct event *event; /* NULL: the dummy that tracks */
+	size_t number;             /* in the event list */
+	struct event_unit unit;
+	char *name; /* may differ from the event's when only user mode may be watched */
+	struct perf_event_attr attr;
+	int leader; /* row of its group's leader, -1: it is none's member */
+	bool tracking, user_only;
+	VEC(int) fds; /* by place; -1: the task or the CPU was gone */
+	VEC(uint64_t) ids;
+};
+
+struct sampling_ring {
+	struct ring ring;
+	int cpu, task; /* whose; task by index, -1: all */
+	/* All descriptors that write into it. Any can be polled until its task has ended; the
+	 * ring is done when no one is left. */
+	VEC(int) fds;
+	size_t watched;
+};
+
+struct sampling {
+	const struct target *target;
+	const struct sampling_options *options;
+	VEC(struct sampling_row) rows;
+	VEC(struct sampling_ring) rings;
+	size_t ring_bytes;
+	size_t ring_hint;
+	unsigned lacking; /* what this kernel has not got, see sampling_attr.c */
+	strvec notes;     /* what the user should know about how it is sampled */
+	struct rlimit files;
+};
+
+/* Nothing runs yet, except for tracking by a dummy. Fails if any event cannot be opened. */
+int sampling_open(struct sampling *s, const struct event_list *events, const struct target *target,
+		  const struct sampling_options *options, struct err *e);
+/* Starts what does not wait for the workload's exec or for sampling_enable(). */
+void sampling_start(struct sampling *s);
+void sampling_enable(struct sampling *s);
+void sampling_disable(struct sampling *s);
+
+/* Samples of a row that found no room, as the kernel counts them (since Linux 6.0). */
+uint64_t sampling_lost(const struct sampling_row *row);
+void sampling_close(struct sampling *s);
+
+/* ---- shared by its files ---- */
+
+/* Fills in row->attr for its event and the options. */
+void sampling_prepare(const struct sampling *s, struct sampling_row *row, bool on_task);
+
+/* After a refusal by -@code: changes the attr to what a lesser kernel or CPU might take. False
+ * when nothing is left to try. */
+bool sampling_retreat(struct sampling *s, struct sampling_row *row, int code);
+
+/* The sentence for a row that cannot be opened. */
+int sampling_refused(const struct sampling_row *row, int code, bool system_wide, struct err *e);
+
+/* perf_event_max_sample_rate, 0 if it cannot be read. */
+uint64_t sampling_rate_max(void);
+
+#endif

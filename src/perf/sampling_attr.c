@@ -1,0 +1,218 @@
+/* What is asked of the kernel for one event, and what to ask for when it says no. */
+#include "perf/sampling.h"
+#include "perf/open.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+/* What kernels have learned over time, the latest first: given up in this order. */
+enum {
+	LACKS_LOST = 1 << 0,     /* 6.0 */
+	LACKS_BUILD_ID = 1 << 1, /* 5.12 */
+	LACKS_CODE = 1 << 2,     /* 5.1: ksymbol, bpf_event */
+	LACKS_CLOCK = 1 << 3,    /* 4.1 */
+	LACKS_END = 1 << 4,
+};
+
+#if defined(__x86_64__)
+/* All but DS, ES, FS and GS, which it does not give. */
+#define USER_REGISTERS 0xff0fffull
+#elif defined(__aarch64__)
+#define USER_REGISTERS ((1ull << 33) - 1)
+#else
+#define USER_REGISTERS 0ull
+#endif
+
+#define SAMPLE_ALWAYS                                                                              \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+
+uint64_t sampling_rate_max(void)
+{
+	long long rate;
+
+	return fs_number(&rate, "/proc/sys/kernel/perf_event_max_sample_rate") && rate > 0
+		       ? (uint64_t)rate
+		       : 0;
+}
+
+/* The event's own terms win over the options, and both over what is usual for its kind. */
+static void set_rate(const struct sampling_options *o, const struct sampling_row *row,
+		     struct perf_event_attr *attr)
+{
+	bool tracepoint = row->unit.type == PERF_TYPE_TRACEPOINT;
+
+	if (!row->event || o->no_samples || (row->leader >= 0 && row->event->sample_read)) {
+		attr->freq = 0;
+		attr->sample_period = 0;
+	} else if (attr->sample_period) {
+		return;
+	} else if (tracepoint && !o->rate_chosen) {
+		attr->sample_period = 1;
+	} else if (o->period) {
+		attr->sample_period = o->period;
+	} else {
+		attr->freq = 1;
+		attr->sample_freq = o->freq_hz;
+	}
+}
+
+static void set_calls(const struct sampling_options *o, struct perf_event_attr *attr)
+{
+	if (o->calls == CALLS_NONE)
+		return;
+	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attr->sample_max_stack = o->max_stack;
+	if (o->calls == CALLS_FP || attr->exclude_user)
+		return;
+	/* The user's part is found from what is taken along instead. */
+	attr->exclude_callchain_user = 1;
+	if (o->calls == CALLS_DWARF) {
+		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+		attr->sample_regs_user = USER_REGISTERS;
+		attr->sample_stack_user = o->stack_bytes;
+	} else {
+		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
+					   PERF_SAMPLE_BRANCH_NO_CYCLES |
+					   PERF_SAMPLE_BRANCH_NO_FLAGS;
+	}
+}
+
+static void set_contents(const struct sampling_options *o, const struct sampling_row *row,
+			 struct perf_event_attr *attr)
+{
+	attr->sample_type = SAMPLE_ALWAYS;
+	if (!row->event)
+		return;
+	set_calls(o, attr);
+	if (o->branches) {
+		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		attr->branch_sample_type |= o->branches;
+	}
+	if (row->unit.type == PERF_TYPE_TRACEPOINT || o->raw)
+		attr->sample_type |= PERF_SAMPLE_RAW;
+	if (o->address)
+		attr->sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC;
+	if (o->weight)
+		attr->sample_type |= PERF_SAMPLE_WEIGHT;
+	if (o->cgroups)
+		attr->sample_type |= PERF_SAMPLE_CGROUP;
+	if (row->event->sample_read && row->event->group >= 0)
+		attr->sample_type |= PERF_SAMPLE_READ;
+}
+
+static void set_tracking(const struct sampling *s, struct perf_event_attr *attr)
+{
+	const struct sampling_options *o = s->options;
+
+	attr->mmap = attr->mmap2 = 1;
+	attr->comm = attr->comm_exec = 1;
+	attr->task = 1;
+	/* Unwinding looks for its tables in read-only data. */
+	attr->mmap_data = o->address || o->calls == CALLS_DWARF;
+	attr->context_switch = o->switches;
+	attr->namespaces = o->namespaces;
+	attr->cgroup = o->cgroups;
+	attr->build_id = !(s->lacking & LACKS_BUILD_ID);
+	attr->ksymbol = attr->bpf_event = !(s->lacking & LACKS_CODE);
+}
+
+/* Gives up what the kernel is known to lack. */
+static void set_kernel(const struct sampling *s, const struct sampling_row *row,
+		       struct perf_event_attr *attr)
+{
+	attr->read_format =
+		PERF_FORMAT_ID | PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	/* Readers of the values in samples need not know about the newest of them. */
+	if (attr->sample_type & PERF_SAMPLE_READ)
+		attr->read_format |= PERF_FORMAT_GROUP;
+	else if (!(s->lacking & LACKS_LOST))
+		attr->read_format |= PERF_FORMAT_LOST;
+	attr->use_clockid = !(s->lacking & LACKS_CLOCK);
+	attr->clockid = attr->use_clockid ? CLOCK_MONOTONIC : 0;
+	if (row->tracking)
+		set_tracking(s, attr);
+}
+
+void sampling_prepare(const struct sampling *s, struct sampling_row *row, bool on_task)
+{
+	const struct sampling_options *o = s->options;
+	struct perf_event_attr *attr = &row->attr;
+
+	*attr = row->event ? row->event->attr : (struct perf_event_attr){};
+	attr->type = row->unit.type;
+	attr->size = sizeof(*attr);
+	if (!row->event) {
+		attr->config = PERF_COUNT_SW_DUMMY;
+		attr->exclude_kernel = attr->exclude_hv = 1;
+	} else if (row->event->precise_max) {
+		attr->precise_ip = 3;
+	}
+	if (attr->precise_ip && !attr->exclude_host)
+		attr->exclude_guest = 1;
+	set_contents(o, row, attr);
+	set_rate(o, row, attr);
+	attr->sample_id_all = 1;
+	attr->inherit = s->target->inherit && on_task;
+	attr->disabled = row->leader < 0 && row->event;
+	attr->enable_on_exec = attr->disabled && s->target->on_exec && on_task && !o->delayed;
+	attr->watermark = 1;
+	attr->wakeup_watermark = (uint32_t)(s->ring_bytes / 4);
+	set_kernel(s, row, attr);
+}
+
+/* One more thing that this kernel may not know, if it would make a difference. */
+static bool give_up_newest(struct sampling *s, struct sampling_row *row)
+{
+	for (unsigned bit = 1; bit < LACKS_END; bit <<= 1) {
+		struct perf_event_attr before = row->attr;
+
+		if (s->lacking & bit)
+			continue;
+		s->lacking |= bit;
+		set_kernel(s, row, &row->attr);
+		if (memcmp(&before, &row->attr, sizeof(before)))
+			return true;
+	}
+	return false;
+}
+
+bool sampling_retreat(struct sampling *s, struct sampling_row *row, int code)
+{
+	struct perf_event_attr *attr = &row->attr;
+	uint64_t rate_max = sampling_rate_max();
+
+	if (row->event && row->event->precise_max && attr->precise_ip &&
+	    (code == EINVAL || perf_open_is_absent(code))) {
+		attr->precise_ip = (attr->precise_ip - 1) & 3;
+		return true;
+	}
+	if (code != EINVAL)
+		return false;
+	/* The kernel lowers its limit by itself when samples take long. */
+	if (attr->freq && rate_max && attr->sample_freq > rate_max) {
+		attr->sample_freq = rate_max;
+		return true;
+	}
+	if (attr->inherit && attr->sample_type & PERF_SAMPLE_READ) {
+		attr->inherit = 0;
+		vec_push(&s->notes, xstrdup("this kernel cannot read groups (:S) across processes: "
+					    "child processes are not recorded"));
+		return true;
+	}
+	return give_up_newest(s, row);
+}
+
+int sampling_refused(const struct sampling_row *row, int code, bool system_wide, struct err *e)
+{
+	CLEANUP(buf_release) struct buf reason = {};
+
+	if (row->attr.sample_type & PERF_SAMPLE_BRANCH_STACK && code != EACCES && code != EPERM)
+		buf_add(&reason, "branches cannot be recorded with it here (the CPU or the virtual "
+				 "machine has no branch records)");
+	else
+		perf_open_reason(code, &row->attr, system_wide, &reason);
+	return err_set(e, code, "cannot record '%s': %s", row->name, buf_str(&reason));
+}

@@ -1,0 +1,532 @@
+#!/usr/bin/env python3
+"""tacho record: what is in the file, how it ends, and that nothing stays behind."""
+
+import glob
+import os
+import signal
+import struct
+import subprocess
+import time
+import unittest
+
+from helpers import (AS_NOBODY, TACHO, Case, cgroup2_mount, eventually, has_pmu, in_terminal, load,
+                     environment, needs_namespace, needs_no_pmu, needs_other_user, needs_program,
+                     needs_root, needs_system_wide, needs_tracefs, online_cpus, plain)
+
+MMAP, LOST, COMM, EXIT, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH = 1, 2, 3, 4, 7, 9, 10, 13, 14
+FINISHED_ROUND, COMPRESSED = 68, 81
+
+
+class File:
+    """A perf.data file, as far as the tests look into it."""
+
+    def __init__(self, path):
+        with open(path, "rb") as data:
+            self.bytes = data.read()
+        magic, _, attr_size, attrs, attrs_size, data, size = struct.unpack_from("8sQQQQQQ", self.bytes)
+        assert magic == b"PERFILE2", magic
+        self.attrs = [self.bytes[attrs + i:attrs + i + attr_size]
+                      for i in range(0, attrs_size, attr_size)]
+        self.records = []
+        at, end = data, data + size
+        assert end <= len(self.bytes), (end, len(self.bytes))
+        while at < end:
+            kind, misc, length = struct.unpack_from("IHH", self.bytes, at)
+            assert length >= 8 and at + length <= end, (kind, length)
+            self.records.append((kind, misc, self.bytes[at + 8:at + length]))
+            at += length
+
+    def count(self, kind):
+        return sum(r[0] == kind for r in self.records)
+
+    def samples(self):
+        """(id, ip, pid, tid, time, cpu, period) of each; what all samples begin with but raw."""
+        return [struct.unpack_from("=QQiiQi4xQ", r[2]) for r in self.records if r[0] == SAMPLE]
+
+    def names(self):
+        """What processes were called."""
+        return {r[2][8:].split(b"\0")[0].decode() for r in self.records if r[0] == COMM}
+
+    def mapped(self):
+        return {r[2][64:].split(b"\0")[0].decode() for r in self.records if r[0] == MMAP2}
+
+
+class Record(Case):
+    def record(self, *args, status=0, **more):
+        result = self.tacho("record", "-o", self.path("x.data"), *args, **more)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def file(self, *args, **more):
+        self.record(*args, **more)
+        return File(self.path("x.data"))
+
+    def start_record(self, *args, **more):
+        more.setdefault("stdin", subprocess.DEVNULL)
+        more.setdefault("stderr", subprocess.PIPE)
+        return self.start([TACHO, "record", "-o", self.path("x.data"), *args], **more)
+
+    def children(self, pid):
+        """Processes below @pid, at any depth, that have not ended."""
+        parents = {}
+        for name in os.listdir("/proc"):
+            if not name.isdigit():
+                continue
+            try:
+                with open("/proc/%s/stat" % name) as text:
+                    state, parent = text.read().rpartition(")")[2].split()[:2]
+            except OSError:
+                continue
+            if state not in "ZX":
+                parents[int(name)] = int(parent)
+        found, more = {pid}, True
+        while more:
+            more = [p for p, parent in parents.items() if parent in found and p not in found]
+            found.update(more)
+        return found - {pid}
+
+    def perf(self, *args):
+        perf = needs_program("perf")
+        result = subprocess.run([perf, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                text=True, env=environment(self.home), cwd=self.home, timeout=60)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+
+class Samples(Record):
+    def test_command(self):
+        data = self.file("-e", "cpu-clock", "-c", "1000000", "--", *load("busy", 200))
+        samples = data.samples()
+        self.assertGreater(len(samples), 150)
+        self.assertEqual({s[6] for s in samples}, {1000000})
+        self.assertEqual(len({s[2] for s in samples}), 1)
+        self.assertIn("load", data.names())
+        self.assertIn(load()[0], data.mapped())
+        self.assertGreater(data.count(FINISHED_ROUND), 0)
+        times = [s[4] for s in samples]
+        self.assertLess(max(times), time.clock_gettime_ns(time.CLOCK_MONOTONIC))
+        self.assertGreater(min(times), time.clock_gettime_ns(time.CLOCK_MONOTONIC) - 100 * 10**9)
+
+    def test_default_event(self):
+        result = self.record("--", *load("busy", 100))
+        self.assertRegex(result.stderr, r"\[ tacho record: [\d,]+ samples, .* in .*x.data \]")
+        self.assertEqual("no PMU" in result.stderr, not has_pmu())
+        self.assertGreater(File(self.path("x.data")).count(SAMPLE), 50)
+
+    def test_children_are_recorded(self):
+        data = self.file("-e", "page-faults", "-c", "1", "--", *load("forks", 3, 200))
+        self.assertEqual(data.count(FORK), 3)
+        pids = [s[2] for s in data.samples()]
+        self.assertEqual(sum(pids.count(p) >= 200 for p in set(pids)), 3)
+
+    def test_no_inherit(self):
+        data = self.file("-i", "-e", "page-faults", "-c", "1", "--", *load("forks", 3, 200))
+        self.assertEqual(len({s[2] for s in data.samples()}), 1)
+
+    def test_several_events(self):
+        data = self.file("-e", "page-faults", "-e", "cpu-clock", "-c", "10000000", "--",
+                         *load("busy", 50))
+        self.assertEqual(len(data.attrs), 2)
+        self.assertEqual(len({s[0] for s in data.samples()} & {s[0] for s in data.samples()}),
+                         len({s[0] for s in data.samples()}))
+
+    def test_period_of_the_event_wins(self):
+        names = os.listdir("/sys/bus/event_source/devices")
+        if "software" not in names:
+            raise unittest.SkipTest("needs a software PMU in sysfs")
+        self.record("-e", "software/config=0,period=5000000/", "-F", "100", "--", "true")
+
+    def test_tracepoints_and_filter(self):
+        needs_tracefs()
+        needs_root("for tracepoints")
+        everything = self.file("-e", "syscalls:sys_enter_getppid", "--", *load("calls", 50))
+        self.assertEqual(everything.count(SAMPLE), 50)
+        data = self.file("-e", "syscalls:sys_enter_getppid", "-e", "syscalls:sys_exit_getppid",
+                         "--filter", "ret < 0", "--", *load("calls", 50))
+        self.assertEqual(data.count(SAMPLE), 50)
+        self.assertEqual(len({s[0] for s in data.samples()}), 1)
+
+    def test_filter_errors(self):
+        needs_tracefs()
+        needs_root("for tracepoints")
+        result = self.record("-e", "sched:sched_switch", "--filter", "nosuch == 1", "true",
+                             status=125)
+        self.assertIn("prev_pid", result.stderr)
+        result = self.record("--filter", "a == 1", "-e", "sched:sched_switch", "true", status=125)
+        self.assertOneSentence(result.stderr)
+
+    def test_group(self):
+        """Only the leader of a group that is read is sampled; all values come with it."""
+        data = self.file("-e", "{cpu-clock,page-faults}:S", "-c", "1000000", "--",
+                         *load("busy", 100))
+        self.assertEqual(len(data.attrs), 2)
+        samples = [r[2] for r in data.records if r[0] == SAMPLE]
+        self.assertGreater(len(samples), 50)
+        self.assertEqual(len({s[:8] for s in samples}), 1)
+        values = [struct.unpack_from("=QQQQQQQ", s, 48) for s in samples]
+        self.assertEqual({v[0] for v in values}, {2})
+        self.assertGreaterEqual(values[-1][3], values[0][3])
+
+    def test_call_stacks(self):
+        data = self.file("-g", "-e", "cpu-clock", "-c", "1000000", "--max-stack", "5", "--",
+                         *load("busy", 100))
+        depths = [struct.unpack_from("=Q", r[2], 48)[0] for r in data.records if r[0] == SAMPLE]
+        self.assertGreater(len(depths), 50)
+        self.assertTrue(all(1 <= d <= 8 for d in depths), depths)  # with marks of the modes
+
+    def test_stack_copies(self):
+        data = self.file("--call-graph", "dwarf,4096", "-e", "cpu-clock:u", "-c", "1000000", "--",
+                         *load("busy", 100))
+        sizes = [len(r[2]) for r in data.records if r[0] == SAMPLE]
+        self.assertTrue(sizes and all(4096 < s < 4096 + 1024 for s in sizes), sizes[:5])
+
+    def test_switches(self):
+        data = self.file("--switch-events", "-e", "cpu-clock", "--", *load("sleeps", 20))
+        self.assertGreaterEqual(data.count(SWITCH), 40)
+
+    def test_delay(self):
+        """Nothing is sampled before, but mappings are known."""
+        data = self.file("-D", "1000", "-e", "page-faults", "-c", "1", "--",
+                         *load("phases", 300, 2500, 100))
+        self.assertTrue(100 <= data.count(SAMPLE) < 300, data.count(SAMPLE))
+        self.assertIn(load()[0], data.mapped())
+
+    def test_no_samples(self):
+        data = self.file("-n", "-e", "cpu-clock", "--", *load("busy", 50))
+        self.assertEqual(data.count(SAMPLE), 0)
+        self.assertIn(load()[0], data.mapped())
+
+    def test_compressed(self):
+        data = self.file("-z", "-g", "-e", "cpu-clock", "-c", "500000", "--", *load("busy", 200))
+        self.assertGreater(data.count(COMPRESSED), 0)
+        self.assertEqual(data.count(SAMPLE), 0)
+
+    def test_frequency_is_lowered(self):
+        result = self.record("-F", "100000000", "-e", "cpu-clock", "--", "true")
+        self.assertIn("lowered", result.stderr)
+        self.record("-F", "100000000", "--strict-freq", "-e", "cpu-clock", "--", "true", status=125)
+        self.record("-F", "max", "-e", "cpu-clock", "--", "true")
+
+
+class Places(Record):
+    def test_process_and_its_end(self):
+        child = self.start_ready("onsignal", 200, 0)
+        tacho = self.start_record("-e", "page-faults", "-c", "1", "-p", child.pid)
+        self.assertTrue(eventually(lambda: self.children(tacho.pid)))
+        time.sleep(0.3)
+        child.send_signal(signal.SIGUSR1)
+        tacho.communicate(timeout=30)
+        self.assertEqual(tacho.returncode, 0)
+        data = File(self.path("x.data"))
+        self.assertGreaterEqual(data.count(SAMPLE), 200)
+        self.assertEqual({s[2] for s in data.samples()}, {child.pid})
+
+    def test_thread_alone(self):
+        child = self.start_ready("onsignal", 200, 0)
+        tacho = self.start_record("-i", "-e", "page-faults", "-c", "1", "-t", child.pid)
+        self.assertTrue(eventually(lambda: self.children(tacho.pid)))
+        time.sleep(0.3)
+        child.send_signal(signal.SIGUSR1)
+        tacho.communicate(timeout=30)
+        self.assertGreaterEqual(File(self.path("x.data")).count(SAMPLE), 200)
+
+    def test_whole_system(self):
+        needs_system_wide()
+        data = self.file("-a", "-e", "cpu-clock", "-F", "1000", "--", *load("busy", 200))
+        self.assertTrue({s[5] for s in data.samples()} <= set(online_cpus()))
+        pids = [s[2] for s in data.samples()]
+        self.assertGreater(max(pids.count(p) for p in pids), 50)
+        self.assertIn("load", data.names())
+
+    def test_some_cpus(self):
+        needs_system_wide()
+        cpu = online_cpus()[-1]
+        data = self.file("-C", cpu, "-e", "cpu-clock", "-F", "1000", "--", *load("busy", 200))
+        self.assertEqual({s[5] for s in data.samples()}, {cpu})
+        # Mappings are made on any CPU.
+        self.assertIn(load()[0], data.mapped())
+
+    def test_threads_read_the_same(self):
+        needs_system_wide()
+        if len(online_cpus()) < 2:
+            raise unittest.SkipTest("needs two CPUs")
+        data = self.file("-a", "--threads", "2", "-e", "cpu-clock", "-F", "1000", "--",
+                         *load("busythreads", 2, 300))
+        self.assertEqual({s[5] for s in data.samples()}, set(online_cpus()))
+
+    def test_user(self):
+        needs_other_user()
+        child = self.start([*AS_NOBODY, *load("busythreads", 1, 20000)])
+        self.assertTrue(eventually(lambda: os.stat("/proc/%d" % child.pid).st_uid == 65534))
+        data = self.file("-u", "65534", "-e", "cpu-clock", "-F", "1000", "--timeout", "500")
+        self.assertEqual({s[2] for s in data.samples()}, {child.pid})
+
+    def test_cgroup(self):
+        needs_system_wide()
+        group = os.path.join(cgroup2_mount(), "tacho-record-test")
+        os.mkdir(group)
+        self.addCleanup(eventually, lambda: self.removed(group))
+        child = self.start(load("busy", 20000))
+        self.addCleanup(child.kill)
+        with open(os.path.join(group, "cgroup.procs"), "w") as out:
+            out.write(str(child.pid))
+        data = self.file("-G", "tacho-record-test", "-e", "cpu-clock", "-F", "1000", "--timeout",
+                         "500")
+        self.assertEqual({s[2] for s in data.samples()}, {child.pid})
+        child.kill()
+
+    def test_unprivileged(self):
+        needs_other_user()
+        result = self.tacho("record", "-g", "-o", self.path("n.data"), "--", *load("busy", 100),
+                            before=AS_NOBODY)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertGreater(File(self.path("n.data")).count(SAMPLE), 50)
+        result = self.tacho("record", "-a", "-o", self.path("m.data"), "true", before=AS_NOBODY)
+        if os.path.exists(self.path("m.data")):
+            raise unittest.SkipTest("everybody may watch the system here")
+        self.assertEqual(result.returncode, 125)
+        self.assertIn("perf_event_paranoid", result.stderr)
+
+
+class Output(Record):
+    def test_old_file_is_kept(self):
+        self.record("-e", "page-faults", "true")
+        first = File(self.path("x.data")).bytes
+        self.record("-e", "page-faults", "true")
+        self.assertEqual(File(self.path("x.data.old")).bytes, first)
+
+    def test_default_name(self):
+        self.tacho("record", "-e", "page-faults", "true", cwd=self.home)
+        self.assertEqual(len(File(self.path("perf.data")).attrs), 1)
+
+    def test_pipe(self):
+        result = self.tacho("record", "-o", "-", "-e", "page-faults", "-c", "1", "--", "echo",
+                            "hello", text=False)
+        self.assertEqual(result.returncode, 0)
+        self.assertTrue(result.stdout.startswith(b"PERFILE2" + struct.pack("Q", 16)))
+        self.assertIn(b"hello\n", result.stderr)
+        self.assertNotIn(b"hello\n", result.stdout)
+
+    def test_reader_of_the_pipe_goes(self):
+        tacho = self.start([TACHO, "record", "-o", "-", "-e", "page-faults", "-c", "1", "--",
+                            *load("steps", 500, 0, 400)],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                           text=False)
+        tacho.stdout.read(100)
+        tacho.stdout.close()
+        self.assertIn(b"reader", tacho.stderr.read())
+        self.assertEqual(tacho.wait(30), 125)
+
+    def test_quiet(self):
+        self.assertEqual(self.record("-q", "true").stderr, "")
+
+    def test_terminal_shows_progress(self):
+        status, output = in_terminal(
+            [TACHO, "record", "-e", "cpu-clock", "-o", self.path("x.data"), "-p", str(os.getpid()),
+             "--timeout", "900"], environment(self.home))
+        self.assertEqual(status, 0, output)
+        self.assertIn("\r\x1b[Ktacho record: ", output.decode())
+        self.assertRegex(plain(output), r"\[ tacho record: .*\]")
+
+    def test_max_size(self):
+        self.record("-g", "-e", "page-faults", "-c", "1", "--max-size", "50K", "--",
+                    *load("steps", 3000, 0, 300))
+        self.assertTrue(50 << 10 <= os.path.getsize(self.path("x.data")) < 5 << 20)
+
+    def test_switch_by_size(self):
+        result = self.record("-e", "page-faults", "-c", "1", "--switch-output=20K",
+                             "--switch-max-files", "2", "--", *load("steps", 700, 0, 300))
+        files = glob.glob(self.path("x.data.*"))
+        self.assertEqual(len(files), 2, files)
+        self.assertGreater(result.stderr.count("wrote"), 2)
+        self.assertIn(load()[0], File(min(files)).mapped())
+        self.assertFalse(os.path.exists(self.path("x.data")))
+
+    def test_switch_by_signal(self):
+        tacho = self.start_record("-e", "page-faults", "-c", "1", "--switch-output", "--",
+                                  *load("steps", 300, 0, 10))
+        self.assertTrue(eventually(lambda: os.path.exists(self.path("x.data"))))
+        time.sleep(0.3)
+        tacho.send_signal(signal.SIGUSR2)
+        self.assertTrue(eventually(lambda: glob.glob(self.path("x.data.2*"))))
+        tacho.communicate(timeout=60)
+        self.assertEqual(tacho.returncode, 0)
+        self.assertEqual(len(glob.glob(self.path("x.data.2*"))), 2)
+
+    def test_overwrite(self):
+        """Only the last seconds, but with the mappings from before them."""
+        data = self.file("-e", "page-faults", "-c", "1", "--overwrite=1", "--",
+                         *load("phases", 400, 3500, 100))
+        self.assertTrue(100 <= data.count(SAMPLE) < 400, data.count(SAMPLE))
+        self.assertIn(load()[0], data.mapped())
+
+    def test_snapshot(self):
+        tacho = self.start_record("-e", "page-faults", "-c", "1", "--overwrite", "--",
+                                  *load("steps", 300, 0, 10))
+        time.sleep(0.5)
+        tacho.send_signal(signal.SIGUSR2)
+        self.assertTrue(eventually(lambda: glob.glob(self.path("x.data.2*"))))
+        tacho.communicate(timeout=60)
+        first, = glob.glob(self.path("x.data.2*"))
+        self.assertGreater(File(self.path("x.data")).count(SAMPLE), File(first).count(SAMPLE))
+
+    def test_full_disk(self):
+        """Said once, the command goes on, and what is there can be read."""
+        needs_namespace()
+        script = ("mount -t tmpfs -o size=256k none {0} && cd {0} && "
+                  "{1} record -m 64K -e page-faults -c 1 -o x.data -- {2} steps 700 0 200; "
+                  "echo status $?; cp x.data {3}")
+        os.mkdir(self.path("small"))
+        result = subprocess.run(["unshare", "-m", "sh", "-c",
+                                 script.format(self.path("small"), TACHO, load()[0],
+                                               self.path("saved.data"))],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                env=environment(self.home), timeout=60)
+        self.assertIn("status 125", result.stdout)
+        self.assertIn("No space left", result.stderr)
+        self.assertGreater(File(self.path("saved.data")).count(SAMPLE), 100)
+
+    def test_bad_usage(self):
+        for args in (["-F", "x"], ["-F", "10", "-c", "10"], ["-c", "0"], ["--call-graph", "magic"],
+                     ["--call-graph", "dwarf,70000"], ["--call-graph", "fp,100"], ["-m", "x"],
+                     ["-j", "sideways"], ["-z", "--compression-level=99"], ["--clockid", "raw"],
+                     ["--switch-output=never"], ["--switch-max-files", "3"],
+                     ["--overwrite", "--switch-output"], ["--max-size", "much"],
+                     ["-e", "nosuchevent"], ["-e", "duration_time"], ["-u", "no-such-user"],
+                     ["-o", "-", "--overwrite"], ["-p", "1", "-a"],
+                     ["-o", "/nosuchdir/x", "-e", "page-faults"]):
+            with self.subTest(args):
+                self.assertOneSentence(self.record(*args, "true", status=125).stderr)
+
+    def test_missing_pmu(self):
+        needs_no_pmu()
+        self.assertIn("doctor", self.record("-e", "cycles", "true", status=125).stderr)
+
+
+class Ends(Record):
+    def test_status(self):
+        for script, status in (("exit 3", 3), ("kill -9 $$", 137), ("exit 0", 0)):
+            self.record("-e", "page-faults", "--", "sh", "-c", script, status=status)
+        self.assertOneSentence(self.record("-e", "cs", "no-such-program", status=127).stderr)
+        self.assertOneSentence(self.record("-e", "cs", "/etc/passwd", status=126).stderr)
+
+    def test_timeout_ends_the_tree(self):
+        self.record("-e", "page-faults", "--timeout", "300", "--", "sh", "-c",
+                    "echo $$ > %s; sleep 1000 & setsid sleep 1000 & wait" % self.path("pid"))
+        with open(self.path("pid")) as text:
+            self.assertFalse(self.children(int(text.read())))
+
+    def test_interrupt(self):
+        """Without a command the first ends it."""
+        tacho = self.start_record("-e", "page-faults", "-p", os.getpid())
+        self.assertTrue(eventually(lambda: os.path.exists(self.path("x.data"))))
+        time.sleep(0.2)
+        tacho.send_signal(signal.SIGINT)
+        _, text = tacho.communicate(timeout=30)
+        self.assertEqual(tacho.returncode, 0, text)
+
+    def test_interrupt_is_handed_on(self):
+        tacho = self.start_record("-e", "page-faults", "--", *load("tell"), stdout=subprocess.PIPE)
+        self.assertEqual(tacho.stdout.readline(), "ready\n")
+        tacho.send_signal(signal.SIGTERM)
+        self.assertEqual(tacho.stdout.readline(), "got TERM\n")
+        tacho.communicate(timeout=30)
+        self.assertEqual(tacho.returncode, 7)
+
+    def test_second_interrupt(self):
+        tacho = self.start_record("-e", "page-faults", "--", *load("stubborn"),
+                                  stdout=subprocess.PIPE)
+        self.assertEqual(tacho.stdout.readline(), "ready\n")
+        below = self.children(tacho.pid)
+        self.assertEqual(len(below), 2)
+        tacho.send_signal(signal.SIGINT)
+        time.sleep(0.2)
+        tacho.send_signal(signal.SIGINT)
+        tacho.communicate(timeout=30)
+        self.assertFalse([p for p in below if os.path.exists("/proc/%d" % p)])
+        File(self.path("x.data"))
+
+    def started_tree(self):
+        """A recording of a shell with children, one of which has left its session and parent."""
+        tacho = self.start_record("-e", "page-faults", "-c", "1", "--", "sh", "-c",
+                                  "sleep 1000 & (setsid sleep 1000 &) ; sleep 1000")
+        self.assertTrue(eventually(lambda: len(self.children(tacho.pid)) == 5))
+        return tacho, self.children(tacho.pid)
+
+    def all_gone(self, pids):
+        """Ended; whether somebody has looked at them is not our business."""
+        def state(pid):
+            try:
+                with open("/proc/%d/stat" % pid) as text:
+                    return text.read().rpartition(")")[2].split()[0]
+            except OSError:
+                return "X"
+        return eventually(lambda: all(state(p) in "ZX" for p in pids))
+
+    def test_front_end_is_killed(self):
+        tacho, below = self.started_tree()
+        tacho.kill()
+        self.assertTrue(self.all_gone(below), below)
+        self.assertGreater(File(self.path("x.data")).count(SAMPLE), 0)
+
+    def test_collector_is_killed(self):
+        tacho, below = self.started_tree()
+        time.sleep(1.5)
+        collector, = [p for p in below
+                      if int(open("/proc/%d/stat" % p).read().rpartition(")")[2].split()[1]) == tacho.pid]
+        os.kill(collector, signal.SIGKILL)
+        _, text = tacho.communicate(timeout=30)
+        self.assertEqual(tacho.returncode, 125)
+        self.assertIn("signal 9", text)
+        self.assertTrue(self.all_gone(below), below)
+        self.assertGreater(File(self.path("x.data")).count(SAMPLE), 0)
+
+    def test_daemon_is_left_alone(self):
+        """What the command leaves behind on purpose goes on."""
+        self.record("-e", "page-faults", "--", "sh", "-c",
+                    "setsid sleep 1000 >/dev/null 2>&1 & echo $! > " + self.path("pid"))
+        with open(self.path("pid")) as text:
+            pid = int(text.read())
+        os.kill(pid, signal.SIGKILL)
+
+
+class Perf(Record):
+    """perf reads what we write."""
+
+    def assertSamples(self, lines, data):
+        self.assertEqual(lines.count("\n"), data.count(SAMPLE))
+
+    def test_script(self):
+        data = self.file("-e", "cpu-clock,page-faults", "--", *load("busy", 100))
+        text = self.perf("script", "-i", self.path("x.data"), "-F", "comm,event,ip")
+        self.assertSamples(text, data)
+        self.assertIn("load", text)
+
+    def test_compressed(self):
+        self.record("-z", "-e", "page-faults", "-c", "1", "--", *load("pages", 300))
+        text = self.perf("script", "-i", self.path("x.data"), "-F", "comm,event")
+        self.assertGreaterEqual(text.count("page-faults"), 300)
+
+    def test_pipe(self):
+        perf = needs_program("perf")
+        pipe = subprocess.run("%s record -e page-faults -c 1 -o - -- %s pages 300 | %s script -i - -F comm,event"
+                              % (TACHO, load()[0], perf), shell=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.DEVNULL, text=True, env=environment(self.home),
+                              timeout=60)
+        self.assertGreaterEqual(pipe.stdout.count("page-faults"), 300)
+
+    def test_group_values(self):
+        self.record("-e", "{cpu-clock,page-faults}:S", "-c", "1000000", "--", *load("pages", 3000))
+        text = self.perf("script", "-i", self.path("x.data"), "-F", "comm,event,period")
+        self.assertIn("page-faults", text)
+
+    def test_tracepoint(self):
+        needs_tracefs()
+        needs_root("for tracepoints")
+        self.record("-e", "syscalls:sys_enter_getppid", "--", *load("calls", 20))
+        text = self.perf("script", "-i", self.path("x.data"), "-F", "comm,event,trace")
+        self.assertEqual(text.count("syscalls:sys_enter_getppid"), 20)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,242 @@
+/* Sinks: what the flight recorder keeps and drops, and that files begin with what they need. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "collect/sink.h"
+#include "support.h"
+
+#include <linux/perf_event.h>
+
+/* A record of a type with a number to tell it by. */
+struct numbered {
+	struct perf_event_header header;
+	uint64_t number;
+};
+
+#define BEGIN_NUMBER 1000
+
+static unsigned begun;
+
+static void add(struct buf *out, uint32_t type, uint64_t number)
+{
+	struct numbered record = {{.type = type, .size = sizeof(record)}, number};
+
+	buf_add_mem(out, &record, sizeof(record));
+}
+
+static int begin(void *ctx, struct buf *out, struct err *e)
+{
+	(void)ctx;
+	(void)e;
+	add(out, PERF_RECORD_COMM, BEGIN_NUMBER + begun++);
+	return 0;
+}
+
+static void written(void *ctx, const char *path)
+{
+	snprintf(ctx, 512, "%s", path);
+}
+
+static const uint64_t id = 77;
+static struct writer_event event = {.name = "dummy",
+				    .attr = {.type = PERF_TYPE_SOFTWARE,
+					     .size = sizeof(struct perf_event_attr),
+					     .config = PERF_COUNT_SW_DUMMY,
+					     .sample_type = PERF_SAMPLE_IDENTIFIER},
+				    .ids = &id,
+				    .id_count = 1};
+static struct feature_set features;
+static char last_written[512];
+
+static struct sink_options options(enum sink_kind kind)
+{
+	begun = 0;
+	last_written[0] = '\0';
+	return (struct sink_options){
+		.kind = kind,
+		.writer = {.path = in_dir("x.data"),
+			   .events = &event,
+			   .event_count = 1,
+			   .features = &features,
+			   .round_bytes = 1 << 20},
+		.lanes = 2,
+		.keep_ns = 10 * NS_PER_SEC,
+		.keep_bytes = 1 << 20,
+		.begin = begin,
+		.written = written,
+		.ctx = last_written,
+	};
+}
+
+static void append(struct sink *s, unsigned lane, uint32_t type, uint64_t number)
+{
+	struct numbered record = {{.type = type, .size = sizeof(record)}, number};
+	/* As if the ring ended in the middle of it. */
+	struct ring_view view = {.first = (const void *)&record,
+				 .first_bytes = 8,
+				 .second = (const unsigned char *)&record + 8,
+				 .second_bytes = 8};
+	struct err e;
+
+	assert_int_equal(sink_append(s, lane, &view, &e), 0);
+}
+
+/* Numbers of our records in the order of the file, as "1000 3 4 ". */
+static char *numbers_in(const char *path)
+{
+	struct buf text = {};
+	FILE *f = fopen(path, "r");
+	struct perfdata_file_header header;
+	struct perf_event_header record;
+
+	assert_non_null(f);
+	assert_int_equal(fread(&header, sizeof(header), 1, f), 1);
+	for (uint64_t at = header.data.offset; at < header.data.offset + header.data.size;
+	     at += record.size) {
+		uint64_t number = 0;
+
+		fseek(f, (long)at, SEEK_SET);
+		assert_int_equal(fread(&record, sizeof(record), 1, f), 1);
+		assert_true(record.size >= sizeof(record));
+		if (record.type >= 64 || record.size != sizeof(struct numbered))
+			continue;
+		assert_int_equal(fread(&number, sizeof(number), 1, f), 1);
+		buf_addf(&text, "%llu ", (unsigned long long)number);
+	}
+	fclose(f);
+	return buf_steal(&text) ?: xstrdup("");
+}
+
+static void assert_numbers(const char *path, const char *expected)
+{
+	char *numbers = numbers_in(path);
+
+	assert_string_equal(numbers, expected);
+	free(numbers);
+}
+
+static void plain_file(void **state)
+{
+	struct sink_options o = options(SINK_FILE);
+	struct sink *s;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(sink_new(&s, &o, &e), 0);
+	append(s, 0, PERF_RECORD_SAMPLE, 1);
+	append(s, 1, PERF_RECORD_SAMPLE, 2);
+	assert_int_equal(sink_round(s, 0, &e), 0);
+	assert_int_equal(sink_finish(s, &e), 0);
+	assert_numbers(in_dir("x.data"), "1000 1 2 ");
+}
+
+/* Old samples go, what tells of processes and mappings stays. */
+static void memory_drops_by_age(void **state)
+{
+	struct sink_options o = options(SINK_MEMORY);
+	uint64_t now = clock_now_ns();
+	struct sink *s;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(sink_new(&s, &o, &e), 0);
+	append(s, 0, PERF_RECORD_SAMPLE, 1);
+	append(s, 1, PERF_RECORD_MMAP2, 2);
+	append(s, 0, PERF_RECORD_LOST, 3);
+	append(s, 0, PERF_RECORD_FORK, 4);
+	assert_int_equal(sink_round(s, now - 60 * NS_PER_SEC, &e), 0);
+	append(s, 0, PERF_RECORD_SAMPLE, 5);
+	assert_int_equal(sink_round(s, now, &e), 0);
+	append(s, 1, PERF_RECORD_SAMPLE, 6);
+	assert_int_equal(sink_finish(s, &e), 0);
+	assert_numbers(in_dir("x.data"), "1000 4 2 5 6 ");
+}
+
+static void memory_drops_by_size(void **state)
+{
+	struct sink_options o = options(SINK_MEMORY);
+	struct sink *s;
+	struct err e;
+
+	(void)state;
+	o.keep_bytes = 3 * sizeof(struct numbered);
+	assert_int_equal(sink_new(&s, &o, &e), 0);
+	for (uint64_t i = 1; i <= 500; i++) {
+		append(s, i % 2, i == 7 ? PERF_RECORD_COMM : PERF_RECORD_SAMPLE, i);
+		assert_int_equal(sink_round(s, clock_now_ns(), &e), 0);
+		assert_true(sink_bytes(s) <= 5 * sizeof(struct numbered));
+	}
+	assert_int_equal(sink_finish(s, &e), 0);
+	assert_numbers(in_dir("x.data"), "1000 7 498 499 500 ");
+}
+
+static void memory_snapshots(void **state)
+{
+	struct sink_options o = options(SINK_MEMORY);
+	struct sink *s;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(sink_new(&s, &o, &e), 0);
+	append(s, 0, PERF_RECORD_SAMPLE, 1);
+	assert_int_equal(sink_snapshot(s, &e), 0);
+	assert_numbers(last_written, "1000 1 ");
+	append(s, 0, PERF_RECORD_SAMPLE, 2);
+	assert_int_equal(sink_finish(s, &e), 0);
+	assert_numbers(in_dir("x.data"), "1000 1 2 ");
+}
+
+/* Each file begins anew; the oldest go. */
+static void switches_files(void **state)
+{
+	struct sink_options o = options(SINK_SWITCH);
+	char first[512];
+	struct sink *s;
+	struct err e;
+
+	(void)state;
+	o.switch_max_files = 2;
+	assert_int_equal(sink_new(&s, &o, &e), 0);
+	append(s, 0, PERF_RECORD_SAMPLE, 1);
+	assert_int_equal(sink_snapshot(s, &e), 0);
+	assert_numbers(last_written, "1000 1 ");
+	strcpy(first, last_written);
+	append(s, 0, PERF_RECORD_SAMPLE, 2);
+	assert_int_equal(sink_snapshot(s, &e), 0);
+	assert_numbers(last_written, "1001 2 ");
+	assert_true(fs_exists("%s", first));
+	append(s, 0, PERF_RECORD_SAMPLE, 3);
+	assert_int_equal(sink_finish(s, &e), 0);
+	assert_numbers(last_written, "1002 3 ");
+	assert_false(fs_exists("%s", first));
+}
+
+static void switches_by_size(void **state)
+{
+	struct sink_options o = options(SINK_SWITCH);
+	struct sink *s;
+	struct err e;
+
+	(void)state;
+	o.switch_bytes = 1;
+	assert_int_equal(sink_new(&s, &o, &e), 0);
+	append(s, 0, PERF_RECORD_SAMPLE, 1);
+	assert_int_equal(sink_round(s, clock_now_ns(), &e), 0);
+	assert_numbers(last_written, "1000 1 ");
+	assert_int_equal(sink_finish(s, &e), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(plain_file),           cmocka_unit_test(memory_drops_by_age),
+		cmocka_unit_test(memory_drops_by_size), cmocka_unit_test(memory_snapshots),
+		cmocka_unit_test(switches_files),       cmocka_unit_test(switches_by_size),
+	};
+
+	return cmocka_run_group_tests(tests, make_support_dir, remove_support_dir);
+}
