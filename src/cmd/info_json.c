@@ -68,9 +68,9 @@ static void add_records(struct json *j, const struct stream *s)
 		if (!s->counts[type])
 			continue;
 		if (!name)
-			name = number = xasprintf("type %u%s", type,
-						  type == COUNTED_TYPES ? " and above" : "");
-		jw_key(j, name);
+			number = xasprintf("type %u%s", type,
+					   type == COUNTED_TYPES ? " and above" : "");
+		jw_key(j, name ? name : number);
 		jw_open(j, '{');
 		jw_kv_u64(j, "count", s->counts[type]);
 		jw_kv_u64(j, "bytes", s->bytes_by_type[type]);

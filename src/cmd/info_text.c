@@ -1,5 +1,6 @@
 #include "cmd/info.h"
 #include "base/text.h"
+#include "perfdata/inflate.h"
 
 #include <string.h>
 #include <time.h>
@@ -66,6 +67,19 @@ static void row_text(struct info *info, const char *label, const char *text)
 	buf_add_char(&info->out, '\n');
 }
 
+static void add_compression(const struct perfdata *p, struct buf *out)
+{
+	uint64_t in_bytes = 0, out_bytes = 0;
+
+	vec_each(&p->parts, part)
+		if (part->inflate) {
+			in_bytes += inflate_bytes_in(part->inflate);
+			out_bytes += inflate_bytes_out(part->inflate);
+		}
+	if (in_bytes)
+		buf_addf(out, ", compressed %.1f : 1", (double)out_bytes / (double)in_bytes);
+}
+
 static void add_form(struct info *info)
 {
 	const struct perfdata *p = info->file;
@@ -76,15 +90,8 @@ static void add_form(struct info *info)
 	if (p->file_size)
 		buf_add_size(out, p->file_size);
 	buf_add(out, p->pipe ? ", pipe form" : "");
-	if (perfdata_is_compressed(p)) {
-		double ratio =
-			(double)p->stream.bytes_by_type[81] + (double)p->stream.bytes_by_type[83];
-		uint64_t all = 0;
-
-		for (size_t i = 0; i < COUNTED_TYPES; i++)
-			all += i == 81 || i == 83 ? 0 : p->stream.bytes_by_type[i];
-		buf_addf(out, ", compressed %.1f : 1", ratio > 0 ? (double)all / ratio : 1);
-	}
+	if (perfdata_is_compressed(p))
+		add_compression(p, out);
 	buf_add_char(out, '\n');
 }
 

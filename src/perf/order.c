@@ -12,6 +12,7 @@ struct block *order_block_new(struct order *o)
 	struct block *b;
 
 	o->block_count++;
+	o->filling++;
 	if (o->spare.len) {
 		b = o->spare.items[--o->spare.len];
 	} else {
@@ -35,6 +36,7 @@ static void block_done(struct order *o, struct block *b)
 void order_block_close(struct order *o, struct block *b)
 {
 	b->filling = false;
+	o->filling--;
 	if (!b->waiting)
 		block_done(o, b);
 }
@@ -235,14 +237,12 @@ static void flush_until(struct order *o, uint64_t limit_ns, size_t keep)
 
 void order_push(struct order *o, uint64_t time_ns, unsigned char *bytes, uint32_t event)
 {
-	struct order_run *run = o->runs.len ? &o->runs.items[o->runs.len - 1] : NULL;
-
-	if (o->block_count > ORDER_BYTES_MAX / BLOCK_BYTES || o->waiting >= ORDER_ENTRIES_MAX) {
+	if (o->block_count - o->filling > ORDER_BYTES_MAX / BLOCK_BYTES ||
+	    o->waiting >= ORDER_ENTRIES_MAX)
 		flush_until(o, UINT64_MAX, o->waiting / 2);
-		run = o->runs.len ? &o->runs.items[o->runs.len - 1] : NULL;
-	}
-	if (run && o->entries.items[run->end - 1].time_ns <= time_ns)
-		run->end++;
+	/* The last run ends with the last entry. */
+	if (o->runs.len && o->entries.items[o->entries.len - 1].time_ns <= time_ns)
+		o->runs.items[o->runs.len - 1].end++;
 	else
 		vec_push(&o->runs, (struct order_run){o->entries.len, o->entries.len + 1});
 	vec_push(&o->entries, (struct order_entry){time_ns, bytes, event});

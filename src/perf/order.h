@@ -46,6 +46,7 @@ struct order {
 	VEC(struct block *) spare; /* to be used again */
 	size_t waiting;
 	uint64_t block_count;   /* alive, without the spare ones */
+	uint64_t filling;       /* of these, those that somebody writes to: one or two a part */
 	uint64_t newest_ns;     /* of all that came */
 	uint64_t next_flush_ns; /* what the next round may give out */
 	uint64_t given_ns;      /* the newest that was given out */

@@ -341,6 +341,15 @@ void feed_bytes(struct feed *f, size_t count_bytes)
 	}
 }
 
+void feed_pass_over(struct feed *f, uint64_t count)
+{
+	/* A block is a piece of the file without gaps. */
+	feed_release(f);
+	f->parsed = f->filled = 0;
+	f->file_offset += count;
+	f->skip -= count;
+}
+
 size_t feed_left(const struct feed *f)
 {
 	return f->filled - f->parsed;

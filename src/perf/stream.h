@@ -111,6 +111,8 @@ struct feed {
 /* Where to put the next bytes, and how many: at least one. */
 unsigned char *feed_room(struct feed *f, size_t *ret_room);
 void feed_bytes(struct feed *f, size_t count);
+/* The caller passes over @count of the bytes to be skipped, instead of bringing them. */
+void feed_pass_over(struct feed *f, uint64_t count);
 /* The end: what is left is the beginning of a record that is not whole. */
 size_t feed_left(const struct feed *f);
 void feed_release(struct feed *f);

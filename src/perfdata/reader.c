@@ -27,16 +27,21 @@ static ssize_t read_some(int fd, void *to, size_t size)
 	return n < 0 ? -errno : n;
 }
 
-static int read_exactly(int fd, void *to, size_t size)
+/* All of @size, unless the end comes first. */
+static ssize_t read_fully(int fd, void *to, size_t size)
 {
-	for (size_t done = 0; done < size;) {
+	size_t done = 0;
+
+	while (done < size) {
 		ssize_t n = read_some(fd, (char *)to + done, size - done);
 
-		if (n <= 0)
-			return n < 0 ? (int)n : -ENODATA;
+		if (n < 0)
+			return n;
+		if (n == 0)
+			break;
 		done += (size_t)n;
 	}
-	return 0;
+	return (ssize_t)done;
 }
 
 /* A part of the file as a cursor in its byte order; the caller frees *ret_bytes. */
@@ -260,14 +265,13 @@ static int read_file_header(struct perfdata *p, uint64_t header_size, struct err
 static int read_header(struct perfdata *p, struct err *e)
 {
 	uint64_t head[2];
-	int r = read_exactly(p->fd, head, sizeof(head));
+	ssize_t n = read_fully(p->fd, head, sizeof(head));
 
-	if (r == -ENODATA)
+	if (n < 0)
+		return err_set(e, (int)-n, "cannot read %s: %s", p->path, strerror((int)-n));
+	if (n < (ssize_t)sizeof(head))
 		return err_set(e, EBADMSG, "%s %s", p->path,
-			       p->file_size ? "is not perf.data: it is shorter than a header"
-					    : "is empty");
-	if (r < 0)
-		return err_set(e, -r, "cannot read %s: %s", p->path, strerror(-r));
+			       n ? "is not perf.data: it is shorter than a header" : "is empty");
 	if (head[0] == PERFDATA_MAGIC_SWAPPED)
 		p->stream.swap = true;
 	else if (head[0] != PERFDATA_MAGIC)
@@ -316,7 +320,7 @@ int perfdata_open(struct perfdata **ret, const char *path, const struct perfdata
 		  struct err *e)
 {
 	struct perfdata *p = xcalloc(1, sizeof(*p));
-	struct stat st;
+	struct stat st = {};
 	int r = 0;
 
 	p->path = xstrdup(!strcmp(path, "-") ? "standard input" : path);

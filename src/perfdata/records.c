@@ -56,6 +56,22 @@ static void show_progress(struct perfdata *p, uint64_t *next_ns)
 	*next_ns = now + PROGRESS_NS;
 }
 
+/* What follows the record of a trace may be gigabytes that nobody wants. */
+static void pass_over(const struct perfdata *p, struct part *part)
+{
+	uint64_t count = part->size - part->done;
+
+	if (part->size == UINT64_MAX || p->visitor->follow || p->gathered.wanted ||
+	    part->feed.skip < BLOCK_BYTES)
+		return;
+	if (count > part->feed.skip)
+		count = part->feed.skip;
+	if (!count || lseek(part->fd, (off_t)count, SEEK_CUR) < 0)
+		return;
+	feed_pass_over(&part->feed, count);
+	part->done += count;
+}
+
 /* What the end of the bytes says about the file. */
 static void note_end(struct perfdata *p, const struct part *part)
 {
@@ -120,8 +136,10 @@ int perfdata_read(struct perfdata *p, const struct stream_visitor *visitor, void
 	p->stream.ctx = p;
 	if (p->seekable && lseek(p->fd, (off_t)p->data_offset, SEEK_SET) < 0)
 		error = -errno;
-	while (!error && parts_read(&p->parts, &p->current, &error))
+	while (!error && parts_read(&p->parts, &p->current, &error)) {
+		pass_over(p, p->current);
 		show_progress(p, &next_ns);
+	}
 	if (!error && !p->stream.stopped)
 		vec_each(&p->parts, part)
 			note_end(p, part);

@@ -375,6 +375,28 @@ static void bytes_are_limited(void **state)
 	end(&f);
 }
 
+/* A recording of many threads has a block for each of its files, full or not: they do not count. */
+static void many_writers(void **state)
+{
+	enum { WRITERS = ORDER_BYTES_MAX / BLOCK_BYTES + 50 };
+	struct block *blocks[WRITERS];
+	struct fixture f = {.only_count = true};
+
+	(void)state;
+	begin(&f);
+	for (size_t i = 0; i < WRITERS; i++)
+		blocks[i] = order_block_new(&f.order);
+	for (uint64_t i = 1; i <= 100; i++)
+		push(&f, 1000 - i);
+	assert_int_equal(f.count, 0);
+	order_flush_all(&f.order);
+	assert_int_equal(f.count, 100);
+	assert_int_equal(f.order.late, 0);
+	for (size_t i = 0; i < WRITERS; i++)
+		order_block_close(&f.order, blocks[i]);
+	end(&f);
+}
+
 /* Let go with records waiting: nobody is told, nothing leaks. */
 static void released_in_between(void **state)
 {
@@ -404,6 +426,7 @@ int main(void)
 		cmocka_unit_test(offsets),
 		cmocka_unit_test(entries_are_limited),
 		cmocka_unit_test(bytes_are_limited),
+		cmocka_unit_test(many_writers),
 		cmocka_unit_test(released_in_between),
 	};
 

@@ -176,6 +176,28 @@ static void ids_of_nobody(void **state)
 	image_release(&im);
 }
 
+/* Without any ids everything is the first event's. */
+static void no_ids(void **state)
+{
+	struct image im = {};
+	struct seen s = {};
+
+	(void)state;
+	make_small(&im, false);
+	for (size_t i = 0; i < 2; i++)
+		build_patch(&im.b,
+			    HEADER_BYTES + 2 * IDS_BYTES + i * (PERF_ATTR_SIZE_VER5 + 16) +
+				    PERF_ATTR_SIZE_VER5 + 8,
+			    0, 8, false);
+	assert_true(seen_image(&s, &im, NULL));
+	assert_int_equal(s.result, 0);
+	assert_int_equal(s.p->stream.events.items[1].ids.len, 0);
+	assert_int_equal(seen_samples(&s, 0), 5);
+	assert_int_equal(s.p->stream.unknown_ids, 0);
+	seen_release(&s);
+	image_release(&im);
+}
+
 static void late_by_seconds(void **state)
 {
 	struct image im = {};
@@ -524,6 +546,7 @@ int main(void)
 		cmocka_unit_test(attr_sizes),
 		cmocka_unit_test(recorder_was_cut_off),
 		cmocka_unit_test(ids_of_nobody),
+		cmocka_unit_test(no_ids),
 		cmocka_unit_test(late_by_seconds),
 		cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(changed_anywhere),
