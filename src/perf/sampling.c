@@ -308,6 +308,11 @@ int sampling_open(struct sampling *s, const struct event_list *events, const str
 	r = make_rows(s, events, e);
 	for (size_t i = 0; i < s->rows.len && r == 0; i++)
 		r = open_row(s, &s->rows.items[i], e);
+	if (s->ring_bytes < options->ring_bytes)
+		vec_push(&s->notes,
+			 xasprintf("the buffers are of %zu KiB, not of %zu: no more memory may be "
+				   "locked (/proc/sys/kernel/perf_event_mlock_kb, ulimit -l)",
+				   s->ring_bytes / 1024, options->ring_bytes / 1024));
 	if (r < 0)
 		sampling_close(s);
 	return r;
