@@ -19,6 +19,10 @@
 #define GOODBYE_MS    10000
 #define EVENTS_A_TURN 64
 
+/* Tracepoints that it takes the kernel a second or so to close, and how long for each. */
+#define SLOW_CLOSE_FROM 20
+#define SLOW_CLOSE_S    0.04
+
 /* What epoll tells, besides numbers of rings. */
 enum { FROM_SIGNALS = 1u << 31, FROM_CHANNEL };
 
@@ -356,6 +360,21 @@ static void end_workload(struct collector *c)
 	c->summary.wait_status = c->workload.wait_status;
 }
 
+/* The kernel waits whenever a tracepoint is closed, one after the other. */
+static void warn_of_closing(struct collector *c)
+{
+	CLEANUP(free_ptr) char *text = NULL;
+	size_t count = 0;
+
+	vec_each(&c->recorder.sampling.rows, row)
+		count += row->unit.type == PERF_TYPE_TRACEPOINT;
+	if (count <= SLOW_CLOSE_FROM)
+		return;
+	text = xasprintf("the kernel takes about %.0f s to close %zu tracepoints …",
+			 SLOW_CLOSE_S * (double)count, count);
+	recorder_say(&c->recorder, MESSAGE_NOTE, text);
+}
+
 int collector_main(const struct recording_plan *plan, int channel_fd)
 {
 	struct collector c = {
@@ -380,6 +399,7 @@ int collector_main(const struct recording_plan *plan, int channel_fd)
 	end_workload(&c);
 	summary_put(&body, &c.summary);
 	channel_send(&c.channel, MESSAGE_FINISHED, 0, &body);
+	warn_of_closing(&c);
 	channel_drain(&c.channel, GOODBYE_MS);
 	recorder_close(&c.recorder);
 	channel_release(&c.channel);
