@@ -7,6 +7,7 @@
 #include "collect/workload.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -132,18 +133,28 @@ static bool watch(struct collector *c, int fd, uint32_t tag)
 	return !epoll_ctl(c->epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* The task behind a ring's descriptor has ended; another may still write into the same ring. */
+/* Whether the task behind a descriptor has ended. To ask takes the ring's own news away. */
+static bool has_hung_up(struct collector *c, int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	poll(&p, 1, 0);
+	c->round_due |= p.revents & POLLIN;
+	return p.revents & (POLLHUP | POLLERR);
+}
+
+/* The task behind a ring's descriptor has ended; others may still write into the same ring. */
 static void handle_hangup(struct collector *c, uint32_t number)
 {
 	struct sampling_ring *ring = &c->recorder.sampling.rings.items[number];
 
 	epoll_ctl(c->epoll_fd, EPOLL_CTL_DEL, ring->fds.items[ring->watched], NULL);
-	ring->watched++;
-	if (ring->watched < ring->fds.len)
-		watch(c, ring->fds.items[ring->watched], number);
-	else
-		c->rings_ended++;
-	c->round_due = true;
+	while (++ring->watched < ring->fds.len)
+		if (!has_hung_up(c, ring->fds.items[ring->watched])) {
+			watch(c, ring->fds.items[ring->watched], number);
+			return;
+		}
+	c->rings_ended++;
 }
 
 static void handle(struct collector *c, const struct epoll_event *event)

@@ -59,12 +59,14 @@ static bool is_everywhere(const struct sampling *s, const struct sampling_row *r
 {
 	const struct target *target = s->target;
 
-	if (row->unit.pmu && row->unit.pmu->cpus)
-		return false;
-	return target->tasks.len || target->cpus.len >= s->options->topology->count;
+	return target->tasks.len && !(row->unit.pmu && row->unit.pmu->cpus);
 }
 
-/* Who tells of processes and mappings: the first event if it is on all the time and everywhere. */
+/*
+ * Who tells of processes and mappings: the first event if it is on all the time and everywhere. Of
+ * a whole system the dummy must tell from the beginning, because looking at all processes takes a
+ * while, in which new ones start.
+ */
 static void choose_tracking(struct sampling *s)
 {
 	if (!s->options->delayed && is_everywhere(s, &s->rows.items[0])) {
