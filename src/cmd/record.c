@@ -100,14 +100,16 @@ static void on_switched(void *ctx, const char *path)
 	record_note(s, "wrote '%s'", path);
 }
 
-static void print_summary(struct record_session *s)
+static void print_summary(void *ctx, const struct record_summary *summary)
 {
-	const struct record_counts *c = &s->summary.counts;
+	struct record_session *s = ctx;
+	const struct record_counts *c = &summary->counts;
 	const char *path = s->plan.output.writer.path;
 	CLEANUP(buf_release) struct buf out = {};
 
 	if (s->o.quiet)
 		return;
+	erase_progress(s);
 	buf_add(&out, "[ tacho record: ");
 	add_number(&out, c->samples);
 	buf_addf(&out, " sample%s, ", c->samples == 1 ? "" : "s");
@@ -212,6 +214,7 @@ static int record(struct record_session *s, struct err *e)
 	s->plan.on_started = on_started;
 	s->plan.on_note = on_note;
 	s->plan.on_switched = on_switched;
+	s->plan.on_finished = print_summary;
 	s->plan.ctx = s;
 	s->plan.progress_ns = shows_progress(s) ? PROGRESS_NS : 0;
 	r = recording_run(&s->plan, &s->summary, e);
@@ -238,8 +241,8 @@ static int run_record(const struct command *self, int argc, char **argv)
 		command_fail(0, "record: %s", e.text);
 	else if (s.o.events.len)
 		usage_note(&s.events);
-	if (r == 0 || s.summary.counts.samples)
-		print_summary(&s);
+	if (r < 0 && s.summary.counts.samples)
+		print_summary(&s, &s.summary);
 	status = exit_status(&s, r, &e);
 	release(&s);
 	return status;

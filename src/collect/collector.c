@@ -7,6 +7,7 @@
 #include "collect/workload.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -18,6 +19,10 @@
 /* The last words should arrive, but nobody waits for ever for a stopped reader. */
 #define GOODBYE_MS    10000
 #define EVENTS_A_TURN 64
+
+/* Tracepoints that it takes the kernel a second or so to close, and how long for each. */
+#define SLOW_CLOSE_FROM 20
+#define SLOW_CLOSE_S    0.04
 
 /* What epoll tells, besides numbers of rings. */
 enum { FROM_SIGNALS = 1u << 31, FROM_CHANNEL };
@@ -128,18 +133,28 @@ static bool watch(struct collector *c, int fd, uint32_t tag)
 	return !epoll_ctl(c->epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* The task behind a ring's descriptor has ended; another may still write into the same ring. */
+/* Whether the task behind a descriptor has ended. To ask takes the ring's own news away. */
+static bool has_hung_up(struct collector *c, int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	poll(&p, 1, 0);
+	c->round_due |= p.revents & POLLIN;
+	return p.revents & (POLLHUP | POLLERR);
+}
+
+/* The task behind a ring's descriptor has ended; others may still write into the same ring. */
 static void handle_hangup(struct collector *c, uint32_t number)
 {
 	struct sampling_ring *ring = &c->recorder.sampling.rings.items[number];
 
 	epoll_ctl(c->epoll_fd, EPOLL_CTL_DEL, ring->fds.items[ring->watched], NULL);
-	ring->watched++;
-	if (ring->watched < ring->fds.len)
-		watch(c, ring->fds.items[ring->watched], number);
-	else
-		c->rings_ended++;
-	c->round_due = true;
+	while (++ring->watched < ring->fds.len)
+		if (!has_hung_up(c, ring->fds.items[ring->watched])) {
+			watch(c, ring->fds.items[ring->watched], number);
+			return;
+		}
+	c->rings_ended++;
 }
 
 static void handle(struct collector *c, const struct epoll_event *event)
@@ -356,6 +371,21 @@ static void end_workload(struct collector *c)
 	c->summary.wait_status = c->workload.wait_status;
 }
 
+/* The kernel waits whenever a tracepoint is closed, one after the other. */
+static void warn_of_closing(struct collector *c)
+{
+	CLEANUP(free_ptr) char *text = NULL;
+	size_t count = 0;
+
+	vec_each(&c->recorder.sampling.rows, row)
+		count += row->unit.type == PERF_TYPE_TRACEPOINT;
+	if (count <= SLOW_CLOSE_FROM)
+		return;
+	text = xasprintf("the kernel takes about %.0f s to close %zu tracepoints …",
+			 SLOW_CLOSE_S * (double)count, count);
+	recorder_say(&c->recorder, MESSAGE_NOTE, text);
+}
+
 int collector_main(const struct recording_plan *plan, int channel_fd)
 {
 	struct collector c = {
@@ -380,6 +410,7 @@ int collector_main(const struct recording_plan *plan, int channel_fd)
 	end_workload(&c);
 	summary_put(&body, &c.summary);
 	channel_send(&c.channel, MESSAGE_FINISHED, 0, &body);
+	warn_of_closing(&c);
 	channel_drain(&c.channel, GOODBYE_MS);
 	recorder_close(&c.recorder);
 	channel_release(&c.channel);

@@ -99,6 +99,8 @@ static void handle_message(struct starter *s, struct message *m)
 		break;
 	case MESSAGE_FINISHED:
 		s->finished = summary_get(&m->body, s->out);
+		if (s->finished && !s->error.code && plan->on_finished)
+			plan->on_finished(plan->ctx, s->out);
 		break;
 	default:
 		break; /* of a later version */

@@ -59,12 +59,14 @@ static bool is_everywhere(const struct sampling *s, const struct sampling_row *r
 {
 	const struct target *target = s->target;
 
-	if (row->unit.pmu && row->unit.pmu->cpus)
-		return false;
-	return target->tasks.len || target->cpus.len >= s->options->topology->count;
+	return target->tasks.len && !(row->unit.pmu && row->unit.pmu->cpus);
 }
 
-/* Who tells of processes and mappings: the first event if it is on all the time and everywhere. */
+/*
+ * Who tells of processes and mappings: the first event if it is on all the time and everywhere. Of
+ * a whole system the dummy must tell from the beginning, because looking at all processes takes a
+ * while, in which new ones start.
+ */
 static void choose_tracking(struct sampling *s)
 {
 	if (!s->options->delayed && is_everywhere(s, &s->rows.items[0])) {
@@ -169,7 +171,6 @@ static void add_fields(const struct roots *roots, const char *tracepoint, struct
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/events/%s/format", roots->tracefs, tracepoint);
 	CLEANUP(free_ptr) char *text = NULL;
-	CLEANUP(strvec_release) strvec lines = {};
 	char *colon = strrchr(path, ':');
 
 	if (colon)
@@ -308,6 +309,11 @@ int sampling_open(struct sampling *s, const struct event_list *events, const str
 	r = make_rows(s, events, e);
 	for (size_t i = 0; i < s->rows.len && r == 0; i++)
 		r = open_row(s, &s->rows.items[i], e);
+	if (s->ring_bytes < options->ring_bytes)
+		vec_push(&s->notes,
+			 xasprintf("the buffers are of %zu KiB, not of %zu: no more memory may be "
+				   "locked (/proc/sys/kernel/perf_event_mlock_kb, ulimit -l)",
+				   s->ring_bytes / 1024, options->ring_bytes / 1024));
 	if (r < 0)
 		sampling_close(s);
 	return r;

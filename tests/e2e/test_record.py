@@ -66,6 +66,19 @@ class Record(Case):
         more.setdefault("stderr", subprocess.PIPE)
         return self.start([TACHO, "record", "-o", self.path("x.data"), *args], **more)
 
+    @staticmethod
+    def state(pid):
+        try:
+            with open("/proc/%d/stat" % pid) as text:
+                return text.read().rpartition(")")[2].split()[0]
+        except OSError:
+            return "X"
+
+    @staticmethod
+    def children_of(pid):
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as text:
+            return [int(p) for p in text.read().split()]
+
     def children(self, pid):
         """Processes below @pid, at any depth, that have not ended."""
         parents = {}
@@ -386,6 +399,28 @@ class Output(Record):
         self.assertIn("No space left", result.stderr)
         self.assertGreater(File(self.path("saved.data")).count(SAMPLE), 100)
 
+    def test_lost_samples_are_told(self):
+        """A collector that does not run for a while; its buffer is one page."""
+        tacho = self.start_record("-m", "1", "-e", "page-faults", "-c", "1", "--",
+                                  *load("onsignal", 5000, 0), stdout=subprocess.PIPE)
+        self.assertEqual(tacho.stdout.readline(), "ready\n")
+        collector, = self.children_of(tacho.pid)
+        workload, = self.children_of(collector)
+        os.kill(collector, signal.SIGSTOP)
+        self.assertTrue(eventually(lambda: self.state(collector) == "T"))
+        os.kill(workload, signal.SIGUSR1)
+        self.assertTrue(eventually(lambda: self.state(workload) == "Z"))
+        os.kill(collector, signal.SIGCONT)
+        _, text = tacho.communicate(timeout=30)
+        data = File(self.path("x.data"))
+        lost = sum(struct.unpack_from("=QQ", r[2])[1] for r in data.records if r[0] == LOST)
+        lost += sum(struct.unpack_from("=Q", r[2])[0] for r in data.records
+                    if r[0] == LOST_SAMPLES)
+        self.assertGreater(lost, 4000)
+        self.assertGreaterEqual(lost + data.count(SAMPLE), 5000)
+        self.assertIn("%s more were lost" % format(lost, ","), text)
+        self.assertIn("-m", text)
+
     def test_bad_usage(self):
         for args in (["-F", "x"], ["-F", "10", "-c", "10"], ["-c", "0"], ["--call-graph", "magic"],
                      ["--call-graph", "dwarf,70000"], ["--call-graph", "fp,100"], ["-m", "x"],
@@ -411,10 +446,14 @@ class Ends(Record):
         self.assertOneSentence(self.record("-e", "cs", "/etc/passwd", status=126).stderr)
 
     def test_timeout_ends_the_tree(self):
-        self.record("-e", "page-faults", "--timeout", "300", "--", "sh", "-c",
-                    "echo $$ > %s; sleep 1000 & setsid sleep 1000 & wait" % self.path("pid"))
-        with open(self.path("pid")) as text:
-            self.assertFalse(self.children(int(text.read())))
+        """With a child of the command, and one whose parent is gone."""
+        script = "sleep 1000 & echo $! >> {0}; (sleep 1000 & echo $! >> {0}); wait"
+        self.record("-e", "page-faults", "--timeout", "500", "--", "sh", "-c",
+                    script.format(self.path("pids")))
+        with open(self.path("pids")) as text:
+            pids = [int(p) for p in text.read().split()]
+        self.assertEqual(len(pids), 2)
+        self.assertEqual([self.state(p) for p in pids], ["X", "X"])
 
     def test_interrupt(self):
         """Without a command the first ends it."""
@@ -455,13 +494,7 @@ class Ends(Record):
 
     def all_gone(self, pids):
         """Ended; whether somebody has looked at them is not our business."""
-        def state(pid):
-            try:
-                with open("/proc/%d/stat" % pid) as text:
-                    return text.read().rpartition(")")[2].split()[0]
-            except OSError:
-                return "X"
-        return eventually(lambda: all(state(p) in "ZX" for p in pids))
+        return eventually(lambda: all(self.state(p) in "ZX" for p in pids))
 
     def test_front_end_is_killed(self):
         tacho, below = self.started_tree()
@@ -472,8 +505,7 @@ class Ends(Record):
     def test_collector_is_killed(self):
         tacho, below = self.started_tree()
         time.sleep(1.5)
-        collector, = [p for p in below
-                      if int(open("/proc/%d/stat" % p).read().rpartition(")")[2].split()[1]) == tacho.pid]
+        collector, = self.children_of(tacho.pid)
         os.kill(collector, signal.SIGKILL)
         _, text = tacho.communicate(timeout=30)
         self.assertEqual(tacho.returncode, 125)

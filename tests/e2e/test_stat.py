@@ -487,6 +487,14 @@ class Time(Case):
         self.assertGreater(float(columns_of(result.stderr)[0][0]), 10)
         self.assertFalse(os.path.exists("/proc/%s" % result.stdout.strip()), "the command still runs")
 
+    def test_timeout_ends_children(self):
+        """Also those that the command has started."""
+        result = self.stat("--timeout", 300, "-e", "page-faults", "-x,", "sh", "-c",
+                           "sleep 1000 >/dev/null 2>&1 & echo $!; wait")
+        pid = int(result.stdout)
+        self.assertTrue(eventually(lambda: not os.path.exists("/proc/%d" % pid) or
+                                   open("/proc/%d/stat" % pid).read().rpartition(")")[2].split()[0] == "Z"))
+
     def test_timeout_of_the_system(self):
         needs_system_wide()
         rows = self.rows("-a", "--timeout", 50, "-e", "cpu-clock")

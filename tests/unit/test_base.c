@@ -349,6 +349,7 @@ struct values {
 	unsigned verbose, number;
 	const char *separator, *output, *when;
 	option_list events;
+	option_items ordered;
 };
 
 static const struct option_def table[] = {
@@ -363,6 +364,8 @@ static const struct option_def table[] = {
 	{0, "output-format", "WORD", OPT_STR, offsetof(struct values, output), ""},
 	{'r', "repeat", "N", OPT_UINT, offsetof(struct values, number), ""},
 	{0, "color", "WHEN", OPT_OPTIONAL, offsetof(struct values, when), ""},
+	{'s', "source", "NAME", OPT_ORDERED, offsetof(struct values, ordered), ""},
+	{0, "where", "EXPR", OPT_ORDERED, offsetof(struct values, ordered), ""},
 	{},
 };
 
@@ -396,6 +399,53 @@ static void assert_refused(const char *line, const char *sentence)
 	assert_string_equal(o.e.text, sentence);
 	assert_int_equal(o.used, -1);
 	vec_release(&o.v.events);
+}
+
+/* Rows that share a list keep the order in which they were given. */
+static void option_order(void **state)
+{
+	static const char *const expected[] = {"s a", "- b", "s c", "s d", "- e"};
+	struct outcome o = options("--where=z");
+
+	(void)state;
+	assert_int_equal(o.v.ordered.len, 1);
+	vec_release(&o.v.ordered);
+	o = options("-s a --where b -a --source=c -sd --where=e f");
+	assert_int_equal(o.r, 0);
+	assert_int_equal(o.used, 8);
+	assert_int_equal(o.v.ordered.len, ARRAY_LEN(expected));
+	for (size_t i = 0; i < ARRAY_LEN(expected); i++) {
+		const struct option_item *item = &o.v.ordered.items[i];
+		char text[8];
+
+		snprintf(text, sizeof(text), "%c %s",
+			 item->option->letter ? item->option->letter : '-', item->value);
+		assert_string_equal(text, expected[i]);
+	}
+	vec_release(&o.v.ordered);
+	assert_refused("--where", "option --where needs a value");
+}
+
+static void sizes(void **state)
+{
+	static const char *const wrong[] = {"",   "K",   "-1", "1X",          "1.5M",
+					    "0x", "1KB", "M1", "99999999999G"};
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} right[] = {{"0", 0},     {"3", 3 * 4096}, {"3B", 3},       {"2k", 2048},
+		     {"2K", 2048}, {"5M", 5 << 20}, {"1G", 1 << 30}, {"1T", 1ull << 40}};
+	uint64_t bytes = 7;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(wrong); i++)
+		if (parse_bytes(wrong[i], 4096, &bytes))
+			fail_msg("'%s' was taken for a size", wrong[i]);
+	assert_int_equal(bytes, 7);
+	for (size_t i = 0; i < ARRAY_LEN(right); i++) {
+		assert_true(parse_bytes(right[i].text, 4096, &bytes));
+		assert_true(bytes == right[i].bytes);
+	}
 }
 
 static void option_letters(void **state)
@@ -901,6 +951,8 @@ int main(void)
 		cmocka_unit_test(hex_numbers),
 		cmocka_unit_test(doubles),
 		cmocka_unit_test(cpu_lists),
+		cmocka_unit_test(option_order),
+		cmocka_unit_test(sizes),
 		cmocka_unit_test(option_letters),
 		cmocka_unit_test(option_names),
 		cmocka_unit_test(option_abbreviations),
