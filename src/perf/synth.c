@@ -27,7 +27,7 @@ struct synth {
 struct process {
 	struct synth *s;
 	pid_t pid;
-	bool other_root; /* its paths are not ours */
+	bool other_mounts; /* its paths are not ours */
 	int result;
 };
 
@@ -220,7 +220,7 @@ static const struct build_id *id_of_mapping(struct process *p, const struct mapp
 	known = build_id_cache_find(&p->s->cache, device, m->inode);
 	if (known)
 		return known;
-	if (p->other_root) {
+	if (p->other_mounts) {
 		CLEANUP(free_ptr)
 		char *path = xasprintf("%s/%d/root%s", proc, (int)p->pid, m->name);
 
@@ -233,7 +233,8 @@ static const struct build_id *id_of_mapping(struct process *p, const struct mapp
 		char *path = xasprintf("%s/%d/map_files/%llx-%llx", proc, (int)p->pid,
 				       (unsigned long long)m->start, (unsigned long long)m->end);
 
-		build_id_of_file(path, m->inode, &id);
+		/* The very file, whatever its number is by that way (overlayfs). */
+		build_id_of_file(path, 0, &id);
 	}
 	build_id_cache_add(&p->s->cache, device, m->inode, &id);
 	return build_id_cache_find(&p->s->cache, device, m->inode);
@@ -261,18 +262,17 @@ static bool link_text(char *text, size_t size, const char *fmt, const char *proc
 	return n > 0;
 }
 
-static bool has_other_root(struct synth *s, pid_t pid)
+static bool has_other_mounts(struct synth *s, pid_t pid)
 {
 	const char *proc = s->options.roots->proc;
-	char mounts[64], root[8];
+	char mounts[64];
 
 	if (!s->own_mounts[0])
 		link_text(s->own_mounts, sizeof(s->own_mounts), "%s/%d/ns/mnt", proc,
 			  (int)getpid());
-	if (link_text(mounts, sizeof(mounts), "%s/%d/ns/mnt", proc, (int)pid) &&
-	    strcmp(mounts, s->own_mounts))
-		return true;
-	return link_text(root, sizeof(root), "%s/%d/root", proc, (int)pid) && strcmp(root, "/");
+	/* Not for chroot: the kernel tells paths as they are from our root. */
+	return link_text(mounts, sizeof(mounts), "%s/%d/ns/mnt", proc, (int)pid) &&
+	       strcmp(mounts, s->own_mounts) != 0;
 }
 
 static int put_mappings(struct synth *s, pid_t pid)
@@ -280,7 +280,7 @@ static int put_mappings(struct synth *s, pid_t pid)
 	struct process p = {.s = s, .pid = pid};
 	int r;
 
-	p.other_root = s->options.build_ids && has_other_root(s, pid);
+	p.other_mounts = s->options.build_ids && has_other_mounts(s, pid);
 	r = synth_read_maps(s->options.roots, pid, s->options.deadline_ns, visit_mapping, &p);
 	if (r == -ETIME)
 		s->cut = true;
