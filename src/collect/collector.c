@@ -292,6 +292,7 @@ static int open_descriptors(struct collector *c, struct err *e)
 	sigaddset(&blocked, SIGQUIT);
 	sigaddset(&blocked, SIGUSR1);
 	sigaddset(&blocked, SIGUSR2);
+	sigaddset(&blocked, SIGXFSZ); /* a file that may not grow is an error of the write */
 	sigprocmask(SIG_BLOCK, &blocked, NULL);
 	c->signals_fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
