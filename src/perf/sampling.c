@@ -169,7 +169,6 @@ static void add_fields(const struct roots *roots, const char *tracepoint, struct
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/events/%s/format", roots->tracefs, tracepoint);
 	CLEANUP(free_ptr) char *text = NULL;
-	CLEANUP(strvec_release) strvec lines = {};
 	char *colon = strrchr(path, ':');
 
 	if (colon)
