@@ -61,7 +61,7 @@ bool inflate_piece(struct inflate *i, const void *data, size_t size, uint64_t fi
 		i->out += out.pos;
 		if (i->out > INFLATE_FREE + i->in * INFLATE_RATIO_MAX)
 			return broken(i, file_offset,
-				      "it grows more than a thousandfold, which no recording does");
+				      "it grows beyond all measure, which no recording does");
 		/* A full buffer may mean that there is more inside. */
 		more = out.pos == out.size;
 		feed_bytes(&i->feed, out.pos);

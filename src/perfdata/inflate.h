@@ -8,7 +8,7 @@
 #include "perf/stream.h"
 
 /* Recordings shrink to a tenth, stacks full of zeros to a hundredth. */
-#define INFLATE_RATIO_MAX 1000u
+#define INFLATE_RATIO_MAX 256u
 #define INFLATE_FREE      (64u << 20) /* what is allowed whatever the ratio */
 
 struct inflate;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define PARTS_MAX 4096
+#define PARTS_MAX 1024
 
 int parts_open_directory(part_list *parts, struct stream *stream, const char *directory,
 			 struct err *e)

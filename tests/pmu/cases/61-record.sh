@@ -6,7 +6,7 @@
 
 # recorded NAME - a number of `tacho info --json`
 recorded() {
-	tacho info --json rec.data | tr ',{' '\n\n' | awk -F: -v name="\"$1\"" '$1 == name { print $2; exit }'
+	tacho info --json rec.data | tr ',{' '\n' | awk -F: -v name="\"$1\"" '$1 == name { print $2; exit }'
 }
 
 for period in 20000 100000 1000000; do
