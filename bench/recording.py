@@ -136,7 +136,7 @@ def busy_program():
 def load_all_cores():
     """Seconds that the fixed work takes on all cores at once."""
     start = time.perf_counter()
-    work = [subprocess.Popen([busy_program(), "3000000"]) for _ in range(os.cpu_count() or 1)]
+    work = [subprocess.Popen([busy_program(), "8000000"]) for _ in range(os.cpu_count() or 1)]
     for process in work:
         process.wait()
     return time.perf_counter() - start
