@@ -44,7 +44,6 @@ static int open_sink(struct recorder *r, unsigned threads, struct err *e)
 	o.writer.events = r->events;
 	o.writer.event_count = r->sampling.rows.len;
 	o.writer.features = &r->features;
-	o.writer.round_bytes = r->sampling.ring_bytes;
 	o.lanes = threads;
 	o.begin = recorder_begin_file;
 	o.end = recorder_end_file;
