@@ -2,6 +2,7 @@
 """tacho record: what is in the file, how it ends, and that nothing stays behind."""
 
 import glob
+import json
 import os
 import signal
 import struct
@@ -60,6 +61,17 @@ class Record(Case):
     def file(self, *args, **more):
         self.record(*args, **more)
         return File(self.path("x.data"))
+
+    def info(self, name="x.data"):
+        """What tacho info says of the file."""
+        result = self.tacho("info", "--json", "-i", self.path(name))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def lost(self, name="x.data"):
+        """As tacho info shows it: who counts for each event counts what the rings say once more."""
+        info = self.info(name)
+        return max(info["lost_records"], info["lost_samples"])
 
     def start_record(self, *args, **more):
         more.setdefault("stdin", subprocess.DEVNULL)
@@ -422,6 +434,24 @@ class Output(Record):
         self.assertGreaterEqual(lost + data.count(SAMPLE), 5000)
         self.assertIn("%s more were lost" % format(lost, ","), text)
         self.assertIn("-m", text)
+
+    def test_all_losses_are_told_once(self):
+        """Those that the kernel has told of, and those at the end that it has not."""
+        tacho = self.start_record("-m", "1", "-e", "page-faults", "-c", "1", "--", "sh", "-c",
+                                  "for i in 1 2 3; do read x; %s pages 2000; echo; done; read x"
+                                  % load()[0], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertTrue(eventually(lambda: len(self.children(tacho.pid)) == 2))
+        collector, = self.children_of(tacho.pid)
+        for stopped in True, False, True:
+            os.kill(collector, signal.SIGSTOP if stopped else signal.SIGCONT)
+            tacho.stdin.write("\n")
+            tacho.stdin.flush()
+            self.assertEqual(tacho.stdout.readline(), "\n")
+            os.kill(collector, signal.SIGCONT)
+            time.sleep(0.2)
+        _, text = tacho.communicate("\n", timeout=30)
+        self.assertGreater(self.info()["lost_records"], 2000)
+        self.assertIn("%s more were lost" % format(self.lost(), ","), text)
 
     def test_bad_usage(self):
         for args in (["-F", "x"], ["-F", "10", "-c", "10"], ["-c", "0"], ["--call-graph", "magic"],
