@@ -7,6 +7,7 @@
 #include "collect/sink.h"
 #include "base/clock.h"
 #include "base/vec.h"
+#include "perf/sampling.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
@@ -90,6 +91,23 @@ static void set_aside(struct memory_sink *s, const struct buf *records)
 	}
 }
 
+static void add_span(const struct buf *records, struct sample_span *span)
+{
+	struct perf_event_header header;
+	uint64_t time_ns;
+
+	for (size_t at = 0; records->len - at >= sizeof(header); at += header.size) {
+		memcpy(&header, records->s + at, sizeof(header));
+		if (header.size < sizeof(header) || header.size > records->len - at)
+			return;
+		if (header.type != PERF_RECORD_SAMPLE ||
+		    header.size < SAMPLE_TIME_OFFSET + sizeof(time_ns))
+			continue;
+		memcpy(&time_ns, records->s + at + SAMPLE_TIME_OFFSET, sizeof(time_ns));
+		span_widen(span, time_ns);
+	}
+}
+
 static int drop_old(struct memory_sink *s, uint64_t now_ns, struct err *e)
 {
 	const struct sink_options *o = &s->sink.options;
@@ -136,6 +154,7 @@ static int memory_round(struct sink *sink, uint64_t now_ns, struct err *e)
 static int write_file(struct memory_sink *s, const char *path, struct err *e)
 {
 	const struct sink_options *o = &s->sink.options;
+	struct sample_span span = {};
 	struct output output;
 	int r = output_open(&output, o, path, &s->aside, e), closed;
 
@@ -144,13 +163,15 @@ static int write_file(struct memory_sink *s, const char *path, struct err *e)
 	for (size_t i = s->oldest; i < s->rounds.len && r == 0; i++) {
 		const struct kept_round *round = &s->rounds.items[i];
 
-		for (unsigned lane = 0; lane < o->lanes && r == 0; lane++)
+		for (unsigned lane = 0; lane < o->lanes && r == 0; lane++) {
+			add_span(&round->lanes[lane], &span);
 			r = writer_append(output.lanes[lane], round->lanes[lane].s,
 					  round->lanes[lane].len, NULL, 0, e);
+		}
 		if (r == 0)
 			r = writer_round(output.writer, e);
 	}
-	closed = output_finish(&output, o, r < 0 ? NULL : e);
+	closed = output_finish(&output, o, &span, r < 0 ? NULL : e);
 	return r < 0 ? r : closed;
 }
 

@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -386,6 +387,25 @@ class Output(Record):
                          *load("phases", 400, 3500, 100))
         self.assertTrue(100 <= data.count(SAMPLE) < 400, data.count(SAMPLE))
         self.assertIn(load()[0], data.mapped())
+
+    def assertKnowsItsTimes(self, name):
+        """The header's first and last sample are those of this file, as perf reads it."""
+        text = self.perf("report", "--header-only", "-i", self.path(name))
+        said = [float(re.search("time of %s sample : ([0-9.]+)" % which, text)[1])
+                for which in ("first", "last")]
+        times = [s[4] / 1e9 for s in File(self.path(name)).samples()]
+        self.assertAlmostEqual(said[0], min(times), delta=1e-5)
+        self.assertAlmostEqual(said[1], max(times), delta=1e-5)
+
+    def test_files_know_their_times(self):
+        self.record("-e", "page-faults", "-c", "1", "--switch-output=20K", "--",
+                    *load("steps", 400, 0, 10))
+        for name in glob.glob(self.path("x.data.*")):
+            if File(name).count(SAMPLE):
+                self.assertKnowsItsTimes(name)
+        self.record("-e", "page-faults", "-c", "1", "--overwrite=1", "--",
+                    *load("phases", 400, 3500, 100))
+        self.assertKnowsItsTimes("x.data")
 
     def test_snapshot(self):
         tacho = self.start_record("-e", "page-faults", "-c", "1", "--overwrite", "--",
