@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/param.h>
 #include <unistd.h>
 
 #define DEFAULT_FREQ_HZ     4000

@@ -366,7 +366,9 @@ class Output(Record):
                              "--switch-max-files", "2", "--", *load("steps", 700, 0, 300))
         files = glob.glob(self.path("x.data.*"))
         self.assertEqual(len(files), 2, files)
-        self.assertGreater(result.stderr.count("wrote"), 2)
+        written = result.stderr.count("wrote")
+        self.assertGreater(written, 2)
+        self.assertIn("in %d files, the last 2 of which are kept ]" % written, result.stderr)
         self.assertIn(load()[0], File(min(files)).mapped())
         self.assertFalse(os.path.exists(self.path("x.data")))
 
@@ -383,8 +385,10 @@ class Output(Record):
 
     def test_overwrite(self):
         """Only the last seconds, but with the mappings from before them."""
-        data = self.file("-e", "page-faults", "-c", "1", "--overwrite=1", "--",
-                         *load("phases", 400, 3500, 100))
+        result = self.record("-e", "page-faults", "-c", "1", "--overwrite=1", "--",
+                             *load("phases", 400, 3500, 100))
+        data = File(self.path("x.data"))
+        self.assertIn("record: %d samples" % data.count(SAMPLE), result.stderr)
         self.assertTrue(100 <= data.count(SAMPLE) < 400, data.count(SAMPLE))
         self.assertIn(load()[0], data.mapped())
 
@@ -431,7 +435,10 @@ class Output(Record):
                                 env=environment(self.home), timeout=60)
         self.assertIn("status 125", result.stdout)
         self.assertIn("No space left", result.stderr)
-        self.assertGreater(File(self.path("saved.data")).count(SAMPLE), 100)
+        samples = File(self.path("saved.data")).count(SAMPLE)
+        self.assertGreater(samples, 100)
+        self.assertIn("[ tacho record: %s samples, " % format(samples, ","), result.stderr)
+        self.assertIn("could not be written", result.stderr)
 
     def test_lost_samples_are_told(self):
         """A collector that does not run for a while; its buffer is one page."""
