@@ -366,6 +366,8 @@ static void end_workload(struct collector *c)
 	workload_close(&c->workload);
 	if (c->workload.pid) {
 		tree_end(getpid(), false);
+		/* Without /proc, or with that of another pid namespace, no tree is to be seen. */
+		workload_signal(&c->workload, SIGKILL);
 		workload_reap(&c->workload, true);
 	}
 	tree_reap(0);
