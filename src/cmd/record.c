@@ -338,7 +338,8 @@ const struct command cmd_record = {
 		"came to grief meanwhile. A file of that name that is there already becomes "
 		"FILE.old.\n\n"
 		"Ctrl-C ends the recording, when the command has ended by it, too; a second one "
-		"ends everything at once, with all that the command has started. Lost samples and "
+		"ends everything at once, with all that the command has started, and a third one "
+		"does not even wait for a pipe that takes no more. Lost samples and "
 		"those that the kernel left out because they took too long are told at the end.\n\n"
 		"With --switch-output and --overwrite files get the time behind their names: "
 		"FILE.YYYYmmddHHMMSScc.",

@@ -47,6 +47,9 @@ static void handle_signal(struct starter *s)
 
 			s->stops++;
 			send_stop(s, key ? 0 : info.ssi_signo, s->stops > 1);
+			/* It does not listen: it may wait for a pipe that nobody reads. */
+			if (s->stops > 2)
+				kill(s->collector, SIGKILL);
 		}
 	}
 }

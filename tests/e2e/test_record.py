@@ -345,6 +345,46 @@ class Output(Record):
         self.assertIn(b"reader", tacho.stderr.read())
         self.assertEqual(tacho.wait(30), 125)
 
+    def test_pipe_that_nobody_opens(self):
+        os.mkfifo(self.path("x.data"))
+        result = self.record("-e", "page-faults", "true", status=125)
+        self.assertIn("nobody reads", result.stderr)
+
+    def test_named_pipe(self):
+        """Its reader may come later."""
+        os.mkfifo(self.path("x.data"))
+        tacho = self.start_record("-e", "page-faults", "-c", "1", "--", *load("pages", 100))
+        time.sleep(0.3)
+        with open(self.path("x.data"), "rb") as pipe:
+            self.assertEqual(pipe.read(8), b"PERFILE2")
+            pipe.read()
+        tacho.communicate(timeout=30)
+        self.assertEqual(tacho.returncode, 0)
+
+    def test_pipe_that_is_full(self):
+        """The third key press gets rid of a recording whose reader does not read."""
+        reader, writer = os.pipe()
+        tacho = self.start([TACHO, "record", "-o", "-", "-e", "page-faults", "-c", "1", "-m", "16",
+                            "--", *load("steps", 5000, 0, 500)], stdout=writer,
+                           stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        os.close(writer)
+        self.assertTrue(eventually(lambda: len(self.children(tacho.pid)) == 2))
+        below = self.children(tacho.pid)
+        time.sleep(1.5)
+        for _ in range(3):
+            tacho.send_signal(signal.SIGINT)
+            time.sleep(0.1)
+        tacho.communicate(timeout=20)
+        self.assertEqual(tacho.returncode, 125)
+        self.assertTrue(eventually(lambda: all(self.state(p) in "XZ" for p in below)))
+        os.close(reader)
+
+    def test_only_files_are_renamed(self):
+        os.symlink("elsewhere", self.path("x.data"))
+        result = self.record("-e", "page-faults", "--switch-output", "true", status=125)
+        self.assertIn("plain file", result.stderr)
+        self.assertTrue(os.path.islink(self.path("x.data")))
+
     def test_quiet(self):
         self.assertEqual(self.record("-q", "true").stderr, "")
 
@@ -465,9 +505,9 @@ class Output(Record):
     def test_all_losses_are_told_once(self):
         """Those that the kernel has told of, and those at the end that it has not."""
         tacho = self.start_record("-m", "1", "-e", "page-faults", "-c", "1", "--", "sh", "-c",
-                                  "for i in 1 2 3; do read x; %s pages 2000; echo; done; read x"
+                                  "echo; for i in 1 2 3; do read x; %s pages 2000; echo; done; read x"
                                   % load()[0], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.assertTrue(eventually(lambda: len(self.children(tacho.pid)) == 2))
+        self.assertEqual(tacho.stdout.readline(), "\n")
         collector, = self.children_of(tacho.pid)
         for stopped in True, False, True:
             os.kill(collector, signal.SIGSTOP if stopped else signal.SIGCONT)
@@ -513,6 +553,14 @@ class Ends(Record):
             pids = [int(p) for p in text.read().split()]
         self.assertEqual(len(pids), 2)
         self.assertEqual([self.state(p) for p in pids], ["X", "X"])
+
+    def test_timeout_without_proc(self):
+        needs_namespace()
+        result = subprocess.run(["unshare", "-m", "sh", "-c",
+                                 "mount -t tmpfs none /proc && exec %s record -e page-faults -o %s "
+                                 "--timeout 100 sleep 50" % (TACHO, self.path("x.data"))],
+                                stderr=subprocess.PIPE, env=environment(self.home), timeout=20)
+        self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_interrupt(self):
         """Without a command the first ends it."""
