@@ -316,12 +316,37 @@ class Places(Record):
         self.assertIn("perf_event_paranoid", result.stderr)
 
 
+    def test_unprivileged_with_large_buffers(self):
+        """More than may be locked: the first buffer must not take what the others need."""
+        needs_other_user()
+        result = self.record("-m", "8M", "-e", "cpu-clock:u", "--", *load("busy", 50),
+                             before=["prlimit", "--memlock=0", *AS_NOBODY])
+        self.assertIn("buffers are of", result.stderr)
+
+    def test_many_rings_are_small(self):
+        """Without inheritance each thread has one."""
+        children = [self.start_ready("idlethreads", 60) for _ in range(3)]
+        result = self.record("-v", "-i", "-e", "page-faults", "--timeout", "50", "-p",
+                             ",".join(str(child.pid) for child in children))
+        rings, size_kb = re.search(r"(\d+) buffers of (\d+) KiB", result.stderr).groups()
+        self.assertEqual(int(rings), 183)
+        self.assertLessEqual(int(rings) * int(size_kb), 256 << 10)
+
+
 class Output(Record):
     def test_old_file_is_kept(self):
         self.record("-e", "page-faults", "true")
         first = File(self.path("x.data")).bytes
         self.record("-e", "page-faults", "true")
         self.assertEqual(File(self.path("x.data.old")).bytes, first)
+
+    def test_old_file_survives_a_typing_error(self):
+        """Twice, because the older one is kept under another name once."""
+        self.write("x.data", "precious")
+        for name in "no-such-command", "./no-such-command":
+            self.assertIn("not found", self.record(name, status=127).stderr)
+        with open(self.path("x.data")) as data:
+            self.assertEqual(data.read(), "precious")
 
     def test_default_name(self):
         self.tacho("record", "-e", "page-faults", "true", cwd=self.home)
