@@ -18,6 +18,11 @@ static void file_written(void *ctx, const char *path)
 	recorder_say(ctx, MESSAGE_SWITCHED, path);
 }
 
+static void say_note(void *ctx, const char *text)
+{
+	recorder_say(ctx, MESSAGE_NOTE, text);
+}
+
 static void on_mapping(void *ctx, const void *record, size_t size)
 {
 	build_id_table_see(((struct recorder *)ctx)->build_ids, record, size);
@@ -47,6 +52,7 @@ static int open_sink(struct recorder *r, unsigned threads, struct err *e)
 	o.lanes = threads;
 	o.begin = recorder_begin_file;
 	o.end = recorder_end_file;
+	o.note = say_note;
 	o.written = file_written;
 	o.ctx = r;
 	return sink_new(&r->sink, &o, e);

@@ -36,6 +36,8 @@ struct sink_options {
 	/* Brings the features up to date before a file is closed. @samples: of those in it, NULL:
 	 * all that were taken since the last file. */
 	void (*end)(void *ctx, const struct sample_span *samples);
+	/* What the user should know; may be NULL. */
+	void (*note)(void *ctx, const char *text);
 	/* A file is complete. */
 	void (*written)(void *ctx, const char *path);
 	void *ctx;

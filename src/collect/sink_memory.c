@@ -28,6 +28,7 @@ struct memory_sink {
 	size_t oldest; /* rounds before this one are dropped */
 	uint64_t bytes;
 	struct kept_round current;
+	bool cut; /* there was more than may be kept, and it was told */
 };
 
 static struct kept_round new_round(const struct memory_sink *s)
@@ -108,6 +109,23 @@ static void add_span(const struct buf *records, struct sample_span *span)
 	}
 }
 
+/* Said once: it is likely to go on so. */
+static void tell_cut(struct memory_sink *s, uint64_t age_ns)
+{
+	const struct sink_options *o = &s->sink.options;
+	CLEANUP(free_ptr) char *text = NULL;
+
+	if (s->cut || !o->note)
+		return;
+	s->cut = true;
+	text = xasprintf("more than %llu MB come in %llu s: only the last %.1f s or so are kept; "
+			 "fewer samples (-F, -c) make it more",
+			 (unsigned long long)o->keep_bytes >> 20,
+			 (unsigned long long)(o->keep_ns / NS_PER_SEC),
+			 (double)age_ns / NS_PER_SEC);
+	o->note(o->ctx, text);
+}
+
 static int drop_old(struct memory_sink *s, uint64_t now_ns, struct err *e)
 {
 	const struct sink_options *o = &s->sink.options;
@@ -117,6 +135,8 @@ static int drop_old(struct memory_sink *s, uint64_t now_ns, struct err *e)
 
 		if (round->time_ns + o->keep_ns >= now_ns && s->bytes <= o->keep_bytes)
 			break;
+		if (round->time_ns + o->keep_ns >= now_ns)
+			tell_cut(s, now_ns - round->time_ns);
 		for (unsigned i = 0; i < o->lanes; i++)
 			set_aside(s, &round->lanes[i]);
 		s->bytes -= round->bytes;
