@@ -96,6 +96,18 @@ static void on_note(void *ctx, const char *text)
 	record_note(ctx, "%s", text);
 }
 
+/* Before it has started there may be more to say about it, see explain(). */
+static void on_error(void *ctx, const struct err *e)
+{
+	struct record_session *s = ctx;
+
+	if (!s->started)
+		return;
+	erase_progress(s);
+	command_fail(0, "record: %s", e->text);
+	s->error_told = true;
+}
+
 static void on_switched(void *ctx, const char *path)
 {
 	struct record_session *s = ctx;
@@ -288,6 +300,7 @@ static int record(struct record_session *s, struct err *e)
 	s->plan.on_started = on_started;
 	s->plan.on_note = on_note;
 	s->plan.on_switched = on_switched;
+	s->plan.on_error = on_error;
 	s->plan.on_finished = on_finished;
 	s->plan.ctx = s;
 	s->plan.progress_ns = shows_progress(s) ? PROGRESS_NS : 0;
@@ -311,9 +324,9 @@ static int run_record(const struct command *self, int argc, char **argv)
 	s.plan.argv = used < argc ? argv + used : NULL;
 	s.term = term_of(STDERR_FILENO);
 	r = record(&s, &e);
-	if (r < 0)
+	if (r < 0 && !s.error_told)
 		command_fail(0, "record: %s", e.text);
-	else if (s.o.events.len)
+	else if (r == 0 && s.o.events.len)
 		usage_note(&s.events);
 	if (r < 0 && s.started && !s.summary.exec_failed && !s.o.quiet)
 		print_summary(&s, &s.summary, true);

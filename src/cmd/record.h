@@ -35,6 +35,7 @@ struct record_session {
 	bool no_pmu;  /* so the default event is another one */
 	bool drawn;   /* the progress line stands on the terminal */
 	bool started; /* so there is a file */
+	bool error_told;
 	strvec files; /* that were told to be complete */
 };
 

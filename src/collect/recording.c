@@ -62,8 +62,11 @@ static void take_error(struct starter *s, struct cursor *body)
 	CLEANUP(free_ptr) char *text = body->failed ? NULL : text_get(body);
 
 	/* The first is the reason of the others. */
-	if (text && !s->error.code)
-		err_set(&s->error, code ? code : EIO, "%s", text);
+	if (!text || s->error.code)
+		return;
+	err_set(&s->error, code ? code : EIO, "%s", text);
+	if (s->plan->on_error)
+		s->plan->on_error(s->plan->ctx, &s->error);
 }
 
 static void take_started(struct starter *s, struct cursor *body)

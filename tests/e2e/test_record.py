@@ -505,6 +505,16 @@ class Output(Record):
         self.assertIn("[ tacho record: %s samples, " % format(samples, ","), result.stderr)
         self.assertIn("could not be written", result.stderr)
 
+    def test_failure_is_told_at_once(self):
+        """Not when the command, which may take hours, has ended."""
+        needs_program("prlimit")
+        result = self.record("-m", "64K", "-e", "page-faults", "-c", "1", "--", "sh", "-c",
+                             "%s steps 300 0 200; echo the end >&2" % load()[0], status=125,
+                             before=["prlimit", "--fsize=200000"])
+        self.assertLess(result.stderr.index("recording has stopped"),
+                        result.stderr.index("the end"))
+        self.assertEqual(result.stderr.count("recording has stopped"), 1)
+
     def test_lost_samples_are_told(self):
         """A collector that does not run for a while; its buffer is one page."""
         tacho = self.start_record("-m", "1", "-e", "page-faults", "-c", "1", "--",
