@@ -43,7 +43,8 @@ static void handle_signal(struct starter *s)
 		} else if (info.ssi_signo == SIGUSR2) {
 			channel_send(&s->channel, MESSAGE_SNAPSHOT, 0, NULL);
 		} else {
-			bool key = info.ssi_code == SI_KERNEL;
+			/* Of a terminal's end the kernel tells only the session's leader. */
+			bool key = info.ssi_code == SI_KERNEL && info.ssi_signo != SIGHUP;
 
 			s->stops++;
 			send_stop(s, key ? 0 : info.ssi_signo, s->stops > 1);

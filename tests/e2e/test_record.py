@@ -4,6 +4,7 @@
 import glob
 import json
 import os
+import pty
 import re
 import signal
 import struct
@@ -613,6 +614,17 @@ class Ends(Record):
         self.assertEqual(tacho.stdout.readline(), "got TERM\n")
         tacho.communicate(timeout=30)
         self.assertEqual(tacho.returncode, 7)
+
+    def test_terminal_goes_away(self):
+        """As with ssh -t: no shell is there that would tell the command."""
+        master, slave = pty.openpty()
+        tacho = self.start(["setsid", "-c", TACHO, "record", "-o", self.path("x.data"), "-e",
+                            "page-faults", "--", *load("idlethreads", 1)], stdin=slave,
+                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        os.close(slave)
+        self.assertEqual(tacho.stdout.readline(), "ready\n")
+        os.close(master)
+        self.assertEqual(tacho.wait(10), 128 + signal.SIGHUP)
 
     def test_second_interrupt(self):
         tacho = self.start_record("-e", "page-faults", "--", *load("stubborn"),
