@@ -153,6 +153,9 @@ static int parse_letters(struct parser *p, const char *word, bool *ret_help)
 				r = next_value(p, shown, &value);
 			return r < 0 ? r : store(p, d, shown, value);
 		}
+		/* "-z5": no letter of an option is a digit. */
+		if (d->kind == OPT_OPTIONAL && word[1] >= '0' && word[1] <= '9')
+			return store(p, d, shown, word + 1);
 		r = store(p, d, shown, NULL);
 		if (r < 0)
 			return r;

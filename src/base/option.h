@@ -24,7 +24,7 @@ enum option_kind {
 	OPT_FLAG,     /* bool */
 	OPT_COUNT,    /* unsigned, one more each time */
 	OPT_STR,      /* const char * */
-	OPT_OPTIONAL, /* const char *, value only as --name=VALUE; "" without one */
+	OPT_OPTIONAL, /* const char *, value only as --name=VALUE or -x5; "" without one */
 	OPT_LIST,     /* option_list, one entry each time */
 	OPT_UINT,     /* unsigned */
 	OPT_ORDERED,  /* option_items: several rows share one, where their order matters */

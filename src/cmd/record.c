@@ -4,10 +4,13 @@
 #include "cmd/command.h"
 #include "collect/workload.h"
 #include "event/usage.h"
+#include "perfdata/summary.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/param.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define PROGRESS_NS (250 * NS_PER_MSEC)
@@ -54,7 +57,7 @@ static void add_number(struct buf *out, uint64_t value)
 
 static void add_size(struct buf *out, uint64_t bytes)
 {
-	if (bytes < 100 << 10)
+	if (bytes < 1 << 20)
 		buf_addf(out, "%.1f KB", (double)bytes / 1024);
 	else
 		buf_addf(out, "%.1f MB", (double)bytes / (1 << 20));
@@ -82,6 +85,7 @@ static void on_started(void *ctx, unsigned events, unsigned rings, uint64_t ring
 {
 	struct record_session *s = ctx;
 
+	s->started = true;
 	if (s->o.verbose)
 		record_note(s, "%u events, %u buffers of %llu KiB", events, rings,
 			    (unsigned long long)ring_bytes / 1024);
@@ -92,52 +96,133 @@ static void on_note(void *ctx, const char *text)
 	record_note(ctx, "%s", text);
 }
 
+/* Before it has started there may be more to say about it, see explain(). */
+static void on_error(void *ctx, const struct err *e)
+{
+	struct record_session *s = ctx;
+
+	if (!s->started)
+		return;
+	erase_progress(s);
+	command_fail(0, "record: %s", e->text);
+	s->error_told = true;
+}
+
 static void on_switched(void *ctx, const char *path)
 {
 	struct record_session *s = ctx;
 
-	s->files++;
+	vec_push(&s->files, xstrdup(path));
 	record_note(s, "wrote '%s'", path);
 }
 
-static void print_summary(void *ctx, const struct record_summary *summary)
+/* What is in a file, whatever was meant to be. */
+static void read_back(const char *path, struct record_counts *sum)
 {
-	struct record_session *s = ctx;
-	const struct record_counts *c = &summary->counts;
+	struct perfdata_options how = {.unordered = true};
+	struct perfdata *file;
+	struct summary found = {};
+	struct stat st;
+
+	/* To open a pipe would be to wait for its other end. */
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || perfdata_open(&file, path, &how, NULL) < 0)
+		return;
+	found.file = file;
+	perfdata_read(file, &summary_visitor, &found, NULL);
+	sum->samples += summary_samples(&found);
+	sum->bytes += (uint64_t)st.st_size;
+	sum->lost += MAX(found.lost_records, found.lost_samples);
+	sum->throttled += found.throttled;
+	summary_release(&found);
+	perfdata_close(file);
+}
+
+/*
+ * What the collector has counted is what it has taken. After a failure less of it may be in the
+ * file, and of what was kept in memory only the end is.
+ */
+static struct record_counts counts_written(const struct record_session *s,
+					   const struct record_summary *summary, bool failed)
+{
 	const char *path = s->plan.output.writer.path;
+	struct record_counts counts = summary->counts;
+	struct stat st;
+
+	if (!strcmp(path, "-"))
+		return counts;
+	if (failed || s->plan.output.kind == SINK_MEMORY) {
+		counts = (struct record_counts){};
+		vec_each(&s->files, name)
+			if (s->plan.output.kind == SINK_SWITCH)
+				read_back(*name, &counts);
+		/* Of a row of files the one that has not got its name yet. */
+		read_back(path, &counts);
+	} else if (s->plan.output.kind == SINK_FILE && !stat(path, &st) && S_ISREG(st.st_mode)) {
+		counts.bytes = (uint64_t)st.st_size;
+	}
+	return counts;
+}
+
+static void add_place(const struct record_session *s, struct buf *out)
+{
+	const char *path = s->plan.output.writer.path;
+	unsigned max = s->plan.output.switch_max_files;
+	size_t files = s->files.len;
+
+	if (!strcmp(path, "-")) {
+		buf_add(out, " to the pipe");
+	} else if (s->plan.output.kind != SINK_SWITCH) {
+		buf_add(out, " in ");
+		text_add_printable(out, path);
+	} else {
+		buf_addf(out, " in %zu file%s", files, files == 1 ? "" : "s");
+		if (max && files > max)
+			buf_addf(out, ", the last %u of which %s kept", max,
+				 max == 1 ? "is" : "are");
+	}
+}
+
+static void print_summary(struct record_session *s, const struct record_summary *summary,
+			  bool failed)
+{
+	struct record_counts c = counts_written(s, summary, failed);
 	CLEANUP(buf_release) struct buf out = {};
 
-	if (s->o.quiet)
-		return;
 	erase_progress(s);
 	buf_add(&out, "[ tacho record: ");
-	add_number(&out, c->samples);
-	buf_addf(&out, " sample%s, ", c->samples == 1 ? "" : "s");
-	add_size(&out, c->bytes);
-	if (s->plan.output.kind == SINK_SWITCH)
-		buf_addf(&out, " in %u file%s ]\n", s->files, s->files == 1 ? "" : "s");
-	else if (!strcmp(path, "-"))
-		buf_add(&out, " to the pipe ]\n");
-	else {
-		buf_add(&out, " in ");
-		text_add_printable(&out, path);
-		buf_add(&out, " ]\n");
-	}
-	if (c->lost) {
+	add_number(&out, c.samples);
+	buf_addf(&out, " sample%s, ", c.samples == 1 ? "" : "s");
+	add_size(&out, c.bytes);
+	add_place(s, &out);
+	buf_add(&out, " ]\n");
+	if (failed && summary->counts.samples > c.samples) {
 		buf_add(&out, "[ ");
-		add_number(&out, c->lost);
+		add_number(&out, summary->counts.samples - c.samples);
+		buf_add(&out, " more were taken, but could not be written ]\n");
+	}
+	if (c.lost) {
+		buf_add(&out, "[ ");
+		add_number(&out, c.lost);
 		buf_addf(&out,
 			 " more were lost (%.1f %%): larger buffers (-m 8M) or fewer samples (-F, "
 			 "-c) help ]\n",
-			 100.0 * (double)c->lost / (double)(c->lost + c->samples));
+			 100.0 * (double)c.lost / (double)(c.lost + c.samples));
 	}
-	if (c->throttled) {
+	if (c.throttled) {
 		buf_add(&out, "[ the kernel paused sampling ");
-		add_number(&out, c->throttled);
+		add_number(&out, c.throttled);
 		buf_addf(&out, " time%s because it took too long: a lower frequency (-F) helps ]\n",
-			 c->throttled == 1 ? "" : "s");
+			 c.throttled == 1 ? "" : "s");
 	}
 	command_flush(&out, STDERR_FILENO);
+}
+
+static void on_finished(void *ctx, const struct record_summary *summary)
+{
+	struct record_session *s = ctx;
+
+	if (!s->o.quiet)
+		print_summary(s, summary, false);
 }
 
 /* ---- the run ---- */
@@ -176,6 +261,7 @@ static void release(struct record_session *s)
 	vec_each(&s->whole_argv, arg)
 		free(*arg);
 	vec_release(&s->whole_argv);
+	strvec_release(&s->files);
 	vec_release(&s->o.events);
 	vec_release(&s->filters);
 	event_list_release(&s->events);
@@ -214,7 +300,8 @@ static int record(struct record_session *s, struct err *e)
 	s->plan.on_started = on_started;
 	s->plan.on_note = on_note;
 	s->plan.on_switched = on_switched;
-	s->plan.on_finished = print_summary;
+	s->plan.on_error = on_error;
+	s->plan.on_finished = on_finished;
 	s->plan.ctx = s;
 	s->plan.progress_ns = shows_progress(s) ? PROGRESS_NS : 0;
 	r = recording_run(&s->plan, &s->summary, e);
@@ -237,12 +324,12 @@ static int run_record(const struct command *self, int argc, char **argv)
 	s.plan.argv = used < argc ? argv + used : NULL;
 	s.term = term_of(STDERR_FILENO);
 	r = record(&s, &e);
-	if (r < 0)
+	if (r < 0 && !s.error_told)
 		command_fail(0, "record: %s", e.text);
-	else if (s.o.events.len)
+	else if (r == 0 && s.o.events.len)
 		usage_note(&s.events);
-	if (r < 0 && s.summary.counts.samples)
-		print_summary(&s, &s.summary);
+	if (r < 0 && s.started && !s.summary.exec_failed && !s.o.quiet)
+		print_summary(&s, &s.summary, true);
 	status = exit_status(&s, r, &e);
 	release(&s);
 	return status;
@@ -264,7 +351,8 @@ const struct command cmd_record = {
 		"came to grief meanwhile. A file of that name that is there already becomes "
 		"FILE.old.\n\n"
 		"Ctrl-C ends the recording, when the command has ended by it, too; a second one "
-		"ends everything at once, with all that the command has started. Lost samples and "
+		"ends everything at once, with all that the command has started, and a third one "
+		"does not even wait for a pipe that takes no more. Lost samples and "
 		"those that the kernel left out because they took too long are told at the end.\n\n"
 		"With --switch-output and --overwrite files get the time behind their names: "
 		"FILE.YYYYmmddHHMMSScc.",

@@ -32,9 +32,11 @@ struct record_session {
 	struct record_summary summary;
 	VEC(char *) whole_argv;
 	struct term term;
-	bool no_pmu;    /* so the default event is another one */
-	bool drawn;     /* the progress line stands on the terminal */
-	unsigned files; /* that were told to be complete */
+	bool no_pmu;  /* so the default event is another one */
+	bool drawn;   /* the progress line stands on the terminal */
+	bool started; /* so there is a file */
+	bool error_told;
+	strvec files; /* that were told to be complete */
 };
 
 extern const struct option_def record_table_of_options[];

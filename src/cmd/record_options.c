@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/param.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define DEFAULT_FREQ_HZ     4000
@@ -293,11 +293,17 @@ static int choose_switching(struct record_session *s, struct err *e)
 {
 	struct sink_options *o = &s->plan.output;
 	const char *when = s->o.switch_output;
+	struct stat st;
 
 	if (s->o.switch_max_files && !when)
 		return err_set(e, EINVAL, "--switch-max-files needs --switch-output");
 	if (!when)
 		return 0;
+	if (!lstat(o->writer.path, &st) && !S_ISREG(st.st_mode))
+		return err_set(e, EINVAL,
+			       "--switch-output renames its files, and '%s' is not a plain file: "
+			       "name another with -o",
+			       o->writer.path);
 	o->kind = SINK_SWITCH;
 	o->switch_max_files = s->o.switch_max_files;
 	if (!*when || !strcmp(when, "signal") || parse_duration(when, &o->switch_ns))

@@ -92,9 +92,12 @@ bool channel_drain(struct channel *c, int ms)
 {
 	struct pollfd p = {.fd = c->fd, .events = POLLOUT};
 
-	while (!channel_flush(c) && !c->ended)
-		if (poll(&p, 1, ms) <= 0 && errno != EINTR)
+	while (!channel_flush(c) && !c->ended) {
+		int r = poll(&p, 1, ms);
+
+		if (r == 0 || (r < 0 && errno != EINTR))
 			return false;
+	}
 	return !c->ended;
 }
 

@@ -312,6 +312,11 @@ static int open_all(struct collector *c, struct err *e)
 	if (plan->argv) {
 		bool to_stdout = !strcmp(plan->output.writer.path, "-");
 
+		/* Before an older recording makes room for the one that will not be. */
+		if (!workload_exists(plan->argv[0])) {
+			c->summary.exec_failed = true;
+			return workload_cannot_run(plan->argv[0], ENOENT, e);
+		}
 		r = workload_spawn(&c->workload, plan->argv, to_stdout, e);
 		c->summary.has_workload = r == 0;
 	}
@@ -366,6 +371,8 @@ static void end_workload(struct collector *c)
 	workload_close(&c->workload);
 	if (c->workload.pid) {
 		tree_end(getpid(), false);
+		/* Without /proc, or with that of another pid namespace, no tree is to be seen. */
+		workload_signal(&c->workload, SIGKILL);
 		workload_reap(&c->workload, true);
 	}
 	tree_reap(0);

@@ -10,14 +10,11 @@
 #define RINGS_PER_THREAD 16
 #define THREADS_MAX      8
 
-/* All our samples begin with identifier, address, thread and time; see sampling_attr.c. */
-#define SAMPLE_TIME_OFFSET 32
-
 struct drainer {
 	struct drain *drain;
 	unsigned lane;
 	struct record_counts counts;
-	uint64_t first_ns, last_ns; /* of samples, 0: none yet */
+	struct sample_span samples; /* since they were asked for last */
 	struct err e;
 	int r;
 	pthread_t thread;
@@ -87,14 +84,6 @@ static uint64_t number_at(const struct ring_view *view, size_t at)
 	return value;
 }
 
-static void note_time(struct drainer *t, uint64_t time_ns)
-{
-	if (!t->first_ns || time_ns < t->first_ns)
-		t->first_ns = time_ns;
-	if (time_ns > t->last_ns)
-		t->last_ns = time_ns;
-}
-
 /*
  * Counts what is there without looking into samples. Returns the bytes of whole records; the
  * kernel writes no others, but it costs nothing to be sure.
@@ -115,7 +104,7 @@ static size_t walk(struct drainer *t, const struct ring_view *view)
 		switch (header->type) {
 		case PERF_RECORD_SAMPLE:
 			t->counts.samples++;
-			note_time(t, number_at(view, at + SAMPLE_TIME_OFFSET));
+			span_widen(&t->samples, number_at(view, at + SAMPLE_TIME_OFFSET));
 			break;
 		case PERF_RECORD_LOST:
 			t->counts.lost += number_at(view, at + 16);
@@ -231,21 +220,20 @@ void drain_counts(const struct drain *d, struct record_counts *ret)
 	}
 }
 
-bool drain_times(const struct drain *d, uint64_t *ret_first_ns, uint64_t *ret_last_ns)
+struct sample_span drain_take_span(struct drain *d)
 {
-	uint64_t first = 0, last = 0;
+	struct sample_span all = {};
 
 	for (unsigned i = 0; i < d->count; i++) {
-		const struct drainer *t = &d->drainers[i];
+		struct sample_span *own = &d->drainers[i].samples;
 
-		if (t->first_ns && (!first || t->first_ns < first))
-			first = t->first_ns;
-		if (t->last_ns > last)
-			last = t->last_ns;
+		if (own->last_ns) {
+			span_widen(&all, own->first_ns);
+			span_widen(&all, own->last_ns);
+		}
+		*own = (struct sample_span){};
 	}
-	*ret_first_ns = first;
-	*ret_last_ns = last;
-	return last;
+	return all;
 }
 
 void drain_free(struct drain *d)

@@ -23,8 +23,8 @@ int drain_start(struct drain *d, struct sink *sink, struct err *e);
 int drain_round(struct drain *d, struct err *e);
 /* Sums over all rings; bytes is left alone. */
 void drain_counts(const struct drain *d, struct record_counts *ret);
-/* Of the first and the last sample; false if there was none. */
-bool drain_times(const struct drain *d, uint64_t *ret_first_ns, uint64_t *ret_last_ns);
+/* Of the samples since it was asked last. */
+struct sample_span drain_take_span(struct drain *d);
 void drain_free(struct drain *d);
 
 #endif

@@ -18,6 +18,11 @@ static void file_written(void *ctx, const char *path)
 	recorder_say(ctx, MESSAGE_SWITCHED, path);
 }
 
+static void say_note(void *ctx, const char *text)
+{
+	recorder_say(ctx, MESSAGE_NOTE, text);
+}
+
 static void on_mapping(void *ctx, const void *record, size_t size)
 {
 	build_id_table_see(((struct recorder *)ctx)->build_ids, record, size);
@@ -44,10 +49,10 @@ static int open_sink(struct recorder *r, unsigned threads, struct err *e)
 	o.writer.events = r->events;
 	o.writer.event_count = r->sampling.rows.len;
 	o.writer.features = &r->features;
-	o.writer.round_bytes = r->sampling.ring_bytes;
 	o.lanes = threads;
 	o.begin = recorder_begin_file;
 	o.end = recorder_end_file;
+	o.note = say_note;
 	o.written = file_written;
 	o.ctx = r;
 	return sink_new(&r->sink, &o, e);
@@ -101,9 +106,9 @@ int recorder_snapshot(struct recorder *r, struct err *e)
 /* ---- the end ---- */
 
 /* A record as the kernel would write it for a tracking event: the trailer has IDENTIFIER last. */
-struct lost_samples {
+struct lost_record {
 	struct perf_event_header header;
-	uint64_t lost;
+	uint64_t event_id, lost;
 	uint32_t pid, tid;
 	uint64_t time_ns;
 	uint32_t cpu, reserved;
@@ -112,7 +117,8 @@ struct lost_samples {
 
 /*
  * What the rings' own records have not said yet: they tell of a loss only with the next record that
- * fits. The kernel counts for each event, the rings for all of theirs.
+ * fits. The kernel counts for each event, the rings for all of theirs. It is told as the rings do:
+ * LOST_SAMPLES would be taken for all that an event has lost, including what was said before.
  */
 static int append_lost(struct recorder *r, struct err *e)
 {
@@ -121,11 +127,13 @@ static int append_lost(struct recorder *r, struct err *e)
 
 	vec_each(&r->sampling.rows, row) {
 		uint64_t lost = sampling_lost(row), said = lost < told ? lost : told;
-		struct lost_samples record = {
-			.header = {.type = PERF_RECORD_LOST_SAMPLES, .size = sizeof(record)},
+		uint64_t id = row->ids.len ? row->ids.items[0] : 0;
+		struct lost_record record = {
+			.header = {.type = PERF_RECORD_LOST, .size = sizeof(record)},
+			.event_id = id,
 			.lost = lost - said,
 			.time_ns = clock_now_ns(),
-			.id = row->ids.len ? row->ids.items[0] : 0,
+			.id = id,
 		};
 
 		told -= said;

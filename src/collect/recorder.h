@@ -41,7 +41,7 @@ void recorder_close(struct recorder *r);
 /* ---- recorder_file.c ---- */
 
 int recorder_begin_file(void *ctx, struct buf *out, struct err *e);
-void recorder_end_file(void *ctx);
+void recorder_end_file(void *ctx, const struct sample_span *samples);
 int recorder_add_features(struct recorder *r, struct err *e);
 
 /* A text for the user. */

@@ -172,12 +172,15 @@ int recorder_add_features(struct recorder *r, struct err *e)
 	return add_tracepoints(r, e);
 }
 
-void recorder_end_file(void *ctx)
+void recorder_end_file(void *ctx, const struct sample_span *samples)
 {
 	struct recorder *r = ctx;
-	uint64_t first, last;
+	struct sample_span since_last = drain_take_span(r->drain);
 
+	if (!samples)
+		samples = &since_last;
 	build_id_table_feature(r->build_ids, &r->features);
-	if (drain_times(r->drain, &first, &last))
-		features_sample_time(&r->features, first, last);
+	feature_set_drop(&r->features, FEATURE_SAMPLE_TIME);
+	if (samples->last_ns)
+		features_sample_time(&r->features, samples->first_ns, samples->last_ns);
 }

@@ -43,10 +43,14 @@ static void handle_signal(struct starter *s)
 		} else if (info.ssi_signo == SIGUSR2) {
 			channel_send(&s->channel, MESSAGE_SNAPSHOT, 0, NULL);
 		} else {
-			bool key = info.ssi_code == SI_KERNEL;
+			/* Of a terminal's end the kernel tells only the session's leader. */
+			bool key = info.ssi_code == SI_KERNEL && info.ssi_signo != SIGHUP;
 
 			s->stops++;
 			send_stop(s, key ? 0 : info.ssi_signo, s->stops > 1);
+			/* It does not listen: it may wait for a pipe that nobody reads. */
+			if (s->stops > 2)
+				kill(s->collector, SIGKILL);
 		}
 	}
 }
@@ -59,8 +63,11 @@ static void take_error(struct starter *s, struct cursor *body)
 	CLEANUP(free_ptr) char *text = body->failed ? NULL : text_get(body);
 
 	/* The first is the reason of the others. */
-	if (text && !s->error.code)
-		err_set(&s->error, code ? code : EIO, "%s", text);
+	if (!text || s->error.code)
+		return;
+	err_set(&s->error, code ? code : EIO, "%s", text);
+	if (s->plan->on_error)
+		s->plan->on_error(s->plan->ctx, &s->error);
 }
 
 static void take_started(struct starter *s, struct cursor *body)

@@ -46,6 +46,8 @@ struct recording_plan {
 	void (*on_started)(void *ctx, unsigned events, unsigned rings, uint64_t ring_bytes);
 	void (*on_note)(void *ctx, const char *text);
 	void (*on_switched)(void *ctx, const char *path);
+	/* What recording_run() will fail with; the workload may go on for long. May be NULL. */
+	void (*on_error)(void *ctx, const struct err *e);
 	/* All is written and without an error; closing the events may still take a while. */
 	void (*on_finished)(void *ctx, const struct record_summary *summary);
 	void *ctx;

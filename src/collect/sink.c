@@ -4,6 +4,14 @@
 #include <errno.h>
 #include <time.h>
 
+void span_widen(struct sample_span *span, uint64_t time_ns)
+{
+	if (!span->first_ns || time_ns < span->first_ns)
+		span->first_ns = time_ns;
+	if (time_ns > span->last_ns)
+		span->last_ns = time_ns;
+}
+
 /* ---- one file ---- */
 
 static void free_lanes(struct output *o)
@@ -40,17 +48,18 @@ int output_open(struct output *o, const struct sink_options *options, const char
 	if (r == 0)
 		r = writer_round(o->writer, e);
 	if (r < 0)
-		output_finish(o, options, NULL);
+		output_finish(o, options, NULL, NULL);
 	return r;
 }
 
-int output_finish(struct output *o, const struct sink_options *options, struct err *e)
+int output_finish(struct output *o, const struct sink_options *options,
+		  const struct sample_span *samples, struct err *e)
 {
 	int r = writer_round(o->writer, e), closed;
 
 	free_lanes(o);
 	if (options->end)
-		options->end(options->ctx);
+		options->end(options->ctx, samples);
 	closed = writer_finish(o->writer, r < 0 ? NULL : e);
 	o->writer = NULL;
 	return r < 0 ? r : closed;
@@ -100,7 +109,7 @@ static uint64_t file_bytes(const struct sink *sink)
 static int file_finish(struct sink *sink, struct err *e)
 {
 	struct file_sink *s = (struct file_sink *)sink;
-	int r = output_finish(&s->output, &sink->options, e);
+	int r = output_finish(&s->output, &sink->options, NULL, e);
 
 	free(s);
 	return r;

@@ -17,6 +17,13 @@ enum sink_kind {
 	SINK_MEMORY, /* only the last of it is kept */
 };
 
+/* Times of the first and the last sample; zeros: there is none. */
+struct sample_span {
+	uint64_t first_ns, last_ns;
+};
+
+void span_widen(struct sample_span *span, uint64_t time_ns);
+
 struct sink_options {
 	enum sink_kind kind;
 	struct writer_options writer;
@@ -26,8 +33,11 @@ struct sink_options {
 	uint64_t keep_ns, keep_bytes;     /* of memory */
 	/* Records that every file begins with: for what was there before it. */
 	int (*begin)(void *ctx, struct buf *out, struct err *e);
-	/* Brings the features up to date before a file is closed. */
-	void (*end)(void *ctx);
+	/* Brings the features up to date before a file is closed. @samples: of those in it, NULL:
+	 * all that were taken since the last file. */
+	void (*end)(void *ctx, const struct sample_span *samples);
+	/* What the user should know; may be NULL. */
+	void (*note)(void *ctx, const char *text);
 	/* A file is complete. */
 	void (*written)(void *ctx, const char *path);
 	void *ctx;
@@ -72,8 +82,9 @@ struct output {
 /* Opens @path, and writes @begin, or what options->begin gives. */
 int output_open(struct output *o, const struct sink_options *options, const char *path,
 		const struct buf *begin, struct err *e);
-/* With a last round. */
-int output_finish(struct output *o, const struct sink_options *options, struct err *e);
+/* With a last round; @samples is for options->end. */
+int output_finish(struct output *o, const struct sink_options *options,
+		  const struct sample_span *samples, struct err *e);
 
 /* PATH.YYYYmmddHHMMSScc, as of now. */
 char *output_stamped(const char *path);

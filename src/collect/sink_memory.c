@@ -7,6 +7,7 @@
 #include "collect/sink.h"
 #include "base/clock.h"
 #include "base/vec.h"
+#include "perf/sampling.h"
 
 #include <linux/perf_event.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct memory_sink {
 	size_t oldest; /* rounds before this one are dropped */
 	uint64_t bytes;
 	struct kept_round current;
+	bool cut; /* there was more than may be kept, and it was told */
 };
 
 static struct kept_round new_round(const struct memory_sink *s)
@@ -90,6 +92,40 @@ static void set_aside(struct memory_sink *s, const struct buf *records)
 	}
 }
 
+static void add_span(const struct buf *records, struct sample_span *span)
+{
+	struct perf_event_header header;
+	uint64_t time_ns;
+
+	for (size_t at = 0; records->len - at >= sizeof(header); at += header.size) {
+		memcpy(&header, records->s + at, sizeof(header));
+		if (header.size < sizeof(header) || header.size > records->len - at)
+			return;
+		if (header.type != PERF_RECORD_SAMPLE ||
+		    header.size < SAMPLE_TIME_OFFSET + sizeof(time_ns))
+			continue;
+		memcpy(&time_ns, records->s + at + SAMPLE_TIME_OFFSET, sizeof(time_ns));
+		span_widen(span, time_ns);
+	}
+}
+
+/* Said once: it is likely to go on so. */
+static void tell_cut(struct memory_sink *s, uint64_t age_ns)
+{
+	const struct sink_options *o = &s->sink.options;
+	CLEANUP(free_ptr) char *text = NULL;
+
+	if (s->cut || !o->note)
+		return;
+	s->cut = true;
+	text = xasprintf("more than %llu MB come in %llu s: only the last %.1f s or so are kept; "
+			 "fewer samples (-F, -c) make it more",
+			 (unsigned long long)o->keep_bytes >> 20,
+			 (unsigned long long)(o->keep_ns / NS_PER_SEC),
+			 (double)age_ns / NS_PER_SEC);
+	o->note(o->ctx, text);
+}
+
 static int drop_old(struct memory_sink *s, uint64_t now_ns, struct err *e)
 {
 	const struct sink_options *o = &s->sink.options;
@@ -99,6 +135,8 @@ static int drop_old(struct memory_sink *s, uint64_t now_ns, struct err *e)
 
 		if (round->time_ns + o->keep_ns >= now_ns && s->bytes <= o->keep_bytes)
 			break;
+		if (round->time_ns + o->keep_ns >= now_ns)
+			tell_cut(s, now_ns - round->time_ns);
 		for (unsigned i = 0; i < o->lanes; i++)
 			set_aside(s, &round->lanes[i]);
 		s->bytes -= round->bytes;
@@ -136,6 +174,7 @@ static int memory_round(struct sink *sink, uint64_t now_ns, struct err *e)
 static int write_file(struct memory_sink *s, const char *path, struct err *e)
 {
 	const struct sink_options *o = &s->sink.options;
+	struct sample_span span = {};
 	struct output output;
 	int r = output_open(&output, o, path, &s->aside, e), closed;
 
@@ -144,13 +183,15 @@ static int write_file(struct memory_sink *s, const char *path, struct err *e)
 	for (size_t i = s->oldest; i < s->rounds.len && r == 0; i++) {
 		const struct kept_round *round = &s->rounds.items[i];
 
-		for (unsigned lane = 0; lane < o->lanes && r == 0; lane++)
+		for (unsigned lane = 0; lane < o->lanes && r == 0; lane++) {
+			add_span(&round->lanes[lane], &span);
 			r = writer_append(output.lanes[lane], round->lanes[lane].s,
 					  round->lanes[lane].len, NULL, 0, e);
+		}
 		if (r == 0)
 			r = writer_round(output.writer, e);
 	}
-	closed = output_finish(&output, o, r < 0 ? NULL : e);
+	closed = output_finish(&output, o, &span, r < 0 ? NULL : e);
 	return r < 0 ? r : closed;
 }
 

@@ -52,7 +52,7 @@ static int close_file(struct switch_sink *s, struct err *e)
 	int r;
 
 	s->bytes_before += writer_bytes(s->output.writer);
-	r = output_finish(&s->output, o, e);
+	r = output_finish(&s->output, o, NULL, e);
 	/* Two within a hundredth of a second. */
 	while (!access(name, F_OK)) {
 		char *other = xasprintf("%s+", name);

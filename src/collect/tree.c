@@ -42,11 +42,23 @@ void tree_reap(pid_t own)
 	}
 }
 
+/* That of another pid namespace has other numbers: signals would reach anybody. */
+static bool proc_is_ours(void)
+{
+	char text[32] = "";
+	long long self;
+	ssize_t n = readlink("/proc/self", text, sizeof(text) - 1);
+
+	return n > 0 && parse_i64(text, &self) && self == getpid();
+}
+
 /* Every process that runs, with its parent. */
 static void list_processes(process_list *ret)
 {
 	CLEANUP(strvec_release) strvec names = {};
 
+	if (!proc_is_ours())
+		return;
 	fs_list("/proc", &names);
 	vec_each(&names, name) {
 		char line[256], state;

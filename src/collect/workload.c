@@ -1,4 +1,5 @@
 #include "collect/workload.h"
+#include "base/alloc.h"
 #include "collect/tree.h"
 
 #include <errno.h>
@@ -16,6 +17,37 @@ static void reset_signals(void)
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+}
+
+/* If it cannot be told, exec will. */
+static bool may_exist(const char *path)
+{
+	return !access(path, F_OK) || (errno != ENOENT && errno != ENOTDIR);
+}
+
+bool workload_exists(const char *name)
+{
+	const char *at = getenv("PATH"), *end;
+
+	if (!at || !*name || strchr(name, '/'))
+		return !at || may_exist(name);
+	for (;; at = end + 1) {
+		CLEANUP(free_ptr) char *path = NULL;
+
+		end = strchrnul(at, ':');
+		/* An empty one is the current directory. */
+		path = xasprintf("%.*s%s%s", (int)(end - at), at, end == at ? "" : "/", name);
+		if (may_exist(path))
+			return true;
+		if (!*end)
+			return false;
+	}
+}
+
+int workload_cannot_run(const char *name, int code, struct err *e)
+{
+	return err_set(e, code, "cannot run '%s': %s", name,
+		       code == ENOENT ? "command not found" : strerror(code));
 }
 
 static void child_main(int go_fd, int error_fd, char *const argv[], bool to_stderr)
@@ -87,8 +119,7 @@ int workload_check_exec(struct workload *w, const char *name, struct err *e)
 	code = w->exec_code;
 	if (!code)
 		return 0;
-	return err_set(e, code, "cannot run '%s': %s", name,
-		       code == ENOENT ? "command not found" : strerror(code));
+	return workload_cannot_run(name, code, e);
 }
 
 void workload_close(struct workload *w)

@@ -16,6 +16,11 @@ struct workload {
 	struct rusage usage;
 };
 
+/* Whether exec would find it: so that a typing error costs nothing. */
+bool workload_exists(const char *name);
+/* The sentence for a failed exec. */
+int workload_cannot_run(const char *name, int code, struct err *e);
+
 /* @to_stderr: its output goes there, because ours is needed for something else. */
 int workload_spawn(struct workload *w, char *const argv[], bool to_stderr, struct err *e);
 

@@ -11,13 +11,20 @@
 #define RING_BYTES_DEFAULT ((size_t)2 << 20)
 #define RING_BYTES_STACKS  ((size_t)8 << 20)
 
+/* Of all rings together: without inheritance every thread has one of its own. */
+#define RINGS_BYTES_MAX ((size_t)256 << 20)
+#define RING_BYTES_MIN  ((size_t)32 << 10)
+
 /* Who may not lock memory at will has this much for each CPU, with the page of control. */
-static size_t default_ring_bytes(const struct sampling_options *o)
+static size_t default_ring_bytes(const struct sampling_options *o, const struct target *target)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = page;
 	size_t wanted = o->calls == CALLS_DWARF ? RING_BYTES_STACKS : RING_BYTES_DEFAULT;
 	long long limit_kb;
 
+	while (!target->inherit && wanted > RING_BYTES_MIN &&
+	       wanted > RINGS_BYTES_MAX / (target->tasks.len + 1))
+		wanted /= 2;
 	if (geteuid() == 0 || !fs_number(&limit_kb, "/proc/sys/kernel/perf_event_mlock_kb") ||
 	    limit_kb < 0)
 		return wanted;
@@ -298,17 +305,34 @@ static int open_row(struct sampling *s, struct sampling_row *row, struct err *e)
 	return r;
 }
 
-int sampling_open(struct sampling *s, const struct event_list *events, const struct target *target,
-		  const struct sampling_options *options, struct err *e)
+static int open_all(struct sampling *s, const struct event_list *events, size_t ring_bytes,
+		    struct err *e)
 {
 	int r;
 
-	*s = (struct sampling){.target = target, .options = options};
-	s->ring_bytes = options->ring_bytes ? options->ring_bytes : default_ring_bytes(options);
+	s->ring_bytes = ring_bytes;
 	files_raise(&s->files);
 	r = make_rows(s, events, e);
 	for (size_t i = 0; i < s->rows.len && r == 0; i++)
 		r = open_row(s, &s->rows.items[i], e);
+	return r;
+}
+
+int sampling_open(struct sampling *s, const struct event_list *events, const struct target *target,
+		  const struct sampling_options *options, struct err *e)
+{
+	const struct sampling empty = {.target = target, .options = options};
+	size_t usual = default_ring_bytes(options, target);
+	int r;
+
+	*s = empty;
+	r = open_all(s, events, options->ring_bytes ? options->ring_bytes : usual, e);
+	/* The first rings may have taken all the memory that may be locked. */
+	if (r == -EPERM && s->rings.len && options->ring_bytes > usual) {
+		sampling_close(s);
+		*s = empty;
+		r = open_all(s, events, usual, e);
+	}
 	if (s->ring_bytes < options->ring_bytes)
 		vec_push(&s->notes,
 			 xasprintf("the buffers are of %zu KiB, not of %zu: no more memory may be "

@@ -33,6 +33,9 @@ struct sampling_options {
 	const struct roots *roots;
 };
 
+/* All our samples begin with identifier, address, thread and time; see sampling_attr.c. */
+#define SAMPLE_TIME_OFFSET 32
+
 /* STACK_USER is aligned and must fit into a record together with all else. */
 #define STACK_BYTES_MAX     65528u
 #define STACK_BYTES_DEFAULT 8192u

@@ -152,7 +152,6 @@ static int begin(struct rewrite *r)
 		.path = r->path,
 		.features = &r->features,
 		.zstd_level = r->zstd_level,
-		.round_bytes = CHUNK_BYTES + RECORD_BYTES_MAX,
 	};
 	int result;
 

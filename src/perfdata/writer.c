@@ -7,10 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Given up for the features beyond their size: file systems count in blocks. */
 #define SLACK_BYTES (64u << 10)
+
+/* Nobody who starts both ends of a pipe takes longer; nobody who forgot one wants to wait longer. */
+#define FIFO_PATIENCE_MS 5000
+#define FIFO_PAUSE_MS    20
 
 /* An attr of the file: the kernel's, and where its ids are. */
 struct file_attr {
@@ -64,6 +69,23 @@ static int keep_old(const char *path, struct err *e)
 	return 0;
 }
 
+/* A pipe with a name cannot be opened before its reader has: who comes first waits for a while. */
+static int open_waiting(const char *path, int flags)
+{
+	struct timespec pause = {.tv_nsec = FIFO_PAUSE_MS * 1000000};
+	int fd;
+
+	for (int waited = 0;; waited += FIFO_PAUSE_MS) {
+		fd = open(path, flags | O_NONBLOCK, 0600);
+		if (fd >= 0 || errno != ENXIO || waited >= FIFO_PATIENCE_MS)
+			break;
+		nanosleep(&pause, NULL);
+	}
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return fd;
+}
+
 static int open_path(struct writer *w, struct err *e)
 {
 	struct stat st;
@@ -78,7 +100,10 @@ static int open_path(struct writer *w, struct err *e)
 			return r;
 	}
 	/* What was recorded tells much about the machine: for the owner only. */
-	w->fd = open(w->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, 0600);
+	w->fd = open_waiting(w->path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY);
+	if (w->fd < 0 && errno == ENXIO)
+		return err_set(e, ENXIO, "cannot write to '%s': nobody reads from this pipe",
+			       w->path);
 	if (w->fd < 0)
 		return err_set(e, errno, "cannot create '%s': %s; name another file with -o",
 			       w->path, strerror(errno));

@@ -31,8 +31,7 @@ struct writer_options {
 	size_t event_count;
 	/* A pipe takes it at the beginning, a file at the end: it may grow until writer_finish(). */
 	const struct feature_set *features;
-	int zstd_level;     /* 0: not compressed */
-	size_t round_bytes; /* no chunk that is appended is longer (for FEATURE_COMPRESSED) */
+	int zstd_level; /* 0: not compressed */
 };
 
 struct writer;

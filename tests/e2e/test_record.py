@@ -2,7 +2,10 @@
 """tacho record: what is in the file, how it ends, and that nothing stays behind."""
 
 import glob
+import json
 import os
+import pty
+import re
 import signal
 import struct
 import subprocess
@@ -60,6 +63,17 @@ class Record(Case):
     def file(self, *args, **more):
         self.record(*args, **more)
         return File(self.path("x.data"))
+
+    def info(self, name="x.data"):
+        """What tacho info says of the file."""
+        result = self.tacho("info", "--json", "-i", self.path(name))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return json.loads(result.stdout)
+
+    def lost(self, name="x.data"):
+        """As tacho info shows it: who counts for each event counts what the rings say once more."""
+        info = self.info(name)
+        return max(info["lost_records"], info["lost_samples"])
 
     def start_record(self, *args, **more):
         more.setdefault("stdin", subprocess.DEVNULL)
@@ -175,10 +189,13 @@ class Samples(Record):
         self.assertEqual(len(data.attrs), 2)
         samples = [r[2] for r in data.records if r[0] == SAMPLE]
         self.assertGreater(len(samples), 50)
-        self.assertEqual(len({s[:8] for s in samples}), 1)
-        values = [struct.unpack_from("=QQQQQQQ", s, 48) for s in samples]
-        self.assertEqual({v[0] for v in values}, {2})
-        self.assertGreaterEqual(values[-1][3], values[0][3])
+        at, size = struct.unpack_from("=QQ", data.attrs[0], len(data.attrs[0]) - 16)
+        leaders = {data.bytes[i:i + 8] for i in range(at, at + size, 8)}  # one a CPU
+        self.assertLessEqual({s[:8] for s in samples}, leaders)
+        for leader in leaders:
+            values = [struct.unpack_from("=QQQQQQQ", s, 48) for s in samples if s[:8] == leader]
+            self.assertLessEqual({v[0] for v in values}, {2})
+            self.assertEqual([v[3] for v in values], sorted(v[3] for v in values))
 
     def test_call_stacks(self):
         data = self.file("-g", "-e", "cpu-clock", "-c", "1000000", "--max-stack", "5", "--",
@@ -303,12 +320,37 @@ class Places(Record):
         self.assertIn("perf_event_paranoid", result.stderr)
 
 
+    def test_unprivileged_with_large_buffers(self):
+        """More than may be locked: the first buffer must not take what the others need."""
+        needs_other_user()
+        result = self.record("-m", "8M", "-e", "cpu-clock:u", "--", *load("busy", 50),
+                             before=["prlimit", "--memlock=0", *AS_NOBODY])
+        self.assertIn("buffers are of", result.stderr)
+
+    def test_many_rings_are_small(self):
+        """Without inheritance each thread has one."""
+        children = [self.start_ready("idlethreads", 60) for _ in range(3)]
+        result = self.record("-v", "-i", "-e", "page-faults", "--timeout", "50", "-p",
+                             ",".join(str(child.pid) for child in children))
+        rings, size_kb = re.search(r"(\d+) buffers of (\d+) KiB", result.stderr).groups()
+        self.assertEqual(int(rings), 183)
+        self.assertLessEqual(int(rings) * int(size_kb), 256 << 10)
+
+
 class Output(Record):
     def test_old_file_is_kept(self):
         self.record("-e", "page-faults", "true")
         first = File(self.path("x.data")).bytes
         self.record("-e", "page-faults", "true")
         self.assertEqual(File(self.path("x.data.old")).bytes, first)
+
+    def test_old_file_survives_a_typing_error(self):
+        """Twice, because the older one is kept under another name once."""
+        self.write("x.data", "precious")
+        for name in "no-such-command", "./no-such-command":
+            self.assertIn("not found", self.record(name, status=127).stderr)
+        with open(self.path("x.data")) as data:
+            self.assertEqual(data.read(), "precious")
 
     def test_default_name(self):
         self.tacho("record", "-e", "page-faults", "true", cwd=self.home)
@@ -332,6 +374,46 @@ class Output(Record):
         self.assertIn(b"reader", tacho.stderr.read())
         self.assertEqual(tacho.wait(30), 125)
 
+    def test_pipe_that_nobody_opens(self):
+        os.mkfifo(self.path("x.data"))
+        result = self.record("-e", "page-faults", "true", status=125)
+        self.assertIn("nobody reads", result.stderr)
+
+    def test_named_pipe(self):
+        """Its reader may come later."""
+        os.mkfifo(self.path("x.data"))
+        tacho = self.start_record("-e", "page-faults", "-c", "1", "--", *load("pages", 100))
+        time.sleep(0.3)
+        with open(self.path("x.data"), "rb") as pipe:
+            self.assertEqual(pipe.read(8), b"PERFILE2")
+            pipe.read()
+        tacho.communicate(timeout=30)
+        self.assertEqual(tacho.returncode, 0)
+
+    def test_pipe_that_is_full(self):
+        """The third key press gets rid of a recording whose reader does not read."""
+        reader, writer = os.pipe()
+        tacho = self.start([TACHO, "record", "-o", "-", "-e", "page-faults", "-c", "1", "-m", "16",
+                            "--", *load("steps", 5000, 0, 500)], stdout=writer,
+                           stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        os.close(writer)
+        self.assertTrue(eventually(lambda: len(self.children(tacho.pid)) == 2))
+        below = self.children(tacho.pid)
+        time.sleep(1.5)
+        for _ in range(3):
+            tacho.send_signal(signal.SIGINT)
+            time.sleep(0.1)
+        tacho.communicate(timeout=20)
+        self.assertEqual(tacho.returncode, 125)
+        self.assertTrue(eventually(lambda: all(self.state(p) in "XZ" for p in below)))
+        os.close(reader)
+
+    def test_only_files_are_renamed(self):
+        os.symlink("elsewhere", self.path("x.data"))
+        result = self.record("-e", "page-faults", "--switch-output", "true", status=125)
+        self.assertIn("plain file", result.stderr)
+        self.assertTrue(os.path.islink(self.path("x.data")))
+
     def test_quiet(self):
         self.assertEqual(self.record("-q", "true").stderr, "")
 
@@ -353,7 +435,9 @@ class Output(Record):
                              "--switch-max-files", "2", "--", *load("steps", 700, 0, 300))
         files = glob.glob(self.path("x.data.*"))
         self.assertEqual(len(files), 2, files)
-        self.assertGreater(result.stderr.count("wrote"), 2)
+        written = result.stderr.count("wrote")
+        self.assertGreater(written, 2)
+        self.assertIn("in %d files, the last 2 of which are kept ]" % written, result.stderr)
         self.assertIn(load()[0], File(min(files)).mapped())
         self.assertFalse(os.path.exists(self.path("x.data")))
 
@@ -370,10 +454,31 @@ class Output(Record):
 
     def test_overwrite(self):
         """Only the last seconds, but with the mappings from before them."""
-        data = self.file("-e", "page-faults", "-c", "1", "--overwrite=1", "--",
-                         *load("phases", 400, 3500, 100))
+        result = self.record("-e", "page-faults", "-c", "1", "--overwrite=1", "--",
+                             *load("phases", 400, 3500, 100))
+        data = File(self.path("x.data"))
+        self.assertIn("record: %d samples" % data.count(SAMPLE), result.stderr)
         self.assertTrue(100 <= data.count(SAMPLE) < 400, data.count(SAMPLE))
         self.assertIn(load()[0], data.mapped())
+
+    def assertKnowsItsTimes(self, name):
+        """The header's first and last sample are those of this file, as perf reads it."""
+        text = self.perf("report", "--header-only", "-i", self.path(name))
+        said = [float(re.search("time of %s sample : ([0-9.]+)" % which, text)[1])
+                for which in ("first", "last")]
+        times = [s[4] / 1e9 for s in File(self.path(name)).samples()]
+        self.assertAlmostEqual(said[0], min(times), delta=1e-5)
+        self.assertAlmostEqual(said[1], max(times), delta=1e-5)
+
+    def test_files_know_their_times(self):
+        self.record("-e", "page-faults", "-c", "1", "--switch-output=20K", "--",
+                    *load("steps", 400, 0, 10))
+        for name in glob.glob(self.path("x.data.*")):
+            if File(name).count(SAMPLE):
+                self.assertKnowsItsTimes(name)
+        self.record("-e", "page-faults", "-c", "1", "--overwrite=1", "--",
+                    *load("phases", 400, 3500, 100))
+        self.assertKnowsItsTimes("x.data")
 
     def test_snapshot(self):
         tacho = self.start_record("-e", "page-faults", "-c", "1", "--overwrite", "--",
@@ -399,7 +504,20 @@ class Output(Record):
                                 env=environment(self.home), timeout=60)
         self.assertIn("status 125", result.stdout)
         self.assertIn("No space left", result.stderr)
-        self.assertGreater(File(self.path("saved.data")).count(SAMPLE), 100)
+        samples = File(self.path("saved.data")).count(SAMPLE)
+        self.assertGreater(samples, 100)
+        self.assertIn("[ tacho record: %s samples, " % format(samples, ","), result.stderr)
+        self.assertIn("could not be written", result.stderr)
+
+    def test_failure_is_told_at_once(self):
+        """Not when the command, which may take hours, has ended."""
+        needs_program("prlimit")
+        result = self.record("-m", "64K", "-e", "page-faults", "-c", "1", "--", "sh", "-c",
+                             "%s steps 300 0 200; echo the end >&2" % load()[0], status=125,
+                             before=["prlimit", "--fsize=200000"])
+        self.assertLess(result.stderr.index("recording has stopped"),
+                        result.stderr.index("the end"))
+        self.assertEqual(result.stderr.count("recording has stopped"), 1)
 
     def test_lost_samples_are_told(self):
         """A collector that does not run for a while; its buffer is one page."""
@@ -422,6 +540,24 @@ class Output(Record):
         self.assertGreaterEqual(lost + data.count(SAMPLE), 5000)
         self.assertIn("%s more were lost" % format(lost, ","), text)
         self.assertIn("-m", text)
+
+    def test_all_losses_are_told_once(self):
+        """Those that the kernel has told of, and those at the end that it has not."""
+        tacho = self.start_record("-m", "1", "-e", "page-faults", "-c", "1", "--", "sh", "-c",
+                                  "echo; for i in 1 2 3; do read x; %s pages 2000; echo; done; read x"
+                                  % load()[0], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.assertEqual(tacho.stdout.readline(), "\n")
+        collector, = self.children_of(tacho.pid)
+        for stopped in True, False, True:
+            os.kill(collector, signal.SIGSTOP if stopped else signal.SIGCONT)
+            tacho.stdin.write("\n")
+            tacho.stdin.flush()
+            self.assertEqual(tacho.stdout.readline(), "\n")
+            os.kill(collector, signal.SIGCONT)
+            time.sleep(0.2)
+        _, text = tacho.communicate("\n", timeout=30)
+        self.assertGreater(self.info()["lost_records"], 2000)
+        self.assertIn("%s more were lost" % format(self.lost(), ","), text)
 
     def test_bad_usage(self):
         for args in (["-F", "x"], ["-F", "10", "-c", "10"], ["-c", "0"], ["--call-graph", "magic"],
@@ -457,6 +593,13 @@ class Ends(Record):
         self.assertEqual(len(pids), 2)
         self.assertEqual([self.state(p) for p in pids], ["X", "X"])
 
+    def test_timeout_without_own_proc(self):
+        """That of another pid namespace tells nothing of the command."""
+        needs_namespace()
+        result = self.tacho("record", "-e", "page-faults", "-o", self.path("x.data"), "--timeout",
+                            "100", "sleep", "50", before=["unshare", "-p", "-f"], timeout=20)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
     def test_interrupt(self):
         """Without a command the first ends it."""
         tacho = self.start_record("-e", "page-faults", "-p", os.getpid())
@@ -473,6 +616,17 @@ class Ends(Record):
         self.assertEqual(tacho.stdout.readline(), "got TERM\n")
         tacho.communicate(timeout=30)
         self.assertEqual(tacho.returncode, 7)
+
+    def test_terminal_goes_away(self):
+        """As with ssh -t: no shell is there that would tell the command."""
+        master, slave = pty.openpty()
+        tacho = self.start(["setsid", "-c", TACHO, "record", "-o", self.path("x.data"), "-e",
+                            "page-faults", "--", *load("idlethreads", 1)], stdin=slave,
+                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        os.close(slave)
+        self.assertEqual(tacho.stdout.readline(), "ready\n")
+        os.close(master)
+        self.assertEqual(tacho.wait(10), 128 + signal.SIGHUP)
 
     def test_second_interrupt(self):
         tacho = self.start_record("-e", "page-faults", "--", *load("stubborn"),

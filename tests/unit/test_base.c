@@ -363,7 +363,7 @@ static const struct option_def table[] = {
 	{'o', "output", "FILE", OPT_STR, offsetof(struct values, output), ""},
 	{0, "output-format", "WORD", OPT_STR, offsetof(struct values, output), ""},
 	{'r', "repeat", "N", OPT_UINT, offsetof(struct values, number), ""},
-	{0, "color", "WHEN", OPT_OPTIONAL, offsetof(struct values, when), ""},
+	{'c', "color", "WHEN", OPT_OPTIONAL, offsetof(struct values, when), ""},
 	{'s', "source", "NAME", OPT_ORDERED, offsetof(struct values, ordered), ""},
 	{0, "where", "EXPR", OPT_ORDERED, offsetof(struct values, ordered), ""},
 	{},
@@ -486,6 +486,11 @@ static void option_names(void **state)
 	o = options("--color=never --output=a=b");
 	assert_string_equal(o.v.when, "never");
 	assert_string_equal(o.v.output, "a=b");
+	o = options("-c16");
+	assert_string_equal(o.v.when, "16");
+	o = options("-cr5");
+	assert_string_equal(o.v.when, "");
+	assert_int_equal(o.v.number, 5);
 	o = options("--color never");
 	assert_string_equal(o.v.when, "");
 	assert_int_equal(o.used, 1);

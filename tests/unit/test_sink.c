@@ -41,6 +41,15 @@ static void written(void *ctx, const char *path)
 	snprintf(ctx, 512, "%s", path);
 }
 
+static unsigned noted;
+
+static void note(void *ctx, const char *text)
+{
+	(void)ctx;
+	assert_non_null(strstr(text, "only the last"));
+	noted++;
+}
+
 static const uint64_t id = 77;
 static struct writer_event event = {.name = "dummy",
 				    .attr = {.type = PERF_TYPE_SOFTWARE,
@@ -61,12 +70,12 @@ static struct sink_options options(enum sink_kind kind)
 		.writer = {.path = in_dir("x.data"),
 			   .events = &event,
 			   .event_count = 1,
-			   .features = &features,
-			   .round_bytes = 1 << 20},
+			   .features = &features},
 		.lanes = 2,
 		.keep_ns = 10 * NS_PER_SEC,
 		.keep_bytes = 1 << 20,
 		.begin = begin,
+		.note = note,
 		.written = written,
 		.ctx = last_written,
 	};
@@ -163,6 +172,7 @@ static void memory_drops_by_size(void **state)
 	struct err e;
 
 	(void)state;
+	noted = 0;
 	o.keep_bytes = 3 * sizeof(struct numbered);
 	assert_int_equal(sink_new(&s, &o, &e), 0);
 	for (uint64_t i = 1; i <= 500; i++) {
@@ -172,6 +182,7 @@ static void memory_drops_by_size(void **state)
 	}
 	assert_int_equal(sink_finish(s, &e), 0);
 	assert_numbers(in_dir("x.data"), "1000 7 498 499 500 ");
+	assert_int_equal(noted, 1); /* that it is not the ten seconds that were promised */
 }
 
 static void memory_snapshots(void **state)
