@@ -42,39 +42,18 @@ void record_note(struct record_session *s, const char *fmt, ...)
 	command_fail(0, "record: %s", buf_str(&text));
 }
 
-/* 12,345 */
-static void add_number(struct buf *out, uint64_t value)
-{
-	char digits[24];
-	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
-
-	for (int i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			buf_add_char(out, ',');
-		buf_add_char(out, digits[i]);
-	}
-}
-
-static void add_size(struct buf *out, uint64_t bytes)
-{
-	if (bytes < 1 << 20)
-		buf_addf(out, "%.1f KB", (double)bytes / 1024);
-	else
-		buf_addf(out, "%.1f MB", (double)bytes / (1 << 20));
-}
-
 static void on_progress(void *ctx, const struct record_counts *counts)
 {
 	struct record_session *s = ctx;
 	CLEANUP(buf_release) struct buf out = {};
 
 	buf_add(&out, "\r\x1b[Ktacho record: ");
-	add_number(&out, counts->samples);
+	buf_add_grouped(&out, counts->samples, 0);
 	buf_add(&out, " samples, ");
-	add_size(&out, counts->bytes);
+	buf_add_size(&out, counts->bytes);
 	if (counts->lost) {
 		buf_add(&out, ", ");
-		add_number(&out, counts->lost);
+		buf_add_grouped(&out, counts->lost, 0);
 		buf_add(&out, " lost");
 	}
 	s->drawn = true;
@@ -190,19 +169,19 @@ static void print_summary(struct record_session *s, const struct record_summary 
 
 	erase_progress(s);
 	buf_add(&out, "[ tacho record: ");
-	add_number(&out, c.samples);
+	buf_add_grouped(&out, c.samples, 0);
 	buf_addf(&out, " sample%s, ", c.samples == 1 ? "" : "s");
-	add_size(&out, c.bytes);
+	buf_add_size(&out, c.bytes);
 	add_place(s, &out);
 	buf_add(&out, " ]\n");
 	if (failed && summary->counts.samples > c.samples) {
 		buf_add(&out, "[ ");
-		add_number(&out, summary->counts.samples - c.samples);
+		buf_add_grouped(&out, summary->counts.samples - c.samples, 0);
 		buf_add(&out, " more were taken, but could not be written ]\n");
 	}
 	if (c.lost) {
 		buf_add(&out, "[ ");
-		add_number(&out, c.lost);
+		buf_add_grouped(&out, c.lost, 0);
 		buf_addf(&out,
 			 " more were lost (%.1f %%): larger buffers (-m 8M) or fewer samples (-F, "
 			 "-c) help ]\n",
@@ -210,7 +189,7 @@ static void print_summary(struct record_session *s, const struct record_summary 
 	}
 	if (c.throttled) {
 		buf_add(&out, "[ the kernel paused sampling ");
-		add_number(&out, c.throttled);
+		buf_add_grouped(&out, c.throttled, 0);
 		buf_addf(&out, " time%s because it took too long: a lower frequency (-F) helps ]\n",
 			 c.throttled == 1 ? "" : "s");
 	}
@@ -294,8 +273,9 @@ static int record(struct record_session *s, struct err *e)
 	if (r < 0)
 		return r;
 	if (s->no_pmu)
-		record_note(s, "cpu-clock is recorded, because this machine has no PMU that could "
-			       "count cycles (tacho doctor says more)");
+		record_note(
+			s,
+			"no PMU here: cpu-clock is recorded, not cycles (tacho doctor says more)");
 	s->plan.on_progress = on_progress;
 	s->plan.on_started = on_started;
 	s->plan.on_note = on_note;
