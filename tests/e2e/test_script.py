@@ -146,6 +146,10 @@ class BesidePerf(ScriptCase):
                                     self.script(path, "-F", "event").splitlines())
         self.assertGreater(names["cpu-clock:"], 0)
         self.assertGreater(names["page-faults:"], 0)
+        # What is counted goes on where nothing is shown.
+        for options in (["--time", "50%/2"], ["--comms", "load"]):
+            with self.subTest(options):
+                self.same(path, "-F", "comm,time,event,period", *options)
 
     def test_tracepoints(self):
         needs_tracefs()
