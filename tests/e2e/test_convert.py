@@ -165,6 +165,24 @@ class Broken(Convert):
         self.assertEqual(self.lines(to), self.lines(path))
 
 
+class Fifo(Convert):
+    def test_is_read_once(self):
+        """A named pipe, or what a shell makes of <(…), cannot be looked at first."""
+        path = self.recorded()
+        for to in ("perfdata", "json"):
+            with self.subTest(to):
+                source = subprocess.Popen([TACHO, "convert", "-q", "-i", path, "--to", "perfdata",
+                                           "-o", "-"], stdout=subprocess.PIPE)
+                result = self.tacho("convert", "-i", "/dev/fd/%d" % source.stdout.fileno(),
+                                    "--to", to, "-o", self.path("to"),
+                                    pass_fds=[source.stdout.fileno()])
+                source.stdout.close()
+                source.wait()
+                self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.path("to"), encoding="utf-8") as f:
+            self.assertEqual(json.load(f)["recording"]["samples"], self.info(path)["samples"])
+
+
 class Usage(Convert):
     def test_wrong_usage(self):
         path = self.recorded()
@@ -176,6 +194,23 @@ class Usage(Convert):
             result = self.tacho("convert", *args)
             self.assertEqual(result.returncode, 2, args)
             self.assertIn(sentence, result.stderr)
+
+    def test_output_is_input(self):
+        path = self.recorded()
+        with open(path, "rb") as f:
+            before = f.read()
+        for to in ("perfdata", "json"):
+            with open(path, "rb") as f:
+                result = self.tacho("convert", "-i", "-", "--to", to, "-o", path, stdin=f)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn("both input and output", result.stderr)
+        os.mkdir(self.path("parts"))
+        os.rename(path, self.path("parts/data"))
+        result = self.tacho("convert", "-i", self.path("parts"), "--to", "perfdata",
+                            "-o", self.path("parts/data"))
+        self.assertEqual(result.returncode, 2, result.stderr)
+        with open(self.path("parts/data"), "rb") as f:
+            self.assertEqual(f.read(), before)
 
     def test_failures(self):
         result = self.tacho("convert", "-i", self.path("none"), "--to", "json", "-o", "-")
