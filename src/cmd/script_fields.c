@@ -267,7 +267,8 @@ static struct tracepoint_format *find_format(struct script *s, const struct stre
 	const struct tracepoint_fact *fact;
 	struct tracepoint_format *format;
 	struct tracepoint_abi abi = {
-		.swap = s->data->stream.swap,
+		/* Not that of the file: raw data stays as it is when a recording is converted. */
+		.swap = facts->tracing_swap,
 		.long_bytes = (uint8_t)(facts->tracing_long_size ? facts->tracing_long_size : 8),
 	};
 

@@ -47,6 +47,7 @@ struct perfdata_facts {
 	uint64_t build_id_names_bytes;
 	VEC(struct tracepoint_fact) tracepoints;
 	uint32_t tracing_long_size, tracing_page_size; /* of the recorded machine */
+	bool tracing_swap; /* its tracepoints' data is of the other byte order */
 };
 
 /* Decodes one section and adds it to what is known; names and groups go to @stream's events. */

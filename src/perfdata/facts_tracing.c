@@ -84,6 +84,7 @@ static void read_blob(struct perfdata_facts *f, struct cursor *c)
 	cursor_str(c); /* version */
 	big_endian = cursor_u8(c);
 	c->swap = big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	f->tracing_swap = c->swap;
 	f->tracing_long_size = cursor_u8(c);
 	f->tracing_page_size = cursor_u32(c);
 	skip_named(c); /* header_page */
