@@ -285,6 +285,18 @@ static struct tracepoint_format *find_format(struct script *s, const struct stre
 	return NULL;
 }
 
+static const char *kernel_string(void *arg, uint64_t address)
+{
+	const struct script *s = arg;
+
+	return facts_string(&s->data->facts, address);
+}
+
+struct format_context script_format_context(const struct script *s)
+{
+	return (struct format_context){.arg = (void *)(uintptr_t)s, .string = kernel_string};
+}
+
 static void make_plan(struct script *s, size_t number, size_t name_width)
 {
 	const struct stream_event *event = &s->data->stream.events.items[number];

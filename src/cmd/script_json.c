@@ -180,15 +180,17 @@ static void add_field(struct json *j, const struct tracepoint_format *f,
 	}
 }
 
-static void add_trace(struct json *j, const struct script_plan *plan, const struct bytes_view *raw)
+static void add_trace(struct json *j, const struct script *s, const struct script_plan *plan,
+		      const struct bytes_view *raw)
 {
+	struct format_context context = script_format_context(s);
 	CLEANUP(buf_release) struct buf text = {};
 
 	if (!plan->format) {
 		kv_hex(j, "raw", raw->data, raw->size);
 		return;
 	}
-	tracepoint_format_print(plan->format, raw->data, raw->size, NULL, &text);
+	tracepoint_format_print(plan->format, raw->data, raw->size, &context, &text);
 	jw_kv_str(j, "trace", buf_str(&text));
 	jw_key(j, "fields");
 	jw_open(j, '{');
@@ -243,7 +245,7 @@ static void add_sample(struct json *j, const struct script *s, const struct reco
 	if ((parts & PERF_SAMPLE_CALLCHAIN) && !s->o.hide_chains)
 		add_chain(j, sample->chain, sample->chain_len);
 	if ((parts & PERF_SAMPLE_RAW) && sample->raw.data)
-		add_trace(j, plan, &sample->raw);
+		add_trace(j, s, plan, &sample->raw);
 	if (parts & PERF_SAMPLE_BRANCH_STACK)
 		add_branches(j, &sample->branches);
 	add_regs(j, "user_regs", &sample->regs_user, arch);

@@ -196,6 +196,8 @@ static void auxtrace_beyond_the_end(void **state)
 static void build_tracing(struct build *b, bool big_endian)
 {
 	static const char format[] = "name: open\nID: 0\nformat:\n";
+	static const char strings[] = "0xffffffff82819eb4 : \"a \\\"b\\\" : c\\n\"\n"
+				      "0x10 : no\nx : \"no\"\n0x1000 : \"\"\n";
 	struct build t = {.foreign = big_endian};
 
 	buf_add_mem(&t.out, "\027\010\104tracing0.6\0", 14);
@@ -211,6 +213,9 @@ static void build_tracing(struct build *b, bool big_endian)
 	build_u32(&t, 1);
 	build_u64(&t, sizeof(format) - 1);
 	buf_add(&t.out, format);
+	build_u32(&t, 0); /* symbols */
+	build_u32(&t, sizeof(strings) - 1);
+	buf_add(&t.out, strings);
 	build_zeros(&t, (8 - t.out.len % 8) % 8);
 	build_begin(b, USER_TRACING_DATA, 0);
 	build_u32(b, (uint32_t)t.out.len);
@@ -235,6 +240,10 @@ static void tracing_data(void **state)
 	assert_int_equal(s.p->facts.tracepoints.len, 1);
 	assert_int_equal(s.p->facts.tracing_page_size, 4096);
 	assert_false(s.p->facts.tracing_swap);
+	assert_int_equal(s.p->facts.strings.len, 2);
+	assert_string_equal(facts_string(&s.p->facts, 0xffffffff82819eb4), "a \\\"b\\\" : c");
+	assert_string_equal(facts_string(&s.p->facts, 0x1000), "");
+	assert_null(facts_string(&s.p->facts, 0x10));
 	assert_string_equal(s.p->stream.events.items[0].name, "files:open");
 	assert_int_equal(s.records.len, 1);
 	assert_int_equal(s.wrong_offsets, 0);
