@@ -110,7 +110,7 @@ static void note_cgroup(struct script *s, const struct cgroup_view *cgroup)
 
 static struct script_count *count_slot(struct script_counts *c, uint64_t id)
 {
-	size_t slot = (size_t)(id * 0x9e3779b97f4a7c15ull >> 20) & (c->slot_count - 1);
+	size_t slot = id_map_hash(id, c->seed) & (c->slot_count - 1);
 
 	while (c->slots[slot].used && c->slots[slot].id != id)
 		slot = (slot + 1) & (c->slot_count - 1);
@@ -124,8 +124,10 @@ static uint64_t count_since(struct script_counts *c, uint64_t id, uint64_t value
 	uint64_t before;
 
 	if (c->count * 2 >= c->slot_count) {
-		struct script_counts larger = {.slot_count =
-						       c->slot_count ? c->slot_count * 2 : 64};
+		struct script_counts larger = {
+			.slot_count = c->slot_count ? c->slot_count * 2 : 64,
+			.seed = id_map_seed(),
+		};
 
 		larger.slots = xcalloc(larger.slot_count, sizeof(*larger.slots));
 		for (size_t i = 0; i < c->slot_count; i++)

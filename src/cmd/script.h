@@ -117,6 +117,7 @@ struct script_counts {
 		bool used;
 	} * slots;
 	size_t count, slot_count;
+	uint64_t seed;
 };
 
 struct script {
