@@ -65,7 +65,7 @@ static inline char *put_i32(char *p, int32_t v, int width)
 	uint64_t size = (uint64_t)(v < 0 ? -(int64_t)v : v);
 	unsigned n = digits_count(size) + (v < 0);
 
-	if ((int)n < width)
+	if (width > 0 && n < (unsigned)width)
 		p = put_blanks(p, (size_t)width - n);
 	if (v < 0)
 		*p++ = '-';

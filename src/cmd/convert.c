@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -29,22 +30,25 @@ static const struct option_def convert_table[] = {
 	{},
 };
 
-/* How far out of order a file is can be known only after reading it; a pipe is read but once. */
+/*
+ * How far out of order a file is can be known only after reading it. What can be read but once
+ * (standard input, a pipe) is not even opened for that: its beginning would be gone.
+ */
 static bool is_out_of_order(const char *path)
 {
 	struct progress bar = progress_of("checking");
 	struct perfdata_options options = {.progress = progress_show, .ctx = &bar};
 	struct perfdata *p;
 	struct summary s = {};
+	struct stat st;
 	bool late;
 
+	if (!strcmp(path, "-") ||
+	    (!stat(path, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+		return true;
 	if (perfdata_open(&p, path, &options, NULL) < 0)
 		return false;
 	s.file = p;
-	if (!p->seekable) {
-		perfdata_close(p);
-		return true;
-	}
 	perfdata_read(p, &summary_visitor, &s, NULL);
 	progress_clear(&bar);
 	late = p->stream.order.late;
@@ -53,11 +57,22 @@ static bool is_out_of_order(const char *path)
 	return late;
 }
 
-static bool is_same_file(const char *a, const char *b)
+static bool is_same(const struct stat *a, const struct stat *b)
 {
-	struct stat x, y;
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
 
-	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+/* Whether writing @output would change @input: itself, or the directory that it is. */
+static bool is_same_file(const char *input, const char *output)
+{
+	CLEANUP(free_ptr) char *copy = xstrdup(output);
+	struct stat in, out, parent;
+
+	if (strcmp(input, "-") ? stat(input, &in) : fstat(STDIN_FILENO, &in))
+		return false;
+	if (S_ISDIR(in.st_mode) && !stat(dirname(copy), &parent) && is_same(&in, &parent))
+		return true;
+	return !stat(output, &out) && is_same(&in, &out) && !S_ISCHR(in.st_mode);
 }
 
 static void report(const struct convert_options *o, const struct rewrite *r)
@@ -90,8 +105,7 @@ static int to_perfdata(const struct convert_options *o, struct err *e)
 	bool written = false;
 	int result;
 
-	/* Standard input cannot be looked at first. */
-	options.whole = !strcmp(o->input, "-") || is_out_of_order(o->input);
+	options.whole = is_out_of_order(o->input);
 	result = perfdata_open(&r.from, o->input, &options, e);
 	if (result < 0)
 		return result;
@@ -116,7 +130,7 @@ static int to_json(const struct convert_options *o, struct err *e)
 	struct info info = {};
 	int r, fd;
 
-	options.whole = !strcmp(o->input, "-") || is_out_of_order(o->input);
+	options.whole = is_out_of_order(o->input);
 	r = perfdata_open(&info.file, o->input, &options, e);
 	if (r < 0)
 		return r;

@@ -89,8 +89,8 @@ void info_json(struct info *info)
 
 	jw_open(&j, '{');
 	jw_kv_str(&j, "file", p->path);
-	jw_kv_u64(&j, "bytes", p->file_size);
-	jw_kv_str(&j, "form", p->pipe ? "pipe" : "file");
+	jw_kv_u64(&j, "bytes", perfdata_bytes(p));
+	jw_kv_str(&j, "form", p->directory ? "directory" : p->pipe ? "pipe" : "file");
 	jw_kv_bool(&j, "foreign_byte_order", p->stream.swap);
 	jw_kv_bool(&j, "compressed", perfdata_is_compressed(p));
 	add_machine(&j, p);

@@ -84,12 +84,16 @@ static void add_form(struct info *info)
 {
 	const struct perfdata *p = info->file;
 	struct buf *out = row(info, "file");
+	uint64_t bytes = perfdata_bytes(p);
 
 	text_add_printable(out, p->path);
-	buf_add(out, ", ");
-	if (p->file_size)
-		buf_add_size(out, p->file_size);
+	if (bytes) {
+		buf_add(out, ", ");
+		buf_add_size(out, bytes);
+	}
 	buf_add(out, p->pipe ? ", pipe form" : "");
+	if (p->directory)
+		buf_addf(out, " in %zu files", p->parts.len);
 	if (perfdata_is_compressed(p))
 		add_compression(p, out);
 	buf_add_char(out, '\n');

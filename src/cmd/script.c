@@ -110,7 +110,7 @@ static void note_cgroup(struct script *s, const struct cgroup_view *cgroup)
 
 static struct script_count *count_slot(struct script_counts *c, uint64_t id)
 {
-	size_t slot = (size_t)(id * 0x9e3779b97f4a7c15ull >> 20) & (c->slot_count - 1);
+	size_t slot = id_map_hash(id, c->seed) & (c->slot_count - 1);
 
 	while (c->slots[slot].used && c->slots[slot].id != id)
 		slot = (slot + 1) & (c->slot_count - 1);
@@ -124,8 +124,10 @@ static uint64_t count_since(struct script_counts *c, uint64_t id, uint64_t value
 	uint64_t before;
 
 	if (c->count * 2 >= c->slot_count) {
-		struct script_counts larger = {.slot_count =
-						       c->slot_count ? c->slot_count * 2 : 64};
+		struct script_counts larger = {
+			.slot_count = c->slot_count ? c->slot_count * 2 : 64,
+			.seed = id_map_seed(),
+		};
 
 		larger.slots = xcalloc(larger.slot_count, sizeof(*larger.slots));
 		for (size_t i = 0; i < c->slot_count; i++)
@@ -144,8 +146,12 @@ static uint64_t count_since(struct script_counts *c, uint64_t id, uint64_t value
 
 /* ---- samples ---- */
 
-/* A sample that carries the values of a group stands for one sample of each member. */
-static void show_members(struct script *s, const struct record *r, const struct thread *thread)
+/*
+ * A sample that carries the values of a group stands for one sample of each member. Values are
+ * totals: those of a sample that is not shown are still what the next one is counted from.
+ */
+static void show_members(struct script *s, const struct record *r, const struct thread *thread,
+			 bool shown)
 {
 	const struct read_view *read = &r->sample.read;
 	struct stream *stream = &s->data->stream;
@@ -158,7 +164,7 @@ static void show_members(struct script *s, const struct record *r, const struct 
 		if (!event)
 			continue;
 		period = count_since(&s->counts, v.id, v.value);
-		if (period)
+		if (period && shown)
 			script_sample(s, r, event, &s->plans.items[event - stream->events.items],
 				      thread, period);
 	}
@@ -169,17 +175,16 @@ static void show_sample(struct script *s, const struct record *r, const struct s
 	const struct stream_event *event = raw->event;
 	const struct script_plan *plan = &s->plans.items[raw->event_index];
 	uint64_t parts = event->attr.sample_type;
-	const struct thread *thread;
+	const struct thread *thread = threads_get(&s->threads, r->id.pid, r->id.tid);
+	bool wanted = script_time_wanted(s, raw->time_ns) && script_cpu_wanted(s, r->id.cpu) &&
+		      script_thread_wanted(s, thread);
 
-	if (!script_time_wanted(s, raw->time_ns) || !script_cpu_wanted(s, r->id.cpu))
+	if (!s->o.json && (parts & PERF_SAMPLE_READ) && r->sample.read.has_id)
+		show_members(s, r, thread, wanted);
+	else if (!wanted)
 		return;
-	thread = threads_get(&s->threads, r->id.pid, r->id.tid);
-	if (!script_thread_wanted(s, thread))
-		return;
-	if (s->o.json)
+	else if (s->o.json)
 		script_json(s, r, raw, plan);
-	else if ((parts & PERF_SAMPLE_READ) && r->sample.read.has_id)
-		show_members(s, r, thread);
 	else
 		script_sample(s, r, event, plan, thread,
 			      parts & PERF_SAMPLE_PERIOD ? r->sample.period

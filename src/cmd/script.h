@@ -117,6 +117,7 @@ struct script_counts {
 		bool used;
 	} * slots;
 	size_t count, slot_count;
+	uint64_t seed;
 };
 
 struct script {
@@ -190,6 +191,9 @@ void script_header(struct script *s);
 
 /* Everything of @info->file, which is opened but not read, as one JSON document to @fd. */
 int script_document(struct info *info, int fd, struct err *e);
+
+/* What the file knows of the kernel that it came from, for the text of its tracepoints. */
+struct format_context script_format_context(const struct script *s);
 
 /* Where the text goes, as far as it is written; false once nobody reads it. */
 bool script_flush(struct script *s);

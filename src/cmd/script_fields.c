@@ -267,7 +267,8 @@ static struct tracepoint_format *find_format(struct script *s, const struct stre
 	const struct tracepoint_fact *fact;
 	struct tracepoint_format *format;
 	struct tracepoint_abi abi = {
-		.swap = s->data->stream.swap,
+		/* Not that of the file: raw data stays as it is when a recording is converted. */
+		.swap = facts->tracing_swap,
 		.long_bytes = (uint8_t)(facts->tracing_long_size ? facts->tracing_long_size : 8),
 	};
 
@@ -282,6 +283,18 @@ static struct tracepoint_format *find_format(struct script *s, const struct stre
 		return format;
 	free(format);
 	return NULL;
+}
+
+static const char *kernel_string(void *arg, uint64_t address)
+{
+	const struct script *s = arg;
+
+	return facts_string(&s->data->facts, address);
+}
+
+struct format_context script_format_context(const struct script *s)
+{
+	return (struct format_context){.arg = (void *)(uintptr_t)s, .string = kernel_string};
 }
 
 static void make_plan(struct script *s, size_t number, size_t name_width)

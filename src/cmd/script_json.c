@@ -6,6 +6,7 @@
 #include "base/digits.h"
 #include "base/json.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void add_address(struct json *j, uint64_t address)
@@ -136,6 +137,20 @@ static void add_branches(struct json *j, const struct branch_view *branches)
 	jw_close(j, ']');
 }
 
+/* Names are keys here, so each is there once: registers without one, and halves of vectors. */
+static void add_reg(struct json *j, unsigned reg, const char *arch, uint64_t value)
+{
+	const char *name = script_reg_name(reg, arch);
+	char key[32];
+
+	if (!strcmp(name, "unknown"))
+		snprintf(key, sizeof(key), "reg%u", reg);
+	else
+		snprintf(key, sizeof(key), "%s%s", name,
+			 reg % 2 && !strcmp(name, script_reg_name(reg - 1, arch)) ? "_high" : "");
+	kv_address(j, key, value);
+}
+
 static void add_regs(struct json *j, const char *key, const struct regs_view *regs,
 		     const char *arch)
 {
@@ -148,7 +163,7 @@ static void add_regs(struct json *j, const char *key, const struct regs_view *re
 	jw_kv_u64(j, "abi", regs->abi);
 	for (unsigned reg = 0; reg < 64; reg++)
 		if (regs->mask >> reg & 1)
-			kv_address(j, script_reg_name(reg, arch), regs->values[i++]);
+			add_reg(j, reg, arch, regs->values[i++]);
 	jw_close(j, '}');
 }
 
@@ -180,15 +195,17 @@ static void add_field(struct json *j, const struct tracepoint_format *f,
 	}
 }
 
-static void add_trace(struct json *j, const struct script_plan *plan, const struct bytes_view *raw)
+static void add_trace(struct json *j, const struct script *s, const struct script_plan *plan,
+		      const struct bytes_view *raw)
 {
+	struct format_context context = script_format_context(s);
 	CLEANUP(buf_release) struct buf text = {};
 
 	if (!plan->format) {
 		kv_hex(j, "raw", raw->data, raw->size);
 		return;
 	}
-	tracepoint_format_print(plan->format, raw->data, raw->size, NULL, &text);
+	tracepoint_format_print(plan->format, raw->data, raw->size, &context, &text);
 	jw_kv_str(j, "trace", buf_str(&text));
 	jw_key(j, "fields");
 	jw_open(j, '{');
@@ -243,7 +260,7 @@ static void add_sample(struct json *j, const struct script *s, const struct reco
 	if ((parts & PERF_SAMPLE_CALLCHAIN) && !s->o.hide_chains)
 		add_chain(j, sample->chain, sample->chain_len);
 	if ((parts & PERF_SAMPLE_RAW) && sample->raw.data)
-		add_trace(j, plan, &sample->raw);
+		add_trace(j, s, plan, &sample->raw);
 	if (parts & PERF_SAMPLE_BRANCH_STACK)
 		add_branches(j, &sample->branches);
 	add_regs(j, "user_regs", &sample->regs_user, arch);

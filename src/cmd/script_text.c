@@ -244,11 +244,13 @@ static void add_addr(struct script *s, const struct sample *sample,
 
 static void add_trace(struct script *s, const struct sample *sample, const struct script_plan *plan)
 {
+	struct format_context context = script_format_context(s);
 	size_t from = s->out.len;
 
 	if (!plan->format || !sample->raw.size)
 		return;
-	tracepoint_format_print(plan->format, sample->raw.data, sample->raw.size, NULL, &s->out);
+	tracepoint_format_print(plan->format, sample->raw.data, sample->raw.size, &context,
+				&s->out);
 	for (char *c = s->out.s + from; c < s->out.s + s->out.len; c++)
 		if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f)
 			*c = '?';

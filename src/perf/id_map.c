@@ -16,14 +16,23 @@ static void put(struct id_map *map, uint64_t id, uint32_t event)
 	map->slots[i] = (struct id_slot){id, event};
 }
 
-static void grow(struct id_map *map)
+uint64_t id_map_seed(void)
 {
-	struct id_map bigger = {.mask = map->slots ? 2 * map->mask + 1 : SLOTS_FIRST - 1};
+	uint64_t seed;
 
 	/* Early at boot there may be no random numbers yet; then the clock must do. */
-	if (getrandom(&bigger.seed, sizeof(bigger.seed), GRND_NONBLOCK) !=
-	    (ssize_t)sizeof(bigger.seed))
-		bigger.seed = clock_now_ns() * 0x9e3779b97f4a7c15ull;
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != (ssize_t)sizeof(seed))
+		seed = clock_now_ns() * 0x9e3779b97f4a7c15ull;
+	return seed;
+}
+
+static void grow(struct id_map *map)
+{
+	struct id_map bigger = {
+		.mask = map->slots ? 2 * map->mask + 1 : SLOTS_FIRST - 1,
+		.seed = id_map_seed(),
+	};
+
 	bigger.slots = xcalloc(bigger.mask + 1, sizeof(*bigger.slots));
 	for (size_t i = 0; map->slots && i <= map->mask; i++)
 		if (map->slots[i].id)

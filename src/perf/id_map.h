@@ -21,6 +21,9 @@ struct id_map {
 void id_map_add(struct id_map *map, uint64_t id, uint32_t event);
 void id_map_release(struct id_map *map);
 
+/* A number that nobody can foresee. */
+uint64_t id_map_seed(void);
+
 static inline size_t id_map_hash(uint64_t id, uint64_t seed)
 {
 	uint64_t h = (id ^ seed) * 0x9e3779b97f4a7c15ull;

@@ -311,6 +311,9 @@ void facts_release(struct perfdata_facts *f)
 	}
 	vec_release(&f->pmus);
 	vec_release(&f->build_ids);
+	vec_each(&f->strings, string)
+		free(string->text);
 	vec_release(&f->tracepoints);
+	vec_release(&f->strings);
 	*f = (struct perfdata_facts){};
 }

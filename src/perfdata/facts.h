@@ -31,6 +31,12 @@ struct tracepoint_fact {
 	char *format; /* the text of its format file */
 };
 
+/* A constant string of the recorded kernel, which tracepoints' data only points to. */
+struct string_fact {
+	uint64_t address;
+	char *text;
+};
+
 struct perfdata_facts {
 	char *hostname, *os_release, *version, *arch, *cpu_desc, *cpuid;
 	uint32_t cpus_online, cpus_available;
@@ -46,7 +52,9 @@ struct perfdata_facts {
 	VEC(struct build_id_fact) build_ids;
 	uint64_t build_id_names_bytes;
 	VEC(struct tracepoint_fact) tracepoints;
+	VEC(struct string_fact) strings;
 	uint32_t tracing_long_size, tracing_page_size; /* of the recorded machine */
+	bool tracing_swap; /* its tracepoints' data is of the other byte order */
 };
 
 /* Decodes one section and adds it to what is known; names and groups go to @stream's events. */
@@ -62,6 +70,9 @@ void facts_add_build_id(struct perfdata_facts *facts, struct cursor entry, uint1
 			bool has_size);
 
 const struct tracepoint_fact *facts_tracepoint(const struct perfdata_facts *facts, uint64_t id);
+
+/* NULL if the file does not say. */
+const char *facts_string(const struct perfdata_facts *facts, uint64_t address);
 
 /* Section names as perf calls them: "HOSTNAME" … */
 const char *feature_name(enum feature feature);

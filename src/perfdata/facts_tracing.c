@@ -1,6 +1,7 @@
 #include "perfdata/facts.h"
 #include "base/number.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /*
@@ -70,6 +71,48 @@ static void read_formats(struct perfdata_facts *f, struct cursor *c, const char 
 	}
 }
 
+/* A line of printk_formats: 0xffffffff8281a209 : "Start scheduler-tick". */
+static void add_string(struct perfdata_facts *f, char *line)
+{
+	static const char between[] = " : \"";
+	struct string_fact fact = {};
+	char *text = strstr(line, between), *end;
+
+	if (!text || f->strings.len >= COUNT_MAX)
+		return;
+	fact.address = strtoull(line, &end, 16);
+	if (end != text)
+		return;
+	text += strlen(between);
+	end = strrchr(text, '"');
+	if (!end)
+		return;
+	/* Formats of trace_printk() end their line, which here is not theirs to end. */
+	if (end - text >= 2 && end[-2] == '\\' && end[-1] == 'n')
+		end -= 2;
+	fact.text = xstrndup(text, (size_t)(end - text));
+	vec_push(&f->strings, fact);
+}
+
+/* Behind the formats: the symbols of the kernel, which no tool writes any more, and its strings.
+ * Files without them are as good. */
+static void read_strings(struct perfdata_facts *f, struct cursor c)
+{
+	CLEANUP(free_ptr) char *copy = NULL;
+	struct cursor text;
+	char *rest, *line;
+	uint32_t size;
+
+	cursor_skip(&c, cursor_u32(&c));
+	size = cursor_u32(&c);
+	text = cursor_part(&c, c.at, size);
+	if (c.failed || text.failed)
+		return;
+	copy = rest = xstrndup((const char *)text.data, text.size);
+	while ((line = strsep(&rest, "\n")))
+		add_string(f, line);
+}
+
 static void read_blob(struct perfdata_facts *f, struct cursor *c)
 {
 	struct cursor head = cursor_part(c, 0, sizeof(magic));
@@ -84,6 +127,7 @@ static void read_blob(struct perfdata_facts *f, struct cursor *c)
 	cursor_str(c); /* version */
 	big_endian = cursor_u8(c);
 	c->swap = big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	f->tracing_swap = c->swap;
 	f->tracing_long_size = cursor_u8(c);
 	f->tracing_page_size = cursor_u32(c);
 	skip_named(c); /* header_page */
@@ -97,6 +141,8 @@ static void read_blob(struct perfdata_facts *f, struct cursor *c)
 		if (system)
 			read_formats(f, c, system, count);
 	}
+	if (!c->failed)
+		read_strings(f, *c);
 }
 
 static int by_id(const void *a, const void *b)
@@ -114,6 +160,24 @@ const struct tracepoint_fact *facts_tracepoint(const struct perfdata_facts *fact
 	if (!facts->tracepoints.len)
 		return NULL;
 	return bsearch(&key, facts->tracepoints.items, facts->tracepoints.len, sizeof(key), by_id);
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = ((const struct string_fact *)a)->address;
+	uint64_t y = ((const struct string_fact *)b)->address;
+
+	return x < y ? -1 : x > y;
+}
+
+const char *facts_string(const struct perfdata_facts *facts, uint64_t address)
+{
+	const struct string_fact key = {.address = address}, *found;
+
+	if (!facts->strings.len)
+		return NULL;
+	found = bsearch(&key, facts->strings.items, facts->strings.len, sizeof(key), by_address);
+	return found ? found->text : NULL;
 }
 
 /* Tracepoints are known by their id only; now they have names. */
@@ -142,6 +206,9 @@ void facts_add_tracing(struct perfdata_facts *facts, struct stream *stream, stru
 		      sizeof(*facts->tracepoints.items), by_id);
 		name_events(facts, stream);
 	}
+	if (facts->strings.len)
+		qsort(facts->strings.items, facts->strings.len, sizeof(*facts->strings.items),
+		      by_address);
 	if (blob.failed)
 		stream_damage(stream, file_offset, "the tracepoints' formats are not valid");
 }

@@ -92,6 +92,9 @@ enum user_record {
 	USER_RECORD_END,
 };
 
+/* Of LOST_SAMPLES: BPF filters of perf record (--filter) did not want them. */
+#define MISC_LOST_BY_FILTER (1u << 15)
+
 /* Kinds of USER_EVENT_UPDATE: a u64 kind and the u64 id of the event come first, then the value. */
 enum event_update { UPDATE_UNIT = 0, UPDATE_SCALE = 1, UPDATE_NAME = 2, UPDATE_CPUS = 3 };
 

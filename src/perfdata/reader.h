@@ -68,6 +68,9 @@ void perfdata_close(struct perfdata *p);
 /* True once a compressed record was read. */
 bool perfdata_is_compressed(const struct perfdata *p);
 
+/* Of all its files, once they were read; 0: unknown. */
+uint64_t perfdata_bytes(const struct perfdata *p);
+
 /* Names the events that nothing has named, by their attr. */
 void perfdata_name_events(struct perfdata *p);
 

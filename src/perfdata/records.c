@@ -85,6 +85,11 @@ static void note_end(struct perfdata *p, const struct part *part)
 	else if (feed_left(&part->feed) || part->feed.skip)
 		stream_damage(&p->stream, end - feed_left(&part->feed),
 			      "the records end in the middle of one");
+	else if (part->size != UINT64_MAX && part->done < part->size)
+		stream_damage(&p->stream, end,
+			      "the file has become shorter while it was read: %llu bytes of its "
+			      "records are missing",
+			      (unsigned long long)(part->size - part->done));
 	if (part->inflate)
 		inflate_end(part->inflate);
 }
@@ -153,4 +158,14 @@ int perfdata_read(struct perfdata *p, const struct stream_visitor *visitor, void
 bool perfdata_is_compressed(const struct perfdata *p)
 {
 	return p->stream.counts[USER_COMPRESSED] || p->stream.counts[USER_COMPRESSED2];
+}
+
+uint64_t perfdata_bytes(const struct perfdata *p)
+{
+	uint64_t bytes = p->file_size;
+
+	/* The first part is that of the header. */
+	for (size_t i = 1; i < p->parts.len; i++)
+		bytes += p->parts.items[i].size;
+	return bytes;
 }

@@ -82,6 +82,40 @@ static void add_groups(struct feature_set *set, const struct stream *s)
 	}
 }
 
+static void add_times(struct feature_set *set, const struct perfdata_facts *f)
+{
+	struct buf *b;
+
+	if (f->last_sample_ns) {
+		b = feature_set_begin(set, FEATURE_SAMPLE_TIME);
+		feature_add_u64(b, f->first_sample_ns);
+		feature_add_u64(b, f->last_sample_ns);
+	}
+	if (f->clock_resolution_ns)
+		feature_add_u64(feature_set_begin(set, FEATURE_CLOCKID), f->clock_resolution_ns);
+	if (f->has_clock) {
+		b = feature_set_begin(set, FEATURE_CLOCK_DATA);
+		feature_add_u32(b, 1); /* version */
+		feature_add_u32(b, f->clock_id);
+		feature_add_u64(b, f->wall_ns);
+		feature_add_u64(b, f->clock_ns);
+	}
+}
+
+static void add_pmus(struct feature_set *set, const struct perfdata_facts *f)
+{
+	struct buf *b;
+
+	if (!f->pmus.len)
+		return;
+	b = feature_set_begin(set, FEATURE_PMU_MAPPINGS);
+	feature_add_u32(b, (uint32_t)f->pmus.len);
+	vec_each(&f->pmus, pmu) {
+		feature_add_u32(b, pmu->type);
+		feature_add_str(b, pmu->name);
+	}
+}
+
 /* What we understand of a foreign header, said in our byte order. */
 static void translate_features(struct rewrite *r)
 {
@@ -112,6 +146,8 @@ static void translate_features(struct rewrite *r)
 	add_event_desc(set, &r->from->stream);
 	add_groups(set, &r->from->stream);
 	add_build_ids(set, f);
+	add_times(set, f);
+	add_pmus(set, f);
 	/* These bytes name their own byte order. */
 	if (feature_set_has(&r->from->features, FEATURE_TRACING_DATA)) {
 		const struct buf *old = &r->from->features.sections[FEATURE_TRACING_DATA];

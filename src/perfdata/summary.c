@@ -18,6 +18,25 @@ static void widen(uint64_t time_ns, uint64_t *first_ns, uint64_t *last_ns)
 		*last_ns = time_ns;
 }
 
+/* Addresses, without the marks between them. */
+static uint64_t frames_of(const struct sample *sample)
+{
+	uint64_t frames = 0;
+
+	for (uint64_t i = 0; i < sample->chain_len; i++)
+		frames += sample->chain[i] < (uint64_t)PERF_CONTEXT_MAX;
+	return frames;
+}
+
+static void add_lost_samples(struct summary *s, const struct stream_record *from, uint64_t lost)
+{
+	/* What a filter of perf record has left out is counted by the same record. */
+	if (from->header->misc & MISC_LOST_BY_FILTER)
+		return;
+	s->lost_samples += lost;
+	event_of(s, from->event_index)->lost += lost;
+}
+
 static void add_sample(struct summary *s, const struct stream_record *from, const struct record *r)
 {
 	struct event_summary *event = event_of(s, from->event_index);
@@ -27,7 +46,7 @@ static void add_sample(struct summary *s, const struct stream_record *from, cons
 	/* Without a period in the sample it is the fixed one of the event. */
 	event->period +=
 		attr->sample_type & PERF_SAMPLE_PERIOD ? r->sample.period : attr->sample_period;
-	event->frames += r->sample.chain_len;
+	event->frames += frames_of(&r->sample);
 	widen(from->time_ns, &event->first_ns, &event->last_ns);
 }
 
@@ -53,8 +72,7 @@ static bool add_record(void *ctx, const struct stream_record *from)
 		s->lost_records += r.lost.lost;
 		break;
 	case PERF_RECORD_LOST_SAMPLES:
-		s->lost_samples += r.lost.lost;
-		event_of(s, from->event_index)->lost += r.lost.lost;
+		add_lost_samples(s, from, r.lost.lost);
 		break;
 	case PERF_RECORD_THROTTLE:
 		s->throttled++;

@@ -1,4 +1,5 @@
 #include "resolve/threads.h"
+#include "perf/id_map.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +9,7 @@
 
 static uint32_t slot_of(const struct threads *t, uint32_t tid)
 {
-	/* Fibonacci hashing: neighbours go far apart. */
-	return (uint32_t)((tid * 0x9e3779b97f4a7c15ull) >> 32) & (t->slot_count - 1);
+	return (uint32_t)id_map_hash(tid, t->seed) & (t->slot_count - 1);
 }
 
 static void set_comm(struct thread *thread, const char *comm)
@@ -153,7 +153,7 @@ void threads_record(struct threads *t, const struct record *r)
 
 void threads_init(struct threads *t)
 {
-	*t = (struct threads){.limit = THREADS_MAX};
+	*t = (struct threads){.limit = THREADS_MAX, .seed = id_map_seed()};
 	t->other.number = UNKNOWN_PID;
 	grow(t);
 	set_comm(threads_get(t, 0, 0), "swapper");

@@ -32,6 +32,7 @@ struct threads {
 	uint32_t count;
 	uint32_t *slots; /* number + 1, by the hash of the tid */
 	uint32_t slot_count;
+	uint64_t seed;       /* tids come from files: where they land is nobody's to choose */
 	struct thread *last; /* the one that was asked for last */
 	struct thread other; /* stands for all that found no room */
 	uint64_t dropped;

@@ -7,15 +7,11 @@ import struct
 import subprocess
 import unittest
 
-from helpers import TACHO, TOP, Case, load, needs_program
+from helpers import TACHO, TOP, Case, load, needs_program, needs_root, needs_tracefs
+from perfdata import byte_swapped, data_section
 
 CORPUS = os.path.join(os.path.dirname(TOP), "shared", "corpus")
 LINES = ["-F", "comm,tid,cpu,time,event,period,ip", "-G", "--ns"]
-
-
-def data_section(data):
-    """(offset, size) of the records of a file."""
-    return struct.unpack_from("<QQ", data, 40)
 
 
 class Convert(Case):
@@ -165,6 +161,83 @@ class Broken(Convert):
         self.assertEqual(self.lines(to), self.lines(path))
 
 
+class Foreign(Convert):
+    """Recordings of a big-endian machine, as tests/e2e/perfdata.py makes them of ours."""
+    RECORDED = {
+        "chains": ["-g", "-e", "cpu-clock,page-faults"],
+        "group": ["-e", "{cpu-clock,page-faults}:S", "-c", "200000"],
+        "data": ["-d", "-W", "-e", "page-faults", "-c", "3"],
+        "stack": ["--call-graph", "dwarf,512"],
+        "others": ["--switch-events", "--namespaces", "--all-cgroups", "-a"],
+    }
+    SHOW = ["-F", "-sym,-dso,-symoff", "--show-mmap-events", "--show-task-events",
+            "--show-switch-events", "--show-namespace-events", "--show-cgroup-events"]
+
+    def shown(self, path, *options):
+        result = self.tacho("script", "-i", path, *self.SHOW, *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def check(self, path):
+        with open(path, "rb") as f:
+            foreign = self.write("foreign.data", byte_swapped(f.read()))
+        to, _ = self.convert(foreign, "-q")
+        ours, theirs, converted = (self.info(x) for x in (path, foreign, to))
+        self.assertTrue(theirs["foreign_byte_order"])
+        self.assertFalse(converted["foreign_byte_order"])
+        for key in ("events", "machine", "command", "clock", "samples", "first_ns", "last_ns"):
+            self.assertEqual(ours.get(key), theirs.get(key), key)
+            self.assertEqual(ours.get(key), converted.get(key), key)
+        self.assertGreater(ours["samples"], 0)
+        self.assertEqual(self.shown(foreign), self.shown(path))
+        self.assertEqual(self.shown(to), self.shown(path))
+        # The header's own times and clock are there.
+        share = ["-F", "+tod", "--time", "10%/2"]
+        self.assertEqual(self.shown(to, *share), self.shown(path, *share))
+        perf = needs_program("perf")
+        lines = [subprocess.run([perf, "script", "-f", "-i", x, *self.SHOW], text=True,
+                                errors="replace", capture_output=True, check=True).stdout
+                 for x in (path, to)]
+        self.assertEqual(lines[0], lines[1])
+
+    def test_is_the_same(self):
+        needs_root("to record the whole system")
+        for name, options in self.RECORDED.items():
+            with self.subTest(name):
+                path = self.path(name + ".data")
+                result = self.tacho("record", "-q", *options, "-o", path, "--", *load("steps", 4, 200, 60))
+                self.assertEqual(result.returncode, 0, result.stderr)
+                self.check(path)
+
+    def test_tracepoints(self):
+        """Their data keeps its byte order, whatever that of the records is."""
+        needs_tracefs()
+        path = self.path("trace.data")
+        result = self.tacho("record", "-q", "-e", "sched:sched_switch,sched:sched_process_fork", "-o",
+                            path, "--", *load("steps", 4, 200, 60))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.check(path)
+        self.assertIn("prev_comm=", self.shown(path))
+
+
+class Fifo(Convert):
+    def test_is_read_once(self):
+        """A named pipe, or what a shell makes of <(…), cannot be looked at first."""
+        path = self.recorded()
+        for to in ("perfdata", "json"):
+            with self.subTest(to):
+                source = subprocess.Popen([TACHO, "convert", "-q", "-i", path, "--to", "perfdata",
+                                           "-o", "-"], stdout=subprocess.PIPE)
+                result = self.tacho("convert", "-i", "/dev/fd/%d" % source.stdout.fileno(),
+                                    "--to", to, "-o", self.path("to"),
+                                    pass_fds=[source.stdout.fileno()])
+                source.stdout.close()
+                source.wait()
+                self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.path("to"), encoding="utf-8") as f:
+            self.assertEqual(json.load(f)["recording"]["samples"], self.info(path)["samples"])
+
+
 class Usage(Convert):
     def test_wrong_usage(self):
         path = self.recorded()
@@ -176,6 +249,23 @@ class Usage(Convert):
             result = self.tacho("convert", *args)
             self.assertEqual(result.returncode, 2, args)
             self.assertIn(sentence, result.stderr)
+
+    def test_output_is_input(self):
+        path = self.recorded()
+        with open(path, "rb") as f:
+            before = f.read()
+        for to in ("perfdata", "json"):
+            with open(path, "rb") as f:
+                result = self.tacho("convert", "-i", "-", "--to", to, "-o", path, stdin=f)
+            self.assertEqual(result.returncode, 2, result.stderr)
+            self.assertIn("both input and output", result.stderr)
+        os.mkdir(self.path("parts"))
+        os.rename(path, self.path("parts/data"))
+        result = self.tacho("convert", "-i", self.path("parts"), "--to", "perfdata",
+                            "-o", self.path("parts/data"))
+        self.assertEqual(result.returncode, 2, result.stderr)
+        with open(self.path("parts/data"), "rb") as f:
+            self.assertEqual(f.read(), before)
 
     def test_failures(self):
         result = self.tacho("convert", "-i", self.path("none"), "--to", "json", "-o", "-")

@@ -6,7 +6,7 @@ import re
 import subprocess
 import unittest
 
-from helpers import TACHO, TOP, Case, environment
+from helpers import TACHO, TOP, Case, environment, load, needs_root
 
 CORPUS = os.path.abspath(os.path.join(TOP, os.pardir, "shared", "corpus"))
 # Samples that perf makes up while it decodes a trace: they are not in the file.
@@ -141,6 +141,35 @@ class Corpus(Info):
         data = open(path_of(truths()[0]), "rb").read()
         self.write("perf.data", data)
         self.assertIn("cpu-clock", self.info(cwd=self.home).stdout)
+
+
+class Forms(Info):
+    def test_pipe(self):
+        empty = b"PERFILE2" + b"\x10" + b"\0" * 7
+        text = self.info("-i", "-", input=empty, text=False).stdout.decode()
+        self.assertIn("standard input, pipe form\n", text)
+        self.assertIn("p, 16 B, pipe form\n", self.info(self.write("p", empty)).stdout)
+
+    def test_directory(self):
+        os.mkdir(self.path("d"))
+        for name in ("data", "data.0", "data.1"):
+            self.write("d/" + name, b"PERFILE2" + b"\x10" + b"\0" * 7 if name == "data" else
+                       b"\x44\0\0\0\0\0\x08\0")
+        seen = self.object(self.path("d"))
+        self.assertEqual((seen["form"], seen["bytes"]), ("directory", 32))
+        self.assertIn("32 B, pipe form in 3 files", self.info(self.path("d")).stdout)
+
+    def test_frames(self):
+        """Marks between the kernel's and the user's part of a stack are no frames."""
+        needs_root("to record kernel addresses")
+        path = self.path("g.data")
+        result = self.tacho("record", "-q", "-g", "-e", "cpu-clock", "-c", "500000", "-o", path,
+                            "--", *load("busy", 50))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = self.tacho("script", "--json", "-i", path).stdout.splitlines()
+        frames = sum(len(r["callchain"]) for r in map(json.loads, lines) if r["type"] == "SAMPLE")
+        self.assertGreater(frames, 0)
+        self.assertEqual(self.object(path)["events"][0]["frames"], frames)
 
 
 class Bad(Info):

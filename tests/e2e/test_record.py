@@ -15,43 +15,9 @@ import unittest
 from helpers import (AS_NOBODY, TACHO, Case, cgroup2_mount, eventually, has_pmu, in_terminal, load,
                      environment, needs_namespace, needs_no_pmu, needs_other_user, needs_program,
                      needs_root, needs_system_wide, needs_tracefs, online_cpus, plain)
+from perfdata import FORK, LOST, LOST_SAMPLES, SAMPLE, SWITCH, File
 
-MMAP, LOST, COMM, EXIT, FORK, SAMPLE, MMAP2, LOST_SAMPLES, SWITCH = 1, 2, 3, 4, 7, 9, 10, 13, 14
 FINISHED_ROUND, COMPRESSED = 68, 81
-
-
-class File:
-    """A perf.data file, as far as the tests look into it."""
-
-    def __init__(self, path):
-        with open(path, "rb") as data:
-            self.bytes = data.read()
-        magic, _, attr_size, attrs, attrs_size, data, size = struct.unpack_from("8sQQQQQQ", self.bytes)
-        assert magic == b"PERFILE2", magic
-        self.attrs = [self.bytes[attrs + i:attrs + i + attr_size]
-                      for i in range(0, attrs_size, attr_size)]
-        self.records = []
-        at, end = data, data + size
-        assert end <= len(self.bytes), (end, len(self.bytes))
-        while at < end:
-            kind, misc, length = struct.unpack_from("IHH", self.bytes, at)
-            assert length >= 8 and at + length <= end, (kind, length)
-            self.records.append((kind, misc, self.bytes[at + 8:at + length]))
-            at += length
-
-    def count(self, kind):
-        return sum(r[0] == kind for r in self.records)
-
-    def samples(self):
-        """(id, ip, pid, tid, time, cpu, period) of each; what all samples begin with but raw."""
-        return [struct.unpack_from("=QQiiQi4xQ", r[2]) for r in self.records if r[0] == SAMPLE]
-
-    def names(self):
-        """What processes were called."""
-        return {r[2][8:].split(b"\0")[0].decode() for r in self.records if r[0] == COMM}
-
-    def mapped(self):
-        return {r[2][64:].split(b"\0")[0].decode() for r in self.records if r[0] == MMAP2}
 
 
 class Record(Case):

@@ -13,10 +13,10 @@ import unittest
 
 from helpers import (TACHO, TOP, Case, environment, in_terminal, load, needs_program, needs_root,
                      needs_tracefs, plain)
+from perfdata import COMM, MMAP, MMAP2, SAMPLE, records_of
 
 CORPUS = os.environ.get("TACHO_CORPUS",
                         os.path.join(os.path.dirname(TOP), "shared", "corpus"))
-MMAP, COMM, SAMPLE, MMAP2 = 1, 3, 9, 10
 NAMELESS = ["-F", "-sym,-dso,-symoff"]
 OTHERS = ["--show-mmap-events", "--show-task-events", "--show-lost-events", "--show-switch-events",
           "--show-namespace-events", "--show-cgroup-events", "--show-bpf-events"]
@@ -52,22 +52,6 @@ class Recordings:
 
 
 recordings = Recordings()
-
-
-def records_of(data):
-    """(offset, type, size) of the records in the bytes of an uncompressed file or pipe."""
-    size, at, length = (struct.unpack_from("<Q", data, x)[0] for x in (8, 40, 48))
-    if size == 16:
-        at, length = 16, len(data) - 16
-    end = at + length
-    while at + 8 <= end:
-        kind, _, size = struct.unpack_from("<IHH", data, at)
-        if size < 8:
-            return
-        yield at, kind, size
-        at += size
-        if kind == 66:  # tracing data follows
-            at += struct.unpack_from("<I", data, at - size + 8)[0]
 
 
 def without_maps(path, to):
@@ -146,6 +130,10 @@ class BesidePerf(ScriptCase):
                                     self.script(path, "-F", "event").splitlines())
         self.assertGreater(names["cpu-clock:"], 0)
         self.assertGreater(names["page-faults:"], 0)
+        # What is counted goes on where nothing is shown.
+        for options in (["--time", "50%/2"], ["--comms", "load"]):
+            with self.subTest(options):
+                self.same(path, "-F", "comm,time,event,period", *options)
 
     def test_tracepoints(self):
         needs_tracefs()

@@ -192,13 +192,16 @@ static void auxtrace_beyond_the_end(void **state)
 	image_release(&im);
 }
 
-static void build_tracing(struct build *b)
+/* @big_endian: what it says of itself, whatever the byte order of the stream. */
+static void build_tracing(struct build *b, bool big_endian)
 {
 	static const char format[] = "name: open\nID: 0\nformat:\n";
-	struct build t = {};
+	static const char strings[] = "0xffffffff82819eb4 : \"a \\\"b\\\" : c\\n\"\n"
+				      "0x10 : no\nx : \"no\"\n0x1000 : \"\"\n";
+	struct build t = {.foreign = big_endian};
 
 	buf_add_mem(&t.out, "\027\010\104tracing0.6\0", 14);
-	buf_add_mem(&t.out, "\0\010", 2); /* little endian, long of 8 */
+	buf_add_mem(&t.out, big_endian ? "\1\010" : "\0\010", 2); /* and a long of 8 */
 	build_u32(&t, 4096);
 	buf_add_mem(&t.out, "header_page\0", 12);
 	build_u64(&t, 0);
@@ -210,6 +213,9 @@ static void build_tracing(struct build *b)
 	build_u32(&t, 1);
 	build_u64(&t, sizeof(format) - 1);
 	buf_add(&t.out, format);
+	build_u32(&t, 0); /* symbols */
+	build_u32(&t, sizeof(strings) - 1);
+	buf_add(&t.out, strings);
 	build_zeros(&t, (8 - t.out.len % 8) % 8);
 	build_begin(b, USER_TRACING_DATA, 0);
 	build_u32(b, (uint32_t)t.out.len);
@@ -226,16 +232,65 @@ static void tracing_data(void **state)
 	(void)state;
 	image_pipe(&im, 1);
 	build_patch(&im.b, 16 + 8, PERF_TYPE_TRACEPOINT, 4, false);
-	build_tracing(&im.b);
-	build_tracing(&im.b); /* a second one changes nothing */
+	build_tracing(&im.b, false);
+	build_tracing(&im.b, false); /* a second one changes nothing */
 	build_sample(&im.b, 100, 1);
 	assert_true(seen_image(&s, &im, NULL));
 	assert_int_equal(s.result, 0);
 	assert_int_equal(s.p->facts.tracepoints.len, 1);
 	assert_int_equal(s.p->facts.tracing_page_size, 4096);
+	assert_false(s.p->facts.tracing_swap);
+	assert_int_equal(s.p->facts.strings.len, 2);
+	assert_string_equal(facts_string(&s.p->facts, 0xffffffff82819eb4), "a \\\"b\\\" : c");
+	assert_string_equal(facts_string(&s.p->facts, 0x1000), "");
+	assert_null(facts_string(&s.p->facts, 0x10));
 	assert_string_equal(s.p->stream.events.items[0].name, "files:open");
 	assert_int_equal(s.records.len, 1);
 	assert_int_equal(s.wrong_offsets, 0);
+	seen_release(&s);
+	image_release(&im);
+}
+
+/* A converted recording is in our byte order, its tracepoints' data is as it was recorded. */
+static void tracing_data_of_the_other_byte_order(void **state)
+{
+	struct image im = {};
+	struct seen s = {.image = &im};
+
+	(void)state;
+	image_pipe(&im, 1);
+	build_patch(&im.b, 16 + 8, PERF_TYPE_TRACEPOINT, 4, false);
+	build_tracing(&im.b, true);
+	build_sample(&im.b, 100, 1);
+	assert_true(seen_image(&s, &im, NULL));
+	assert_int_equal(s.result, 0);
+	assert_false(s.p->stream.swap);
+	assert_true(s.p->facts.tracing_swap);
+	assert_int_equal(s.p->facts.tracing_page_size, 4096);
+	assert_string_equal(s.p->stream.events.items[0].name, "files:open");
+	seen_release(&s);
+	image_release(&im);
+}
+
+/* LOST_SAMPLES also counts what a filter did not want. */
+static void filtered_is_not_lost(void **state)
+{
+	struct image im = {};
+	struct seen s = {.image = &im};
+
+	(void)state;
+	image_pipe(&im, 1);
+	for (unsigned i = 0; i < 2; i++) {
+		build_begin(&im.b, PERF_RECORD_LOST_SAMPLES, i ? MISC_LOST_BY_FILTER : 0);
+		build_u64(&im.b, i ? 1000 : 3);
+		build_zeros(&im.b, 16); /* task and time */
+		build_u64(&im.b, 11);
+		build_end(&im.b);
+	}
+	assert_true(seen_image(&s, &im, NULL));
+	assert_int_equal(s.result, 0);
+	assert_int_equal(s.summary.lost_samples, 3);
+	assert_int_equal(s.summary.events.items[0].lost, 3);
 	seen_release(&s);
 	image_release(&im);
 }
@@ -247,7 +302,7 @@ static void cut_anywhere(void **state)
 	(void)state;
 	image_pipe(&im, 2);
 	build_update(&im.b, UPDATE_NAME, 11, "the second");
-	build_tracing(&im.b);
+	build_tracing(&im.b, false);
 	build_sample(&im.b, 300, 12);
 	for (size_t len = 0; len < im.b.out.len; len++) {
 		struct seen s = {};
@@ -420,6 +475,8 @@ int main(void)
 		cmocka_unit_test(huge_trace_is_not_read),
 		cmocka_unit_test(auxtrace_beyond_the_end),
 		cmocka_unit_test(tracing_data),
+		cmocka_unit_test(tracing_data_of_the_other_byte_order),
+		cmocka_unit_test(filtered_is_not_lost),
 		cmocka_unit_test(cut_anywhere),
 		cmocka_unit_test(long_names_are_cut),
 		cmocka_unit_test(from_a_pipe),

@@ -45,6 +45,19 @@ static void idle_task(void **state)
 	threads_release(&t);
 }
 
+/* Whoever writes a file must not know which tids share a place. */
+static void places_cannot_be_foreseen(void **state)
+{
+	struct threads a, b;
+
+	(void)state;
+	threads_init(&a);
+	threads_init(&b);
+	assert_int_not_equal(a.seed, b.seed);
+	threads_release(&a);
+	threads_release(&b);
+}
+
 static void unknown_tasks(void **state)
 {
 	struct threads t;
@@ -190,13 +203,10 @@ static void too_many_tasks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(idle_task),
-		cmocka_unit_test(unknown_tasks),
-		cmocka_unit_test(names),
-		cmocka_unit_test(forks),
-		cmocka_unit_test(numbers_used_again),
-		cmocka_unit_test(many_tasks),
-		cmocka_unit_test(too_many_tasks),
+		cmocka_unit_test(idle_task),     cmocka_unit_test(places_cannot_be_foreseen),
+		cmocka_unit_test(unknown_tasks), cmocka_unit_test(names),
+		cmocka_unit_test(forks),         cmocka_unit_test(numbers_used_again),
+		cmocka_unit_test(many_tasks),    cmocka_unit_test(too_many_tasks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
