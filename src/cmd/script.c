@@ -64,7 +64,7 @@ bool script_flush(struct script *s)
 		return true;
 	/* Somebody who has seen enough is no failure. */
 	if (errno != EPIPE)
-		s->problem.code = EIO;
+		s->problem.code = errno;
 	return false;
 }
 
@@ -385,7 +385,9 @@ int script_document(struct info *info, int fd, struct err *e)
 	buf_add_mem(&s.out, info->out.s, info->out.len);
 	buf_add(&s.out, "}\n");
 	if (!script_flush(&s) || s.problem.code)
-		r = err_set(e, EIO, "cannot write the output");
+		r = err_set(e, s.problem.code ? s.problem.code : EPIPE,
+			    "cannot write the output, which is not whole: %s",
+			    strerror(s.problem.code ? s.problem.code : EPIPE));
 	s.data = NULL; /* the caller's */
 	release(&s);
 	return r;
