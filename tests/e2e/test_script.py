@@ -40,7 +40,8 @@ class Recordings:
         if name not in self.made:
             path = os.path.join(self.directory, name)
             pipe = "--pipe" in options
-            argv = [perf, "record", "-q", "-o", "-" if pipe else path,
+            # perf 6.1 may abort when somebody loads BPF programs meanwhile, unless it is told not to look.
+            argv = [perf, "record", "-q", "--no-bpf-event", "-o", "-" if pipe else path,
                     *[o for o in options if o != "--pipe"],
                     "--", *load("steps", 12, 2000, 60)]
             with open(path if pipe else os.devnull, "wb") as out:
