@@ -1,6 +1,6 @@
 /*
- * A streaming JSON writer into a buf. Named jw_ because jansson has json_.It puts the commas; strings are escaped, and bytes that are
- * not UTF-8 become U+FFFD, so that the output always parses.
+ * A streaming JSON writer into a buf. Named jw_ because jansson has json_. It puts the commas;
+ * strings are escaped, and bytes that are not UTF-8 become U+FFFD, so that the output always parses.
  *
  *	struct json j = jw_to(&buf);
  *	jw_open(&j, '{'); jw_key(&j, "n"); jw_u64(&j, 3); jw_close(&j, '}');
