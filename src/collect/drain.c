@@ -1,6 +1,6 @@
 #include "collect/drain.h"
 #include "collect/punctual.h"
-#include "perf/abi.h"
+#include "perf/record.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -25,6 +25,7 @@ struct drain {
 	struct sink *sink;
 	mapping_visitor visit;
 	void *ctx;
+	struct layout layout; /* what the records of all our events have in common */
 	pthread_mutex_t visiting;
 	struct drainer *drainers; /* the first is the caller's own thread */
 	unsigned count, started;
@@ -49,6 +50,9 @@ struct drain *drain_new(struct sampling *sampling, unsigned threads, mapping_vis
 	struct drain *d = xcalloc(1, sizeof(*d));
 
 	d->sampling = sampling;
+	/* Samples of all events begin alike; see sampling_attr.c. */
+	if (sampling->rows.len)
+		layout_init(&d->layout, &sampling->rows.items[0].attr);
 	d->visit = visit;
 	d->ctx = ctx;
 	d->count = threads;
@@ -64,23 +68,42 @@ struct drain *drain_new(struct sampling *sampling, unsigned threads, mapping_vis
 
 /* ---- one ring ---- */
 
-static void look_at_mapping(struct drain *d, const struct ring_view *view, size_t at, size_t size)
+/* The rare records that say something about the recording itself, through the decoder of all. */
+static void look_at(struct drainer *t, const struct ring_view *view, size_t at, size_t size)
 {
-	unsigned char copy[RECORD_BYTES_MAX];
+	uint64_t copy[(RECORD_BYTES_MAX + 8) / 8];
+	struct drain *d = t->drain;
+	struct record r;
+	const char *reason;
 
-	if (!ring_view_copy(view, at, copy, size))
+	if (!ring_view_copy(view, at, copy, size) ||
+	    record_decode(&d->layout, copy, &r, &reason) < 0)
 		return;
-	pthread_mutex_lock(&d->visiting);
-	d->visit(d->ctx, copy, size);
-	pthread_mutex_unlock(&d->visiting);
+	switch (r.type) {
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		t->counts.lost += r.lost.lost;
+		break;
+	case PERF_RECORD_THROTTLE:
+		t->counts.throttled++;
+		break;
+	case PERF_RECORD_MMAP2:
+		if (!r.mmap.build_id)
+			break;
+		pthread_mutex_lock(&d->visiting);
+		d->visit(d->ctx, copy, size);
+		pthread_mutex_unlock(&d->visiting);
+		break;
+	default:
+		break;
+	}
 }
 
-/* The number behind the header, or behind it and an id. */
-static uint64_t number_at(const struct ring_view *view, size_t at)
+static uint64_t sample_time(const struct ring_view *view, size_t at)
 {
 	uint64_t value = 0;
 
-	ring_view_copy(view, at, &value, sizeof(value));
+	ring_view_copy(view, at + SAMPLE_TIME_OFFSET, &value, sizeof(value));
 	return value;
 }
 
@@ -104,20 +127,15 @@ static size_t walk(struct drainer *t, const struct ring_view *view)
 		switch (header->type) {
 		case PERF_RECORD_SAMPLE:
 			t->counts.samples++;
-			span_widen(&t->samples, number_at(view, at + SAMPLE_TIME_OFFSET));
+			span_widen(&t->samples, sample_time(view, at));
 			break;
 		case PERF_RECORD_LOST:
-			t->counts.lost += number_at(view, at + 16);
-			break;
 		case PERF_RECORD_LOST_SAMPLES:
-			t->counts.lost += number_at(view, at + 8);
-			break;
 		case PERF_RECORD_THROTTLE:
-			t->counts.throttled++;
-			break;
 		case PERF_RECORD_MMAP2:
-			if (header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
-				look_at_mapping(t->drain, view, at, header->size);
+			look_at(t, view, at, header->size);
+			break;
+		default:
 			break;
 		}
 		at += header->size;
