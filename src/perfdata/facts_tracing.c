@@ -98,9 +98,8 @@ static void add_string(struct perfdata_facts *f, char *line)
  * Files without them are as good. */
 static void read_strings(struct perfdata_facts *f, struct cursor c)
 {
-	CLEANUP(free_ptr) char *copy = NULL;
 	struct cursor text;
-	char *rest, *line;
+	char *copy, *rest, *line;
 	uint32_t size;
 
 	cursor_skip(&c, cursor_u32(&c));
@@ -111,6 +110,7 @@ static void read_strings(struct perfdata_facts *f, struct cursor c)
 	copy = rest = xstrndup((const char *)text.data, text.size);
 	while ((line = strsep(&rest, "\n")))
 		add_string(f, line);
+	free(copy);
 }
 
 static void read_blob(struct perfdata_facts *f, struct cursor *c)
