@@ -146,11 +146,21 @@ static int append_lost(struct recorder *r, struct err *e)
 	return result;
 }
 
+static void tell_gaps(struct recorder *r)
+{
+	CLEANUP(strvec_release) strvec notes = {};
+
+	sampling_note_gaps(&r->sampling, &notes);
+	vec_each(&notes, note)
+		recorder_say(r, MESSAGE_NOTE, *note);
+}
+
 int recorder_finish(struct recorder *r, struct err *e)
 {
 	int result, closed;
 
 	sampling_disable(&r->sampling);
+	tell_gaps(r);
 	if (!r->sink)
 		return 0;
 	/* Not recorder_round(): that might begin another file. */

@@ -1,4 +1,5 @@
 #include "perf/sampling.h"
+#include "base/clock.h"
 #include "perf/open.h"
 #include "perf/topology.h"
 
@@ -381,6 +382,38 @@ uint64_t sampling_lost(const struct sampling_row *row)
 		if (*fd >= 0 && read(*fd, values, sizeof(values)) == sizeof(values))
 			lost += values[4];
 	return lost;
+}
+
+/* Time that the counter was there for; the second word of any form of reading. */
+static uint64_t time_enabled(int fd)
+{
+	uint64_t values[1024];
+
+	return read(fd, values, sizeof(values)) >= 16 ? values[1] : 0;
+}
+
+#define AWAY_MIN_NS (100 * NS_PER_MSEC)
+
+void sampling_note_gaps(struct sampling *s, strvec *ret_notes)
+{
+	uint64_t *enabled = xcalloc(s->rings.len + 1, sizeof(*enabled)), longest = 0;
+
+	/* Tasks come and go, and so does the time of a cgroup; that of a CPU should not. */
+	for (size_t i = 0; i < s->rings.len && !s->target->tasks.len && !s->target->cgroups.len;
+	     i++) {
+		const struct sampling_ring *ring = &s->rings.items[i];
+
+		enabled[i] = ring->fds.len ? time_enabled(ring->fds.items[0]) : 0;
+		longest = enabled[i] > longest ? enabled[i] : longest;
+	}
+	for (size_t i = 0; longest && i < s->rings.len; i++)
+		if (longest - enabled[i] > AWAY_MIN_NS)
+			vec_push(ret_notes,
+				 xasprintf("CPU %d was taken offline: of %.1f s only %.1f s of it "
+					   "are recorded",
+					   s->rings.items[i].cpu, (double)longest / 1e9,
+					   (double)enabled[i] / 1e9));
+	free(enabled);
 }
 
 void sampling_close(struct sampling *s)

@@ -84,6 +84,8 @@ void sampling_disable(struct sampling *s);
 
 /* Samples of a row that found no room, as the kernel counts them (since Linux 6.0). */
 uint64_t sampling_lost(const struct sampling_row *row);
+/* Sentences about CPUs that were taken away meanwhile: the kernel says nothing about it. */
+void sampling_note_gaps(struct sampling *s, strvec *ret_notes);
 void sampling_close(struct sampling *s);
 
 /* ---- shared by its files ---- */

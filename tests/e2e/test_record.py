@@ -244,6 +244,24 @@ class Places(Record):
         # Mappings are made on any CPU.
         self.assertIn(load()[0], data.mapped())
 
+    @unittest.skipUnless(os.environ.get("TACHO_TEST_HOTPLUG"),
+                         "takes CPU 1 offline for a second; set TACHO_TEST_HOTPLUG=1 to allow it")
+    def test_cpu_goes_away(self):
+        needs_root("to take a CPU offline")
+        switch = "/sys/devices/system/cpu/cpu1/online"
+        recording = self.start_record("-a", "-F", "100", "--timeout", "3000", stderr=subprocess.PIPE)
+        time.sleep(1)
+        try:
+            with open(switch, "w", encoding="ascii") as f:
+                f.write("0")
+            time.sleep(0.5)
+        finally:
+            with open(switch, "w", encoding="ascii") as f:
+                f.write("1")
+        said = recording.communicate(timeout=30)[1]
+        said = said.decode() if isinstance(said, bytes) else said
+        self.assertRegex(said, r"CPU 1 was taken offline: of 3\.\d s only [012]\.\d s of it are recorded")
+
     def test_threads_read_the_same(self):
         needs_system_wide()
         if len(online_cpus()) < 2:
