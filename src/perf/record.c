@@ -33,7 +33,7 @@ ALWAYS_INLINE void walk_mmap2(struct walk *w, uint16_t misc, struct mmap_view *m
 		id = walk_bytes(w, 24); /* size, 3 bytes reserved, 20 bytes */
 		if (!id)
 			return;
-		m->build_id_size = id[0] < 20 ? id[0] : 20;
+		m->build_id_size = id[0] <= 20 ? id[0] : 0; /* more is a lie */
 		m->build_id = id + 4;
 	} else {
 		m->major = walk_u32(w, swap);

@@ -1,4 +1,5 @@
 #include "perfdata/build_id_table.h"
+#include "perf/record.h"
 #include "perf/synth_read.h"
 
 #include <stdio.h>
@@ -7,11 +8,6 @@
 #define ENTRIES_MAX  100000
 #define NAME_MAX_LEN 4096
 #define NAME_ALIGN   64u
-/* The size of the id stands in the byte behind its room of 20. */
-#define MISC_BUILD_ID_SIZE (1u << 15)
-/* Of struct mmap2: before the union of inode and build id, and before the name. */
-#define MMAP2_ID_AT   40
-#define MMAP2_NAME_AT 72
 
 struct entry {
 	char *name;
@@ -117,18 +113,19 @@ void build_id_table_add(struct build_id_table *t, int32_t pid, uint16_t cpumode,
 	*slot = (uint32_t)++t->count;
 }
 
-static void see_mmap2(struct build_id_table *t, const unsigned char *record,
-		      const struct perf_event_header *header)
+static void see_mmap2(struct build_id_table *t, const unsigned char *record)
 {
-	const char *name = (const char *)record + MMAP2_NAME_AT;
+	/* The name ends by itself: where the record's id begins does not matter. */
+	static const struct layout without_id;
 	struct build_id id = {};
+	const char *reason;
+	struct record r;
 
-	if (!(header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) || header->size <= MMAP2_NAME_AT ||
-	    !memchr(name, '\0', header->size - MMAP2_NAME_AT))
+	if (record_decode(&without_id, record, &r, &reason) < 0 || !r.mmap.build_id)
 		return;
-	id.size = record[MMAP2_ID_AT];
-	memcpy(id.bytes, record + MMAP2_ID_AT + 4, sizeof(id.bytes));
-	build_id_table_add(t, -1, header->misc & PERF_RECORD_MISC_CPUMODE_MASK, &id, name);
+	id.size = r.mmap.build_id_size;
+	memcpy(id.bytes, r.mmap.build_id, sizeof(id.bytes));
+	build_id_table_add(t, -1, r.misc & PERF_RECORD_MISC_CPUMODE_MASK, &id, r.mmap.filename);
 }
 
 void build_id_table_see(struct build_id_table *t, const void *records, size_t size)
@@ -141,7 +138,7 @@ void build_id_table_see(struct build_id_table *t, const void *records, size_t si
 		if (header.size < sizeof(header) || header.size > size - at)
 			return;
 		if (header.type == PERF_RECORD_MMAP2)
-			see_mmap2(t, bytes + at, &header);
+			see_mmap2(t, bytes + at);
 	}
 }
 

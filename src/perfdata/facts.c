@@ -137,8 +137,6 @@ void facts_add_build_id(struct perfdata_facts *f, struct cursor entry, uint16_t 
 	vec_push(&f->build_ids, fact);
 }
 
-#define MISC_BUILD_ID_SIZE (1u << 15)
-
 static void read_build_ids(struct perfdata_facts *f, struct cursor *c)
 {
 	while (!cursor_done(c)) {

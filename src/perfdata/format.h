@@ -95,6 +95,9 @@ enum user_record {
 /* Of LOST_SAMPLES: BPF filters of perf record (--filter) did not want them. */
 #define MISC_LOST_BY_FILTER (1u << 15)
 
+/* Of build ids: the size of the id stands in the byte behind its room of 20. */
+#define MISC_BUILD_ID_SIZE (1u << 15)
+
 /* Kinds of USER_EVENT_UPDATE: a u64 kind and the u64 id of the event come first, then the value. */
 enum event_update { UPDATE_UNIT = 0, UPDATE_SCALE = 1, UPDATE_NAME = 2, UPDATE_CPUS = 3 };
 

@@ -29,7 +29,7 @@ static void add_build_ids(struct feature_set *set, const struct perfdata_facts *
 	vec_each(&f->build_ids, id) {
 		size_t name = (strlen(id->filename) + 8) & ~(size_t)7;
 		unsigned char bytes[24] = {};
-		struct perf_event_header h = {.misc = id->misc | (1u << 15)};
+		struct perf_event_header h = {.misc = id->misc | MISC_BUILD_ID_SIZE};
 
 		if (sizeof(h) + 28 + name > RECORD_BYTES_MAX)
 			continue;

@@ -131,7 +131,7 @@ bool user_record(struct perfdata *p, const unsigned char *bytes, uint64_t file_o
 		valid = add_feature(p, &c, file_offset);
 		break;
 	case USER_BUILD_ID:
-		facts_add_build_id(&p->facts, c, h->misc, h->misc & (1u << 15));
+		facts_add_build_id(&p->facts, c, h->misc, h->misc & MISC_BUILD_ID_SIZE);
 		break;
 	case USER_TRACING_DATA:
 		valid = begin_tracing(p, &c, file_offset, ret_skip);
