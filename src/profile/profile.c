@@ -1,0 +1,253 @@
+#include "profile/profile.h"
+
+#include <string.h>
+
+/* ---- strings ---- */
+
+static size_t string_len(const struct profile_strings *s, uint32_t n)
+{
+	size_t end = n + 1 < s->starts.len ? s->starts.items[n + 1] : s->bytes.len;
+
+	return end - s->starts.items[n] - 1;
+}
+
+string_id profile_string_n(struct profile *p, const char *text, size_t len)
+{
+	struct profile_strings *s = &p->strings;
+	uint64_t hash = hash_bytes(text, len, p->seed);
+	size_t at = slots_begin(&s->slots, hash);
+	uint32_t n;
+
+	if (!len)
+		return (string_id){};
+	while ((n = slots_next(&s->slots, hash, &at)))
+		if (string_len(s, n) == len &&
+		    !memcmp(s->bytes.items + s->starts.items[n], text, len))
+			return (string_id){n};
+	if (s->bytes.len + len + 1 > PROFILE_STRING_BYTES_MAX) {
+		p->refused++;
+		return (string_id){};
+	}
+	n = (uint32_t)s->starts.len;
+	vec_push(&s->starts, (uint32_t)s->bytes.len);
+	vec_reserve(&s->bytes, s->bytes.len + len + 1);
+	memcpy(s->bytes.items + s->bytes.len, text, len);
+	s->bytes.len += len;
+	s->bytes.items[s->bytes.len++] = '\0';
+	slots_add(&s->slots, hash, n);
+	return (string_id){n};
+}
+
+string_id profile_string(struct profile *p, const char *text)
+{
+	return profile_string_n(p, text, strlen(text));
+}
+
+/* ---- code ---- */
+
+module_id profile_module(struct profile *p, const char *path, const char *build_id,
+			 enum code_kind kind)
+{
+	string_id id = profile_string(p, path);
+	string_id build = build_id ? profile_string(p, build_id) : (string_id){};
+	const char *slash = strrchr(path, '/');
+	uint64_t hash = hash_mix(p->seed ^ id.n, build.n);
+	size_t at = slots_begin(&p->module_slots, hash);
+	uint32_t n;
+
+	while ((n = slots_next(&p->module_slots, hash, &at)))
+		if (p->modules.items[n].path.n == id.n && p->modules.items[n].build_id.n == build.n)
+			return (module_id){n};
+	n = (uint32_t)p->modules.len;
+	vec_push(&p->modules,
+		 (struct profile_module){
+			 .path = id,
+			 .name = profile_string(p, slash && slash[1] ? slash + 1 : path),
+			 .build_id = build,
+			 .kind = kind,
+		 });
+	slots_add(&p->module_slots, hash, n);
+	return (module_id){n};
+}
+
+function_id profile_function(struct profile *p, const struct profile_function *f)
+{
+	uint64_t hash = hash_mix(hash_mix(p->seed ^ f->name.n, f->module.n), f->start);
+	size_t at = slots_begin(&p->function_slots, hash);
+	uint32_t n;
+
+	while ((n = slots_next(&p->function_slots, hash, &at))) {
+		const struct profile_function *known = &p->functions.items[n];
+
+		if (known->name.n == f->name.n && known->module.n == f->module.n &&
+		    known->start == f->start)
+			return (function_id){n};
+	}
+	if (p->functions.len >= PROFILE_FRAMES_MAX) {
+		p->refused++;
+		return (function_id){};
+	}
+	n = (uint32_t)p->functions.len;
+	vec_push(&p->functions, *f);
+	slots_add(&p->function_slots, hash, n);
+	return (function_id){n};
+}
+
+frame_id profile_frame(struct profile *p, module_id module, uint64_t address)
+{
+	uint64_t hash = hash_mix(p->seed ^ module.n, address);
+	size_t at = slots_begin(&p->frame_slots, hash);
+	uint32_t n;
+
+	while ((n = slots_next(&p->frame_slots, hash, &at)))
+		if (p->frames.items[n].address == address &&
+		    p->frames.items[n].module.n == module.n)
+			return (frame_id){n};
+	if (p->frames.len >= PROFILE_FRAMES_MAX) {
+		p->refused++;
+		return (frame_id){};
+	}
+	n = (uint32_t)p->frames.len;
+	vec_push(&p->frames, (struct profile_frame){.module = module, .address = address});
+	slots_add(&p->frame_slots, hash, n);
+	return (frame_id){n};
+}
+
+frame_id profile_frame_named(struct profile *p, const char *name, size_t len, enum code_kind kind)
+{
+	struct profile_function f = {
+		.name = profile_string_n(p, name, len), .kind = kind, .named = true};
+	struct frame_name names = {.function = profile_function(p, &f)};
+	/* The module "none" has no addresses of its own: the function's number serves as one. */
+	frame_id frame = profile_frame(p, (module_id){}, names.function.n);
+
+	profile_name_frame(p, frame, &names, 1);
+	return frame;
+}
+
+void profile_name_frame(struct profile *p, frame_id frame, const struct frame_name *names,
+			uint32_t count)
+{
+	struct profile_frame *f = &p->frames.items[frame.n];
+
+	if (f->names || !frame.n || !count)
+		return;
+	f->names = (uint32_t)p->names.len;
+	f->name_count = count;
+	for (uint32_t i = 0; i < count; i++)
+		vec_push(&p->names, names[i]);
+}
+
+stack_id profile_stack(struct profile *p, stack_id parent, frame_id frame)
+{
+	uint64_t hash = hash_mix(p->seed ^ parent.n, frame.n);
+	size_t at = slots_begin(&p->stack_slots, hash);
+	uint32_t n;
+
+	while ((n = slots_next(&p->stack_slots, hash, &at)))
+		if (p->stacks.items[n].parent.n == parent.n &&
+		    p->stacks.items[n].frame.n == frame.n)
+			return (stack_id){n};
+	if (p->stacks.len >= PROFILE_STACKS_MAX) {
+		p->refused++;
+		return (stack_id){};
+	}
+	n = (uint32_t)p->stacks.len;
+	vec_push(&p->stacks, (struct profile_stack){parent, frame});
+	slots_add(&p->stack_slots, hash, n);
+	return (stack_id){n};
+}
+
+/* ---- samples ---- */
+
+thread_id profile_thread(struct profile *p, uint32_t pid, uint32_t tid, string_id comm)
+{
+	uint64_t hash = hash_mix(p->seed ^ ((uint64_t)pid << 32 | tid), comm.n);
+	size_t at = slots_begin(&p->thread_slots, hash);
+	uint32_t n;
+
+	while ((n = slots_next(&p->thread_slots, hash, &at))) {
+		const struct profile_thread *t = &p->threads.items[n];
+
+		if (t->pid == pid && t->tid == tid && t->comm.n == comm.n)
+			return (thread_id){n};
+	}
+	n = (uint32_t)p->threads.len;
+	vec_push(&p->threads, (struct profile_thread){pid, tid, comm});
+	slots_add(&p->thread_slots, hash, n);
+	return (thread_id){n};
+}
+
+event_id profile_event(struct profile *p, const char *name)
+{
+	string_id id = profile_string(p, name);
+
+	vec_each(&p->events, event)
+		if (event->name.n == id.n)
+			return (event_id){(uint32_t)(event - p->events.items)};
+	vec_push(&p->events, (struct profile_event){.name = id});
+	return (event_id){(uint32_t)p->events.len - 1};
+}
+
+void profile_add(struct profile *p, const struct profile_row *row)
+{
+	uint64_t hash =
+		hash_mix(p->seed ^ ((uint64_t)row->thread.n << 32 | row->stack.n),
+			 (uint64_t)row->event.n << 48 ^ (uint64_t)row->cpu << 32 ^ row->bucket);
+	size_t at = slots_begin(&p->row_slots, hash);
+	struct profile_row *known;
+	uint32_t n;
+
+	while ((n = slots_next(&p->row_slots, hash, &at))) {
+		known = &p->rows.items[n - 1];
+		if (known->stack.n == row->stack.n && known->thread.n == row->thread.n &&
+		    known->event.n == row->event.n && known->cpu == row->cpu &&
+		    known->bucket == row->bucket) {
+			known->samples += row->samples;
+			known->weight += row->weight;
+			return;
+		}
+	}
+	if (p->rows.len >= PROFILE_ROWS_MAX) {
+		p->refused++;
+		return;
+	}
+	vec_push(&p->rows, *row);
+	slots_add(&p->row_slots, hash, (uint32_t)p->rows.len);
+}
+
+/* ---- the whole ---- */
+
+void profile_init(struct profile *p)
+{
+	*p = (struct profile){.seed = hash_seed()};
+	vec_push(&p->strings.bytes, '\0');
+	vec_push(&p->strings.starts, 0);
+	vec_push(&p->modules, (struct profile_module){});
+	vec_push(&p->functions, (struct profile_function){});
+	vec_push(&p->frames, (struct profile_frame){});
+	vec_push(&p->names, (struct frame_name){});
+	vec_push(&p->stacks, (struct profile_stack){});
+	vec_push(&p->threads, (struct profile_thread){});
+}
+
+void profile_release(struct profile *p)
+{
+	vec_release(&p->strings.bytes);
+	vec_release(&p->strings.starts);
+	slots_release(&p->strings.slots);
+	vec_release(&p->modules);
+	vec_release(&p->functions);
+	vec_release(&p->frames);
+	vec_release(&p->names);
+	vec_release(&p->stacks);
+	vec_release(&p->threads);
+	vec_release(&p->events);
+	vec_release(&p->rows);
+	slots_release(&p->module_slots);
+	slots_release(&p->function_slots);
+	slots_release(&p->frame_slots);
+	slots_release(&p->stack_slots);
+	slots_release(&p->thread_slots);
+	slots_release(&p->row_slots);
+}

@@ -1,0 +1,198 @@
+/*
+ * The model that every view is made from: interned strings, modules, functions, frames, stacks and
+ * threads, and rows of samples that refer to them by number.
+ *
+ * A stack is (parent stack, frame), the frame being the callee: following the parents leads from the
+ * leaf to the root. A parent's number is always smaller than that of its children, so one walk by
+ * number is enough for most questions. A frame is a place in code (module, address). Naming it gives
+ * it one function, or several if some were inlined there. Frames of text input have a name only.
+ *
+ * Numbers are types of their own so that they cannot be mixed up; `n` indexes the table. Number 0 is
+ * "none" in every table: the empty string, no module, no frame, the empty stack.
+ *
+ * Everything grows until profile_release(); pointers into tables are valid until the next addition.
+ * One thread at a time may add; any number may read while nobody adds. Input is hostile: above the
+ * limits below nothing is added, 0 is given instead, and `refused` counts it.
+ */
+#ifndef TACHO_PROFILE_PROFILE_H
+#define TACHO_PROFILE_PROFILE_H
+
+#include "base/vec.h"
+#include "profile/slots.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PROFILE_STRING_BYTES_MAX (1ull << 30)
+#define PROFILE_FRAMES_MAX       (32u << 20)
+#define PROFILE_STACKS_MAX       (64u << 20)
+#define PROFILE_ROWS_MAX         (64u << 20)
+
+typedef struct {
+	uint32_t n;
+} string_id;
+
+typedef struct {
+	uint32_t n;
+} module_id;
+
+typedef struct {
+	uint32_t n;
+} function_id;
+
+typedef struct {
+	uint32_t n;
+} frame_id;
+
+typedef struct {
+	uint32_t n;
+} stack_id;
+
+typedef struct {
+	uint32_t n;
+} thread_id;
+
+typedef struct {
+	uint32_t n;
+} event_id; /* here 0 is the first event, not "none" */
+
+/* What code it is; decides colours. */
+enum code_kind {
+	CODE_UNKNOWN,
+	CODE_USER,
+	CODE_KERNEL, /* with its modules and BPF programs */
+	CODE_JIT,    /* made at run time: perf maps, jitdump */
+	CODE_VDSO,
+};
+
+struct profile_module {
+	string_id
+		path; /* as the mapping says: "/usr/lib/…/libc.so.6", "[kernel.kallsyms]", "[vdso]" */
+	string_id name;     /* the last part of it */
+	string_id build_id; /* hexadecimal, or none */
+	string_id problem;  /* why its names are missing: a sentence, or none */
+	enum code_kind kind;
+};
+
+/* A function, as a symbol or an inlined one names it. */
+struct profile_function {
+	string_id name;
+	module_id module;
+	uint64_t start; /* ELF virtual address of the symbol; 0: inlined, or from text */
+	uint64_t size;
+	enum code_kind kind;
+	bool named; /* else `name` is made up: "libx.so+0x12", "[unknown]" */
+};
+
+/* One of the functions that a frame stands for. */
+struct frame_name {
+	function_id function;
+	string_id file; /* source, or none */
+	uint32_t line;  /* 0: unknown */
+	bool inlined;   /* into the one before it */
+};
+
+struct profile_frame {
+	module_id module;
+	uint64_t address; /* ELF virtual address; of a caller, one inside the call instruction */
+	uint32_t names;   /* first in profile.names, the outermost function; 0: not named yet */
+	uint32_t name_count;
+};
+
+struct profile_stack {
+	stack_id parent;
+	frame_id frame;
+};
+
+/* A task under one of its names. */
+struct profile_thread {
+	uint32_t pid, tid;
+	string_id comm;
+};
+
+struct profile_event {
+	string_id name;
+	string_id unit;           /* or none */
+	uint64_t samples, weight; /* all of it, before filters on rows */
+};
+
+/*
+ * Samples that have all of this in common. cpu and bucket are 0 unless asked for: how many of a
+ * kind there are decides how much memory a profile takes.
+ */
+struct profile_row {
+	event_id event;
+	thread_id thread;
+	stack_id stack;
+	uint32_t cpu;
+	uint32_t bucket;          /* of time, counted from `first_ns` in steps of `bucket_ns` */
+	uint64_t samples, weight; /* weight: periods, or the counts of folded text */
+};
+
+struct profile_strings {
+	VEC(char) bytes;
+	VEC(uint32_t) starts; /* in bytes, of string number n */
+	struct slots slots;
+};
+
+struct profile {
+	struct profile_strings strings;
+	VEC(struct profile_module) modules;
+	VEC(struct profile_function) functions;
+	VEC(struct profile_frame) frames;
+	VEC(struct frame_name) names;
+	VEC(struct profile_stack) stacks;
+	VEC(struct profile_thread) threads;
+	VEC(struct profile_event) events;
+	VEC(struct profile_row) rows;
+	struct slots module_slots, function_slots, frame_slots, stack_slots, thread_slots,
+		row_slots;
+	uint64_t first_ns, last_ns; /* of the samples that are in it */
+	uint64_t bucket_ns;         /* 0: rows are not split by time */
+	uint64_t lost;              /* samples that the recorder lost */
+	uint64_t refused;           /* found no room in a table */
+	uint64_t seed;
+};
+
+void profile_init(struct profile *p);
+void profile_release(struct profile *p);
+
+string_id profile_string(struct profile *p, const char *text);
+string_id profile_string_n(struct profile *p, const char *text, size_t len);
+/* The module of this path; @kind and the rest only count when it is new. */
+module_id profile_module(struct profile *p, const char *path, const char *build_id,
+			 enum code_kind kind);
+function_id profile_function(struct profile *p, const struct profile_function *f);
+frame_id profile_frame(struct profile *p, module_id module, uint64_t address);
+/* A frame that is only a name, as text has it. */
+frame_id profile_frame_named(struct profile *p, const char *name, size_t len, enum code_kind kind);
+/* Names a frame, outermost function first. Once; a second time changes nothing. */
+void profile_name_frame(struct profile *p, frame_id frame, const struct frame_name *names,
+			uint32_t count);
+stack_id profile_stack(struct profile *p, stack_id parent, frame_id frame);
+thread_id profile_thread(struct profile *p, uint32_t pid, uint32_t tid, string_id comm);
+event_id profile_event(struct profile *p, const char *name);
+/* Adds to the row with the same keys, or makes it. */
+void profile_add(struct profile *p, const struct profile_row *row);
+
+static inline const char *profile_text(const struct profile *p, string_id id)
+{
+	return p->strings.bytes.items + p->strings.starts.items[id.n];
+}
+
+static inline const struct profile_function *function_of(const struct profile *p, function_id id)
+{
+	return &p->functions.items[id.n];
+}
+
+static inline const char *function_text(const struct profile *p, function_id id)
+{
+	return profile_text(p, p->functions.items[id.n].name);
+}
+
+static inline const struct frame_name *names_of(const struct profile *p, frame_id id)
+{
+	return &p->names.items[p->frames.items[id.n].names];
+}
+
+#endif

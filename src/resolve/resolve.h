@@ -1,0 +1,52 @@
+/*
+ * From records to a profile. A first pass over the file takes in what it says of tasks and mappings;
+ * then all cores turn samples into rows, in no order, each sample resolved by the mappings of its
+ * time; then every address that occurred is named once. What cannot be read twice (a pipe, compressed
+ * or foreign bytes, a live recording) goes through a struct resolver record by record instead, which
+ * is the same work in the order of time.
+ */
+#ifndef TACHO_RESOLVE_RESOLVE_H
+#define TACHO_RESOLVE_RESOLVE_H
+
+#include "perfdata/reader.h"
+#include "profile/profile.h"
+#include "symbol/module.h"
+
+/* Which samples count. Lists are as the user wrote them: "bash,sshd", "1,2,7-9". NULL: all. */
+struct sample_filter {
+	const char *time; /* "FROM,TO" in seconds of the recording's clock, "10%-20%", … */
+	const char *comms, *pids, *tids, *cpus, *events;
+};
+
+struct resolve_options {
+	struct symbol_options symbols;
+	struct sample_filter filter;
+	bool leaf_only;         /* no callers: a stack is the sampled place alone */
+	bool by_cpu;            /* rows are split by CPU, */
+	uint64_t bucket_ns;     /* by time */
+	unsigned max_stack;     /* 0: 127 */
+	bool no_inlines, lines; /* lines: with source files and lines */
+	bool no_names;          /* addresses only */
+	unsigned threads;       /* 0: as many as there are CPUs */
+	void (*progress)(void *ctx, uint64_t done, uint64_t total);
+	void *ctx;
+};
+
+/* What the user should know of the result, counted in samples unless said otherwise. */
+struct resolve_report {
+	uint64_t samples, weight; /* that passed the filter */
+	uint64_t unmapped_frames; /* addresses in no mapping, */
+	uint64_t unnamed_frames;  /* in a module without a symbol there */
+	uint64_t cut_stacks;      /* unwinding ended before the outermost function */
+	uint64_t lost;
+};
+
+/*
+ * Fills an initialised profile from an open file, events first, in their order. Damage fails
+ * (-EBADMSG) after everything that can be read is in the profile. @modules stays with the caller,
+ * who asks it for code and lines later; problems of modules are in profile.modules.
+ */
+int resolve_file(struct perfdata *file, struct modules *modules, const struct resolve_options *o,
+		 struct profile *profile, struct resolve_report *ret, struct err *e);
+
+#endif

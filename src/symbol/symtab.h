@@ -1,0 +1,47 @@
+/*
+ * Symbols of one module, sorted by address, so that finding one is a binary search. Whatever they
+ * came from (ELF, kallsyms, a perf map, jitdump) ends up in this table.
+ *
+ * Building: add in any order, then symtab_finish() once. Looking up is for any number of threads.
+ */
+#ifndef TACHO_SYMBOL_SYMTAB_H
+#define TACHO_SYMBOL_SYMTAB_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SYMTAB_SYMBOLS_MAX    (16u << 20)
+#define SYMTAB_NAME_BYTES_MAX (1u << 30)
+
+struct symbol {
+	uint64_t start, end; /* end: behind it */
+	uint32_t name;       /* in names */
+	uint8_t binding;     /* STB_*: which of several at one place is shown */
+	uint8_t type;        /* STT_* */
+};
+
+struct symtab {
+	VEC(struct symbol) symbols;
+	VEC(char) names;
+	uint64_t refused; /* beyond the limits */
+};
+
+/* @size 0: up to the next symbol. @name is as the file has it, not demangled. */
+void symtab_add(struct symtab *t, uint64_t start, uint64_t size, const char *name, size_t name_len,
+		uint8_t type, uint8_t binding);
+
+/* Sorts; keeps one of those that begin at the same place (as perf chooses: global before weak before
+ * local, fewer leading underscores, the longer name); gives those without a size one. */
+void symtab_finish(struct symtab *t);
+
+/* NULL: nothing there. */
+const struct symbol *symtab_find(const struct symtab *t, uint64_t address);
+static inline const char *symtab_name(const struct symtab *t, const struct symbol *s)
+{
+	return t->names.items + s->name;
+}
+void symtab_release(struct symtab *t);
+
+#endif

@@ -1,0 +1,53 @@
+/*
+ * Stacks from registers and a copy of the stack's top, by the call frame information of the code
+ * (.eh_frame, .debug_frame). The rules for an address are worked out once and kept as a row of a few
+ * numbers; unwinding a frame then is a look-up and two or three loads.
+ *
+ * A struct unwinder belongs to one thread and keeps rows by (module, address). x86-64 and arm64.
+ */
+#ifndef TACHO_UNWIND_UNWIND_H
+#define TACHO_UNWIND_UNWIND_H
+
+#include "perf/record.h"
+#include "symbol/module.h"
+
+enum unwind_end {
+	UNWIND_COMPLETE,  /* the outermost frame was reached */
+	UNWIND_TRUNCATED, /* the copy of the stack ended before */
+	UNWIND_NO_MODULE, /* an address in no mapping */
+	UNWIND_NO_INFO,   /* code without call frame information */
+	UNWIND_DAMAGED,   /* rules that make no sense, or do not lead upwards */
+	UNWIND_LIMIT,     /* more frames than asked for */
+	UNWIND_NO_REGS, /* the sample has no registers (a kernel thread, say): nothing to unwind */
+};
+
+/* "[stack cut off]" and so on: what a stack shows below its outermost frame; NULL for COMPLETE,
+ * LIMIT and NO_REGS. */
+const char *unwind_end_text(enum unwind_end end);
+
+/* Finds the module at a runtime address and the ELF virtual address there. */
+struct unwind_space {
+	struct module *(*find)(void *ctx, uint64_t runtime_address, uint64_t *ret_address);
+	void *ctx;
+};
+
+struct unwind_input {
+	uint16_t machine; /* EM_X86_64, EM_AARCH64 */
+	const struct regs_view *regs;
+	const struct bytes_view *stack;
+	struct unwind_space space;
+};
+
+struct unwinder;
+
+struct unwinder *unwinder_new(void);
+void unwinder_free(struct unwinder *u);
+
+/*
+ * Runtime addresses from the innermost (the sampled instruction) outwards: of callers the return
+ * address as it stood in the stack. *ret_count ≤ max.
+ */
+enum unwind_end unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t *ret_ips,
+			     size_t max, size_t *ret_count);
+
+#endif
