@@ -29,9 +29,13 @@ static uint32_t descend(struct calltree *t, const struct calltree_options *o, ui
 			const struct frame_name *name)
 {
 	function_id f = name->function;
+	uint32_t key = f.n;
 
-	return child_of(t, node, f, o->by_name ? function_of(t->profile, f)->name.n : f.n,
-			name->inlined);
+	if (o->keys)
+		key = o->keys[name - t->profile->names.items];
+	else if (o->by_name)
+		key = function_of(t->profile, f)->name.n;
+	return child_of(t, node, f, key, name->inlined);
 }
 
 /* Down through all that a frame stands for, from its outermost function. */
@@ -65,12 +69,12 @@ static uint32_t back_through_frame(struct calltree *t, const struct calltree_opt
 static uint32_t root_of(struct calltree *t, const struct calltree_options *o,
 			const struct profile_row *row)
 {
-	struct frame_name name = {};
+	function_id f;
 
 	if (!o->root)
 		return 0;
-	name.function = o->root(o->ctx, row);
-	return descend(t, o, 0, &name);
+	f = o->root(o->ctx, row);
+	return child_of(t, 0, f, o->by_name ? function_of(t->profile, f)->name.n : f.n, false);
 }
 
 /*
