@@ -15,7 +15,8 @@ struct call_node {
 	uint32_t parent;
 	uint32_t first_child, next_sibling; /* 0: none; siblings in no order until sorted */
 	function_id function;
-	uint32_t key; /* what merges: the function's number, that of its name, or the caller's own */
+	uint32_t
+		key; /* what merges: the function's number, that of its name, or the caller's own */
 	bool inlined;
 	uint64_t self, total; /* weight */
 	uint64_t self_samples, total_samples;

@@ -12,6 +12,12 @@ static bool has(const struct report *r, enum report_key key)
 	return r->o.keys >> key & 1;
 }
 
+/* Lines are those of the code itself, unless they are shown as part of a function. */
+static bool by_line_alone(const struct report *r)
+{
+	return (has(r, REPORT_SRCLINE) || has(r, REPORT_SRCFILE)) && !has(r, REPORT_SYM);
+}
+
 /* ---- places ---- */
 
 static uint64_t place_hash(const struct report *r, const struct report_place *p)
@@ -104,7 +110,7 @@ static void number_places(struct report *r)
 	r->place_of_key = place_of_key.items;
 	r->places.items = places.items.items;
 	r->places.len = places.items.len;
-	r->place_slots = places.slots;
+	slots_release(&places.slots);
 	vec_release(&keys.items);
 	slots_release(&keys.slots);
 }
@@ -165,9 +171,9 @@ static bool wants_entry(const struct report *r, const struct report_entry *e)
 
 /* Which entry a place has in the group at hand; groups come one after the other. */
 struct finder {
-	uint32_t *entry;    /* by place, + 1 */
-	uint32_t *group;    /* for which that holds, + 1 */
-	uint32_t *on_path;  /* by place: the innermost node of it above the one at hand */
+	uint32_t *entry;   /* by place, + 1 */
+	uint32_t *group;   /* for which that holds, + 1 */
+	uint32_t *on_path; /* by place: the innermost node of it above the one at hand */
 	uint32_t group_now;
 };
 
@@ -186,20 +192,23 @@ static void finder_release(struct finder *f)
 	free(f->on_path);
 }
 
-static uint32_t entry_of(struct report *r, struct finder *f, uint32_t place, uint32_t depth)
+/* Valid until the next call. */
+static struct report_entry *entry_of(struct report *r, struct finder *f, uint32_t place,
+				     uint32_t depth)
 {
-	if (f->group[place] == f->group_now + 1) {
-		uint32_t n = f->entry[place];
+	struct report_entry *e;
 
-		if (depth < r->entries.items[n].depth)
-			r->entries.items[n].depth = depth;
-		return n;
+	if (f->group[place] != f->group_now + 1) {
+		f->group[place] = f->group_now + 1;
+		f->entry[place] = (uint32_t)r->entries.len;
+		vec_push(&r->entries, (struct report_entry){.group = f->group_now,
+							    .place = place,
+							    .depth = depth});
 	}
-	f->group[place] = f->group_now + 1;
-	f->entry[place] = (uint32_t)r->entries.len;
-	vec_push(&r->entries,
-		 (struct report_entry){.group = f->group_now, .place = place, .depth = depth});
-	return f->entry[place];
+	e = &r->entries.items[f->entry[place]];
+	if (depth < e->depth)
+		e->depth = depth;
+	return e;
 }
 
 /* Samples of a node go to the function that holds the code, not to what is inlined there. */
@@ -208,15 +217,14 @@ static void add_self(struct report *r, struct finder *f, uint32_t n, uint32_t de
 	const struct call_node *nodes = r->tree.nodes.items, *owner = &nodes[n];
 	struct report_entry *e;
 
-	while (owner->inlined && nodes[owner->parent].parent)
+	while (!by_line_alone(r) && owner->inlined && nodes[owner->parent].parent)
 		owner = &nodes[owner->parent];
-	e = &r->entries.items[entry_of(r, f, owner->parent ? r->place_of_key[owner->key] : 0,
-				       depth)];
+	e = entry_of(r, f, owner->parent ? r->place_of_key[owner->key] : 0, depth);
 	e->self += nodes[n].self;
 	e->self_samples += nodes[n].self_samples;
 	r->next_leaf[n] = e->first_leaf;
 	e->first_leaf = n;
-	if (!owner->parent) { /* a sample without a stack */
+	if (!r->o.children || !owner->parent) { /* or: a sample without a stack */
 		e->total += nodes[n].self;
 		e->total_samples += nodes[n].self_samples;
 	}
@@ -228,8 +236,8 @@ static void enter_node(struct report *r, struct finder *f, uint32_t n, uint32_t 
 	uint32_t place = r->place_of_key[node->key];
 
 	r->same_above[n] = f->on_path[place];
-	if (r->o.children || !node->inlined) {
-		struct report_entry *e = &r->entries.items[entry_of(r, f, place, depth)];
+	if (r->o.children) {
+		struct report_entry *e = entry_of(r, f, place, depth);
 
 		if (!f->on_path[place]) {
 			e->total += node->total;
@@ -336,12 +344,16 @@ static void entries_of_rows(struct report *r)
 	finder_init(&f, r);
 	vec_each(&rows, at) {
 		const struct profile_row *row = &p->rows.items[at->row];
-		frame_id frame = p->stacks.items[row->stack.n].frame;
-		uint32_t key = r->key_of_name[p->frames.items[frame.n].names];
+		const struct profile_frame *frame =
+			&p->frames.items[p->stacks.items[row->stack.n].frame.n];
+		uint32_t name = frame->names, key;
 		struct report_entry *e;
 
+		if (by_line_alone(r) && frame->name_count && !r->o.no_inlines)
+			name += frame->name_count - 1;
+		key = r->key_of_name[name];
 		f.group_now = at->group;
-		e = &r->entries.items[entry_of(r, &f, r->place_of_key[key], 0)];
+		e = entry_of(r, &f, r->place_of_key[key], 0);
 		e->self += row->weight;
 		e->self_samples += row->samples;
 		e->total += row->weight;
@@ -427,8 +439,8 @@ static void fill_sections(struct report *r)
 	vec_each(&r->sections, s) {
 		s->weight = r->event_weight.items[s->event.n];
 		if (s->entries.len)
-			qsort_r(s->entries.items, s->entries.len, sizeof(uint32_t),
-				compare_entries, r);
+			qsort_r(s->entries.items, s->entries.len, sizeof(uint32_t), compare_entries,
+				r);
 	}
 }
 
@@ -456,7 +468,6 @@ void report_release(struct report *r)
 	vec_release(&r->entries);
 	vec_release(&r->event_weight);
 	slots_release(&r->group_slots);
-	slots_release(&r->place_slots);
 	if (r->tree.nodes.items)
 		calltree_release(&r->tree);
 	free(r->key_of_name);

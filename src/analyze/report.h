@@ -84,7 +84,7 @@ struct report {
 	VEC(struct report_entry) entries;
 	VEC(struct report_section) sections; /* an event each, or one */
 	VEC(uint64_t) event_weight;          /* 100 % of an event */
-	struct slots group_slots, place_slots;
+	struct slots group_slots;
 	uint32_t *key_of_name, *place_of_key; /* see report.c */
 	struct calltree tree;
 	uint32_t *next_same, *same_above, *next_leaf; /* by node */

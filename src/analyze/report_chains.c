@@ -29,8 +29,8 @@ struct merge {
 static uint32_t chain_below(struct merge *m, uint32_t parent, const struct call_node *node)
 {
 	struct chains *c = m->chains;
-	uint64_t hash = hash_mix(m->r->profile->seed ^ parent,
-				 (uint64_t)node->key << 1 | node->inlined);
+	uint64_t hash =
+		hash_mix(m->r->profile->seed ^ parent, (uint64_t)node->key << 1 | node->inlined);
 	size_t at = slots_begin(&m->slots, hash);
 	uint32_t n;
 
@@ -152,12 +152,12 @@ static void ascend(struct merge *m)
 				put(m, e->chain, nodes[e->node].parent, e->kind, e->weight);
 }
 
-/* The function that holds the code of a sampled node. */
-static uint32_t owner_of(const struct report *r, uint32_t n)
+/* The innermost node of the entry above a node that is sampled in it. */
+static uint32_t nearest(const struct report *r, const struct report_entry *entry, uint32_t n)
 {
 	const struct call_node *nodes = r->tree.nodes.items;
 
-	while (nodes[n].inlined && !is_group(r, nodes[n].parent))
+	while (r->place_of_key[nodes[n].key] != entry->place && !is_group(r, nodes[n].parent))
 		n = nodes[n].parent;
 	return n;
 }
@@ -172,7 +172,7 @@ static void callees_up(struct merge *m, const struct report_entry *entry)
 		if (is_group(r, leaf))
 			continue;
 		put(m, 0, leaf, SAMPLED, nodes[leaf].self);
-		*scratch(m, owner_of(r, leaf)) += nodes[leaf].self;
+		*scratch(m, nearest(r, entry, leaf)) += nodes[leaf].self;
 	}
 	if (r->o.children) {
 		for (uint32_t n = entry->first_node; n; n = r->next_same[n])
