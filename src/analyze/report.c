@@ -107,6 +107,11 @@ static void number_places(struct report *r)
 			vec_push(&place_of_key, intern_place(r, &places, &place));
 		}
 	}
+	r->hidden_key = xcalloc(keys.items.len, sizeof(*r->hidden_key));
+	if (r->o.want_function)
+		for (size_t i = 0; i < keys.items.len; i++)
+			r->hidden_key[i] = !r->o.want_function(
+				r->o.ctx, function_of(p, keys.items.items[i].function));
 	r->place_of_key = place_of_key.items;
 	r->places.items = places.items.items;
 	r->places.len = places.items.len;
@@ -159,14 +164,6 @@ static bool wants_row(const struct report *r, const struct profile_row *row)
 	       r->o.want_thread(r->o.ctx, &r->profile->threads.items[row->thread.n]);
 }
 
-static bool wants_entry(const struct report *r, const struct report_entry *e)
-{
-	const struct report_place *place = &r->places.items[e->place];
-
-	return !r->o.want_function ||
-	       r->o.want_function(r->o.ctx, function_of(r->profile, place->function));
-}
-
 /* ---- entries ---- */
 
 /* Which entry a place has in the group at hand; groups come one after the other. */
@@ -215,11 +212,15 @@ static struct report_entry *entry_of(struct report *r, struct finder *f, uint32_
 static void add_self(struct report *r, struct finder *f, uint32_t n, uint32_t depth)
 {
 	const struct call_node *nodes = r->tree.nodes.items, *owner = &nodes[n];
+	uint32_t key;
 	struct report_entry *e;
 
 	while (!by_line_alone(r) && owner->inlined && nodes[owner->parent].parent)
 		owner = &nodes[owner->parent];
-	e = entry_of(r, f, owner->parent ? r->place_of_key[owner->key] : 0, depth);
+	key = owner->parent ? owner->key : 0;
+	if (r->hidden_key[key])
+		return;
+	e = entry_of(r, f, r->place_of_key[key], depth);
 	e->self += nodes[n].self;
 	e->self_samples += nodes[n].self_samples;
 	r->next_leaf[n] = e->first_leaf;
@@ -236,6 +237,10 @@ static void enter_node(struct report *r, struct finder *f, uint32_t n, uint32_t 
 	uint32_t place = r->place_of_key[node->key];
 
 	r->same_above[n] = f->on_path[place];
+	if (node->self)
+		add_self(r, f, n, depth);
+	if (r->hidden_key[node->key])
+		return;
 	if (r->o.children) {
 		struct report_entry *e = entry_of(r, f, place, depth);
 
@@ -247,8 +252,6 @@ static void enter_node(struct report *r, struct finder *f, uint32_t n, uint32_t 
 		e->first_node = n;
 	}
 	f->on_path[place] = n;
-	if (node->self)
-		add_self(r, f, n, depth);
 }
 
 static void leave_node(const struct report *r, struct finder *f, uint32_t n)
@@ -352,6 +355,8 @@ static void entries_of_rows(struct report *r)
 		if (by_line_alone(r) && frame->name_count && !r->o.no_inlines)
 			name += frame->name_count - 1;
 		key = r->key_of_name[name];
+		if (r->hidden_key[key])
+			continue;
 		f.group_now = at->group;
 		e = entry_of(r, &f, r->place_of_key[key], 0);
 		e->self += row->weight;
@@ -430,7 +435,7 @@ static void fill_sections(struct report *r)
 		event_id event = r->groups.items[e->group].event;
 
 		/* Whoever was never sampled is an entry only with what it called. */
-		if ((!r->o.children && !e->self_samples) || !wants_entry(r, e))
+		if (!r->o.children && !e->self_samples)
 			continue;
 		vec_push(&section_of(r, event)->entries, (uint32_t)(e - r->entries.items));
 		if (r->o.relative)
@@ -472,6 +477,7 @@ void report_release(struct report *r)
 		calltree_release(&r->tree);
 	free(r->key_of_name);
 	free(r->place_of_key);
+	free(r->hidden_key);
 	free(r->next_same);
 	free(r->same_above);
 	free(r->next_leaf);

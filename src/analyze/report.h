@@ -40,7 +40,7 @@ struct report_options {
 	bool one_section; /* all events in one list; then REPORT_EVENT should be a key */
 	bool no_inlines;
 	bool relative; /* 100 % is what is shown, not all that was recorded */
-	/* Which threads and functions are shown; NULL: all. */
+	/* Samples of which threads, and entries for which functions; NULL: all. */
 	bool (*want_thread)(void *ctx, const struct profile_thread *thread);
 	bool (*want_function)(void *ctx, const struct profile_function *function);
 	void *ctx;
@@ -55,8 +55,8 @@ struct report_group {
 };
 
 struct report_place {
-	function_id function; /* of module alone: one of its functions */
-	string_id module;     /* its name */
+	function_id function;
+	string_id module; /* its name */
 	string_id file;
 	uint32_t line;
 	bool inlined;
@@ -86,6 +86,7 @@ struct report {
 	VEC(uint64_t) event_weight;          /* 100 % of an event */
 	struct slots group_slots;
 	uint32_t *key_of_name, *place_of_key; /* see report.c */
+	bool *hidden_key;
 	struct calltree tree;
 	uint32_t *next_same, *same_above, *next_leaf; /* by node */
 	uint64_t *scratch;
@@ -110,15 +111,21 @@ struct chain_node {
 	function_id function;
 	bool inlined;
 	uint64_t weight;
+	uint64_t below; /* weight of all children, also of those that are left out */
 };
 
 struct chains {
 	VEC(struct chain_node) nodes; /* node 0: the entry, with all its weight */
 };
 
-/* Chains that weigh less than @min are left out. */
-void report_chains(struct report *r, const struct report_entry *entry, bool caller, uint64_t min,
-		   struct chains *ret);
+struct chain_options {
+	bool caller;
+	uint64_t min;    /* chains that weigh less are left out, */
+	double min_part; /* or those that are less than this part of all beside them */
+};
+
+void report_chains(struct report *r, const struct report_entry *entry,
+		   const struct chain_options *o, struct chains *ret);
 void chains_release(struct chains *c);
 
 #endif

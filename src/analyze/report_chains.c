@@ -23,8 +23,16 @@ struct merge {
 	struct slots slots; /* (parent chain, key) → chain */
 	element_list now, next;
 	VEC(uint32_t) touched; /* of the scratch values */
-	uint64_t min;
+	struct chain_options o;
 };
+
+static bool is_shown(const struct merge *m, uint32_t chain)
+{
+	const struct chain_node *nodes = m->chains->nodes.items, *node = &nodes[chain];
+
+	return node->weight >= m->o.min &&
+	       (double)node->weight >= m->o.min_part * (double)nodes[node->parent].below;
+}
 
 static uint32_t chain_below(struct merge *m, uint32_t parent, const struct call_node *node)
 {
@@ -59,6 +67,7 @@ static void put(struct merge *m, uint32_t parent, uint32_t node, enum element_ki
 		return;
 	chain = chain_below(m, parent, &m->r->tree.nodes.items[node]);
 	m->chains->nodes.items[chain].weight += weight;
+	m->chains->nodes.items[parent].below += weight;
 	vec_push(&m->next, (struct element){node, chain, kind, weight});
 }
 
@@ -67,7 +76,7 @@ static bool next_level(struct merge *m)
 {
 	m->now.len = 0;
 	vec_each(&m->next, e)
-		if (m->chains->nodes.items[e->chain].weight >= m->min)
+		if (is_shown(m, e->chain))
 			vec_push(&m->now, *e);
 	m->next.len = 0;
 	return m->now.len > 0;
@@ -209,7 +218,7 @@ static void link_chains(struct merge *m)
 	VEC(uint32_t) order = {};
 
 	for (uint32_t i = 1; i < m->chains->nodes.len; i++)
-		if (nodes[i].weight >= m->min)
+		if (is_shown(m, i))
 			vec_push(&order, i);
 	if (order.len)
 		qsort_r(order.items, order.len, sizeof(uint32_t), heavier_first, m);
@@ -222,19 +231,19 @@ static void link_chains(struct merge *m)
 	vec_release(&order);
 }
 
-void report_chains(struct report *r, const struct report_entry *entry, bool caller, uint64_t min,
-		   struct chains *ret)
+void report_chains(struct report *r, const struct report_entry *entry,
+		   const struct chain_options *o, struct chains *ret)
 {
-	struct merge m = {.r = r, .chains = ret, .min = min ? min : 1};
+	struct merge m = {.r = r, .chains = ret, .o = *o};
 
 	*ret = (struct chains){};
 	vec_push(&ret->nodes,
 		 (struct chain_node){.weight = r->o.children ? entry->total : entry->self});
-	if (ret->nodes.items[0].weight < m.min || !r->tree.nodes.len)
+	if (ret->nodes.items[0].weight < o->min || !r->tree.nodes.len)
 		return;
 	if (!r->scratch)
 		r->scratch = xcalloc(r->tree.nodes.len, sizeof(*r->scratch));
-	if (caller)
+	if (o->caller)
 		callers_down(&m, entry);
 	else
 		callees_up(&m, entry);

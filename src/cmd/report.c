@@ -77,7 +77,8 @@ static int show(struct report_view *v)
 	int status = EXIT_DONE;
 
 	report_view_defaults(v, has_callers(&v->in.profile));
-	report_build(&v->report, &v->in.profile, &v->ro);
+	if (!v->o.tui) /* which builds by itself, again and again */
+		report_build(&v->report, &v->in.profile, &v->ro);
 	v->fd = STDOUT_FILENO;
 	if (v->o.tui && report_show_tui(v, &e) < 0)
 		status = command_fail(EXIT_FAILED, "report: %s", e.text);

@@ -51,6 +51,7 @@ struct report_view {
 	struct report_options ro;
 	VEC(struct column) columns;
 	enum chain_mode mode;
+	bool has_callers;     /* stacks were recorded */
 	bool caller;          /* chains go from callers down */
 	bool order_given;     /* by the user */
 	bool chain_periods;   /* chains show weights, not shares */
@@ -69,6 +70,8 @@ struct report_view {
 int report_view_options(struct report_view *v, struct err *e);
 /* Once it is known whether there are callers in the recording. */
 void report_view_defaults(struct report_view *v, bool has_callers);
+/* After comms, dsos or symbol_filter have changed. */
+void report_view_filters(struct report_view *v);
 int report_view_sort(struct report_view *v, const char *keys, struct err *e);
 void report_view_release(struct report_view *v);
 /* "-g caller" has its value in the next word, but "-g --stdio" has none: joins them. */
@@ -86,8 +89,8 @@ bool column_is_number(const struct column *c);
 void columns_measure(struct report_view *v, const struct report_section *s, size_t limit);
 /* As many entries as are not below the limit. */
 size_t report_shown(const struct report_view *v, const struct report_section *s);
-/* Below this weight chains are left out. */
-uint64_t report_chain_min(const struct report_view *v, const struct report_entry *e);
+struct chain_options report_chain_options(const struct report_view *v,
+					  const struct report_entry *e);
 /* "[.]", "[k]": as perf marks code. */
 char report_level(enum code_kind kind);
 

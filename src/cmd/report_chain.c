@@ -78,7 +78,7 @@ static uint32_t add_straight(const struct drawing *d, uint32_t n)
 static uint32_t add_branch(struct drawing *d, uint32_t n)
 {
 	const struct chain_node *nodes = d->chains->nodes.items, *node = &nodes[n];
-	uint64_t whole = d->v->mode == CHAINS_FRACTAL ? nodes[node->parent].weight : d->whole;
+	uint64_t whole = d->v->mode == CHAINS_FRACTAL ? nodes[node->parent].below : d->whole;
 
 	begin_line(d);
 	buf_add(&d->v->out, "|\n");
@@ -202,12 +202,12 @@ void report_chain_text(struct report_view *v, const struct report_entry *e)
 {
 	struct chains chains;
 	struct drawing d = {.v = v, .chains = &chains, .whole = report_whole(&v->report, e)};
-	uint64_t min = report_chain_min(v, e);
+	struct chain_options o = report_chain_options(v, e);
 
-	report_chains(&v->report, e, v->caller, min, &chains);
+	report_chains(&v->report, e, &o, &chains);
 	if (chains.nodes.items[0].first_child) {
 		if (v->mode == CHAINS_FLAT || v->mode == CHAINS_FOLDED)
-			add_list(&d, min);
+			add_list(&d, o.min);
 		else
 			add_graph(&d);
 	}

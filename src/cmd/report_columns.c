@@ -153,13 +153,15 @@ size_t report_shown(const struct report_view *v, const struct report_section *s)
 	return shown;
 }
 
-uint64_t report_chain_min(const struct report_view *v, const struct report_entry *e)
+struct chain_options report_chain_options(const struct report_view *v, const struct report_entry *e)
 {
-	uint64_t whole = report_whole(&v->report, e);
+	struct chain_options o = {.caller = v->caller};
 
 	if (v->mode == CHAINS_FRACTAL)
-		whole = v->ro.children ? e->total : e->self;
-	return (uint64_t)((double)whole * (v->chain_min_pct / 100));
+		o.min_part = v->chain_min_pct / 100;
+	else
+		o.min = (uint64_t)((double)report_whole(&v->report, e) * (v->chain_min_pct / 100));
+	return o;
 }
 
 static size_t least_width(const struct column *c)

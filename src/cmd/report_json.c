@@ -85,11 +85,12 @@ static void add_chain(const struct report_view *v, struct json *j, const struct 
 /* Nested as the calls are, without recursion: input decides how deep. */
 static void add_chains(struct report_view *v, struct json *j, const struct report_entry *e)
 {
+	struct chain_options o = report_chain_options(v, e);
 	struct chains chains;
 	const struct chain_node *nodes;
 	uint32_t n;
 
-	report_chains(&v->report, e, v->caller, report_chain_min(v, e), &chains);
+	report_chains(&v->report, e, &o, &chains);
 	nodes = chains.nodes.items;
 	jw_key(j, "chains");
 	jw_open(j, '[');

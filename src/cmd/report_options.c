@@ -240,6 +240,14 @@ static bool want_function(void *ctx, const struct profile_function *f)
 	       (!v->o.symbol_filter || text_contains(profile_text(p, f->name), v->o.symbol_filter));
 }
 
+void report_view_filters(struct report_view *v)
+{
+	v->ro.want_thread = v->comms.len || v->pids || v->tids ? want_thread : NULL;
+	v->ro.want_function =
+		v->dsos.len || v->symbols.len || v->o.symbol_filter ? want_function : NULL;
+	v->ro.ctx = v;
+}
+
 /*
  * Threads are chosen here and not while reading, because shares are of all that was recorded, also
  * of what is not shown.
@@ -255,16 +263,12 @@ static int make_filters(struct report_view *v, struct err *e)
 		return err_set(e, EINVAL, "--pid: '%s' is not a list of numbers", f->pids);
 	if (f->tids && !parse_cpulist(f->tids, PID_LIMIT, &v->tids, &v->tid_count))
 		return err_set(e, EINVAL, "--tid: '%s' is not a list of numbers", f->tids);
-	if (f->comms || f->pids || f->tids)
-		v->ro.want_thread = want_thread;
 	f->comms = f->pids = f->tids = NULL;
 	if (o->dsos)
 		text_split(o->dsos, ",", &v->dsos);
 	if (o->symbols)
 		text_split(o->symbols, ",", &v->symbols);
-	if (o->dsos || o->symbols || o->symbol_filter)
-		v->ro.want_function = want_function;
-	v->ro.ctx = v;
+	report_view_filters(v);
 	return 0;
 }
 
@@ -360,6 +364,7 @@ void report_view_defaults(struct report_view *v, bool has_callers)
 {
 	size_t at = 0;
 
+	v->has_callers = has_callers;
 	v->ro.children = has_callers && !v->o.no_children;
 	if (!has_callers)
 		v->mode = CHAINS_NONE;
