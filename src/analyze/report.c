@@ -320,33 +320,44 @@ static void entries_of_tree(struct report *r)
 	finder_release(&f);
 }
 
-struct grouped_row {
-	uint32_t group, row;
-};
-
-static int by_group(const void *a, const void *b)
+/* Rows in the order of their groups; the caller frees. */
+static uint32_t *rows_by_group(struct report *r, size_t *ret_count, uint32_t **ret_groups)
 {
-	const struct grouped_row *x = a, *y = b;
+	const struct profile *p = r->profile;
+	uint32_t *group = xcalloc(p->rows.len, sizeof(*group)), *rows, *place;
+	size_t count = 0;
 
-	return x->group < y->group ? -1 : x->group > y->group;
+	for (size_t i = 0; i < p->rows.len; i++)
+		group[i] = wants_row(r, &p->rows.items[i]) ? group_of_row(r, &p->rows.items[i]) : 0;
+	place = xcalloc(r->groups.len + 1, sizeof(*place));
+	for (size_t i = 0; i < p->rows.len; i++)
+		place[group[i] + 1] += group[i] > 0;
+	for (size_t i = 1; i <= r->groups.len; i++)
+		place[i] += place[i - 1];
+	rows = xcalloc(p->rows.len, sizeof(*rows));
+	for (size_t i = 0; i < p->rows.len; i++)
+		if (group[i]) {
+			rows[place[group[i]]++] = (uint32_t)i;
+			count++;
+		}
+	free(place);
+	*ret_groups = group;
+	*ret_count = count;
+	return rows;
 }
 
 /* Without callers no tree is needed: each row goes to the place that was sampled. */
 static void entries_of_rows(struct report *r)
 {
 	const struct profile *p = r->profile;
-	VEC(struct grouped_row) rows = {};
+	uint32_t *group, *rows;
+	size_t count;
 	struct finder f;
 
-	vec_each(&p->rows, row)
-		if (wants_row(r, row))
-			vec_push(&rows, (struct grouped_row){group_of_row(r, row),
-							     (uint32_t)(row - p->rows.items)});
-	if (rows.len)
-		qsort(rows.items, rows.len, sizeof(*rows.items), by_group);
+	rows = rows_by_group(r, &count, &group);
 	finder_init(&f, r);
-	vec_each(&rows, at) {
-		const struct profile_row *row = &p->rows.items[at->row];
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_row *row = &p->rows.items[rows[i]];
 		const struct profile_frame *frame =
 			&p->frames.items[p->stacks.items[row->stack.n].frame.n];
 		uint32_t name = frame->names, key;
@@ -357,7 +368,7 @@ static void entries_of_rows(struct report *r)
 		key = r->key_of_name[name];
 		if (r->hidden_key[key])
 			continue;
-		f.group_now = at->group;
+		f.group_now = group[rows[i]];
 		e = entry_of(r, &f, r->place_of_key[key], 0);
 		e->self += row->weight;
 		e->self_samples += row->samples;
@@ -365,7 +376,8 @@ static void entries_of_rows(struct report *r)
 		e->total_samples += row->samples;
 	}
 	finder_release(&f);
-	vec_release(&rows);
+	free(group);
+	free(rows);
 }
 
 /* ---- sections ---- */
