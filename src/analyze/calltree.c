@@ -34,7 +34,7 @@ static uint32_t descend(struct calltree *t, const struct calltree_options *o, ui
 	if (o->keys)
 		key = o->keys[name - t->profile->names.items];
 	else if (o->by_name)
-		key = function_of(t->profile, f)->name.n;
+		key = function_of(t->profile, f)->label.n;
 	return child_of(t, node, f, key, name->inlined);
 }
 
@@ -74,7 +74,7 @@ static uint32_t root_of(struct calltree *t, const struct calltree_options *o,
 	if (!o->root)
 		return 0;
 	f = o->root(o->ctx, row);
-	return child_of(t, 0, f, o->by_name ? function_of(t->profile, f)->name.n : f.n, false);
+	return child_of(t, 0, f, o->by_name ? function_of(t->profile, f)->label.n : f.n, false);
 }
 
 /*
@@ -221,8 +221,8 @@ static int compare(const void *a, const void *b, void *ctx)
 
 	if (s->order == CALLTREE_BY_TOTAL && x->total != y->total)
 		return x->total > y->total ? -1 : 1;
-	c = strcmp(function_text(s->tree->profile, x->function),
-		   function_text(s->tree->profile, y->function));
+	c = strcmp(function_label(s->tree->profile, x->function),
+		   function_label(s->tree->profile, y->function));
 	return c ? c : (int)x->inlined - (int)y->inlined;
 }
 
