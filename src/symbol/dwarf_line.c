@@ -205,8 +205,7 @@ static struct line_table *read_lines(struct dwarf *d, const struct unit *u)
 		run_program(&m, &r);
 	else
 		dwarf_damage(d, "the header of a line program cannot be read");
-	if (start)
-		dwarf_spend(&d->line_budget, (size_t)(r.at - start));
+	dwarf_spend(&d->line_budget, (size_t)(r.at - start));
 	spans_flatten(&m.spans, &t->steps);
 	spans_release(&m.spans);
 	if (t->rows.len && t->rows.cap > t->rows.len) {
