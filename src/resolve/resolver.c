@@ -59,8 +59,12 @@ static frame_id find_frame(struct resolver *r, const struct chain_step *step)
 
 	if (step->root == MARK_ROOT)
 		return mark_frame(r, (enum unwind_end)step->lookup);
-	if (!find_mapping(h, step, &image, &offset))
-		return profile_frame(r->profile, r->shared->nowhere, step->lookup);
+	/* Stacks of code without frame pointers are full of addresses that lead nowhere, hardly two of
+	 * them the same: they are one frame. */
+	if (!find_mapping(h, step, &image, &offset)) {
+		r->report.unmapped_frames++;
+		return profile_frame(r->profile, r->shared->nowhere, 0);
+	}
 	if (!r->shared->options->no_names)
 		offset = module_address(resolver_module(r, image), offset, step->lookup);
 	return profile_frame(r->profile, h->images.items[image].module, offset);
@@ -102,7 +106,8 @@ frame_id resolver_frame(struct resolver *r, const struct chain_step *step)
 	if (k->slots[at].frame.n)
 		return k->slots[at].frame;
 	frame = find_frame(r, step);
-	if (frame.n) {
+	/* What leads nowhere would fill the table, and is soon found not to be there. */
+	if (frame.n && r->profile->frames.items[frame.n].module.n != r->shared->nowhere.n) {
 		k->slots[at] = (struct known_frame){step->lookup, step->root, frame};
 		k->count++;
 	}
@@ -350,6 +355,16 @@ static bool choose_thread(struct resolver *r, const struct record *sample, uint6
 	return ret->n & OWN_THREAD ? wants_unknown(r, *ret) : wants_thread(r, *ret);
 }
 
+static bool wants_event(struct resolver *r, const struct stream_event *event, uint32_t number)
+{
+	while (r->wanted_events.len <= number)
+		vec_push(&r->wanted_events, 0);
+	if (!r->wanted_events.items[number])
+		r->wanted_events.items[number] =
+			filter_event(&r->shared->filter, perfdata_event_name(event)) ? 2 : 1;
+	return r->wanted_events.items[number] == 2;
+}
+
 static void count_event(struct resolver *r, uint32_t event, uint64_t weight)
 {
 	while (r->events.len <= event)
@@ -367,7 +382,7 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 	struct profile_row *row;
 	uint32_t n;
 
-	if (!filter_time(&r->shared->filter, time_ns) ||
+	if (!wants_event(r, event, event_index) || !filter_time(&r->shared->filter, time_ns) ||
 	    !filter_cpu(&r->shared->filter, sample->id.cpu))
 		return;
 	if (!choose_thread(r, sample, time_ns, &keys.thread))
@@ -482,6 +497,7 @@ void resolver_release(struct resolver *r)
 	vec_release(&r->steps);
 	vec_release(&r->modules);
 	vec_release(&r->wanted);
+	vec_release(&r->wanted_events);
 	vec_release(&r->events);
 	if (r->unwinder)
 		unwinder_free(r->unwinder);
