@@ -195,7 +195,7 @@ static void unwound_chain(struct resolver *r, const struct sample *s, uint32_t r
 		r->unwinder = unwinder_new();
 	end = unwind_stack(r->unwinder, &in, r->ips, room, &count);
 	for (size_t i = 0; i < count; i++)
-		add_step(r, r->ips[i], i > 0, root);
+		add_step(r, r->ips[i], false, root);
 	if (unwind_end_text(end)) {
 		vec_push(&r->steps, (struct chain_step){.lookup = end, .root = MARK_ROOT});
 		r->report.cut_stacks++;
