@@ -11,6 +11,12 @@ const up = root.dataset.direction === "up";
 const bar = root.querySelector(".bar");
 const heading = bar.querySelector(".name"), detail = bar.querySelector(".detail");
 const title = heading.textContent, rest = detail.textContent;
+const height = +root.getAttribute("height");
+/* Phones lay a bare SVG out on a page that is wider than they are, and shrink it. */
+const alone = document.documentElement === root;
+const phone = alone && matchMedia("(pointer:coarse)").matches;
+const scale = () => phone && screen.width < innerWidth ? innerWidth / screen.width : 1;
+const widthNow = () => root.clientWidth / scale();
 let characterWidth = 6.7, graphs = [], current = null, pattern = null, box = null, help = null;
 
 function make(name, attributes, parent) {
@@ -96,6 +102,7 @@ function drawFrame(f, focus, width) {
 		[x, w] = [0, 1];
 	f.hidden = f.hidden || w * width < .1;
 	f.rect.classList.toggle("outside", above);
+	f.rect.classList.toggle("t", w * width < 3);
 	if (f.hidden) {
 		f.rect.setAttribute("display", "none");
 		if (f.label)
@@ -111,7 +118,7 @@ function drawFrame(f, focus, width) {
 }
 
 function drawGraph(graph) {
-	const width = root.clientWidth - 2 * MARGIN;
+	const width = widthNow() - 2 * MARGIN;
 	graph.element.setAttribute("width", width);
 	for (const f of graph.frames)
 		drawFrame(f, graph.focus, width);
@@ -123,7 +130,7 @@ function cut(text, px, perCharacter) {
 }
 
 function drawBar() {
-	const width = root.clientWidth, wide = width > 520;
+	const width = widthNow(), wide = width > 520;
 	let x = width - MARGIN;
 	for (const b of [...bar.querySelectorAll(".button")].reverse()) {
 		x -= +b.firstChild.getAttribute("width");
@@ -139,6 +146,10 @@ function drawBar() {
 }
 
 function draw() {
+	/* As wide as there is room. */
+	root.setAttribute("width", "100%");
+	root.setAttribute("height", height * scale());
+	root.setAttribute("viewBox", `0 0 ${widthNow()} ${height}`);
 	graphs.forEach(drawGraph);
 	drawBar();
 }
@@ -149,7 +160,7 @@ function show(f) {
 	let text = f ? f.name + "  ·  " + f.about.replace(/\n/g, "  ·  ") : rest;
 	if (pattern && !f)
 		text = matched();
-	const room = root.clientWidth - 2 * MARGIN;
+	const room = widthNow() - 2 * MARGIN;
 	/* The figures stay when the name is too long. */
 	if (f && text.length * 6.6 > room)
 		text = cut(f.name, room - f.about.length * 6.6 - 40, 6.6) + "  ·  " +
@@ -268,7 +279,7 @@ function toggleHelp() {
 		help = null;
 		return;
 	}
-	const width = Math.min(330, root.clientWidth - 20);
+	const width = Math.min(330, widthNow() - 20);
 	help = make("g", {class: "help"}, root);
 	make("rect", {width, height: 24 + 20 * HELP.length, rx: 6}, help);
 	HELP.forEach((line, i) =>
@@ -294,11 +305,11 @@ function addButton(label, text, run) {
 
 /* The bar stays in sight when a deep graph is scrolled. */
 function stick() {
-	const y = Math.max(0, -root.getBoundingClientRect().top);
+	const y = Math.max(0, -root.getBoundingClientRect().top) / scale();
 	bar.setAttribute("transform", `translate(0,${y})`);
 	if (help)
 		help.setAttribute("transform",
-			`translate(${Math.max(10, root.clientWidth - 340)},${y + 64})`);
+			`translate(${Math.max(10, widthNow() - 340)},${y + 64})`);
 }
 
 function leave() {
@@ -352,9 +363,6 @@ function measure() {
 graphs = [...root.querySelectorAll("svg.graph")].map(readGraph).filter(g => g.frames.length);
 if (!graphs.length)
 	return;
-/* From now on it is as wide as there is room. */
-root.removeAttribute("viewBox");
-root.setAttribute("width", "100%");
 addButton("reset zoom and search", "Reset", reset);
 addButton("search", "Search", openSearch);
 addButton("help on keys", "?", toggleHelp);
@@ -375,7 +383,7 @@ document.addEventListener("keydown", onKey);
 addEventListener("resize", draw);
 addEventListener("scroll", stick);
 /* Callers stand at the bottom: begin there. */
-if (up && document.documentElement === root)
-	scrollTo(0, root.clientHeight);
+if (up && alone)
+	scrollTo(0, height * scale());
 stick();
 })();

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define CHARACTER_PX  6.7 /* of the frames' font, for the picture without a script */
+#define THIN_PX       3
 #define DEFAULT_WIDTH 1200.0
 
 static const char *const flame_css[] = {
@@ -192,6 +193,8 @@ bool svg_frame(struct svg *s, const struct svg_frame *f)
 	p = put_lit(p, "%\" height=\"17\" class=\"");
 	*p++ = f->kind;
 	p = put_u64(p, f->shade);
+	if (f->width * (s->width - 2 * SVG_MARGIN_PX) < THIN_PX)
+		p = put_lit(p, " t"); /* without a line around it, which would be all of it */
 	p = put_lit(p, "\"><title>");
 	buf_commit(b, p);
 	svg_add_escaped(b, f->name);
