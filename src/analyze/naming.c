@@ -93,7 +93,7 @@ static void add_name(struct buf *out, const struct profile *p, const struct prof
 
 	if (!f->named)
 		add_unnamed(out, p, f, style);
-	else if (style == NAMES_FOLDED)
+	else if (style != NAMES_PLAIN)
 		naming_add_folded(out, name, f->kind == CODE_JIT);
 	else
 		buf_add(out, name);
@@ -104,7 +104,9 @@ static bool is_same(const struct naming *n, const struct profile *p, enum naming
 {
 	const struct profile_function *x = &p->functions.items[a], *y = &p->functions.items[b];
 
-	if (style == NAMES_PLAIN && (x->kind != y->kind || x->module.n != y->module.n))
+	if (style != NAMES_FOLDED && x->kind != y->kind)
+		return false;
+	if (style == NAMES_PLAIN && x->module.n != y->module.n)
 		return false;
 	return !strcmp(n->text.s + n->starts[a], n->text.s + n->starts[b]);
 }
@@ -128,8 +130,8 @@ void naming_make(struct naming *n, const struct profile *p, enum naming_style st
 			add_name(&n->text, p, f, style);
 		hash = hash_bytes(n->text.s + start, n->text.len - start, p->seed);
 		buf_add_char(&n->text, '\0');
-		if (style == NAMES_PLAIN)
-			hash = hash_mix(hash, (uint64_t)f->module.n << 8 | f->kind);
+		if (style != NAMES_FOLDED)
+			hash = hash_mix(hash, f->kind);
 		at = slots_begin(&slots, hash);
 		while ((known = slots_next(&slots, hash, &at)))
 			if (is_same(n, p, style, known, i))

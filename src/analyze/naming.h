@@ -18,6 +18,7 @@ enum naming_style {
 	 * "[[kernel.kallsyms]]" has its brackets twice.
 	 */
 	NAMES_FOLDED,
+	NAMES_FOLDED_KINDS, /* the same, but functions of different kinds stay apart */
 };
 
 struct naming {

@@ -11,7 +11,7 @@ static function_id group_function(struct profile *p, enum naming_style style, co
 	struct profile_function f = {.start = GROUP_START, .named = true};
 
 	/* Blanks and semicolons have a meaning in folded text. */
-	for (char *c = copy; style == NAMES_FOLDED && *c; c++)
+	for (char *c = copy; style != NAMES_PLAIN && *c; c++)
 		if (*c == ' ')
 			*c = '_';
 	f.name = profile_string(p, copy);

@@ -1,14 +1,10 @@
 #include "base/number.h"
-#include "base/term.h"
-#include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/export_file.h"
 #include "cmd/profile_input.h"
-#include "export/exporter.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 struct flame_options {
 	struct profile_options profile;
@@ -146,44 +142,6 @@ static int choose_event(const struct flame_options *o, const struct profile_inpu
 
 /* ---- output ---- */
 
-struct target {
-	const char *path;
-	int fd;
-	int code; /* of the write that failed */
-};
-
-static bool write_all(void *ctx, struct buf *bytes)
-{
-	struct target *t = ctx;
-	bool done;
-
-	errno = 0;
-	done = command_flush(bytes, t->fd);
-	if (!done)
-		t->code = errno ? errno : EIO;
-	return done;
-}
-
-/* Whoever pipes it wants it there; on a terminal it would be noise. */
-static const char *default_output(const struct exporter *x)
-{
-	if (!isatty(STDOUT_FILENO))
-		return "-";
-	return x == &export_svg ? "flame.svg" : "-";
-}
-
-static int open_target(struct target *t, const char *path, struct err *e)
-{
-	t->path = path;
-	t->fd = STDOUT_FILENO;
-	if (!strcmp(path, "-"))
-		return 0;
-	t->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	if (t->fd < 0)
-		return err_set(e, errno, "cannot write '%s': %s", path, strerror(errno));
-	return 0;
-}
-
 static void make_titles(const struct flame_options *o, const struct profile_input *in,
 			const struct view *v, struct buf *title, struct buf *subtitle)
 {
@@ -212,29 +170,24 @@ static void make_titles(const struct flame_options *o, const struct profile_inpu
 static int write_view(const struct flame_options *o, const struct profile_input *in,
 		      struct choice *c, const struct view *v, struct err *e)
 {
-	const char *path = o->output ? o->output : default_output(c->exporter);
+	const char *path = o->output;
 	CLEANUP(buf_release) struct buf title = {}, subtitle = {};
-	struct target target = {};
-	struct export_out out = {.write = write_all, .ctx = &target};
-	int r = open_target(&target, path, e);
+	struct export_file file;
+	int r;
 
+	if (!path)
+		path = c->exporter == &export_svg ? export_file_default("flame.svg") : "-";
+	r = export_file_begin(&file, path, e);
 	if (r < 0)
 		return r;
 	make_titles(o, in, v, &title, &subtitle);
 	c->export.title = buf_str(&title);
 	c->export.subtitle = buf_str(&subtitle);
-	r = c->exporter->run(v, &c->export, &out, e);
-	if (!r && !out.failed && !write_all(&target, &out.buf))
-		out.failed = true;
-	buf_release(&out.buf);
-	if (target.fd != STDOUT_FILENO && close(target.fd) < 0 && !out.failed) {
-		out.failed = true;
-		target.code = errno;
-	}
-	if (!r && out.failed && target.fd != STDOUT_FILENO)
-		r = err_set(e, target.code, "cannot write '%s': %s", path, strerror(target.code));
-	else if (!r && out.failed)
-		r = -EPIPE; /* said already, or nobody is there to read it */
+	r = c->exporter->run(v, &c->export, &file.out, e);
+	if (r < 0)
+		export_file_end(&file, NULL);
+	else
+		r = export_file_end(&file, e);
 	if (!r && !o->quiet && strcmp(path, "-"))
 		command_fail(0, "flame: %s written to '%s'", c->exporter->name, path);
 	return r;
@@ -267,18 +220,23 @@ static int show(const struct flame_options *o, struct choice *c, struct profile_
 static int run_flame(const struct command *self, int argc, char **argv)
 {
 	struct flame_options o = {};
-	int status = 0, used = command_options(self, &o, argc, argv, &status), r;
+	int status = 0, used, r;
 	struct resolve_options resolve = {};
 	struct profile_input in;
 	struct choice c = {};
 	struct err e = {};
 
-	if (used < 0)
-		return status;
-	if (argc - used > 1 || (argc > used && o.profile.input))
-		return command_fail(EXIT_USAGE, "flame: one file at a time");
-	if (argc > used)
+	/* Options may stand behind the file too. */
+	for (; (used = command_options(self, &o, argc, argv, &status)) < argc; argc -= used + 1) {
+		if (used < 0)
+			goto out;
+		if (o.profile.input) {
+			status = command_fail(EXIT_USAGE, "flame: one file at a time");
+			goto out;
+		}
 		o.profile.input = argv[used];
+		argv += used + 1;
+	}
 	if (choose(&o, &c, &e) < 0 || profile_options_check(&o.profile, &resolve, &e) < 0) {
 		status = command_fail(EXIT_USAGE, "flame: %s", e.text);
 		goto out;

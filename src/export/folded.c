@@ -31,22 +31,43 @@ static const char *ending_of(const struct folding *f, const struct call_node *no
 	return node->inlined ? "_[i]" : kind == CODE_JIT ? "_[j]" : "";
 }
 
+/* Name, ending and what follows them, one after the other. */
+struct parts {
+	const char *at, *ending;
+	unsigned char last;
+};
+
+static unsigned char next_byte(struct parts *p)
+{
+	unsigned char last = p->last;
+
+	if (!*p->at && *p->ending) {
+		p->at = p->ending;
+		p->ending = "";
+	}
+	if (*p->at)
+		return (unsigned char)*p->at++;
+	p->last = 0;
+	return last;
+}
+
+static struct parts parts_of(const struct folding *f, const struct item *item)
+{
+	const struct call_node *node = &f->view->tree.nodes.items[item->node];
+
+	return (struct parts){view_name(f->view, node), ending_of(f, node), item->below ? ';' : 0};
+}
+
 static int compare(const void *a, const void *b, void *ctx)
 {
-	const struct folding *f = ctx;
-	const struct item *x = a, *y = b;
-	const struct call_node *nodes = f->view->tree.nodes.items;
-	const char *s = view_name(f->view, &nodes[x->node]);
-	const char *t = view_name(f->view, &nodes[y->node]);
+	struct parts x = parts_of(ctx, a), y = parts_of(ctx, b);
 	unsigned char c, d;
 
-	for (; *s && *s == *t; s++)
-		t++;
-	c = *s ? (unsigned char)*s : x->below ? ';' : 0;
-	d = *t ? (unsigned char)*t : y->below ? ';' : 0;
-	if (c != d)
-		return c < d ? -1 : 1;
-	return (int)nodes[x->node].inlined - (int)nodes[y->node].inlined;
+	do {
+		c = next_byte(&x);
+		d = next_byte(&y);
+	} while (c && c == d);
+	return (int)c - (int)d;
 }
 
 /* What stands below a node, sorted, onto the list of what is to be done: the first last. */
