@@ -28,10 +28,10 @@ static uint32_t child_of(struct calltree *t, uint32_t parent, function_id functi
 static uint32_t descend(struct calltree *t, const struct calltree_options *o, uint32_t node,
 			const struct frame_name *name)
 {
-	function_id f = name->function;
+	function_id f = o->as ? o->as[name->function.n] : name->function;
 
 	return child_of(t, node, f, o->by_name ? function_of(t->profile, f)->label.n : f.n,
-			name->inlined);
+			name->inlined && !o->join_inlined);
 }
 
 /* Down through all that a frame stands for, from its outermost function. */
