@@ -28,14 +28,14 @@ static uint32_t child_of(struct calltree *t, uint32_t parent, function_id functi
 static uint32_t descend(struct calltree *t, const struct calltree_options *o, uint32_t node,
 			const struct frame_name *name)
 {
-	function_id f = name->function;
+	function_id f = o->as ? o->as[name->function.n] : name->function;
 	uint32_t key = f.n;
 
 	if (o->keys)
 		key = o->keys[name - t->profile->names.items];
 	else if (o->by_name)
 		key = function_of(t->profile, f)->label.n;
-	return child_of(t, node, f, key, name->inlined);
+	return child_of(t, node, f, key, name->inlined && !o->join_inlined);
 }
 
 /* Down through all that a frame stands for, from its outermost function. */

@@ -137,7 +137,6 @@ static function_id function_without_symbol(struct naming *n, const struct profil
 	struct buf text = {};
 
 	if (frame->module.n == n->resolver->shared->nowhere.n) {
-		report->unmapped_frames++;
 		f.name = profile_string(p, "[unknown]");
 		return profile_function(p, &f);
 	}
