@@ -25,6 +25,7 @@
 struct kept_process {
 	uint32_t pid;
 	bool foreign, jit, jvm;
+	uint64_t looked_ns;         /* when its namespace was looked at */
 	struct process_facts facts; /* pid 0: it was gone before we could look */
 	uint64_t first_ns;          /* wall clock: it surely ran at that time; 0: unknown */
 	int tmp_fd;                 /* its /tmp, if that is not ours; -1 */
@@ -131,14 +132,13 @@ static struct kept_process *find_process(struct keeper *k, uint32_t pid)
 			return &k->processes.items[number - 1];
 	if (k->processes.len >= KEEPER_PROCESSES_MAX)
 		return NULL;
-	vec_push(&k->processes,
-		 (struct kept_process){.pid = pid, .tmp_fd = -1, .jitdump_fd = -1});
+	vec_push(&k->processes, (struct kept_process){.pid = pid, .tmp_fd = -1, .jitdump_fd = -1});
 	slots_add(&k->by_pid, hash, (uint32_t)k->processes.len);
 	return &k->processes.items[k->processes.len - 1];
 }
 
 /* All that must be known of it while it lives. */
-static void look_closer(struct keeper *k, struct kept_process *p)
+static void look_closer(struct kept_process *p)
 {
 	CLEANUP(free_ptr) char *tmp = xasprintf("/proc/%u/root/tmp", p->pid);
 
@@ -146,7 +146,6 @@ static void look_closer(struct keeper *k, struct kept_process *p)
 		p->facts.pid = 0;
 	if (p->foreign && p->tmp_fd < 0)
 		p->tmp_fd = open(tmp, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	(void)k;
 }
 
 static bool is_made_code(const char *path)
@@ -169,16 +168,23 @@ static void note_time(struct keeper *k, struct kept_process *p, uint64_t time_ns
 		p->first_ns = k->o.wall_ns + (time_ns - k->o.clock_ns);
 }
 
+/* It may go into another one at any time: what was seen after the mapping holds for it. */
+static void look_at_namespace(struct keeper *k, struct kept_process *p, uint64_t time_ns)
+{
+	if (p->foreign || !k->own_mounts.st_ino || (p->looked_ns && time_ns <= p->looked_ns))
+		return;
+	p->looked_ns = clock_now_ns();
+	p->foreign =
+		differs(p->pid, "ns/mnt", &k->own_mounts) || differs(p->pid, "root", &k->own_root);
+}
+
 static void handle(struct keeper *k, const struct seen_mapping *m)
 {
 	struct kept_process *p = find_process(k, m->pid);
 
 	if (!p)
 		return;
-	/* A process may go into another namespace at any time: each mapping asks anew. */
-	if (!p->foreign && k->own_mounts.st_ino)
-		p->foreign = differs(m->pid, "ns/mnt", &k->own_mounts) ||
-			     differs(m->pid, "root", &k->own_root);
+	look_at_namespace(k, p, m->time_ns);
 	note_time(k, p, m->time_ns);
 	if (is_made_code(m->path)) {
 		p->jit = true;
@@ -188,10 +194,11 @@ static void handle(struct keeper *k, const struct seen_mapping *m)
 			p->jitdump_fd = open_through(m->pid, m->path, true);
 	} else if (m->path[0] == '/') {
 		p->jvm |= jvm_is_library(m->path);
-		held_files_see(&k->files, m, p->foreign);
+		if (!k->o.no_copies)
+			held_files_see(&k->files, m, p->foreign);
 	}
 	if (p->jit || p->jvm)
-		look_closer(k, p);
+		look_closer(p);
 }
 
 /* ---- the thread ---- */
@@ -299,9 +306,9 @@ static int open_map(const struct kept_process *p, int *ret_fd, struct err *e)
 {
 	uint32_t uid = p->facts.pid ? p->facts.uid : PERF_MAP_UID_UNKNOWN;
 	uint32_t inside = p->facts.pid ? p->facts.pid_inside : p->pid;
-	CLEANUP(free_ptr) char *path =
-		p->tmp_fd >= 0 ? xasprintf("/proc/self/fd/%d/perf-%u.map", p->tmp_fd, inside)
-			       : xasprintf("/tmp/perf-%u.map", inside);
+	CLEANUP(free_ptr)
+	char *path = p->tmp_fd >= 0 ? xasprintf("/proc/self/fd/%d/perf-%u.map", p->tmp_fd, inside)
+				    : xasprintf("/tmp/perf-%u.map", inside);
 
 	return perf_map_open_path(path, uid, beginning_of(p), ret_fd, e);
 }
@@ -314,7 +321,8 @@ static bool keep_map(const struct kept_process *p, const char *dir, strvec *note
 	int fd, r = open_map(p, &fd, &e);
 
 	if (r == 0) {
-		r = dir ? jit_keep_file(dir, name, fd, &e) : 0;
+		if (dir)
+			jit_keep_file(dir, name, fd, NULL);
 		close(fd);
 		return true;
 	}
@@ -347,7 +355,7 @@ static void say_of_jvms(const struct keeper *k, size_t seen, size_t nameless, st
 
 static void keep_all(struct keeper *k, strvec *notes)
 {
-	CLEANUP(free_ptr) char *dir = jit_keep_dir(k->o.wall_ns);
+	CLEANUP(free_ptr) char *dir = k->o.no_copies ? NULL : jit_keep_dir(k->o.wall_ns);
 	size_t seen = ask_jvms(k, notes), nameless = 0, kept = 0, reasons = notes->len;
 
 	vec_each(&k->processes, p) {
@@ -366,8 +374,9 @@ static void keep_all(struct keeper *k, strvec *notes)
 		keep_trim();
 }
 
-void keeper_finish(struct keeper *k, strvec *notes)
+void keeper_finish(struct keeper *k, bool hurried, strvec *notes)
 {
+	k->o.ask_jvms &= !hurried;
 	if (!end_thread(k)) {
 		vec_push(notes, xstrdup("a file system does not answer: programs of other "
 					"namespaces may have no names later"));

@@ -28,6 +28,7 @@ struct keeper_options {
 	const struct target *target;     /* what is recorded; */
 	const struct topology *topology; /* both must stay */
 	uint64_t wall_ns, clock_ns;      /* CLOCK_DATA of the recording: the same moment */
+	bool no_copies;                  /* nothing goes into the cache */
 	bool ask_jvms;                   /* for their maps, at the end */
 	bool told_jvms;                  /* those of the workload write one by themselves */
 };
@@ -39,7 +40,8 @@ struct keeper *keeper_new(const struct keeper_options *options);
 void keeper_start(struct keeper *k);
 /* An MMAP2 record; others are passed over. */
 void keeper_see(struct keeper *k, const struct record *r);
-/* Asks, copies and makes room. Sentences for the user are added to @notes. Frees it. */
-void keeper_finish(struct keeper *k, strvec *notes);
+/* Asks (unless @hurried), copies and makes room. Sentences for the user are added to @notes. Frees
+ * it. */
+void keeper_finish(struct keeper *k, bool hurried, strvec *notes);
 
 #endif

@@ -43,9 +43,9 @@ int open_through(uint32_t pid, const char *path, bool foreign)
 /* The mapped file itself, whatever its name has become; needs a right that root has. */
 static int open_mapped(const struct seen_mapping *m)
 {
-	CLEANUP(free_ptr) char *path =
-		xasprintf("/proc/%u/map_files/%llx-%llx", m->pid, (unsigned long long)m->start,
-			  (unsigned long long)(m->start + m->length));
+	CLEANUP(free_ptr)
+	char *path = xasprintf("/proc/%u/map_files/%llx-%llx", m->pid, (unsigned long long)m->start,
+			       (unsigned long long)(m->start + m->length));
 
 	return open_plain(path);
 }
@@ -152,8 +152,8 @@ static bool is_gone(const struct held_file *file)
 {
 	struct stat held, now;
 
-	return !fstat(file->fd, &held) && (stat(file->path, &now) || now.st_dev != held.st_dev ||
-					   now.st_ino != held.st_ino);
+	return !fstat(file->fd, &held) &&
+	       (stat(file->path, &now) || now.st_dev != held.st_dev || now.st_ino != held.st_ino);
 }
 
 void held_files_copy_deleted(struct held_files *h)

@@ -42,7 +42,8 @@ static struct perf_event_attr attr_of(const struct target *target)
 	return attr;
 }
 
-static bool open_one(struct mapping_watch *w, const struct perf_event_attr *attr, pid_t pid, int cpu)
+static bool open_one(struct mapping_watch *w, const struct perf_event_attr *attr, pid_t pid,
+		     int cpu)
 {
 	struct watched watched = {.fd = perf_open(attr, pid, cpu, -1, 0)};
 	size_t bytes = RING_BYTES;
