@@ -91,6 +91,15 @@ static bool is_new(struct held_files *h, uint64_t hash)
 	return true;
 }
 
+/* Whether the path leads us to the file that is open. */
+static bool is_same(int fd, const char *path)
+{
+	struct stat held, now;
+
+	return !fstat(fd, &held) && !stat(path, &now) && now.st_dev == held.st_dev &&
+	       now.st_ino == held.st_ino;
+}
+
 void held_files_see(struct held_files *h, const struct seen_mapping *m, bool foreign)
 {
 	uint64_t hash = hash_bytes(m->path, strlen(m->path), hash_seed() + foreign);
@@ -117,7 +126,9 @@ void held_files_see(struct held_files *h, const struct seen_mapping *m, bool for
 		free(there);
 		return;
 	}
-	file.path = foreign ? NULL : xstrdup(m->path);
+	/* Most of what a new mount namespace sees is ours, too. */
+	if (!foreign || is_same(file.fd, m->path))
+		file.path = xstrdup(m->path);
 	vec_push(&h->files, file);
 }
 
@@ -147,19 +158,10 @@ bool held_files_copy_one(struct held_files *h)
 	return false;
 }
 
-/* Whether the path still leads to it. */
-static bool is_gone(const struct held_file *file)
-{
-	struct stat held, now;
-
-	return !fstat(file->fd, &held) &&
-	       (stat(file->path, &now) || now.st_dev != held.st_dev || now.st_ino != held.st_ino);
-}
-
 void held_files_copy_deleted(struct held_files *h)
 {
 	vec_each(&h->files, file)
-		if (file->fd >= 0 && file->path && is_gone(file))
+		if (file->fd >= 0 && file->path && !is_same(file->fd, file->path))
 			copy_file(h, file);
 }
 
