@@ -4,7 +4,8 @@
  * Nothing in it is trusted: offsets and sizes are checked, and limits hold for all of it together.
  * 32 and 64 bits, both byte orders.
  *
- * One thread at a time may ask for sections; what was given stays valid for all until the close.
+ * Any number of threads may ask; what was given stays valid for all until the close. Only
+ * elf_section_forget() is for a section that nobody else has asked for.
  */
 #ifndef TACHO_SYMBOL_ELF_H
 #define TACHO_SYMBOL_ELF_H
