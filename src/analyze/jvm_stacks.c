@@ -53,12 +53,23 @@ static enum stage stage_of_frame(const struct profile *p, enum stage stage, fram
 	return stage;
 }
 
+/* Most profiles are of something else. */
+static bool has_launcher(const struct profile *p)
+{
+	vec_each(&p->functions, f)
+		if (!strcmp(profile_text(p, f->name), "JavaMain"))
+			return true;
+	return false;
+}
+
 size_t jvm_name_main(struct profile *p)
 {
 	CLEANUP(free_ptr) uint8_t *stages = xcalloc(p->stacks.len, 1);
 	frame_id frame = {};
 	size_t named = 0;
 
+	if (!has_launcher(p))
+		return 0;
 	for (size_t i = 1; i < p->stacks.len; i++) {
 		struct profile_stack *stack = &p->stacks.items[i];
 		enum stage stage = stage_of_frame(p, stages[stack->parent.n], stack->frame);
