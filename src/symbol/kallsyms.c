@@ -89,6 +89,7 @@ static void add_symbol(struct parser *p, uint64_t address, char type, const char
 	const char *name_end = name;
 	struct symbol s = {.start = address, .end = address, .type = STT_FUNC};
 	size_t len;
+	char *room;
 
 	while (name_end < end && *name_end != ' ' && *name_end != '\t')
 		name_end++;
@@ -101,10 +102,13 @@ static void add_symbol(struct parser *p, uint64_t address, char type, const char
 		return;
 	s.binding = type == 'W' ? STB_WEAK : type == 'T' ? STB_GLOBAL : STB_LOCAL;
 	s.part = parse_part(p, name_end, end);
-	if (symtab_add_names(&p->to->symbols, name, len, &s.name))
-		symtab_add_symbol(&p->to->symbols, &s);
-	else
+	room = symtab_add_names(&p->to->symbols, len, &s.name);
+	if (!room) {
 		p->to->symbols.refused++;
+		return;
+	}
+	memcpy(room, name, len);
+	symtab_add_symbol(&p->to->symbols, &s);
 }
 
 static void parse_line(struct parser *p, const char *end)
