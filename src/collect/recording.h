@@ -39,6 +39,8 @@ struct recording_plan {
 	uint64_t max_bytes;         /* 0: none */
 	uint64_t delay_ns, timeout_ns, progress_ns;
 	unsigned threads;        /* that read the rings, 0: as it suits */
+	bool no_jvm;             /* Java is neither told nor asked anything */
+	bool no_keep;            /* nothing is copied into the cache */
 	char *const *whole_argv; /* command line, for the file; ended by NULL */
 	struct catalog *catalog;
 	/* Called by recording_run() in the starter's process. */

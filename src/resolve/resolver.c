@@ -21,6 +21,9 @@ struct module *resolver_module(struct resolver *r, uint32_t image)
 
 		if (!request.build_id.size)
 			image_find_build_id(r->shared->facts, &request);
+		if (r->shared->facts->has_clock)
+			modules_set_recording(r->shared->modules, r->shared->facts->wall_ns,
+					      r->shared->facts->clock_ns);
 		r->modules.items[image] = modules_get(r->shared->modules, &request);
 	}
 	return r->modules.items[image];
