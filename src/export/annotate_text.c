@@ -82,6 +82,11 @@ static void add_source(struct buf *out, const char *text)
 	text_add_printable(out, buf_str(&wide));
 }
 
+static void add_trimmed(struct buf *out, const char *text)
+{
+	add_source(out, text + strspn(text, " \t"));
+}
+
 static const char *last_part(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -116,8 +121,7 @@ static void hot_lines(struct rows *r)
 		add_share(r, &row, line->weight, line->samples);
 		text_add_printable(&r->label, last_part(path_of(r, line)));
 		buf_addf(&r->label, ":%u", line->number);
-		add_source(&r->text, annotation_text(r->a, line->text) +
-					     strspn(annotation_text(r->a, line->text), " \t"));
+		add_trimmed(&r->text, annotation_text(r->a, line->text));
 		give(r, row);
 	}
 }
@@ -238,7 +242,7 @@ static void source_row(struct rows *r, const struct annotated_instruction *i, ui
 	else if (line->file)
 		text_add_printable(&r->text, last_part(path_of(r, line)));
 	buf_addf(&r->text, "%s%u  ", line->file || r->style->print_line ? ":" : "", line->number);
-	add_source(&r->text, annotation_text(r->a, line->text));
+	add_trimmed(&r->text, annotation_text(r->a, line->text));
 	text_add_printable(&r->comment, annotation_text(r->a, i->scope));
 	give(r, row);
 }

@@ -201,18 +201,18 @@ static void as_text(void **state)
 				   "         | 11\n"
 				   "\n"
 				   "Code\n"
-				   "         |          5          long s = 0;\n"
+				   "         |          5  long s = 0;\n"
 				   "         | 1000:    xorl    %eax, %eax\n"
-				   "         |          7          for (long i = 0; i < n; i++)\n"
+				   "         |          7  for (long i = 0; i < n; i++)\n"
 				   "         | 1003:  /-jmp     0x1009\n"
-				   "         |        | 8                  s += v[i];\n"
+				   "         |        | 8  s += v[i];\n"
 				   "  60.00 >| 1005: /+>addq    (%rdi), %rax\n"
 				   "         |       || limit.h:40\n"
 				   "  30.00  | 1009: |\\>cmpq    %rsi, %rdx\n"
-				   "         |       |  7          for (long i = 0; i < n; i++)\n"
+				   "         |       |  7  for (long i = 0; i < n; i++)\n"
 				   "   9.00  | 100c: \\--jne     0x1005\n"
 				   "         | 100e:    je      0x1006\n"
-				   "         |          9          return s;\n"
+				   "         |          9  return s;\n"
 				   "         | 1010:    retq\n";
 	struct annotate_style style = {.term = term_of(-1)};
 	CLEANUP(buf_release) struct buf out = {};
