@@ -305,8 +305,10 @@ static void head(struct page *p, const struct annotation *all, size_t count)
 		     "<button data-act=p aria-label=\"Previous hot line\">↑<kbd>p</kbd></button>"
 		     "<button data-act=n aria-label=\"Next hot line\">↓<kbd>n</kbd></button>");
 	if (count > 1)
-		buf_add(out, "<button class=others data-act=\"[\" aria-label=\"Hotter function\">←<kbd>[</kbd>"
-			     "</button><button class=others data-act=\"]\" aria-label=\"Next function\">→"
+		buf_add(out, "<button class=others data-act=\"[\" aria-label=\"Hotter "
+			     "function\">←<kbd>[</kbd>"
+			     "</button><button class=others data-act=\"]\" aria-label=\"Next "
+			     "function\">→"
 			     "<kbd>]</kbd></button>");
 	buf_add(out, "</div></header>\n");
 }

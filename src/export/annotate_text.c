@@ -87,16 +87,12 @@ static void add_trimmed(struct buf *out, const char *text)
 	add_source(out, text + strspn(text, " \t"));
 }
 
-static const char *last_part(const char *path)
+static const char *shown_path(const struct rows *r, const struct annotated_line *line)
 {
-	const char *slash = strrchr(path, '/');
+	const char *path = annotation_text(r->a, r->a->files.items[line->file].path);
+	const char *slash = r->style->full_paths ? NULL : strrchr(path, '/');
 
 	return slash && slash[1] ? slash + 1 : path;
-}
-
-static const char *path_of(const struct rows *r, const struct annotated_line *line)
-{
-	return annotation_text(r->a, r->a->files.items[line->file].path);
 }
 
 static void add_share(struct rows *r, struct annotate_row *row, uint64_t weight, uint64_t samples)
@@ -119,7 +115,7 @@ static void hot_lines(struct rows *r)
 		struct annotate_row row = {.kind = ROW_LINE, .number = hot[i], .hottest = i == 0};
 
 		add_share(r, &row, line->weight, line->samples);
-		text_add_printable(&r->label, last_part(path_of(r, line)));
+		text_add_printable(&r->label, shown_path(r, line));
 		buf_addf(&r->label, ":%u", line->number);
 		add_trimmed(&r->text, annotation_text(r->a, line->text));
 		give(r, row);
@@ -234,14 +230,15 @@ static void source_row(struct rows *r, const struct annotated_instruction *i, ui
 {
 	const struct annotated_line *line = &r->a->lines.items[i->line - 1];
 	struct annotate_row row = {.kind = ROW_SOURCE, .number = i->line - 1};
+	bool named = line->file || r->style->print_line || r->style->full_paths;
 
 	buf_pad(&r->label, (size_t)r->address_width + 1, ' ');
 	add_arrows(r, n, first, true);
-	if (r->style->print_line)
-		text_add_printable(&r->text, path_of(r, line));
-	else if (line->file)
-		text_add_printable(&r->text, last_part(path_of(r, line)));
-	buf_addf(&r->text, "%s%u  ", line->file || r->style->print_line ? ":" : "", line->number);
+	if (named) {
+		text_add_printable(&r->text, shown_path(r, line));
+		buf_add_char(&r->text, ':');
+	}
+	buf_addf(&r->text, "%u  ", line->number);
 	add_trimmed(&r->text, annotation_text(r->a, line->text));
 	text_add_printable(&r->comment, annotation_text(r->a, i->scope));
 	give(r, row);

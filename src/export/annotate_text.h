@@ -14,6 +14,7 @@ struct annotate_style {
 	enum percent_type percent;
 	bool no_source;  /* instructions only */
 	bool print_line; /* file and line with every change of line, not only the number */
+	bool full_paths; /* of files: else the last part */
 	bool no_jumps;   /* no arrows */
 };
 

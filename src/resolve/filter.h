@@ -10,7 +10,7 @@
 /* As written: "bash,sshd", "1,2,7". NULL: all. */
 struct sample_filter {
 	const char *time; /* "FROM,TO" in seconds of the recording's clock, "10%-20%", "10%/2" */
-	const char *comms, *pids, *tids, *cpus;
+	const char *comms, *pids, *tids, *cpus, *events;
 };
 
 struct time_range {
