@@ -93,17 +93,10 @@ static void count_event(struct annotate *an, uint64_t *weight, uint64_t *samples
 	}
 }
 
-/* The first event with samples, of those that the user wants. */
+/* The first event with samples; which ones are wanted was decided on reading. */
 static bool choose_event(struct annotate *an)
 {
-	const struct profile *p = &an->in.profile;
-
-	for (uint32_t n = 0; n < p->events.len; n++) {
-		const char *name = profile_text(p, p->events.items[n].name);
-
-		if (an->o.profile.events && !in_list(an->o.profile.events, name))
-			continue;
-		an->event.n = n;
+	for (an->event.n = 0; an->event.n < an->in.profile.events.len; an->event.n++) {
 		count_event(an, &an->weight, &an->samples);
 		if (an->samples)
 			return true;

@@ -14,10 +14,6 @@
 #define MODULES_TOLD 5 /* of those whose names are missing */
 #define PEEK_BYTES   8
 
-/* Until names are there: a program without them says so. */
-#pragma weak resolve_file
-#pragma weak modules_new
-#pragma weak modules_free
 
 /* ---- options ---- */
 
@@ -229,8 +225,6 @@ static int load_perfdata(const char *path, const struct resolve_options *o,
 
 	if (r < 0)
 		return r;
-	if (!resolve_file || !modules_new)
-		return err_set(e, ENOSYS, "'%s': this tacho cannot name addresses yet", path);
 	in->modules = modules_new(&o->symbols);
 	if (!resolve.progress) {
 		resolve.progress = progress_show;
@@ -274,7 +268,7 @@ void profile_input_release(struct profile_input *in)
 {
 	if (in->file)
 		perfdata_close(in->file);
-	if (in->modules && modules_free)
+	if (in->modules)
 		modules_free(in->modules);
 	if (in->path)
 		profile_release(&in->profile);
