@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cmd/annotate_build.h"
+#include "cmd/annotate_name.h"
 #include "cmd/command.h"
 #include "cmd/pager.h"
 #include "export/annotate_html.h"
@@ -60,6 +61,7 @@ struct annotate {
 	struct annotate_builder builder;
 	struct annotate_style style;
 	double percent_limit;
+	struct wanted_places *wanted; /* NULL: all functions */
 	event_id event;
 	uint64_t weight, samples; /* of the event */
 	hot_list hot;             /* all functions, the hottest first */
@@ -113,49 +115,25 @@ static bool in_wanted_dso(const struct annotate *an, const struct profile_functi
 	       in_list(an->o.dso, profile_text(p, m->name));
 }
 
-/* "multiply" for "ns::multiply<double>": the last part, without what the template was given. */
-static bool is_short_name(const char *name, const char *wanted)
+/* All functions of that name; the strictest way of looking that finds any counts. */
+static bool choose_named(struct annotate *an)
 {
-	size_t len = strlen(wanted), depth = 0;
-	const char *last = name, *s;
+	const struct profile *p = &an->in.profile;
 
-	for (s = name; *s; s++) {
-		if (*s == '<' && (s[1] != '<' && (s == name || s[-1] != '<')))
-			depth++;
-		else if (*s == '>' && depth)
-			depth--;
-		else if (!depth && s[0] == ':' && s[1] == ':')
-			last = s + 2;
-	}
-	return !strncmp(last, wanted, len) && (!last[len] || last[len] == '<' || last[len] == '(');
+	for (int way = NAME_SAME; way < NAME_OTHER && !an->chosen.len; way++)
+		vec_each(&an->hot, h)
+			if (in_wanted_dso(an, function_of(p, h->function)) &&
+			    (int)name_match(function_text(p, h->function), an->o.symbol) == way)
+				vec_push(&an->chosen, *h);
+	return an->chosen.len;
 }
 
-static bool is_pattern(const char *name, const char *wanted)
+static int say_nothing_found(struct annotate *an, struct err *e)
 {
-	return text_is_glob(wanted) && text_glob(wanted, name);
-}
-
-static bool is_same(const char *name, const char *wanted)
-{
-	return !strcmp(name, wanted);
-}
-
-/* All functions of that name; the first way of looking that finds any counts. */
-static int choose_named(struct annotate *an, struct err *e)
-{
-	static bool (*const ways[])(const char *, const char *) = {is_same, is_short_name,
-								   is_pattern};
 	const struct profile *p = &an->in.profile;
 	struct suggest near = {.wanted = an->o.symbol};
 	CLEANUP(buf_release) struct buf hint = {};
 
-	for (size_t i = 0; i < ARRAY_LEN(ways) && !an->chosen.len; i++)
-		vec_each(&an->hot, h)
-			if (in_wanted_dso(an, function_of(p, h->function)) &&
-			    ways[i](function_text(p, h->function), an->o.symbol))
-				vec_push(&an->chosen, *h);
-	if (an->chosen.len)
-		return 0;
 	vec_each(&an->hot, h)
 		suggest_offer(&near, function_text(p, h->function));
 	suggest_sentence(&near, &hint);
@@ -319,8 +297,23 @@ static int check_options(struct annotate *an, struct resolve_options *resolve, s
 	return profile_options_check(&o->profile, resolve, e);
 }
 
-static int choose(struct annotate *an, struct err *e)
+static bool want_place(void *ctx, struct module *m, uint64_t address)
 {
+	return is_wanted_place(ctx, m, address);
+}
+
+/* The samples of the function that was asked for, or of all. */
+static int load(struct annotate *an, struct resolve_options *resolve, bool all, struct err *e)
+{
+	int r;
+
+	/* Only the sampled places count, and only functions that have a beginning and an end. */
+	resolve->leaf_only = resolve->no_inlines = resolve->no_threads = true;
+	resolve->want_place = all ? NULL : want_place;
+	resolve->want_ctx = an->wanted;
+	r = profile_input_load(an->o.profile.input, resolve, &an->in, e);
+	if (r < 0)
+		return r;
 	if (an->in.source != PROFILE_PERFDATA)
 		return err_set(e, EINVAL,
 			       "'%s' is text without addresses of instructions; annotate needs a "
@@ -331,7 +324,27 @@ static int choose(struct annotate *an, struct err *e)
 			       an->o.profile.events ? " of " : "",
 			       an->o.profile.events ? an->o.profile.events : "");
 	hot_functions(&an->in.profile, an->event, &an->hot);
-	return an->o.symbol ? choose_named(an, e) : choose_hottest(an, e);
+	return 0;
+}
+
+static int choose(struct annotate *an, struct resolve_options *resolve, struct err *e)
+{
+	bool pipe = an->o.profile.input && !strcmp(an->o.profile.input, "-");
+	int r = load(an, resolve, !an->o.symbol, e);
+
+	if (r < 0)
+		return r;
+	if (!an->o.symbol)
+		return choose_hottest(an, e);
+	if (choose_named(an))
+		return 0;
+	/* All names, to say which are near. A pipe has been read already. */
+	if (!pipe) {
+		profile_input_release(&an->in);
+		vec_release(&an->hot);
+		r = load(an, resolve, true, e);
+	}
+	return r < 0 ? r : say_nothing_found(an, e);
 }
 
 static int annotate(struct annotate *an, struct resolve_options *resolve)
@@ -343,23 +356,23 @@ static int annotate(struct annotate *an, struct resolve_options *resolve)
 		.no_demangle = an->o.profile.no_demangle,
 	};
 	struct err e = {};
+	bool ok = false;
 	int status;
-	bool ok;
 
-	/* Only the sampled places count, and only functions that have a beginning and an end. */
-	resolve->leaf_only = true;
-	resolve->no_inlines = true;
-	if (profile_input_load(an->o.profile.input, resolve, &an->in, &e) < 0)
-		return command_fail(EXIT_FAILED, "annotate: %s", e.text);
-	annotate_builder_init(&an->builder, &an->in, &build);
-	if (choose(an, &e) < 0) {
-		command_fail(0, "annotate: %s", e.text);
-		ok = false;
-	} else {
-		ok = show(an);
+	if (an->o.symbol) {
+		struct wanted_name name = wanted_name_of(an->o.symbol);
+
+		an->wanted = wanted_places_new(&name);
 	}
-	annotate_builder_release(&an->builder);
-	status = profile_input_end(&an->in, "annotate");
+	if (choose(an, resolve, &e) < 0) {
+		command_fail(0, "annotate: %s", e.text);
+	} else {
+		annotate_builder_init(&an->builder, &an->in, &build);
+		ok = show(an);
+		annotate_builder_release(&an->builder);
+	}
+	wanted_places_free(an->wanted);
+	status = an->in.path ? profile_input_end(&an->in, "annotate") : EXIT_FAILED;
 	return ok ? status : EXIT_FAILED;
 }
 
