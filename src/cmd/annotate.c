@@ -134,8 +134,12 @@ static int say_nothing_found(struct annotate *an, struct err *e)
 	struct suggest near = {.wanted = an->o.symbol};
 	CLEANUP(buf_release) struct buf hint = {};
 
-	vec_each(&an->hot, h)
-		suggest_offer(&near, function_text(p, h->function));
+	vec_each(&an->hot, h) {
+		const char *name = function_text(p, h->function);
+		CLEANUP(free_ptr) char *start = xstrndup(name, strcspn(name, "<("));
+
+		suggest_offer(&near, *start ? start : name);
+	}
 	suggest_sentence(&near, &hint);
 	suggest_release(&near);
 	return err_set(e, ENOENT, "no sample of '%s' is in a function '%s'%s%s%s",
@@ -381,14 +385,21 @@ static int run_annotate(const struct command *self, int argc, char **argv)
 	struct annotate an = {};
 	struct resolve_options resolve = {};
 	struct err e = {};
-	int status = 0, used = command_options(self, &an.o, argc, argv, &status);
+	int status = 0, used;
 
-	if (used < 0)
-		return status;
-	if (argc - used > 1 || (argc > used && an.o.symbol))
-		return command_fail(EXIT_USAGE, "annotate: one function at a time");
-	if (argc > used)
-		an.o.symbol = argv[used];
+	/* Options may follow the name, too. */
+	for (;; argc--, argv++) {
+		used = command_options(self, &an.o, argc, argv, &status);
+		if (used < 0)
+			return status;
+		argc -= used;
+		argv += used;
+		if (!argc)
+			break;
+		if (an.o.symbol)
+			return command_fail(EXIT_USAGE, "annotate: one function at a time");
+		an.o.symbol = *argv;
+	}
 	if (check_options(&an, &resolve, &e) < 0) {
 		status = command_fail(EXIT_USAGE, "annotate: %s", e.text);
 	} else {

@@ -282,6 +282,15 @@ static pool_text copied(struct annotation *a, const struct profile *p, string_id
 	return annotation_stringf(a, "%s", profile_text(p, id));
 }
 
+static pool_text build_id_text(struct annotation *a, const struct build_id *id)
+{
+	CLEANUP(buf_release) struct buf text = {};
+
+	for (size_t i = 0; i < id->size; i++)
+		buf_addf(&text, "%02x", id->bytes[i]);
+	return annotation_string(a, buf_str(&text), text.len);
+}
+
 void annotate_function(struct annotate_builder *b, event_id event, function_id function,
 		       struct annotation *a)
 {
@@ -301,6 +310,8 @@ void annotate_function(struct annotate_builder *b, event_id event, function_id f
 	if (b->in->modules)
 		w.module = modules_find(b->in->modules, profile_text(p, pm->path),
 					profile_text(p, pm->build_id));
+	if (w.module && !a->build_id.at)
+		a->build_id = build_id_text(a, &w.module->build_id);
 	if (add_code(&w))
 		add_lines(&w);
 	annotation_finish(a, b->o.no_source ? NULL : read_line, b);

@@ -9,13 +9,19 @@
 #define LANE_PX 8
 #define TIP_PX  6
 
-static const char style[] =
+static const char *const style[] = {
 #include "annotate_css.inc"
-	;
+};
 
-static const char script[] =
+static const char *const script[] = {
 #include "annotate_js.inc"
-	;
+};
+
+static void add_lines(struct buf *out, const char *const *lines, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		buf_add(out, lines[i]);
+}
 
 static void add_escaped(struct buf *out, const char *text)
 {
@@ -290,7 +296,7 @@ static void head(struct page *p, const struct annotation *all, size_t count)
 		"<meta name=viewport content=\"width=device-width, initial-scale=1\">\n<title>");
 	add_escaped(out, count ? annotation_text(all, all->function) : p->o->title);
 	buf_add(out, " – tacho annotate</title>\n<style>\n");
-	buf_add(out, style);
+	add_lines(out, style, ARRAY_LEN(style));
 	buf_add(out, "</style>\n</head>\n<body>\n<header><div class=top>"
 		     "<select id=pick aria-label=Function>\n");
 	for (size_t i = 0; i < count; i++) {
@@ -324,6 +330,6 @@ void annotate_html(const struct annotation *all, size_t count, const struct anno
 		section(&p, i > 0);
 	}
 	buf_add(out, "<script>\n");
-	buf_add(out, script);
+	add_lines(out, script, ARRAY_LEN(script));
 	buf_add(out, "</script>\n</body>\n</html>\n");
 }

@@ -230,7 +230,7 @@ static void source_row(struct rows *r, const struct annotated_instruction *i, ui
 {
 	const struct annotated_line *line = &r->a->lines.items[i->line - 1];
 	struct annotate_row row = {.kind = ROW_SOURCE, .number = i->line - 1};
-	bool named = line->file || r->style->print_line || r->style->full_paths;
+	bool named = line->file || !line->has_text || r->style->print_line || r->style->full_paths;
 
 	buf_pad(&r->label, (size_t)r->address_width + 1, ' ');
 	add_arrows(r, n, first, true);
@@ -238,7 +238,7 @@ static void source_row(struct rows *r, const struct annotated_instruction *i, ui
 		text_add_printable(&r->text, shown_path(r, line));
 		buf_add_char(&r->text, ':');
 	}
-	buf_addf(&r->text, "%u  ", line->number);
+	buf_addf(&r->text, line->text.at ? "%u  " : "%u", line->number);
 	add_trimmed(&r->text, annotation_text(r->a, line->text));
 	text_add_printable(&r->comment, annotation_text(r->a, i->scope));
 	give(r, row);
