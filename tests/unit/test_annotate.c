@@ -6,6 +6,8 @@
 #include <cmocka.h>
 
 #include "analyze/annotate.h"
+#include "export/annotate_html.h"
+#include "export/annotate_json.h"
 #include "export/annotate_text.h"
 
 #include <stdio.h>
@@ -32,6 +34,12 @@ static const char *line_of(void *ctx, const char *file, uint32_t line)
 	if (strcmp(file, "/src/sum.c") || !line || line > ARRAY_LEN(source))
 		return NULL;
 	return source[line - 1];
+}
+
+static const char *evil_line(void *ctx, const char *file, uint32_t line)
+{
+	(void)file;
+	return line == 1 ? ctx : NULL;
 }
 
 static void add(struct annotation *a, uint64_t address, uint32_t size, const char *text,
@@ -269,6 +277,67 @@ static void hostile_text(void **state)
 	annotation_release(&a);
 }
 
+/* Names and source of programs stay text in the page. */
+static void hostile_page(void **state)
+{
+	const char *evil = "</style><script>alert(1)</script>\"'&";
+	CLEANUP(buf_release) struct buf out = {};
+	struct annotate_page page = {.title = evil};
+	struct annotation a;
+	size_t scripts = 0;
+
+	(void)state;
+	annotation_init(&a);
+	a.function = a.module = a.event = a.problem = annotation_string(&a, evil, strlen(evil));
+	vec_push(&a.notes, a.function);
+	add(&a, 0, 1, evil, ANNOTATED_NEXT, 0);
+	add(&a, 1, 1, "jmp 0x0", ANNOTATED_JUMP, 0x0);
+	a.instructions.items[0].comment = a.function;
+	annotation_add_row(&a, 0, evil, 1, a.function);
+	annotation_finish(&a, evil_line, (void *)evil);
+	annotate_html(&a, 1, &page, &out);
+	for (const char *s = buf_str(&out); (s = strstr(s, "<script")); s++)
+		scripts++;
+	assert_int_equal(scripts, 1); /* our own */
+	assert_null(strstr(buf_str(&out), "alert(1)</script>"));
+	assert_non_null(strstr(buf_str(&out), "&lt;script&gt;alert(1)"));
+	annotation_release(&a);
+}
+
+/* A page without samples, source or code is a page yet. */
+static void empty_page(void **state)
+{
+	CLEANUP(buf_release) struct buf out = {};
+	struct annotate_page page = {.title = "x"};
+	struct annotation a;
+
+	(void)state;
+	annotation_init(&a);
+	annotation_finish(&a, NULL, NULL);
+	annotate_html(&a, 1, &page, &out);
+	assert_non_null(strstr(buf_str(&out), "</html>"));
+	buf_clear(&out);
+	annotate_html(NULL, 0, &page, &out);
+	assert_non_null(strstr(buf_str(&out), "</html>"));
+	annotation_release(&a);
+}
+
+static void as_json(void **state)
+{
+	CLEANUP(buf_release) struct buf out = {};
+	struct json j = jw_to(&out);
+	struct annotation a;
+
+	(void)state;
+	build(&a);
+	annotate_json(&a, LOCAL_PERIOD, false, &j);
+	assert_non_null(strstr(buf_str(&out), "{\"address\":\"0x1005\",\"size\":4,"));
+	assert_non_null(strstr(buf_str(&out), "\"flow\":\"jump\",\"target\":\"0x1009\""));
+	assert_non_null(
+		strstr(buf_str(&out), "\"file\":\"/inc/limit.h\",\"line\":40,\"samples\":3"));
+	annotation_release(&a);
+}
+
 static void percent_types(void **state)
 {
 	enum percent_type t = LOCAL_PERIOD;
@@ -339,7 +408,8 @@ int main(void)
 		cmocka_unit_test(arrows),       cmocka_unit_test(too_many_arrows),
 		cmocka_unit_test(as_text),      cmocka_unit_test(cut_to_width),
 		cmocka_unit_test(hostile_text), cmocka_unit_test(percent_types),
-		cmocka_unit_test(from_profile),
+		cmocka_unit_test(hostile_page), cmocka_unit_test(empty_page),
+		cmocka_unit_test(as_json),      cmocka_unit_test(from_profile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
