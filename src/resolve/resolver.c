@@ -51,6 +51,15 @@ static frame_id mark_frame(struct resolver *r, enum unwind_end end)
 	return profile_frame_named(r->profile, text, strlen(text), CODE_UNKNOWN);
 }
 
+static frame_id other_frame(struct resolver *r)
+{
+	static const char name[] = "[other]";
+
+	if (!r->other.n)
+		r->other = profile_frame_named(r->profile, name, sizeof(name) - 1, CODE_UNKNOWN);
+	return r->other;
+}
+
 static frame_id find_frame(struct resolver *r, const struct chain_step *step)
 {
 	const struct history *h = r->shared->history;
@@ -60,16 +69,18 @@ static frame_id find_frame(struct resolver *r, const struct chain_step *step)
 
 	if (step->root == MARK_ROOT)
 		return mark_frame(r, (enum unwind_end)step->lookup);
-	if (!find_mapping(h, step, &image, &offset))
-		return profile_frame(r->profile, r->shared->nowhere, step->lookup);
+	/* Stacks of code without frame pointers are full of addresses that lead nowhere, hardly two of
+	 * them the same: they are one frame. */
+	if (!find_mapping(h, step, &image, &offset)) {
+		if (o->want_place)
+			return other_frame(r);
+		r->report.unmapped_frames++;
+		return profile_frame(r->profile, r->shared->nowhere, 0);
+	}
 	if (!o->no_names)
 		offset = module_address(resolver_module(r, image), offset, step->lookup);
-	if (o->want_place && !o->want_place(o->want_ctx, resolver_module(r, image), offset)) {
-		if (!r->other.n)
-			r->other = profile_frame_named(r->profile, "[other]", strlen("[other]"),
-						       CODE_UNKNOWN);
-		return r->other;
-	}
+	if (o->want_place && !o->want_place(o->want_ctx, resolver_module(r, image), offset))
+		return other_frame(r);
 	return profile_frame(r->profile, h->images.items[image].module, offset);
 }
 
@@ -112,7 +123,8 @@ frame_id resolver_frame(struct resolver *r, const struct chain_step *step)
 	if (k->slots[at].frame.n)
 		return k->slots[at].frame;
 	frame = find_frame(r, step);
-	if (frame.n) {
+	/* What leads nowhere would fill the table, and is soon found not to be there. */
+	if (frame.n && r->profile->frames.items[frame.n].module.n != r->shared->nowhere.n) {
 		k->slots[at] = (struct known_frame){step->lookup, step->root, frame};
 		k->count++;
 	}
@@ -200,7 +212,7 @@ static void unwound_chain(struct resolver *r, const struct sample *s, uint32_t r
 		r->unwinder = unwinder_new();
 	end = unwind_stack(r->unwinder, &in, r->ips, room, &count);
 	for (size_t i = 0; i < count; i++)
-		add_step(r, r->ips[i], i > 0, root);
+		add_step(r, r->ips[i], false, root);
 	if (unwind_end_text(end)) {
 		vec_push(&r->steps, (struct chain_step){.lookup = end, .root = MARK_ROOT});
 		r->report.cut_stacks++;
