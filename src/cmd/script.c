@@ -29,13 +29,13 @@ static const struct option_def script_table[] = {
 	OPT(0, "header", NULL, OPT_FLAG, header, "first what the file says about itself"),
 	OPT(0, "header-only", NULL, OPT_FLAG, header_only, "only what the file says about itself"),
 	{0, NULL, NULL, OPT_HEADING, 0, "Which samples"},
-	OPT(0, "time", "RANGES", OPT_STR, time,
+	OPT(0, "time", "RANGES", OPT_STR, filter.time,
 	    "START,STOP in seconds, either may be missing; or shares: 10%/2 (the second tenth), "
 	    "10%-20%; several: separated by blanks, shares by commas"),
-	OPT('c', "comms", "NAMES", OPT_STR, comms, "only of tasks with these names"),
-	OPT(0, "pid", "PIDS", OPT_STR, pids, "only of these processes"),
-	OPT(0, "tid", "TIDS", OPT_STR, tids, "only of these threads"),
-	OPT('C', "cpu", "CPUS", OPT_STR, cpus, "only of these CPUs (0,2-3)"),
+	OPT('c', "comms", "NAMES", OPT_STR, filter.comms, "only of tasks with these names"),
+	OPT(0, "pid", "PIDS", OPT_STR, filter.pids, "only of these processes"),
+	OPT(0, "tid", "TIDS", OPT_STR, filter.tids, "only of these threads"),
+	OPT('C', "cpu", "CPUS", OPT_STR, filter.cpus, "only of these CPUs (0,2-3)"),
 	{0, NULL, NULL, OPT_HEADING, 0, "How they are printed"},
 	OPT('G', "hide-call-graph", NULL, OPT_FLAG, hide_chains,
 	    "one line a sample, no call chains"),
@@ -106,44 +106,6 @@ static void note_cgroup(struct script *s, const struct cgroup_view *cgroup)
 	s->cgroups.items[at] = (struct script_cgroup){cgroup->id, xstrdup(cgroup->path)};
 }
 
-/* ---- what was counted since the last reading ---- */
-
-static struct script_count *count_slot(struct script_counts *c, uint64_t id)
-{
-	size_t slot = id_map_hash(id, c->seed) & (c->slot_count - 1);
-
-	while (c->slots[slot].used && c->slots[slot].id != id)
-		slot = (slot + 1) & (c->slot_count - 1);
-	return &c->slots[slot];
-}
-
-/* Only ids that an event has come here, so that the file's own limit holds. */
-static uint64_t count_since(struct script_counts *c, uint64_t id, uint64_t value)
-{
-	struct script_count *slot;
-	uint64_t before;
-
-	if (c->count * 2 >= c->slot_count) {
-		struct script_counts larger = {
-			.slot_count = c->slot_count ? c->slot_count * 2 : 64,
-			.seed = id_map_seed(),
-		};
-
-		larger.slots = xcalloc(larger.slot_count, sizeof(*larger.slots));
-		for (size_t i = 0; i < c->slot_count; i++)
-			if (c->slots[i].used)
-				*count_slot(&larger, c->slots[i].id) = c->slots[i];
-		larger.count = c->count;
-		free(c->slots);
-		*c = larger;
-	}
-	slot = count_slot(c, id);
-	c->count += !slot->used;
-	before = slot->used ? slot->value : 0;
-	*slot = (struct script_count){id, value, true};
-	return value - before;
-}
-
 /* ---- samples ---- */
 
 /*
@@ -163,7 +125,7 @@ static void show_members(struct script *s, const struct record *r, const struct 
 
 		if (!event)
 			continue;
-		period = count_since(&s->counts, v.id, v.value);
+		period = group_count_since(&s->counts, v.id, v.value);
 		if (period && shown)
 			script_sample(s, r, event, &s->plans.items[event - stream->events.items],
 				      thread, period);
@@ -176,8 +138,8 @@ static void show_sample(struct script *s, const struct record *r, const struct s
 	const struct script_plan *plan = &s->plans.items[raw->event_index];
 	uint64_t parts = event->attr.sample_type;
 	const struct thread *thread = threads_get(&s->threads, r->id.pid, r->id.tid);
-	bool wanted = script_time_wanted(s, raw->time_ns) && script_cpu_wanted(s, r->id.cpu) &&
-		      script_thread_wanted(s, thread);
+	bool wanted = filter_time(&s->filter, raw->time_ns) && filter_cpu(&s->filter, r->id.cpu) &&
+		      filter_task(&s->filter, thread->pid, thread->tid, thread->comm);
 
 	if (!s->o.json && (parts & PERF_SAMPLE_READ) && r->sample.read.has_id)
 		show_members(s, r, thread, wanted);
@@ -360,13 +322,9 @@ static void release(struct script *s)
 	vec_each(&s->cgroups, cgroup)
 		free(cgroup->path);
 	vec_release(&s->cgroups);
-	vec_release(&s->ranges);
-	vec_release(&s->pids);
-	vec_release(&s->tids);
 	vec_release(&s->o.fields);
-	strvec_release(&s->comms);
-	free(s->cpus);
-	free(s->counts.slots);
+	filter_release(&s->filter);
+	group_counts_release(&s->counts);
 	buf_release(&s->out);
 	perfdata_close(s->data);
 }
@@ -397,7 +355,7 @@ static int run_opened(struct script *s)
 {
 	struct err e = {};
 
-	if (script_filters_make(s, &e) < 0)
+	if (filter_make(&s->filter, &s->o.filter, &s->data->facts, &e) < 0)
 		return command_fail(EXIT_USAGE, "script: %s (see tacho script --help)", e.text);
 	if (!s->data->pipe && script_plans_make(s, true, &e) < 0)
 		return command_fail(EXIT_FAILED, "script: %s", e.text);

@@ -15,10 +15,13 @@
 #include "event/format.h"
 #include "perf/record.h"
 #include "perfdata/reader.h"
+#include "resolve/filter.h"
+#include "resolve/group_counts.h"
 #include "resolve/threads.h"
 
 struct script_options {
-	const char *input, *time, *comms, *pids, *tids, *cpus;
+	const char *input;
+	struct sample_filter filter;
 	option_list fields;
 	unsigned max_stack;
 	bool hide_chains, ns, reltime, deltatime, dump, header, header_only, json;
@@ -101,23 +104,9 @@ struct script_plan {
 	struct tracepoint_format *format;
 };
 
-struct script_range {
-	uint64_t from_ns, to_ns; /* 0: open */
-};
-
 struct script_cgroup {
 	uint64_t id;
 	char *path;
-};
-
-/* The last value of each counter, to print what was counted since. */
-struct script_counts {
-	struct script_count {
-		uint64_t id, value;
-		bool used;
-	} * slots;
-	size_t count, slot_count;
-	uint64_t seed;
 };
 
 struct script {
@@ -129,13 +118,9 @@ struct script {
 	struct script_type_fields types[TYPE_COUNT];
 	VEC(struct script_plan) plans;
 	size_t name_width;
-	VEC(struct script_range) ranges;
-	strvec comms;
-	VEC(uint32_t) pids, tids;
-	int *cpus;
-	size_t cpu_count;
+	struct filter filter;
 	VEC(struct script_cgroup) cgroups;
-	struct script_counts counts;
+	struct group_counts counts;
 	uint64_t first_ns, previous_ns; /* of what was printed, for --reltime and --deltatime */
 	size_t data_src_width;
 	unsigned max_stack;
@@ -155,12 +140,6 @@ int script_fields_parse(struct script *s, const char *text, struct err *e);
  */
 int script_plans_make(struct script *s, bool all, struct err *e);
 void script_plans_release(struct script *s);
-
-/* script_filter.c */
-int script_filters_make(struct script *s, struct err *e);
-bool script_time_wanted(const struct script *s, uint64_t time_ns);
-bool script_cpu_wanted(const struct script *s, uint32_t cpu);
-bool script_thread_wanted(const struct script *s, const struct thread *thread);
 
 /* script_text.c: one sample, and the columns that every line begins with. */
 void script_sample(struct script *s, const struct record *r, const struct stream_event *event,

@@ -339,6 +339,7 @@ static int begin_reading(struct perfdata *p, int r, struct perfdata **ret, struc
 		return r;
 	}
 	perfdata_name_events(p);
+	p->header_damages = p->stream.damage_count;
 	*ret = p;
 	return 0;
 }
@@ -362,6 +363,20 @@ int perfdata_open_fd(struct perfdata **ret, int fd, const char *name,
 
 	p->fd = fd;
 	return begin_reading(p, 0, ret, e);
+}
+
+void perfdata_rewind(struct perfdata *p)
+{
+	struct stream *s = &p->stream;
+
+	parts_release(&p->parts);
+	p->current = NULL;
+	stream_rewind(s);
+	s->damage_count = p->header_damages;
+	if (s->damages.len > p->header_damages)
+		s->damages.len = p->header_damages;
+	s->unordered = p->options.unordered;
+	s->order.whole = p->options.whole;
 }
 
 void perfdata_close(struct perfdata *p)

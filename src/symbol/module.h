@@ -13,6 +13,7 @@
 #ifndef TACHO_SYMBOL_MODULE_H
 #define TACHO_SYMBOL_MODULE_H
 
+#include "base/fs.h"
 #include "perf/build_id.h"
 #include "symbol/elf.h"
 #include "symbol/symtab.h"
