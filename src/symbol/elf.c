@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -33,7 +34,7 @@ struct elf_file {
 	struct elf_segment *segments;
 	size_t segment_count;
 	struct build_id build_id;
-	bool build_id_asked;
+	pthread_mutex_t lock; /* of everything that is read when first asked for */
 };
 
 /* What the file's header says, before the first section header corrects it. */
@@ -254,6 +255,8 @@ static int read_segments(struct elf_file *f, const struct elf_header *h, struct 
 	return 0;
 }
 
+static void find_build_id(struct elf_file *f);
+
 static int open_any(struct elf_file **ret, const struct elf_file *from, const char *name,
 		    struct err *e)
 {
@@ -262,6 +265,7 @@ static int open_any(struct elf_file **ret, const struct elf_file *from, const ch
 	int r;
 
 	*f = *from;
+	pthread_mutex_init(&f->lock, NULL);
 	f->name = xstrdup(name);
 	r = read_header(f, &h, e);
 	if (!r && !correct_header(f, &h))
@@ -277,6 +281,7 @@ static int open_any(struct elf_file **ret, const struct elf_file *from, const ch
 		return r;
 	}
 	read_section_names(f, h.names_index);
+	find_build_id(f);
 	*ret = f;
 	return 0;
 }
@@ -328,6 +333,7 @@ void elf_close(struct elf_file *f)
 	free(f->name);
 	if (f->fd >= 0)
 		close(f->fd);
+	pthread_mutex_destroy(&f->lock);
 	free(f);
 }
 
@@ -487,7 +493,9 @@ bool elf_section_at(struct elf_file *f, size_t index, struct elf_section *ret)
 	if (index >= f->section_count)
 		return false;
 	s = &f->sections[index];
+	pthread_mutex_lock(&f->lock);
 	load(f, s, elf_section_name(f, index));
+	pthread_mutex_unlock(&f->lock);
 	if (!s->data && s->type != SHT_NOBITS && s->size)
 		return false;
 	return elf_section_header_at(f, index, ret);
@@ -538,18 +546,20 @@ bool elf_section_of_type(const struct elf_file *f, uint32_t type, struct elf_sec
 	return false;
 }
 
-void elf_section_forget(struct elf_file *f, size_t index)
+bool elf_section_read(struct elf_file *f, size_t index, uint64_t offset, void *to, size_t size)
 {
-	struct section *s;
+	struct elf_section s;
 
-	if (index >= f->section_count || !f->sections[index].held)
-		return;
-	s = &f->sections[index];
-	free(s->held);
-	f->held_bytes -= s->data_size;
-	s->held = NULL;
-	s->data = NULL;
-	s->asked = false;
+	if (!elf_section_header_at(f, index, &s) || offset > s.size || size > s.size - offset)
+		return false;
+	if (s.type != SHT_NOBITS && !(s.flags & SHF_COMPRESSED))
+		return s.offset <= UINT64_MAX - offset &&
+		       read_bytes(f, s.offset + offset, to, size);
+	if (!elf_section_at(f, index, &s) || !s.data || offset > s.size || size > s.size - offset)
+		return false;
+	if (size)
+		memcpy(to, s.data + offset, size);
+	return true;
 }
 
 /* ---- segments ---- */
@@ -624,17 +634,18 @@ static bool id_in_sections(struct elf_file *f, struct build_id *ret)
 	return false;
 }
 
+/* Debug files and kernel modules have no usable segments, only the section. */
+static void find_build_id(struct elf_file *f)
+{
+	if (id_in_sections(f, &f->build_id))
+		return;
+	if (f->memory)
+		build_id_of_memory(f->memory, f->size, &f->build_id);
+	else
+		build_id_of_fd(f->fd, &f->build_id);
+}
+
 const struct build_id *elf_build_id(struct elf_file *f)
 {
-	if (!f->build_id_asked) {
-		f->build_id_asked = true;
-		/* Debug files and kernel modules have no usable segments, only the section. */
-		if (!id_in_sections(f, &f->build_id)) {
-			if (f->memory)
-				build_id_of_memory(f->memory, f->size, &f->build_id);
-			else
-				build_id_of_fd(f->fd, &f->build_id);
-		}
-	}
 	return &f->build_id;
 }

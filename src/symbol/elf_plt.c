@@ -58,7 +58,6 @@ static void add_relocations(struct plt *p, const char *section)
 		if (is_wanted(p->machine, (uint32_t)info))
 			vec_push(&p->slots, slot);
 	}
-	elf_section_forget(p->f, s.index);
 }
 
 static int compare_slots(const void *a, const void *b)
@@ -207,10 +206,6 @@ void elf_add_plt_symbols(struct symtab *t, struct elf_file *program)
 		read_entries(&p, ".plt");
 		read_entries(&p, ".plt.sec");
 		read_entries(&p, ".plt.got");
-	}
-	if (p.symbols.data) {
-		elf_section_forget(program, p.symbols.index);
-		elf_section_forget(program, p.names.index);
 	}
 	vec_release(&p.slots);
 }

@@ -12,18 +12,18 @@
 
 /* ---- adding ---- */
 
-bool symtab_add_names(struct symtab *t, const void *names, size_t size, uint32_t *ret_base)
+char *symtab_add_names(struct symtab *t, size_t size, uint32_t *ret_base)
 {
-	if (t->names.len + 1 > SYMTAB_NAME_BYTES_MAX ||
-	    size > SYMTAB_NAME_BYTES_MAX - t->names.len - 1)
-		return false;
+	char *room;
+
+	if (size >= SYMTAB_NAME_BYTES_MAX - t->names.len)
+		return NULL;
 	vec_reserve(&t->names, t->names.len + size + 1);
+	room = t->names.items + t->names.len;
+	room[size] = '\0';
 	*ret_base = (uint32_t)t->names.len;
-	if (size)
-		memcpy(t->names.items + t->names.len, names, size);
-	t->names.items[t->names.len + size] = '\0';
 	t->names.len += size + 1;
-	return true;
+	return room;
 }
 
 void symtab_add_symbol(struct symtab *t, const struct symbol *symbol)
@@ -39,12 +39,17 @@ void symtab_add(struct symtab *t, uint64_t start, uint64_t size, const char *nam
 		uint8_t type, uint8_t binding)
 {
 	struct symbol s = {.start = start, .binding = binding, .type = type};
+	char *room = NULL;
 
 	s.end = size <= UINT64_MAX - start ? start + size : UINT64_MAX;
-	if (t->symbols.len >= SYMTAB_SYMBOLS_MAX || !symtab_add_names(t, name, name_len, &s.name)) {
+	if (t->symbols.len < SYMTAB_SYMBOLS_MAX)
+		room = symtab_add_names(t, name_len, &s.name);
+	if (!room) {
 		t->refused++;
 		return;
 	}
+	if (name_len)
+		memcpy(room, name, name_len);
 	symtab_add_symbol(t, &s);
 }
 
@@ -89,7 +94,7 @@ static void sort(struct symtab *t)
 	if (is_sorted(t, &varying))
 		return;
 	from = t->symbols.items;
-	other = xcalloc(t->symbols.len, sizeof(*other));
+	other = xrealloc(NULL, t->symbols.len, sizeof(*other));
 	to = other;
 	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
 		struct symbol *swap = from;

@@ -33,8 +33,9 @@ struct symtab {
 void symtab_add(struct symtab *t, uint64_t start, uint64_t size, const char *name, size_t name_len,
 		uint8_t type, uint8_t binding);
 
-/* A whole table of names at once: *ret_base is where it stands in names. False beyond the limit. */
-bool symtab_add_names(struct symtab *t, const void *names, size_t size, uint32_t *ret_base);
+/* Room for a whole table of names, which the caller fills before anything else is added; *ret_base
+ * is where it stands in names, an ending NUL behind it. NULL beyond the limit. */
+char *symtab_add_names(struct symtab *t, size_t size, uint32_t *ret_base);
 /* A symbol whose name is there already, ended by NUL; its size is end - start. */
 void symtab_add_symbol(struct symtab *t, const struct symbol *symbol);
 
