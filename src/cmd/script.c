@@ -41,6 +41,11 @@ static const struct option_def script_table[] = {
 	    "one line a sample, no call chains"),
 	OPT(0, "max-stack", "N", OPT_UINT, max_stack,
 	    "at most N frames of a chain (kernel.perf_event_max_stack)"),
+	OPT(0, "no-inline", NULL, OPT_FLAG, no_inline, "no inlined functions in call chains"),
+	OPT(0, "no-demangle", NULL, OPT_FLAG, no_demangle, "names as the linker has them"),
+	OPT(0, "symfs", "DIR", OPT_STR, symfs, "look for programs and libraries below DIR"),
+	OPT('k', "vmlinux", "FILE", OPT_STR, vmlinux, "the kernel's program, for its names"),
+	OPT(0, "kallsyms", "FILE", OPT_STR, kallsyms, "the kernel's names (/proc/kallsyms)"),
 	OPT(0, "ns", NULL, OPT_FLAG, ns, "nine decimals of the time"),
 	OPT(0, "reltime", NULL, OPT_FLAG, reltime, "times since the first line"),
 	OPT(0, "deltatime", NULL, OPT_FLAG, deltatime, "times since the line before"),
@@ -108,6 +113,11 @@ static void note_cgroup(struct script *s, const struct cgroup_view *cgroup)
 
 /* ---- samples ---- */
 
+struct thread *script_thread(struct script *s, uint32_t pid, uint32_t tid)
+{
+	return threads_get(&s->names.analysis.history.threads, pid, tid);
+}
+
 /*
  * A sample that carries the values of a group stands for one sample of each member. Values are
  * totals: those of a sample that is not shown are still what the next one is counted from.
@@ -137,9 +147,10 @@ static void show_sample(struct script *s, const struct record *r, const struct s
 	const struct stream_event *event = raw->event;
 	const struct script_plan *plan = &s->plans.items[raw->event_index];
 	uint64_t parts = event->attr.sample_type;
-	const struct thread *thread = threads_get(&s->threads, r->id.pid, r->id.tid);
-	bool wanted = filter_time(&s->filter, raw->time_ns) && filter_cpu(&s->filter, r->id.cpu) &&
-		      filter_task(&s->filter, thread->pid, thread->tid, thread->comm);
+	const struct filter *filter = &s->names.analysis.shared.filter;
+	const struct thread *thread = script_thread(s, r->id.pid, r->id.tid);
+	bool wanted = filter_time(filter, raw->time_ns) && filter_cpu(filter, r->id.cpu) &&
+		      filter_task(filter, thread->pid, thread->tid, thread->comm);
 
 	if (!s->o.json && (parts & PERF_SAMPLE_READ) && r->sample.read.has_id)
 		show_members(s, r, thread, wanted);
@@ -200,7 +211,7 @@ static void show_other(struct script *s, const struct record *r, const struct st
 	bool exits = r->type == PERF_RECORD_EXIT;
 
 	if (!exits)
-		threads_record(&s->threads, r);
+		history_record(&s->names.analysis.history, r, raw->time_ns);
 	if (r->type == PERF_RECORD_CGROUP)
 		note_cgroup(s, &r->cgroup);
 	if (s->o.json)
@@ -208,7 +219,7 @@ static void show_other(struct script *s, const struct record *r, const struct st
 	else if (is_shown(&s->o, r->type))
 		script_record(s, r, raw->event, plan);
 	if (exits)
-		threads_record(&s->threads, r);
+		history_record(&s->names.analysis.history, r, raw->time_ns);
 }
 
 /* In pipe form events, names and formats come along with the records. */
@@ -318,15 +329,30 @@ static int read_all(struct script *s)
 static void release(struct script *s)
 {
 	script_plans_release(s);
-	threads_release(&s->threads);
 	vec_each(&s->cgroups, cgroup)
 		free(cgroup->path);
 	vec_release(&s->cgroups);
 	vec_release(&s->o.fields);
-	filter_release(&s->filter);
+	script_names_release(&s->names);
 	group_counts_release(&s->counts);
 	buf_release(&s->out);
 	perfdata_close(s->data);
+}
+
+static int names_init(struct script *s, struct err *e)
+{
+	struct resolve_options options = {
+		.symbols = {.symfs = s->o.symfs,
+			    .kallsyms = s->o.kallsyms,
+			    .vmlinux = s->o.vmlinux,
+			    .no_demangle = s->o.no_demangle},
+		.filter = s->o.filter,
+		.max_stack = s->max_stack,
+		.no_inlines = s->o.no_inline,
+		.lines = true,
+	};
+
+	return script_names_init(&s->names, s->data, &options, e);
 }
 
 int script_document(struct info *info, int fd, struct err *e)
@@ -334,8 +360,13 @@ int script_document(struct info *info, int fd, struct err *e)
 	struct script s = {.o.json = true, .pager.fd = fd, .data = info->file, .document = info};
 	int r;
 
-	threads_init(&s.threads);
 	script_fields_init(&s);
+	r = names_init(&s, e);
+	if (r < 0) {
+		s.data = NULL;
+		release(&s);
+		return r;
+	}
 	buf_add(&s.out, "{\"records\":[\n");
 	r = perfdata_read(info->file, &visitor, &s, e);
 	buf_add(&s.out, "],\n\"recording\":");
@@ -355,7 +386,7 @@ static int run_opened(struct script *s)
 {
 	struct err e = {};
 
-	if (filter_make(&s->filter, &s->o.filter, &s->data->facts, &e) < 0)
+	if (names_init(s, &e) < 0)
 		return command_fail(EXIT_USAGE, "script: %s (see tacho script --help)", e.text);
 	if (!s->data->pipe && script_plans_make(s, true, &e) < 0)
 		return command_fail(EXIT_FAILED, "script: %s", e.text);
@@ -377,7 +408,6 @@ static int run_script(const struct command *self, int argc, char **argv)
 		return status;
 	/* Rounds say how the records stand in the file; in the order of time they say nothing. */
 	options.unordered = s.o.show_round;
-	threads_init(&s.threads);
 	script_fields_init(&s);
 	s.max_stack = max_stack_of(&s.o);
 	if (used < argc)

@@ -15,16 +15,15 @@
 #include "event/format.h"
 #include "perf/record.h"
 #include "perfdata/reader.h"
-#include "resolve/filter.h"
-#include "resolve/group_counts.h"
-#include "resolve/threads.h"
+#include "cmd/script_names.h"
 
 struct script_options {
-	const char *input;
+	const char *input, *symfs, *kallsyms, *vmlinux;
 	struct sample_filter filter;
 	option_list fields;
 	unsigned max_stack;
-	bool hide_chains, ns, reltime, deltatime, dump, header, header_only, json;
+	bool no_inline, no_demangle, hide_chains, ns, reltime, deltatime, dump, header, header_only,
+		json;
 	bool show_mmap, show_task, show_lost, show_switch, show_namespace, show_cgroup, show_bpf;
 	bool show_text_poke, show_round;
 };
@@ -61,7 +60,8 @@ struct script_options {
 	X(CODE_PAGE_SIZE, "code_page_size")                                                        \
 	X(INS_LAT, "ins_lat")                                                                      \
 	X(RETIRE_LAT, "retire_lat")                                                                \
-	X(CGROUP, "cgroup")
+	X(CGROUP, "cgroup")                                                                        \
+	X(SRCLINE, "srcline")
 
 enum script_field_number {
 #define X(name, text) FIELD_NUMBER_##name,
@@ -114,11 +114,10 @@ struct script {
 	struct perfdata *data;
 	struct pager pager;
 	struct buf out;
-	struct threads threads;
+	struct script_names names;
 	struct script_type_fields types[TYPE_COUNT];
 	VEC(struct script_plan) plans;
 	size_t name_width;
-	struct filter filter;
 	VEC(struct script_cgroup) cgroups;
 	struct group_counts counts;
 	uint64_t first_ns, previous_ns; /* of what was printed, for --reltime and --deltatime */
@@ -141,6 +140,9 @@ int script_fields_parse(struct script *s, const char *text, struct err *e);
 int script_plans_make(struct script *s, bool all, struct err *e);
 void script_plans_release(struct script *s);
 
+/* script.c: the task as it is now. */
+struct thread *script_thread(struct script *s, uint32_t pid, uint32_t tid);
+
 /* script_text.c: one sample, and the columns that every line begins with. */
 void script_sample(struct script *s, const struct record *r, const struct stream_event *event,
 		   const struct script_plan *plan, const struct thread *thread, uint64_t period);
@@ -150,7 +152,7 @@ void script_printable(struct buf *out, const char *text, size_t len);
 
 /* script_parts.c: the rarer columns. */
 void script_regs(struct buf *out, const struct regs_view *regs, const char *arch);
-void script_branches(struct buf *out, const struct branch_view *branches, uint32_t fields);
+void script_branches(struct script *s, const struct record *r, uint32_t fields);
 void script_data_src(struct buf *out, uint64_t data_src, size_t *width);
 void script_page_size(struct buf *out, uint64_t bytes);
 void script_bpf_output(struct buf *out, const struct bytes_view *raw);

@@ -169,6 +169,8 @@ int filter_make(struct filter *f, const struct sample_filter *o, const struct pe
 		text_split(o->comms, ",", &f->comms);
 	if (o->comms && !f->comms.len)
 		return err_set(e, EINVAL, "--comm: no name is given");
+	if (o->events)
+		text_split(o->events, ",", &f->events);
 	if (o->pids && parse_numbers("--pid", o->pids, f, false, e) < 0)
 		return -EINVAL;
 	if (o->tids && parse_numbers("--tid", o->tids, f, true, e) < 0)
@@ -183,9 +185,23 @@ void filter_release(struct filter *f)
 {
 	vec_release(&f->ranges);
 	strvec_release(&f->comms);
+	strvec_release(&f->events);
 	vec_release(&f->pids);
 	vec_release(&f->tids);
 	free(f->cpus);
+}
+
+bool filter_event(const struct filter *f, const char *name)
+{
+	if (!f->events.len)
+		return true;
+	vec_each(&f->events, event) {
+		size_t len = strlen(*event);
+
+		if (!strncmp(*event, name, len) && (!name[len] || name[len] == ':'))
+			return true;
+	}
+	return false;
 }
 
 bool filter_cpu(const struct filter *f, uint32_t cpu)

@@ -11,6 +11,7 @@
 struct sample_filter {
 	const char *time; /* "FROM,TO" in seconds of the recording's clock, "10%-20%", "10%/2" */
 	const char *comms, *pids, *tids, *cpus;
+	const char *events; /* "cycles,faults": their names, with or without modifiers */
 };
 
 struct time_range {
@@ -20,7 +21,7 @@ struct time_range {
 struct filter {
 	uint64_t first_ns, last_ns; /* of the recording, for shares of it */
 	VEC(struct time_range) ranges;
-	strvec comms;
+	strvec comms, events;
 	VEC(uint32_t) pids, tids;
 	bool by_cpu;
 	int *cpus;
@@ -33,6 +34,7 @@ void filter_release(struct filter *f);
 
 /* @time_ns 0: a record without a time is always wanted. */
 bool filter_time(const struct filter *f, uint64_t time_ns);
+bool filter_event(const struct filter *f, const char *name);
 bool filter_cpu(const struct filter *f, uint32_t cpu);
 bool filter_task(const struct filter *f, uint32_t pid, uint32_t tid, const char *comm);
 

@@ -319,6 +319,36 @@ void naming_run(struct naming *n, struct resolve_report *report)
 	note_problems(n);
 }
 
+/* An image of the frame's module, opened. */
+static void prepare_module(struct naming *n, module_id module)
+{
+	const struct history *h = n->resolver->shared->history;
+
+	while (n->images.len <= module.n)
+		vec_push(&n->images, 0);
+	for (uint32_t i = 1; i < h->images.len && !n->images.items[module.n]; i++)
+		if (h->images.items[i].module.n == module.n) {
+			n->images.items[module.n] = i;
+			resolver_module(n->resolver, i);
+		}
+}
+
+void naming_frame(struct naming *n, frame_id frame, struct resolve_report *report)
+{
+	module_id module = n->resolver->profile->frames.items[frame.n].module;
+	struct finding finding = {};
+	struct name_worker w = {
+		.naming = n, .from = frame.n, .to = frame.n + 1, .findings = &finding};
+
+	if (!frame.n)
+		return;
+	if (module.n >= n->images.len || !n->images.items[module.n])
+		prepare_module(n, module);
+	look_up(&w);
+	take(n, frame, &finding, w.places.items, report);
+	vec_release(&w.places);
+}
+
 void naming_init(struct naming *n, struct resolver *resolver)
 {
 	*n = (struct naming){.resolver = resolver};

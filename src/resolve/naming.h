@@ -25,4 +25,7 @@ void naming_release(struct naming *n);
 /* Names all frames that were added since the last time. */
 void naming_run(struct naming *n, struct resolve_report *report);
 
+/* Names one frame, for those who need its names at once. */
+void naming_frame(struct naming *n, frame_id frame, struct resolve_report *report);
+
 #endif

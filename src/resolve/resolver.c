@@ -350,6 +350,16 @@ static bool choose_thread(struct resolver *r, const struct record *sample, uint6
 	return ret->n & OWN_THREAD ? wants_unknown(r, *ret) : wants_thread(r, *ret);
 }
 
+static bool wants_event(struct resolver *r, const struct stream_event *event, uint32_t number)
+{
+	while (r->wanted_events.len <= number)
+		vec_push(&r->wanted_events, 0);
+	if (!r->wanted_events.items[number])
+		r->wanted_events.items[number] =
+			filter_event(&r->shared->filter, perfdata_event_name(event)) ? 2 : 1;
+	return r->wanted_events.items[number] == 2;
+}
+
 static void count_event(struct resolver *r, uint32_t event, uint64_t weight)
 {
 	while (r->events.len <= event)
@@ -367,7 +377,7 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 	struct profile_row *row;
 	uint32_t n;
 
-	if (!filter_time(&r->shared->filter, time_ns) ||
+	if (!wants_event(r, event, event_index) || !filter_time(&r->shared->filter, time_ns) ||
 	    !filter_cpu(&r->shared->filter, sample->id.cpu))
 		return;
 	if (!choose_thread(r, sample, time_ns, &keys.thread))
@@ -482,6 +492,7 @@ void resolver_release(struct resolver *r)
 	vec_release(&r->steps);
 	vec_release(&r->modules);
 	vec_release(&r->wanted);
+	vec_release(&r->wanted_events);
 	vec_release(&r->events);
 	if (r->unwinder)
 		unwinder_free(r->unwinder);

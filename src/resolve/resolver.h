@@ -59,6 +59,7 @@ struct resolver {
 	} rows;
 	VEC(struct module *) modules; /* by image */
 	VEC(uint8_t) wanted;          /* by thread: 1 no, 2 yes */
+	VEC(uint8_t) wanted_events;   /* by event: 0 not asked, 1 no, 2 yes */
 	struct unwinder *unwinder;
 	uint64_t ips[1024]; /* that unwinding gives */
 	uint64_t first_ns, last_ns;

@@ -210,7 +210,8 @@ bool cfi_find(const struct cfi *c, uint64_t address, struct cfi_row *ret)
 
 	found = c->pair_count ? find_in_pairs(c, address, &fde)
 			      : find_in_index(&c->eh, &c->eh_index, address, &fde);
-	if (found && address >= fde.start && address < fde.end && cfi_run(&c->eh, &fde, address, ret))
+	if (found && address >= fde.start && address < fde.end &&
+	    cfi_run(&c->eh, &fde, address, ret))
 		return true;
 	return find_in_index(&c->debug, &c->debug_index, address, &fde) && address >= fde.start &&
 	       address < fde.end && cfi_run(&c->debug, &fde, address, ret);

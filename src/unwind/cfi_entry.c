@@ -99,7 +99,8 @@ static struct cursor part_of(const struct cfi_bytes *b, uint64_t offset, uint64_
 
 struct cfi_entry cfi_entry_at(const struct cfi_bytes *b, uint64_t offset)
 {
-	struct cursor c = part_of(b, offset, offset <= b->section.size ? b->section.size - offset : 0);
+	struct cursor c =
+		part_of(b, offset, offset <= b->section.size ? b->section.size - offset : 0);
 	struct cfi_entry entry = {.kind = CFI_BROKEN};
 	uint64_t length = cursor_u32(&c), id, own;
 	bool is_long = length == 0xffffffff, is_cie;

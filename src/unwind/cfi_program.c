@@ -199,7 +199,8 @@ static void run_register(struct program *p, uint8_t op)
 	case CFA_REGISTER:
 		other = leb128_unsigned(&p->c);
 		set_rule(p, reg,
-			 (struct cfi_rule){.how = other < CFI_REGISTERS ? CFI_REGISTER : CFI_UNDEFINED,
+			 (struct cfi_rule){.how = other < CFI_REGISTERS ? CFI_REGISTER
+									: CFI_UNDEFINED,
 					   .reg = (uint8_t)other});
 		break;
 	case CFA_EXPRESSION:

@@ -5,9 +5,9 @@
 #include "unwind/cfi.h"
 
 struct machine {
-	uint16_t elf;      /* EM_… */
+	uint16_t elf;       /* EM_… */
 	uint8_t sp, fp, pc; /* by DWARF number */
-	uint8_t lr;        /* where a call puts the return address; 0: on the stack */
+	uint8_t lr;         /* where a call puts the return address; 0: on the stack */
 	uint8_t perf_count;
 	uint8_t dwarf_of_perf[CFI_REGISTERS]; /* MACHINE_NONE: not one that CFI speaks of */
 	uint64_t address_mask;                /* of a return address that carries a signature */

@@ -121,6 +121,15 @@ static bool leads_upwards(const struct walk *w, uint64_t cfa)
 	return cfa > sp || (cfa == sp && w->exact && w->machine->lr);
 }
 
+/*
+ * Compilers do not say that a function has taken a register back from the stack on its way out. What
+ * lies below the stack pointer was taken back, so the register has its value already.
+ */
+static bool is_popped(const struct walk *w, uint64_t slot)
+{
+	return w->exact && slot < w->regs[w->machine->sp];
+}
+
 static inline enum step arrive(struct walk *w, uint64_t pc, bool is_signed)
 {
 	if (is_signed)
@@ -135,7 +144,7 @@ static inline enum step arrive(struct walk *w, uint64_t pc, bool is_signed)
 static enum step step_simple(struct walk *w, const struct row *row)
 {
 	uint64_t cfa = w->regs[row->cfa_reg] + (uint64_t)(int64_t)row->cfa_offset;
-	uint64_t pc, value;
+	uint64_t pc, value, slot;
 
 	if (!is_known(w, row->cfa_reg) || !leads_upwards(w, cfa))
 		return STEP_INVALID;
@@ -149,9 +158,10 @@ static enum step step_simple(struct walk *w, const struct row *row)
 	for (unsigned i = 0; i < row->saved_count; i++) {
 		unsigned reg = row->saved_reg[i];
 
-		if (load_word(w, cfa + (uint64_t)(int64_t)row->saved_slot[i] * 8, &value))
+		slot = cfa + (uint64_t)(int64_t)row->saved_slot[i] * 8;
+		if (load_word(w, slot, &value))
 			set_reg(w, reg, value);
-		else
+		else if (!is_popped(w, slot))
 			w->known &= ~(1ull << reg);
 	}
 	set_reg(w, w->machine->sp, cfa);
@@ -189,7 +199,11 @@ static int apply_rule(struct walk *w, unsigned reg, const struct cfi_rule *rule,
 		*ret = w->regs[reg];
 		return is_known(w, reg) ? 0 : -ENODATA;
 	case CFI_SAVED:
-		return load_word(w, cfa + (uint64_t)rule->offset, ret) ? 0 : -ENODATA;
+		address = cfa + (uint64_t)rule->offset;
+		if (load_word(w, address, ret))
+			return 0;
+		*ret = w->regs[reg];
+		return is_known(w, reg) && is_popped(w, address) ? 0 : -ENODATA;
 	case CFI_OFFSET:
 		*ret = cfa + (uint64_t)rule->offset;
 		return 0;
@@ -269,6 +283,9 @@ static enum step guess_by_frame_pointer(struct walk *w)
 	const struct machine *m = w->machine;
 	uint64_t fp = w->regs[m->fp], up, pc;
 
+	/* The ABIs want 0 there in the outermost frame, where a thread begins. */
+	if (is_known(w, m->fp) && !fp && !w->exact)
+		return STEP_OUTERMOST;
 	if (!is_known(w, m->fp) || fp < w->regs[m->sp] || fp % 8 || !load_word(w, fp, &up) ||
 	    !load_word(w, fp + 8, &pc))
 		return STEP_NO_INFO;
