@@ -34,7 +34,7 @@ enum {
 };
 
 extern const struct command cmd_completion, cmd_convert, cmd_doctor, cmd_events, cmd_help, cmd_info,
-	cmd_list, cmd_record, cmd_script, cmd_stat;
+	cmd_list, cmd_record, cmd_script, cmd_stat, cmd_top;
 extern const struct command *const commands[]; /* ended by NULL */
 
 /* Prints "tacho: sentence" on stderr and returns @status. */

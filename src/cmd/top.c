@@ -20,11 +20,13 @@
 #define DELAY_S       1.0
 #define WINDOW_S      10.0
 #define FIRST_LOOK_NS (400 * NS_PER_MSEC)
-#define LEAST_PCT     0.01
-#define ROWS_OF_TEXT  20
-#define SAVED_NS      (60 * NS_PER_SEC)
-#define SAVED_BYTES   ((uint64_t)64 << 20)
-#define SAVED_NAME    "tacho-top.data"
+/* Keys make it look more often than is good for a rate. */
+#define RATE_NS_MIN  (450 * NS_PER_MSEC)
+#define LEAST_PCT    0.01
+#define ROWS_OF_TEXT 20
+#define SAVED_NS     (60 * NS_PER_SEC)
+#define SAVED_BYTES  ((uint64_t)64 << 20)
+#define SAVED_NAME   "tacho-top.data"
 
 /* ---- options ---- */
 
@@ -179,32 +181,42 @@ static uint64_t own_cpu_ns(const struct top_session *s)
 	return sum;
 }
 
+/* Samples come in slices: a rate is that of the time between two of them. */
+static void take_rate(struct top_figures *f, const struct top_feed *feed)
+{
+	uint64_t passed = feed->last_ns - f->samples_ns;
+
+	if (feed->last_ns <= f->samples_ns || passed < RATE_NS_MIN)
+		return;
+	f->samples_per_s = (double)(feed->samples - f->samples) * NS_PER_SEC / (double)passed;
+	f->samples = feed->samples;
+	f->samples_ns = feed->last_ns;
+}
+
+static void take_own_cpu(struct top_session *s)
+{
+	struct top_figures *f = &s->figures;
+	uint64_t now = clock_now_ns(), used = own_cpu_ns(s), passed = now - f->own_cpu_at_ns;
+
+	if (passed < RATE_NS_MIN || !s->recording)
+		return;
+	f->own_cpu_pct = 100.0 * (double)(used - f->own_cpu_ns) / (double)passed;
+	f->own_cpu_ns = used;
+	f->own_cpu_at_ns = now;
+}
+
 static void take_figures(struct top_session *s)
 {
-	struct top_figures *f = &s->figures, now = *f;
 	const struct top_feed *feed = &s->feed;
-	double since = (double)(feed->last_ns - feed->first_ns) / NS_PER_SEC + 0.25;
-	double window = (double)s->window_ns / NS_PER_SEC, seconds;
+	double window = (double)s->window_ns / NS_PER_SEC, since;
 
-	now.time_ns = clock_now_ns();
-	now.samples = feed->samples;
-	now.lost = feed->lost;
-	now.own_cpu_ns = own_cpu_ns(s);
-	now.window_s = s->question.all || since < window ? since : window;
-	seconds = (double)(now.time_ns - f->time_ns) / NS_PER_SEC;
-	/* Keys make it look more often than is good for a rate. */
-	if (f->time_ns && seconds < 0.2) {
-		f->window_s = now.window_s;
-		return;
-	}
-	if (f->time_ns && s->recording) {
-		now.samples_per_s = (double)(now.samples - f->samples) / seconds;
-		now.own_cpu_pct = now.own_cpu_ns > f->own_cpu_ns
-					  ? 100.0 * (double)(now.own_cpu_ns - f->own_cpu_ns) /
-						    (seconds * NS_PER_SEC)
-					  : 0;
-	}
-	*f = now;
+	take_rate(&s->figures, feed);
+	take_own_cpu(s);
+	since = (double)(feed->last_ns - s->start_ns) / NS_PER_SEC;
+	if (!feed->last_ns)
+		since = 0;
+	s->figures.window_s = s->question.all || since < window ? since : window;
+	s->figures.lost = feed->lost;
 }
 
 /* The event that was not chosen by hand is the first that has samples: others only track. */
@@ -291,6 +303,7 @@ static void look_at_feed(struct top_session *s)
 {
 	pthread_mutex_lock(&s->feed.lock);
 	s->fed = s->feed.ended;
+	s->has_data = s->feed.first_ns;
 	if (s->fed && s->recording && s->feed.error.code) {
 		s->error = s->feed.error;
 		s->result = -s->error.code;
@@ -303,8 +316,8 @@ static int milliseconds_left(const struct top_session *s)
 {
 	uint64_t now = clock_now_ns();
 
-	if (!s->recording && !s->fed)
-		return 10;
+	if ((!s->recording && !s->fed) || (!s->screen && !s->has_data))
+		return 20;
 	return s->next_ns > now ? (int)((s->next_ns - now) / NS_PER_MSEC) + 1 : 0;
 }
 
@@ -330,6 +343,8 @@ static void wait_for_something(struct top_session *s, int timeout_ms)
 
 static void watch(struct top_session *s)
 {
+	s->start_ns = s->figures.samples_ns = s->figures.own_cpu_at_ns = clock_now_ns();
+	s->figures.own_cpu_ns = own_cpu_ns(s);
 	s->next_ns = clock_now_ns() + MIN(s->delay_ns, s->screen ? FIRST_LOOK_NS : s->delay_ns);
 	while (!s->quit) {
 		uint64_t now;
@@ -339,7 +354,8 @@ static void watch(struct top_session *s)
 		look_at_feed(s);
 		last = !s->screen && !s->recording && s->fed;
 		now = clock_now_ns();
-		if (s->quit || (now < s->next_ns && !last))
+		/* A first table without anything would be of no use. */
+		if (s->quit || (!last && (now < s->next_ns || (!s->screen && !s->has_data))))
 			continue;
 		update(s);
 		s->quit |= last;
@@ -351,7 +367,7 @@ static int start(struct top_session *s, struct err *e)
 {
 	struct recording_plan *plan = &s->record.plan;
 	struct top_feed_options feed = {
-		.resolve = {.leaf_only = plan->sampling.calls == CALLS_NO,
+		.resolve = {.leaf_only = plan->sampling.calls == CALLS_NONE,
 			    .max_stack = s->o.record.max_stack,
 			    .no_inlines = true,
 			    .threads = 1,
@@ -410,7 +426,7 @@ static int top(struct top_session *s, struct err *e)
 	if (s->record.no_pmu && !wants_screen(s))
 		record_note(&s->record, "no PMU here: cpu-clock is shown, not cycles (tacho doctor "
 					"says more)");
-	s->question.chains = s->record.plan.sampling.calls != CALLS_NO;
+	s->question.chains = s->record.plan.sampling.calls != CALLS_NONE;
 	r = start(s, e);
 	if (r < 0) {
 		shut_down(s);

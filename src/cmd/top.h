@@ -22,7 +22,9 @@ struct top_options {
 /* What stands in the header, as of the last look. */
 struct top_figures {
 	double samples_per_s, own_cpu_pct;
-	uint64_t samples, lost, own_cpu_ns, time_ns;
+	uint64_t samples, samples_ns; /* so many were there at that time */
+	uint64_t own_cpu_ns, own_cpu_at_ns;
+	uint64_t lost;
 	double window_s; /* what is shown: of the window, or of all */
 };
 
@@ -35,6 +37,7 @@ enum top_zoom { ZOOM_PROCESS = 1, ZOOM_LIBRARY = 2 };
 struct top_line {
 	uint32_t row;
 	uint32_t depth, function; /* function 0: the row itself */
+	bool callers_end;         /* instead of callers: there are none */
 	uint64_t weight;
 };
 
@@ -48,11 +51,12 @@ struct top_session {
 	struct top_view view;
 	unsigned generation; /* of the table, that the view was made from */
 	struct top_figures figures;
-	uint64_t delay_ns, window_ns, next_ns;
+	uint64_t delay_ns, window_ns, start_ns, next_ns;
 	double least_pct;
 	unsigned updates; /* shown so far */
 	bool recording;   /* the collector runs */
 	bool feeding;     /* the feed was started */
+	bool has_data;    /* from the feed */
 	bool fed;         /* nothing more comes from the feed */
 	bool quit, screen;
 	sigset_t signals_before;

@@ -25,6 +25,11 @@ void top_say(struct top_session *s, const char *fmt, ...)
 
 /* ---- moving ---- */
 
+static bool is_below_row(const struct top_line *line)
+{
+	return line->function || line->callers_end;
+}
+
 /* From now on the selection follows the row it is on; at the very top it stays there. */
 static void follow_selected(struct top_session *s)
 {
@@ -41,7 +46,7 @@ static void follow_selected(struct top_session *s)
 
 		top_row_text(&s->feed.table, &s->view.rows.items[line->row], &text);
 		s->selected_text = xstrdup(buf_str(&text));
-		while (s->lines.items[s->selected - s->selected_below].function)
+		while (is_below_row(&s->lines.items[s->selected - s->selected_below]))
 			s->selected_below++;
 	}
 	pthread_mutex_unlock(&s->feed.lock);

@@ -38,6 +38,8 @@ static void add_callers(struct top_session *s, uint32_t row)
 
 	top_callers(&s->feed.table, &s->question, &s->view.rows.items[row], CALLER_SHARE_MIN,
 		    CALLERS_MAX, &callers);
+	if (!callers.len)
+		vec_push(&s->lines, (struct top_line){.row = row, .callers_end = true});
 	vec_each(&callers, caller)
 		vec_push(&s->lines,
 			 (struct top_line){row, caller->depth, caller->function, caller->weight});
@@ -284,6 +286,16 @@ static void draw_caller(const struct top_session *s, size_t at, const struct top
 	screen_put(at, from, style_of_kind(f->kind) | extra, top_text(t, f->name));
 }
 
+static void draw_no_callers(const struct top_session *s, size_t at, unsigned extra)
+{
+	struct columns c = place_columns(s);
+	size_t from = c.function == SIZE_MAX ? SHARE_COLUMNS : c.function;
+
+	if (extra)
+		screen_fill(at, 0, extra);
+	screen_put(at, from + 2, SCREEN_DIM | extra, "no callers known");
+}
+
 static void draw_body(const struct top_session *s)
 {
 	size_t page = top_page();
@@ -296,7 +308,9 @@ static void draw_body(const struct top_session *s)
 		const struct top_line *line = &s->lines.items[s->first_line + i];
 		unsigned extra = s->first_line + i == s->selected ? SCREEN_REVERSE : 0;
 
-		if (line->function)
+		if (line->callers_end)
+			draw_no_callers(s, HEAD_LINES + i, extra);
+		else if (line->function)
 			draw_caller(s, HEAD_LINES + i, line, extra);
 		else
 			draw_row(s, HEAD_LINES + i, &s->view.rows.items[line->row], extra);

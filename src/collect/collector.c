@@ -330,14 +330,14 @@ static int open_all(struct collector *c, struct err *e)
 	if (plan->no_terminal)
 		leave_terminal();
 	if (plan->argv) {
-		bool to_stdout = !strcmp(plan->output.writer.path, "-");
+		bool to_stderr = plan->to_stderr || !strcmp(plan->output.writer.path, "-");
 
 		/* Before an older recording makes room for the one that will not be. */
 		if (!workload_exists(plan->argv[0])) {
 			c->summary.exec_failed = true;
 			return workload_cannot_run(plan->argv[0], ENOENT, e);
 		}
-		r = workload_spawn(&c->workload, plan->argv, to_stdout, e);
+		r = workload_spawn(&c->workload, plan->argv, to_stderr, e);
 		c->summary.has_workload = r == 0;
 	}
 	if (r == 0 && plan->argv && !c->target.cpus.len && !c->target.tasks.len) {

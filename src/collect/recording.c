@@ -209,6 +209,9 @@ static int bury_collector(struct recording *s, struct err *e)
 	/* What it had started is ours now. */
 	tree_end(getpid(), false);
 	tree_reap(0);
+	if (WIFSIGNALED(status) && s->plan->output.kind == SINK_LIVE)
+		return err_set(e, EPIPE, "the collector was ended by signal %d (%s)",
+			       WTERMSIG(status), strsignal(WTERMSIG(status)));
 	if (WIFSIGNALED(status))
 		return err_set(e, EPIPE,
 			       "the collector was ended by signal %d (%s); '%s' can be read up to "
