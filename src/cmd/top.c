@@ -291,11 +291,18 @@ static void open_screen(struct top_session *s)
 /* Of what was started, if it has ended by itself or failed. */
 static void take_end(struct top_session *s)
 {
+	bool stopped = recording_stops(s->live.recording);
+
 	s->result = recording_finish(s->live.recording, &s->summary, &s->error);
 	s->recording = false;
 	/* Signals are not read any more; whoever ends us now means it. */
 	sigprocmask(SIG_SETMASK, &s->signals_before, NULL);
-	if (s->result < 0)
+	if (stopped) {
+		/* A signal was meant for us: how the workload has ended is our doing. */
+		s->summary.has_workload = false;
+		s->result = 0;
+	}
+	if (s->result < 0 || stopped)
 		s->quit = true;
 }
 
@@ -333,10 +340,10 @@ static void wait_for_something(struct top_session *s, int timeout_ms)
 	if (s->screen)
 		fds[count++] = (struct pollfd){.fd = screen_fd(), .events = POLLIN};
 	poll(fds, count, timeout_ms);
-	if (s->recording && recording_stops(s->live.recording))
-		s->quit = true;
 	if (s->recording && !recording_turn(s->live.recording))
 		take_end(s);
+	else if (s->recording && recording_stops(s->live.recording))
+		s->quit = true;
 	if (s->screen)
 		top_handle_keys(s);
 }
@@ -383,6 +390,7 @@ static int start(struct top_session *s, struct err *e)
 	plan->output.keep_bytes = SAVED_BYTES;
 	plan->no_terminal = wants_screen(s);
 	plan->to_stderr = true;
+	plan->stop_now = true;
 	plan->on_started = on_started;
 	plan->on_note = on_note;
 	plan->on_switched = on_switched;
@@ -417,10 +425,8 @@ static void shut_down(struct top_session *s)
 
 static int top(struct top_session *s, struct err *e)
 {
-	int r = choose_view(s, e);
+	int r = record_make_plan(&s->record, e);
 
-	if (r == 0)
-		r = record_make_plan(&s->record, e);
 	if (r < 0)
 		return r;
 	if (s->record.no_pmu && !wants_screen(s))
@@ -466,6 +472,8 @@ static int run_top(const struct command *self, int argc, char **argv)
 
 	if (used < 0)
 		return status;
+	if (choose_view(&s, &e) < 0)
+		return command_fail(EXIT_USAGE, "top: %s", e.text);
 	s.record.o = s.o.record;
 	s.record.o.output = SAVED_NAME;
 	catalog_init(&s.record.catalog);

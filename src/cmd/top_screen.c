@@ -41,8 +41,10 @@ static void add_callers(struct top_session *s, uint32_t row)
 	if (!callers.len)
 		vec_push(&s->lines, (struct top_line){.row = row, .callers_end = true});
 	vec_each(&callers, caller)
-		vec_push(&s->lines,
-			 (struct top_line){row, caller->depth, caller->function, caller->weight});
+		vec_push(&s->lines, (struct top_line){.row = row,
+						      .depth = caller->depth,
+						      .function = caller->function,
+						      .weight = caller->weight});
 	vec_release(&callers);
 }
 

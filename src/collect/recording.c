@@ -31,6 +31,13 @@ static void send_stop(struct recording *s, uint32_t signal, bool now)
 	channel_send(&s->channel, MESSAGE_STOP, now ? STOP_NOW : 0, &body);
 }
 
+/* Now: the collector ends all that was started. A signal that ended only the workload itself would
+ * look like an end of its own, after which the rest is left alone. */
+void recording_stop(struct recording *s, bool now)
+{
+	send_stop(s, now ? 0 : SIGTERM, now);
+}
+
 /* A key press reaches the workload by itself; a signal meant for us is handed on. */
 static void handle_signal(struct recording *s)
 {
@@ -46,7 +53,10 @@ static void handle_signal(struct recording *s)
 			bool key = info.ssi_code == SI_KERNEL && info.ssi_signo != SIGHUP;
 
 			s->stops++;
-			send_stop(s, key ? 0 : info.ssi_signo, s->stops > 1);
+			if (s->plan->stop_now)
+				recording_stop(s, true);
+			else
+				send_stop(s, key ? 0 : info.ssi_signo, s->stops > 1);
 			/* It does not listen: it may wait for a pipe that nobody reads. */
 			if (s->stops > 2)
 				kill(s->collector, SIGKILL);
@@ -132,11 +142,6 @@ bool recording_turn(struct recording *s)
 	while ((r = channel_receive(&s->channel, &m)) > 0)
 		handle_message(s, &m);
 	return r >= 0;
-}
-
-void recording_stop(struct recording *s, bool now)
-{
-	send_stop(s, SIGTERM, now);
 }
 
 void recording_snapshot(struct recording *s)

@@ -42,6 +42,7 @@ struct recording_plan {
 	uint64_t delay_ns, timeout_ns, progress_ns;
 	uint64_t round_ns;   /* rounds are at most so far apart; 0: a second */
 	bool no_terminal;    /* the workload gets /dev/null where it would get our terminal */
+	bool stop_now;       /* a signal ends it at once, with all that the workload started */
 	bool to_stderr;      /* its output goes there, because ours is needed */
 	bool has_starter_fd; /* then starter_fd, which the collector must not hold open */
 	int starter_fd;
