@@ -17,11 +17,6 @@ bool column_is_number(const struct column *c)
 	return c->kind != COLUMN_KEY || c->key == REPORT_CPU || c->key == REPORT_TIME;
 }
 
-char report_level(enum code_kind kind)
-{
-	return kind == CODE_KERNEL ? 'k' : '.';
-}
-
 void report_add_name(struct buf *out, const char *name)
 {
 	for (const char *c = name; *c; c++)
@@ -101,7 +96,7 @@ static void add_key(const struct report_view *v, enum report_key key, const stru
 		add_known(out, profile_text(p, place->module));
 		break;
 	case REPORT_SYM:
-		buf_addf(out, "[%c] ", report_level(function_of(p, place->function)->kind));
+		buf_add(out, function_of(p, place->function)->kind == CODE_KERNEL ? "[k] " : "[.] ");
 		report_add_function(v, place->function, place->inlined, out);
 		break;
 	case REPORT_SRCLINE:
