@@ -88,8 +88,9 @@ class ReportCase(Case):
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
         return self.rows(result.stdout)
 
-    def assertAgrees(self, path, options, count, tolerance):
-        """The first entries of perf's are ours too, with the same shares in all columns of shares."""
+    def assertAgrees(self, path, options, count, tolerance, deeper=False):
+        """The first entries of perf's are ours too, with the same shares in all columns of shares. @deeper: callers
+        may have more, because perf at times gives up on stacks that begin in a library (some runs, not others)."""
         theirs = self.perf_rows(path, *options)
         ours = self.rows(self.report(path, "--no-inline", "-t", "|", "-g", "none", *options))
         shares = sum(cell.endswith("%") for cell in theirs[0])
@@ -108,8 +109,11 @@ class ReportCase(Case):
             if wanted[0] < 0.5:
                 break
             self.assertIn(tuple(row[shares:]), mine, (options, ours[:20]))
-            for a, b in zip(mine[tuple(row[shares:])], wanted):
-                self.assertAlmostEqual(a, b, delta=tolerance, msg=(options, row))
+            for column, (a, b) in enumerate(zip(mine[tuple(row[shares:])], wanted)):
+                if deeper and shares == 2 and column == 0:
+                    self.assertGreater(a, b - tolerance, (options, row))
+                else:
+                    self.assertAlmostEqual(a, b, delta=tolerance, msg=(options, row))
             compared += 1
             if compared == count:
                 break
@@ -148,7 +152,7 @@ class BesidePerf(ReportCase):
             path = self.record(compiler, *options, "-F", "1500", tool="perf")
             for sort in ([], ["--no-children"]):
                 with self.subTest(options=options, sort=sort):
-                    self.assertAgrees(path, sort, 20, 0.5)
+                    self.assertAgrees(path, sort, 20, 0.5, deeper="dwarf" in options)
 
     def test_redis(self):
         server, bench = needs_program("redis-server"), needs_program("redis-benchmark")
