@@ -30,7 +30,7 @@ static uint32_t descend(struct calltree *t, const struct calltree_options *o, ui
 {
 	function_id f = o->as ? o->as[name->function.n] : name->function;
 
-	return child_of(t, node, f, o->by_name ? function_of(t->profile, f)->name.n : f.n,
+	return child_of(t, node, f, o->by_name ? function_of(t->profile, f)->label.n : f.n,
 			name->inlined && !o->join_inlined);
 }
 
@@ -194,8 +194,8 @@ static int compare(const void *a, const void *b, void *ctx)
 
 	if (s->order == CALLTREE_BY_TOTAL && x->total != y->total)
 		return x->total > y->total ? -1 : 1;
-	c = strcmp(function_text(s->tree->profile, x->function),
-		   function_text(s->tree->profile, y->function));
+	c = strcmp(function_label(s->tree->profile, x->function),
+		   function_label(s->tree->profile, y->function));
 	return c ? c : (int)x->inlined - (int)y->inlined;
 }
 

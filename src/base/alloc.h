@@ -14,6 +14,13 @@
 /* Scope cleanup: `CLEANUP(buf_release) struct buf b = {};` */
 #define CLEANUP(fn) __attribute__((cleanup(fn)))
 
+/* libiberty, which is linked for its demanglers, has functions of these names with other parameters. */
+#define xcalloc   base_xcalloc
+#define xrealloc  base_xrealloc
+#define xstrdup   base_xstrdup
+#define xstrndup  base_xstrndup
+#define xasprintf base_xasprintf
+
 void *xcalloc(size_t count, size_t size);
 void *xrealloc(void *old, size_t count, size_t size);
 char *xstrdup(const char *s);

@@ -14,17 +14,12 @@
 #define MODULES_TOLD 5 /* of those whose names are missing */
 #define PEEK_BYTES   8
 
-/* Until names are there: a program without them says so. */
-#pragma weak resolve_file
-#pragma weak modules_new
-#pragma weak modules_free
-
 /* ---- options ---- */
 
 int profile_options_check(const struct profile_options *o, struct resolve_options *ret,
 			  struct err *e)
 {
-	struct text_filter *filter;
+	struct filter filter = {};
 	int r;
 
 	*ret = (struct resolve_options){
@@ -49,11 +44,9 @@ int profile_options_check(const struct profile_options *o, struct resolve_option
 
 	if (early.time && strchr(early.time, '%'))
 		early.time = NULL;
-	r = text_filter_new(&early, &filter, e);
-	if (r < 0)
-		return r;
-	text_filter_free(filter);
-	return 0;
+	r = text_filter_make(&filter, &early, e);
+	filter_release(&filter);
+	return r;
 }
 
 void profile_options_release(struct profile_options *o, struct resolve_options *resolve)
@@ -182,7 +175,7 @@ static int load_text(int fd, uint64_t size, const struct resolve_options *o,
 {
 	struct progress bar = progress_of("reading");
 	struct text_progress progress = {&bar, size};
-	struct text_filter *filter;
+	struct filter filter = {};
 	struct text_import t = {
 		.profile = &in->profile,
 		.want = text_filter_wants,
@@ -194,14 +187,13 @@ static int load_text(int fd, uint64_t size, const struct resolve_options *o,
 		.progress = show_text,
 		.progress_ctx = &progress,
 	};
-	int r = text_filter_new(&o->filter, &filter, e);
+	int r = text_filter_make(&filter, &o->filter, e);
 
-	if (r < 0)
-		return r;
-	t.want_ctx = filter;
-	r = text_import_fd(&t, fd, e);
+	t.want_ctx = &filter;
+	if (!r)
+		r = text_import_fd(&t, fd, e);
 	progress_clear(&bar);
-	text_filter_free(filter);
+	filter_release(&filter);
 	if (!r)
 		r = check_filter(&t, &o->filter, e);
 	in->source = t.format == &text_folded ? PROFILE_FOLDED : PROFILE_PERF_SCRIPT;
@@ -229,8 +221,6 @@ static int load_perfdata(const char *path, const struct resolve_options *o,
 
 	if (r < 0)
 		return r;
-	if (!resolve_file || !modules_new)
-		return err_set(e, ENOSYS, "'%s': this tacho cannot name addresses yet", path);
 	in->modules = modules_new(&o->symbols);
 	if (!resolve.progress) {
 		resolve.progress = progress_show;
@@ -274,7 +264,7 @@ void profile_input_release(struct profile_input *in)
 {
 	if (in->file)
 		perfdata_close(in->file);
-	if (in->modules && modules_free)
+	if (in->modules)
 		modules_free(in->modules);
 	if (in->path)
 		profile_release(&in->profile);

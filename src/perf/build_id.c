@@ -78,6 +78,15 @@ static bool find_in_notes(struct cursor notes, uint64_t align, struct build_id *
 	return false;
 }
 
+bool build_id_of_notes(const void *data, size_t size, uint64_t align, bool swap,
+		       struct build_id *ret_id)
+{
+	struct cursor notes = cursor_of(data, size);
+
+	notes.swap = swap;
+	return find_in_notes(notes, align, ret_id);
+}
+
 static struct segment read_segment(struct source *s, uint64_t at, bool is64, bool swap)
 {
 	unsigned char bytes[sizeof(Elf64_Phdr)];

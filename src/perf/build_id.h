@@ -20,6 +20,9 @@ struct build_id {
 /* From an ELF file's program headers: a whole file in memory, or one that is open. */
 bool build_id_of_memory(const void *data, size_t size, struct build_id *ret_id);
 bool build_id_of_fd(int fd, struct build_id *ret_id);
+/* From the bytes of a section or segment of notes. @swap: of the other byte order than ours. */
+bool build_id_of_notes(const void *data, size_t size, uint64_t align, bool swap,
+		       struct build_id *ret_id);
 
 /* A regular file at @path, and with @inode other than 0 only if it is that one. Devices and the
  * like are not opened. */

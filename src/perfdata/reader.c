@@ -339,8 +339,23 @@ int perfdata_open(struct perfdata **ret, const char *path, const struct perfdata
 		return r;
 	}
 	perfdata_name_events(p);
+	p->header_damages = p->stream.damage_count;
 	*ret = p;
 	return 0;
+}
+
+void perfdata_rewind(struct perfdata *p)
+{
+	struct stream *s = &p->stream;
+
+	parts_release(&p->parts);
+	p->current = NULL;
+	stream_rewind(s);
+	s->damage_count = p->header_damages;
+	if (s->damages.len > p->header_damages)
+		s->damages.len = p->header_damages;
+	s->unordered = p->options.unordered;
+	s->order.whole = p->options.whole;
 }
 
 void perfdata_close(struct perfdata *p)

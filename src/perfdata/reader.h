@@ -37,6 +37,7 @@ struct perfdata {
 	uint64_t data_offset, data_size;
 	uint64_t missing_bytes;      /* of the data, beyond the end of the file */
 	struct stream stream;        /* events, counts, damages, order */
+	uint64_t header_damages;     /* that were found on opening */
 	size_t named;                /* events that have a name for certain */
 	struct feature_set features; /* as they stand in the file */
 	struct perfdata_facts facts; /* what they say */
@@ -62,6 +63,9 @@ int perfdata_open(struct perfdata **ret, const char *path, const struct perfdata
  */
 int perfdata_read(struct perfdata *p, const struct stream_visitor *visitor, void *ctx,
 		  struct err *e);
+
+/* Back to before the first perfdata_read(); only files that can be read twice (seekable). */
+void perfdata_rewind(struct perfdata *p);
 
 void perfdata_close(struct perfdata *p);
 

@@ -10,13 +10,8 @@
 
 #include "perfdata/reader.h"
 #include "profile/profile.h"
+#include "resolve/filter.h"
 #include "symbol/module.h"
-
-/* Which samples count. Lists are as the user wrote them: "bash,sshd", "1,2,7-9". NULL: all. */
-struct sample_filter {
-	const char *time; /* "FROM,TO" in seconds of the recording's clock, "10%-20%", … */
-	const char *comms, *pids, *tids, *cpus, *events;
-};
 
 struct resolve_options {
 	struct symbol_options symbols;

@@ -59,4 +59,9 @@ void dwarf_each_line(struct dwarf *d, uint64_t from, uint64_t to,
 /* What was wrong with it, counted; the first reason as a constant sentence, or NULL. */
 uint64_t dwarf_damages(const struct dwarf *d, const char **ret_reason);
 
+/* How often something was left out because a limit was reached. */
+uint64_t dwarf_refused(const struct dwarf *d);
+/* Memory that decoded units take. */
+uint64_t dwarf_held_bytes(const struct dwarf *d);
+
 #endif

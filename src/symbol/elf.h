@@ -4,7 +4,7 @@
  * Nothing in it is trusted: offsets and sizes are checked, and limits hold for all of it together.
  * 32 and 64 bits, both byte orders.
  *
- * One thread at a time may ask for sections; what was given stays valid for all until the close.
+ * Any number of threads may ask; what was given stays valid for all until the close.
  */
 #ifndef TACHO_SYMBOL_ELF_H
 #define TACHO_SYMBOL_ELF_H
@@ -21,12 +21,11 @@
 #define ELF_SEGMENTS_MAX 4096u
 
 struct elf_section {
-	const unsigned char
-		*data; /* NULL: it has no bytes in the file (.bss, or stripped to debug) */
+	const unsigned char *data; /* NULL: none in the file (.bss, or only debug sections kept) */
 	size_t size;
 	uint64_t address; /* ELF virtual */
 	uint64_t offset;  /* in the file; of the compressed bytes, if it was compressed */
-	uint64_t flags, entry_size;
+	uint64_t flags, entry_size, align;
 	uint32_t type, link, info, index;
 };
 
@@ -37,7 +36,7 @@ struct elf_segment {
 
 struct elf_file;
 
-/* Takes @fd over on success. */
+/* Takes @fd over on success. Regular files only: nothing that could block or start something. */
 int elf_open_fd(struct elf_file **ret, int fd, const char *name_for_errors, struct err *e);
 int elf_open(struct elf_file **ret, const char *path, struct err *e);
 /* A whole file in memory, which the caller keeps until the close: the vdso, .gnu_debugdata. */
@@ -56,10 +55,17 @@ bool elf_section(struct elf_file *f, const char *name, struct elf_section *ret);
 bool elf_section_at(struct elf_file *f, size_t index, struct elf_section *ret);
 /* Without reading its bytes: data is NULL. */
 bool elf_section_header(struct elf_file *f, const char *name, struct elf_section *ret);
+bool elf_section_header_at(const struct elf_file *f, size_t index, struct elf_section *ret);
+const char *elf_section_name(const struct elf_file *f, size_t index); /* "" if it has none */
+/* The first of a type (SHT_SYMTAB …), without its bytes. */
+bool elf_section_of_type(const struct elf_file *f, uint32_t type, struct elf_section *ret);
+/* A part of its bytes into the caller's memory, so that large tables need not be held twice. */
+bool elf_section_read(struct elf_file *f, size_t index, uint64_t offset, void *to, size_t size);
 
 size_t elf_segments(const struct elf_file *f, const struct elf_segment **ret);
 /* File offset ↔ ELF virtual address, by the loadable segments. */
 bool elf_address_of_offset(const struct elf_file *f, uint64_t offset, uint64_t *ret_address);
+bool elf_offset_of_address(const struct elf_file *f, uint64_t address, uint64_t *ret_offset);
 
 /* Bytes at an ELF virtual address: code, for the disassembler. Returns how many there were. */
 size_t elf_read_address(struct elf_file *f, uint64_t address, void *to, size_t size);

@@ -13,11 +13,13 @@
 #ifndef TACHO_SYMBOL_MODULE_H
 #define TACHO_SYMBOL_MODULE_H
 
+#include "base/fs.h"
 #include "perf/build_id.h"
 #include "symbol/elf.h"
 #include "symbol/symtab.h"
 
 struct dwarf;
+struct unwind_tables;
 
 enum module_kind {
 	MODULE_ELF,         /* a program or library */
@@ -57,6 +59,9 @@ struct module {
 	char *problem;            /* a sentence if its names cannot be had, else NULL */
 	struct build_id build_id; /* of the file */
 	struct module_state *state;
+	/* What src/unwind made of its call frame information, once; freed with the module. */
+	_Atomic(struct unwind_tables *) unwind_tables;
+	void (*unwind_tables_free)(struct unwind_tables *tables);
 };
 
 struct modules; /* all of an analysis, each once */

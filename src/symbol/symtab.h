@@ -20,6 +20,7 @@ struct symbol {
 	uint32_t name;       /* in names */
 	uint8_t binding;     /* STB_*: which of several at one place is shown */
 	uint8_t type;        /* STT_* */
+	uint16_t part;       /* of kallsyms: the loadable module it is in; 0: the kernel itself */
 };
 
 struct symtab {
@@ -32,8 +33,15 @@ struct symtab {
 void symtab_add(struct symtab *t, uint64_t start, uint64_t size, const char *name, size_t name_len,
 		uint8_t type, uint8_t binding);
 
-/* Sorts; keeps one of those that begin at the same place (as perf chooses: global before weak before
- * local, fewer leading underscores, the longer name); gives those without a size one. */
+/* Room for a whole table of names, which the caller fills before anything else is added; *ret_base
+ * is where it stands in names, an ending NUL behind it. NULL beyond the limit. */
+char *symtab_add_names(struct symtab *t, size_t size, uint32_t *ret_base);
+/* A symbol whose name is there already, ended by NUL; its size is end - start. */
+void symtab_add_symbol(struct symtab *t, const struct symbol *symbol);
+
+/* Sorts; keeps one of those that begin at the same place (as perf chooses: one with a size, global
+ * before local before weak, fewer leading underscores, the longer name as it is shown); gives those
+ * without a size one. */
 void symtab_finish(struct symtab *t);
 
 /* NULL: nothing there. */

@@ -1,0 +1,152 @@
+#include "symbol/debug_cache.h"
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COPY_BYTES (1u << 20)
+
+static const char *const kind_names[] = {
+	[DEBUG_CACHE_ELF] = "elf",
+	[DEBUG_CACHE_DEBUG] = "debug",
+	[DEBUG_CACHE_VDSO] = "vdso",
+};
+
+char *build_id_path(const struct build_id *id)
+{
+	char text[2 * BUILD_ID_BYTES_MAX + 2], *at = text;
+
+	if (id->size < 2 || id->size > BUILD_ID_BYTES_MAX)
+		return NULL;
+	for (size_t i = 0; i < id->size; i++)
+		at += sprintf(at, i == 1 ? "/%02x" : "%02x", id->bytes[i]);
+	return xstrdup(text);
+}
+
+static char *directory_of(const struct build_id *id)
+{
+	CLEANUP(free_ptr) char *cache = fs_xdg_dir("XDG_CACHE_HOME", ".cache");
+	CLEANUP(free_ptr) char *below = build_id_path(id);
+
+	return cache && below ? xasprintf("%s/build-id/%s", cache, below) : NULL;
+}
+
+char *debug_cache_path(const struct build_id *id, enum debug_cache_kind kind)
+{
+	CLEANUP(free_ptr) char *directory = directory_of(id);
+
+	return directory ? xasprintf("%s/%s", directory, kind_names[kind]) : NULL;
+}
+
+char *debug_cache_find(const struct build_id *id, enum debug_cache_kind kind)
+{
+	char *path = debug_cache_path(id, kind);
+	struct stat st;
+
+	if (path && (stat(path, &st) || !S_ISREG(st.st_mode))) {
+		free(path);
+		return NULL;
+	}
+	return path;
+}
+
+/* Bytes from a file, or from memory if @data is not NULL. */
+struct source {
+	int fd;
+	const char *data;
+	size_t size;
+};
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		data += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+static int copy(int to, const struct source *from)
+{
+	CLEANUP(free_ptr) char *block = NULL;
+	uint64_t at = 0;
+	ssize_t n;
+
+	if (from->data)
+		return write_all(to, from->data, from->size);
+	block = xcalloc(1, COPY_BYTES);
+	while ((n = pread(from->fd, block, COPY_BYTES, (off_t)at)) != 0) {
+		int r;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if ((at += (uint64_t)n) > DEBUG_CACHE_FILE_BYTES_MAX)
+			return -EFBIG;
+		if ((r = write_all(to, block, (size_t)n)) < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int write_beside(const char *directory, const char *path, const struct source *from)
+{
+	CLEANUP(free_ptr) char *temp = xasprintf("%s/new.XXXXXX", directory);
+	int fd = mkostemp(temp, O_CLOEXEC), r;
+
+	if (fd < 0)
+		return -errno;
+	r = copy(fd, from);
+	if (!r && fchmod(fd, 0644))
+		r = -errno;
+	if (close(fd) && !r)
+		r = -errno;
+	if (!r && rename(temp, path))
+		r = -errno;
+	if (r)
+		unlink(temp);
+	return r;
+}
+
+static int keep(const struct build_id *id, enum debug_cache_kind kind, const struct source *from,
+		struct err *e)
+{
+	CLEANUP(free_ptr) char *directory = directory_of(id);
+	CLEANUP(free_ptr) char *path = debug_cache_path(id, kind);
+	CLEANUP(free_ptr) char *there = debug_cache_find(id, kind);
+	int r;
+
+	if (!directory || !path)
+		return err_set(e, ENOENT,
+			       "no place to keep a file by its build id: set HOME or "
+			       "XDG_CACHE_HOME");
+	if (there)
+		return 0;
+	if ((r = fs_mkdir_p(directory)) < 0)
+		return err_set(e, -r, "cannot make '%s': %s", directory, strerror(-r));
+	if ((r = write_beside(directory, path, from)) < 0)
+		return err_set(e, -r, "cannot write '%s': %s", path, strerror(-r));
+	return 0;
+}
+
+int debug_cache_keep(const struct build_id *id, enum debug_cache_kind kind, int fd, struct err *e)
+{
+	return keep(id, kind, &(struct source){.fd = fd}, e);
+}
+
+int debug_cache_keep_memory(const struct build_id *id, enum debug_cache_kind kind, const void *data,
+			    size_t size, struct err *e)
+{
+	return keep(id, kind, &(struct source){.fd = -1, .data = data, .size = size}, e);
+}

@@ -1,0 +1,162 @@
+#include "symbol/demangle.h"
+
+#include <setjmp.h>
+#include <string.h>
+
+/*
+ * libiberty's demanglers. Its header cannot be included, for it has an xrealloc() of its own. Those
+ * for C++ and Rust hand out their text piece by piece.
+ */
+typedef void piece_fn(const char *piece, size_t len, void *ctx);
+int cplus_demangle_v3_callback(const char *mangled, int options, piece_fn *piece, void *ctx);
+int rust_demangle_callback(const char *mangled, int options, piece_fn *piece, void *ctx);
+char *dlang_demangle(const char *mangled, int options);
+
+#define NO_PARAMETERS 0
+
+struct pieces {
+	struct buf *out;
+	size_t start;
+	bool too_long;
+	jmp_buf give_up;
+};
+
+static bool take(struct pieces *p, const char *piece, size_t len)
+{
+	if (p->too_long || len > DEMANGLE_OUTPUT_MAX - (p->out->len - p->start))
+		p->too_long = true;
+	else
+		buf_add_mem(p->out, piece, len);
+	return !p->too_long;
+}
+
+/*
+ * A name of a few hundred characters can stand for more text than there is memory. The demangler
+ * cannot be told to stop, and printing it all would take years: it is left by a jump. That is
+ * possible because it keeps everything on its stack.
+ */
+static void take_or_leave(const char *piece, size_t len, void *ctx)
+{
+	struct pieces *p = ctx;
+
+	if (!take(p, piece, len))
+		longjmp(p->give_up, 1);
+}
+
+static void take_some(const char *piece, size_t len, void *ctx)
+{
+	take(ctx, piece, len);
+}
+
+static bool demangle_cpp(const char *name, struct pieces *p)
+{
+	if (setjmp(p->give_up))
+		return false;
+	return cplus_demangle_v3_callback(name, NO_PARAMETERS, take_or_leave, p);
+}
+
+/* ---- references back, of Rust and D ---- */
+
+static bool is_digit_of(char c, unsigned base, unsigned *ret)
+{
+	if (base == 26) { /* D: capitals go on, a small letter is the last */
+		*ret = (unsigned)(c - 'A');
+		return c >= 'A' && c <= 'Z';
+	}
+	if (c >= '0' && c <= '9')
+		*ret = (unsigned)(c - '0');
+	else if (c >= 'a' && c <= 'z')
+		*ret = (unsigned)(c - 'a') + 10;
+	else if (c >= 'A' && c <= 'Z')
+		*ret = (unsigned)(c - 'A') + 36;
+	else
+		return false;
+	return true;
+}
+
+/* Where the reference at @at leads to; @at itself if it is none. */
+static size_t reference_target(const char *name, size_t at, unsigned base)
+{
+	size_t number = 0, i = at + 1;
+	unsigned digit;
+
+	for (; is_digit_of(name[i], base, &digit) && number < DEMANGLE_INPUT_MAX; i++)
+		number = number * base + digit;
+	if (base == 26) {
+		if (name[i] < 'a' || name[i] > 'z')
+			return at;
+		number = number * base + (size_t)(name[i] - 'a');
+		return number <= at ? at - number : at;
+	}
+	if (name[i] != '_')
+		return at;
+	number = i == at + 1 ? 0 : number + 1;
+	return number + 2 < at ? number + 2 : at; /* counted from behind "_R" */
+}
+
+/*
+ * The most characters that the name can grow to: what a reference repeats lies between its target
+ * and itself. False if that is more than we want; then nothing is asked of the demangler, which
+ * would print it all.
+ */
+static bool growth_is_small(const char *name, char mark, unsigned base)
+{
+	static const uint64_t limit = 16 * DEMANGLE_OUTPUT_MAX;
+	size_t len = strlen(name);
+	CLEANUP(free_ptr) uint64_t *grown = NULL;
+	bool small = true;
+
+	if (!strchr(name, mark))
+		return true;
+	grown = xcalloc(len + 1, sizeof(*grown));
+	for (size_t i = 0; i < len && small; i++) {
+		uint64_t more = 1;
+
+		if (name[i] == mark)
+			more += grown[i] - grown[reference_target(name, i, base)];
+		grown[i + 1] = grown[i] + more;
+		small = grown[i + 1] <= limit;
+	}
+	return small;
+}
+
+static bool demangle_rust(const char *name, struct pieces *p)
+{
+	if (name[1] == 'R' && !growth_is_small(name, 'B', 62))
+		return false;
+	return rust_demangle_callback(name, NO_PARAMETERS, take_some, p);
+}
+
+static bool demangle_d(const char *name, struct pieces *p)
+{
+	CLEANUP(free_ptr) char *text = NULL;
+
+	if (strcmp(name, "_Dmain") &&
+	    (name[2] < '0' || (name[2] > '9' && name[2] != 'Q' && name[2] != '_')))
+		return false;
+	if (!growth_is_small(name, 'Q', 26))
+		return false;
+	text = dlang_demangle(name, NO_PARAMETERS);
+	return text && take(p, text, strlen(text));
+}
+
+bool demangle(const char *name, struct buf *out)
+{
+	struct pieces p = {.out = out, .start = out->len};
+	bool known = false;
+
+	if (name[0] != '_' || strnlen(name, DEMANGLE_INPUT_MAX + 1) > DEMANGLE_INPUT_MAX)
+		return false;
+	if (name[1] == 'Z')
+		known = demangle_rust(name, &p) || demangle_cpp(name, &p);
+	else if (name[1] == 'R')
+		known = demangle_rust(name, &p);
+	else if (name[1] == 'D')
+		known = demangle_d(name, &p);
+	if (known && !p.too_long)
+		return true;
+	out->len = p.start;
+	if (out->s)
+		out->s[out->len] = '\0';
+	return false;
+}

@@ -1,0 +1,651 @@
+#include "symbol/elf.h"
+#include "base/cursor.h"
+#include "symbol/decompress.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct section {
+	uint32_t name, type, link, info;
+	uint64_t flags, address, offset, size, align, entry_size;
+	/* What was read of it; `asked` also when nothing could be. */
+	unsigned char *held;
+	const unsigned char *data;
+	size_t data_size;
+	bool asked;
+};
+
+struct elf_file {
+	int fd; /* -1: in memory */
+	const unsigned char *memory;
+	uint64_t size;
+	char *name;
+	bool is64, swap;
+	uint16_t machine, type;
+	uint64_t held_bytes;
+	struct section *sections;
+	size_t section_count;
+	char *section_names; /* ended by NUL */
+	size_t section_names_size;
+	struct elf_segment *segments;
+	size_t segment_count;
+	struct build_id build_id;
+	pthread_mutex_t lock; /* of everything that is read when first asked for */
+};
+
+/* What the file's header says, before the first section header corrects it. */
+struct elf_header {
+	uint64_t segments_at, sections_at;
+	uint16_t segment_size, section_size;
+	uint32_t segment_count, section_count, names_index;
+};
+
+/* ---- bytes ---- */
+
+static bool read_bytes(const struct elf_file *f, uint64_t offset, void *to, size_t size)
+{
+	size_t done = 0;
+
+	if (offset > f->size || size > f->size - offset)
+		return false;
+	if (f->memory) {
+		if (size)
+			memcpy(to, f->memory + offset, size);
+		return true;
+	}
+	while (done < size) {
+		ssize_t n = pread(f->fd, (char *)to + done, size - done, (off_t)(offset + done));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		done += (size_t)n;
+	}
+	return true;
+}
+
+/* New memory with that part of the file, counted as held; NULL if it cannot be. */
+static unsigned char *read_held(struct elf_file *f, uint64_t offset, uint64_t size)
+{
+	unsigned char *bytes;
+
+	if (offset > f->size || size > f->size - offset || size > ELF_BYTES_MAX - f->held_bytes)
+		return NULL;
+	bytes = malloc(size ? size : 1);
+	if (!bytes || !read_bytes(f, offset, bytes, size)) {
+		free(bytes);
+		return NULL;
+	}
+	f->held_bytes += size;
+	return bytes;
+}
+
+static struct cursor cursor_in(const struct elf_file *f, const void *data, size_t size)
+{
+	struct cursor c = cursor_of(data, size);
+
+	c.swap = f->swap;
+	return c;
+}
+
+static uint64_t word(struct cursor *c, bool is64)
+{
+	return is64 ? cursor_u64(c) : cursor_u32(c);
+}
+
+/* ---- headers ---- */
+
+static int bad(const struct elf_file *f, struct err *e, const char *what)
+{
+	return err_set(e, ENOEXEC, "'%s' %s", f->name, what);
+}
+
+static int read_header(struct elf_file *f, struct elf_header *ret, struct err *e)
+{
+	unsigned char bytes[sizeof(Elf64_Ehdr)] = {};
+	struct cursor c;
+
+	if (!read_bytes(f, 0, bytes, sizeof(Elf32_Ehdr)) || memcmp(bytes, ELFMAG, SELFMAG))
+		return bad(f, e, "is not an ELF file");
+	if ((bytes[EI_CLASS] != ELFCLASS64 && bytes[EI_CLASS] != ELFCLASS32) ||
+	    (bytes[EI_DATA] != ELFDATA2LSB && bytes[EI_DATA] != ELFDATA2MSB))
+		return bad(f, e, "is an ELF file of an unknown kind");
+	f->is64 = bytes[EI_CLASS] == ELFCLASS64;
+	f->swap = bytes[EI_DATA] !=
+		  (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
+	if (f->is64 && !read_bytes(f, 0, bytes, sizeof(bytes)))
+		return bad(f, e, "is cut off in its header");
+	c = cursor_in(f, bytes, sizeof(bytes));
+	cursor_skip(&c, EI_NIDENT);
+	f->type = cursor_u16(&c);
+	f->machine = cursor_u16(&c);
+	cursor_u32(&c);    /* version */
+	word(&c, f->is64); /* entry */
+	ret->segments_at = word(&c, f->is64);
+	ret->sections_at = word(&c, f->is64);
+	cursor_u32(&c); /* flags */
+	cursor_u16(&c); /* size of this */
+	ret->segment_size = cursor_u16(&c);
+	ret->segment_count = cursor_u16(&c);
+	ret->section_size = cursor_u16(&c);
+	ret->section_count = cursor_u16(&c);
+	ret->names_index = cursor_u16(&c);
+	return 0;
+}
+
+static struct section read_section(const struct elf_file *f, struct cursor c)
+{
+	struct section s = {};
+
+	s.name = cursor_u32(&c);
+	s.type = cursor_u32(&c);
+	s.flags = word(&c, f->is64);
+	s.address = word(&c, f->is64);
+	s.offset = word(&c, f->is64);
+	s.size = word(&c, f->is64);
+	s.link = cursor_u32(&c);
+	s.info = cursor_u32(&c);
+	s.align = word(&c, f->is64);
+	s.entry_size = word(&c, f->is64);
+	return s;
+}
+
+/* Numbers that are too large for the file's header stand in the first section's. */
+static bool correct_header(const struct elf_file *f, struct elf_header *h)
+{
+	unsigned char bytes[sizeof(Elf64_Shdr)];
+	size_t size = f->is64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr);
+	struct section first;
+
+	if (!h->sections_at || h->section_size < size ||
+	    !read_bytes(f, h->sections_at, bytes, size))
+		return false;
+	first = read_section(f, cursor_in(f, bytes, size));
+	if (!h->section_count)
+		h->section_count = first.size < ELF_SECTIONS_MAX + 1ull ? (uint32_t)first.size
+									: ELF_SECTIONS_MAX + 1;
+	if (h->names_index == SHN_XINDEX)
+		h->names_index = first.link;
+	if (h->segment_count == PN_XNUM)
+		h->segment_count = first.info;
+	return true;
+}
+
+static int read_sections(struct elf_file *f, const struct elf_header *h, struct err *e)
+{
+	CLEANUP(free_ptr) unsigned char *table = NULL;
+	size_t size = (size_t)h->section_size * h->section_count;
+
+	if (h->section_count > ELF_SECTIONS_MAX)
+		return bad(f, e, "has too many sections");
+	if (!h->section_count)
+		return 0;
+	if (h->sections_at > f->size || size > f->size - h->sections_at)
+		return bad(f, e, "is cut off: its section headers are missing");
+	table = malloc(size);
+	if (!table || !read_bytes(f, h->sections_at, table, size))
+		return bad(f, e, "could not be read");
+	f->sections = xcalloc(h->section_count, sizeof(*f->sections));
+	f->section_count = h->section_count;
+	for (size_t i = 0; i < f->section_count; i++)
+		f->sections[i] =
+			read_section(f, cursor_in(f, table + i * h->section_size, h->section_size));
+	return 0;
+}
+
+static void read_section_names(struct elf_file *f, uint32_t index)
+{
+	const struct section *s;
+
+	if (index >= f->section_count)
+		return;
+	s = &f->sections[index];
+	if (s->type != SHT_STRTAB || s->offset > f->size || s->size > f->size - s->offset ||
+	    s->size > ELF_BYTES_MAX)
+		return;
+	f->section_names = malloc(s->size + 1);
+	if (!f->section_names || !read_bytes(f, s->offset, f->section_names, s->size))
+		return;
+	f->section_names[s->size] = '\0';
+	f->section_names_size = s->size;
+}
+
+static struct elf_segment read_segment(const struct elf_file *f, struct cursor c)
+{
+	struct elf_segment s = {};
+
+	s.type = cursor_u32(&c);
+	if (f->is64)
+		s.flags = cursor_u32(&c);
+	s.offset = word(&c, f->is64);
+	s.address = word(&c, f->is64);
+	word(&c, f->is64); /* physical address */
+	s.file_size = word(&c, f->is64);
+	s.memory_size = word(&c, f->is64);
+	if (!f->is64)
+		s.flags = cursor_u32(&c);
+	return s;
+}
+
+static int read_segments(struct elf_file *f, const struct elf_header *h, struct err *e)
+{
+	size_t least = f->is64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+	size_t size = (size_t)h->segment_size * h->segment_count;
+	CLEANUP(free_ptr) unsigned char *table = NULL;
+
+	if (!h->segment_count || h->segment_size < least)
+		return 0;
+	if (h->segment_count > ELF_SEGMENTS_MAX)
+		return bad(f, e, "has too many segments");
+	if (h->segments_at > f->size || size > f->size - h->segments_at)
+		return bad(f, e, "is cut off: its program headers are missing");
+	table = malloc(size);
+	if (!table || !read_bytes(f, h->segments_at, table, size))
+		return bad(f, e, "could not be read");
+	f->segments = xcalloc(h->segment_count, sizeof(*f->segments));
+	f->segment_count = h->segment_count;
+	for (size_t i = 0; i < f->segment_count; i++)
+		f->segments[i] =
+			read_segment(f, cursor_in(f, table + i * h->segment_size, h->segment_size));
+	return 0;
+}
+
+static void find_build_id(struct elf_file *f);
+
+static int open_any(struct elf_file **ret, const struct elf_file *from, const char *name,
+		    struct err *e)
+{
+	struct elf_file *f = xcalloc(1, sizeof(*f));
+	struct elf_header h = {};
+	int r;
+
+	*f = *from;
+	pthread_mutex_init(&f->lock, NULL);
+	f->name = xstrdup(name);
+	r = read_header(f, &h, e);
+	if (!r && !correct_header(f, &h))
+		h.section_count = 0;
+	/* A core or a memory image has segments only, and a file that lost its end still has them. */
+	if (!r && (r = read_sections(f, &h, h.segment_count ? NULL : e)) && h.segment_count)
+		r = 0;
+	if (!r)
+		r = read_segments(f, &h, e);
+	if (r) {
+		f->fd = -1;
+		elf_close(f);
+		return r;
+	}
+	read_section_names(f, h.names_index);
+	find_build_id(f);
+	*ret = f;
+	return 0;
+}
+
+int elf_open_fd(struct elf_file **ret, int fd, const char *name_for_errors, struct err *e)
+{
+	struct elf_file f = {.fd = fd};
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return err_set(e, errno, "cannot look at '%s': %s", name_for_errors,
+			       strerror(errno));
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, EINVAL, "'%s' is not a regular file", name_for_errors);
+	f.size = (uint64_t)st.st_size;
+	return open_any(ret, &f, name_for_errors, e);
+}
+
+int elf_open(struct elf_file **ret, const char *path, struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), r;
+
+	if (fd < 0)
+		return err_set(e, errno, "cannot open '%s': %s", path, strerror(errno));
+	r = elf_open_fd(ret, fd, path, e);
+	if (r)
+		close(fd);
+	return r;
+}
+
+int elf_open_memory(struct elf_file **ret, const void *data, size_t size, struct err *e)
+{
+	struct elf_file f = {.fd = -1, .memory = data, .size = size};
+
+	if (!size)
+		return err_set(e, ENOEXEC, "no bytes are no ELF file");
+	return open_any(ret, &f, "memory", e);
+}
+
+void elf_close(struct elf_file *f)
+{
+	if (!f)
+		return;
+	for (size_t i = 0; i < f->section_count; i++)
+		free(f->sections[i].held);
+	free(f->sections);
+	free(f->section_names);
+	free(f->segments);
+	free(f->name);
+	if (f->fd >= 0)
+		close(f->fd);
+	pthread_mutex_destroy(&f->lock);
+	free(f);
+}
+
+uint16_t elf_machine(const struct elf_file *f)
+{
+	return f->machine;
+}
+
+uint16_t elf_type(const struct elf_file *f)
+{
+	return f->type;
+}
+
+bool elf_is_64(const struct elf_file *f)
+{
+	return f->is64;
+}
+
+bool elf_is_swapped(const struct elf_file *f)
+{
+	return f->swap;
+}
+
+/* ---- sections ---- */
+
+size_t elf_section_count(const struct elf_file *f)
+{
+	return f->section_count;
+}
+
+const char *elf_section_name(const struct elf_file *f, size_t index)
+{
+	if (index >= f->section_count || f->sections[index].name >= f->section_names_size)
+		return "";
+	return f->section_names + f->sections[index].name;
+}
+
+static void hold(struct section *s, unsigned char *bytes, size_t size)
+{
+	s->held = bytes;
+	s->data = bytes;
+	s->data_size = size;
+}
+
+/* Decompressed size and method, from the header of a compressed section or of an old ".zdebug_". */
+struct compression {
+	uint32_t type;
+	uint64_t size;
+	size_t header_size;
+};
+
+static bool compression_of(const struct elf_file *f, const struct section *s, const char *name,
+			   const unsigned char *bytes, struct compression *ret)
+{
+	struct cursor c = cursor_in(f, bytes, s->size);
+
+	if (s->flags & SHF_COMPRESSED) {
+		ret->type = cursor_u32(&c);
+		if (f->is64)
+			cursor_u32(&c);
+		ret->size = word(&c, f->is64);
+		word(&c, f->is64); /* alignment */
+		ret->header_size = c.at;
+		return !c.failed;
+	}
+	if (strncmp(name, ".zdebug", 7) || s->size < 12 || memcmp(bytes, "ZLIB", 4))
+		return false;
+	c.swap = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__; /* always the large end first */
+	cursor_skip(&c, 4);
+	*ret = (struct compression){.type = ELFCOMPRESS_ZLIB, .size = cursor_u64(&c), 12};
+	return true;
+}
+
+#ifndef ELFCOMPRESS_ZSTD
+#define ELFCOMPRESS_ZSTD 2
+#endif
+
+/* zlib makes no byte into more than this many, so a larger claim is a lie. */
+#define ZLIB_RATIO_MAX 1100
+
+static void decompress(struct elf_file *f, struct section *s, const unsigned char *bytes,
+		       const struct compression *how)
+{
+	const unsigned char *from = bytes + how->header_size;
+	size_t from_size = s->size - how->header_size;
+	unsigned char *out = NULL;
+
+	if (how->size > ELF_BYTES_MAX - f->held_bytes)
+		return;
+	if (how->type == ELFCOMPRESS_ZLIB && how->size / ZLIB_RATIO_MAX <= from_size)
+		out = decompress_zlib(from, from_size, how->size);
+	else if (how->type == ELFCOMPRESS_ZSTD)
+		out = decompress_zstd(from, from_size, how->size);
+	if (!out)
+		return;
+	f->held_bytes += how->size;
+	hold(s, out, how->size);
+}
+
+static void load(struct elf_file *f, struct section *s, const char *name)
+{
+	struct compression how;
+	unsigned char *bytes;
+
+	if (s->asked)
+		return;
+	s->asked = true;
+	if (s->type == SHT_NOBITS || s->type == SHT_NULL || !s->size)
+		return;
+	if (f->memory && !(s->flags & SHF_COMPRESSED) && strncmp(name, ".zdebug", 7)) {
+		if (s->offset > f->size || s->size > f->size - s->offset)
+			return;
+		s->data = f->memory + s->offset;
+		s->data_size = s->size;
+		return;
+	}
+	bytes = read_held(f, s->offset, s->size);
+	if (!bytes)
+		return;
+	if (compression_of(f, s, name, bytes, &how)) {
+		decompress(f, s, bytes, &how);
+	} else if (!(s->flags & SHF_COMPRESSED)) {
+		hold(s, bytes, s->size);
+		return;
+	}
+	free(bytes);
+	f->held_bytes -= s->size;
+}
+
+bool elf_section_header_at(const struct elf_file *f, size_t index, struct elf_section *ret)
+{
+	const struct section *s;
+
+	if (index >= f->section_count)
+		return false;
+	s = &f->sections[index];
+	*ret = (struct elf_section){
+		.data = s->data,
+		.size = s->data ? s->data_size : s->size,
+		.address = s->address,
+		.offset = s->offset,
+		.flags = s->flags,
+		.entry_size = s->entry_size,
+		.align = s->align,
+		.type = s->type,
+		.link = s->link,
+		.info = s->info,
+		.index = (uint32_t)index,
+	};
+	return true;
+}
+
+bool elf_section_at(struct elf_file *f, size_t index, struct elf_section *ret)
+{
+	struct section *s;
+
+	if (index >= f->section_count)
+		return false;
+	s = &f->sections[index];
+	pthread_mutex_lock(&f->lock);
+	load(f, s, elf_section_name(f, index));
+	pthread_mutex_unlock(&f->lock);
+	if (!s->data && s->type != SHT_NOBITS && s->size)
+		return false;
+	return elf_section_header_at(f, index, ret);
+}
+
+static bool find_section(const struct elf_file *f, const char *name, size_t *ret_index)
+{
+	for (size_t i = 1; i < f->section_count; i++)
+		if (!strcmp(elf_section_name(f, i), name)) {
+			*ret_index = i;
+			return true;
+		}
+	return false;
+}
+
+/* ".debug_info" may be ".zdebug_info", as it was compressed before there was a flag for it. */
+static bool find_old_name(const struct elf_file *f, const char *name, size_t *ret_index)
+{
+	char old[64] = ".z";
+
+	if (strncmp(name, ".debug_", 7) || strlen(name) + 2 > sizeof(old))
+		return false;
+	strcpy(old + 2, name + 1);
+	return find_section(f, old, ret_index);
+}
+
+bool elf_section(struct elf_file *f, const char *name, struct elf_section *ret)
+{
+	size_t index;
+
+	return (find_section(f, name, &index) || find_old_name(f, name, &index)) &&
+	       elf_section_at(f, index, ret);
+}
+
+bool elf_section_header(struct elf_file *f, const char *name, struct elf_section *ret)
+{
+	size_t index;
+
+	return (find_section(f, name, &index) || find_old_name(f, name, &index)) &&
+	       elf_section_header_at(f, index, ret);
+}
+
+bool elf_section_of_type(const struct elf_file *f, uint32_t type, struct elf_section *ret)
+{
+	for (size_t i = 1; i < f->section_count; i++)
+		if (f->sections[i].type == type)
+			return elf_section_header_at(f, i, ret);
+	return false;
+}
+
+bool elf_section_read(struct elf_file *f, size_t index, uint64_t offset, void *to, size_t size)
+{
+	struct elf_section s;
+
+	if (!elf_section_header_at(f, index, &s) || offset > s.size || size > s.size - offset)
+		return false;
+	if (s.type != SHT_NOBITS && !(s.flags & SHF_COMPRESSED))
+		return s.offset <= UINT64_MAX - offset &&
+		       read_bytes(f, s.offset + offset, to, size);
+	if (!elf_section_at(f, index, &s) || !s.data || offset > s.size || size > s.size - offset)
+		return false;
+	if (size)
+		memcpy(to, s.data + offset, size);
+	return true;
+}
+
+/* ---- segments ---- */
+
+size_t elf_segments(const struct elf_file *f, const struct elf_segment **ret)
+{
+	*ret = f->segments;
+	return f->segment_count;
+}
+
+/* An executable segment is preferred: two may share a page of the file. */
+static bool translate(const struct elf_file *f, uint64_t from, bool to_address, uint64_t *ret)
+{
+	bool found = false;
+
+	for (size_t i = 0; i < f->segment_count; i++) {
+		const struct elf_segment *s = &f->segments[i];
+		uint64_t start = to_address ? s->offset : s->address;
+
+		if (s->type != PT_LOAD || from < start || from - start >= s->file_size)
+			continue;
+		if (!found || s->flags & PF_X)
+			*ret = from - start + (to_address ? s->address : s->offset);
+		found = true;
+		if (s->flags & PF_X)
+			break;
+	}
+	return found;
+}
+
+bool elf_address_of_offset(const struct elf_file *f, uint64_t offset, uint64_t *ret_address)
+{
+	return translate(f, offset, true, ret_address);
+}
+
+bool elf_offset_of_address(const struct elf_file *f, uint64_t address, uint64_t *ret_offset)
+{
+	return translate(f, address, false, ret_offset);
+}
+
+size_t elf_read_address(struct elf_file *f, uint64_t address, void *to, size_t size)
+{
+	for (size_t i = 0; i < f->segment_count; i++) {
+		const struct elf_segment *s = &f->segments[i];
+		uint64_t at = address - s->address, rest;
+
+		if (s->type != PT_LOAD || address < s->address || at >= s->file_size)
+			continue;
+		rest = s->file_size - at;
+		if (size > rest)
+			size = rest;
+		return s->offset <= UINT64_MAX - at && read_bytes(f, s->offset + at, to, size)
+			       ? size
+			       : 0;
+	}
+	return 0;
+}
+
+/* ---- build id ---- */
+
+static bool id_in_sections(struct elf_file *f, struct build_id *ret)
+{
+	struct elf_section s;
+
+	for (size_t i = 1; i < f->section_count; i++) {
+		if (f->sections[i].type != SHT_NOTE ||
+		    strcmp(elf_section_name(f, i), ".note.gnu.build-id") ||
+		    !elf_section_at(f, i, &s) || !s.data)
+			continue;
+		return build_id_of_notes(s.data, s.size, s.align, f->swap, ret);
+	}
+	return false;
+}
+
+/* Debug files and kernel modules have no usable segments, only the section. */
+static void find_build_id(struct elf_file *f)
+{
+	if (id_in_sections(f, &f->build_id))
+		return;
+	if (f->memory)
+		build_id_of_memory(f->memory, f->size, &f->build_id);
+	else
+		build_id_of_fd(f->fd, &f->build_id);
+}
+
+const struct build_id *elf_build_id(struct elf_file *f)
+{
+	return &f->build_id;
+}
