@@ -78,7 +78,7 @@ static void add_unnamed(struct buf *out, const struct profile *p, const struct p
 {
 	const char *module = profile_text(p, p->modules.items[f->module.n].name);
 
-	if (!*module)
+	if (!*module || !strcmp(module, "[unknown]"))
 		buf_add(out, "[unknown]");
 	else if (style == NAMES_PLAIN && *module == '[')
 		buf_add(out, module);
