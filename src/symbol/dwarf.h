@@ -61,7 +61,8 @@ uint64_t dwarf_damages(const struct dwarf *d, const char **ret_reason);
 
 /* How often something was left out because a limit was reached. */
 uint64_t dwarf_refused(const struct dwarf *d);
-/* Memory that decoded units take. */
+/* Memory that decoded units take, and a smaller limit for it; to be set before anything is asked. */
 uint64_t dwarf_held_bytes(const struct dwarf *d);
+void dwarf_limit(struct dwarf *d, uint64_t held_bytes_max);
 
 #endif

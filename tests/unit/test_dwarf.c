@@ -370,6 +370,31 @@ static void test_little_room(void **state)
 	close_program(&p);
 }
 
+/* What would take too much is left out and counted; the rest is answered. */
+static void test_held_limit(void **state)
+{
+	struct dwarf_place got[4];
+	uint64_t address, all;
+	struct program p;
+
+	(void)state;
+	assert_true(compile("gcc", "-O2 -g", source, "source.c", "program"));
+	assert_true(open_program(&p, in_dir("program"), NULL));
+	address = label_address(&p, "in_leaf");
+	assert_int_equal(dwarf_places(p.dwarf, address, got, 4), 3);
+	assert_int_equal(dwarf_refused(p.dwarf), 0);
+	all = dwarf_held_bytes(p.dwarf);
+	close_program(&p);
+	for (uint64_t limit = 0; limit < all; limit += all / 64 + 1) {
+		assert_true(open_program(&p, in_dir("program"), NULL));
+		dwarf_limit(p.dwarf, limit);
+		assert_true(dwarf_places(p.dwarf, address, got, 4) <= 3);
+		assert_true(dwarf_refused(p.dwarf) > 0);
+		assert_true(dwarf_held_bytes(p.dwarf) <= limit);
+		close_program(&p);
+	}
+}
+
 static void test_no_debug_information(void **state)
 {
 	struct dwarf *d = dwarf_new(&(struct dwarf_sections){});
@@ -444,6 +469,7 @@ int main(void)
 		cmocka_unit_test(test_split_has_lines),
 		cmocka_unit_test(test_rows_of_range),
 		cmocka_unit_test(test_little_room),
+		cmocka_unit_test(test_held_limit),
 		cmocka_unit_test(test_no_debug_information),
 		cmocka_unit_test(test_threads),
 	};
