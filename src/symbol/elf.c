@@ -546,20 +546,20 @@ bool elf_section_of_type(const struct elf_file *f, uint32_t type, struct elf_sec
 	return false;
 }
 
-void elf_section_forget(struct elf_file *f, size_t index)
+bool elf_section_read(struct elf_file *f, size_t index, uint64_t offset, void *to, size_t size)
 {
-	struct section *s;
+	struct elf_section s;
 
-	if (index >= f->section_count || !f->sections[index].held)
-		return;
-	s = &f->sections[index];
-	pthread_mutex_lock(&f->lock);
-	free(s->held);
-	f->held_bytes -= s->data_size;
-	s->held = NULL;
-	s->data = NULL;
-	s->asked = false;
-	pthread_mutex_unlock(&f->lock);
+	if (!elf_section_header_at(f, index, &s) || offset > s.size || size > s.size - offset)
+		return false;
+	if (s.type != SHT_NOBITS && !(s.flags & SHF_COMPRESSED))
+		return s.offset <= UINT64_MAX - offset &&
+		       read_bytes(f, s.offset + offset, to, size);
+	if (!elf_section_at(f, index, &s) || !s.data || offset > s.size || size > s.size - offset)
+		return false;
+	if (size)
+		memcpy(to, s.data + offset, size);
+	return true;
 }
 
 /* ---- segments ---- */

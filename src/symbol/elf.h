@@ -4,8 +4,7 @@
  * Nothing in it is trusted: offsets and sizes are checked, and limits hold for all of it together.
  * 32 and 64 bits, both byte orders.
  *
- * Any number of threads may ask; what was given stays valid for all until the close. Only
- * elf_section_forget() is for a section that nobody else has asked for.
+ * Any number of threads may ask; what was given stays valid for all until the close.
  */
 #ifndef TACHO_SYMBOL_ELF_H
 #define TACHO_SYMBOL_ELF_H
@@ -60,8 +59,8 @@ bool elf_section_header_at(const struct elf_file *f, size_t index, struct elf_se
 const char *elf_section_name(const struct elf_file *f, size_t index); /* "" if it has none */
 /* The first of a type (SHT_SYMTAB …), without its bytes. */
 bool elf_section_of_type(const struct elf_file *f, uint32_t type, struct elf_section *ret);
-/* Frees the bytes of a section that nobody will use any more. */
-void elf_section_forget(struct elf_file *f, size_t index);
+/* A part of its bytes into the caller's memory, so that large tables need not be held twice. */
+bool elf_section_read(struct elf_file *f, size_t index, uint64_t offset, void *to, size_t size);
 
 size_t elf_segments(const struct elf_file *f, const struct elf_segment **ret);
 /* File offset ↔ ELF virtual address, by the loadable segments. */

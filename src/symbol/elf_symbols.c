@@ -9,10 +9,13 @@ struct raw_symbol {
 	uint8_t info, other;
 };
 
+#define BLOCK_SYMBOLS 1024
+
 /* A table of symbols and all that is needed to read it. */
 struct table {
-	struct elf_section symbols, names;
-	const unsigned char *extended; /* section numbers of 32 bits, or NULL */
+	struct elf_file *f;
+	struct elf_section symbols, names; /* without their bytes */
+	const unsigned char *extended;     /* section numbers of 32 bits, or NULL */
 	size_t extended_count, entry_size, count;
 	bool is64, swap;
 };
@@ -32,9 +35,8 @@ static uint64_t u64_of(uint64_t v, bool swap)
 	return swap ? __builtin_bswap64(v) : v;
 }
 
-static struct raw_symbol read_symbol(const struct table *t, size_t index)
+static struct raw_symbol decode_symbol(const struct table *t, const unsigned char *at, size_t index)
 {
-	const unsigned char *at = t->symbols.data + index * t->entry_size;
 	struct raw_symbol s;
 
 	if (t->is64) {
@@ -85,11 +87,10 @@ static void find_extended(struct elf_file *f, struct table *t)
 
 static bool open_table(struct elf_file *f, uint32_t type, struct table *ret)
 {
-	struct table t = {.is64 = elf_is_64(f), .swap = elf_is_swapped(f)};
+	struct table t = {.f = f, .is64 = elf_is_64(f), .swap = elf_is_swapped(f)};
 
 	if (!elf_section_of_type(f, type, &t.symbols) ||
-	    !elf_section_at(f, t.symbols.index, &t.symbols) || !t.symbols.data ||
-	    !elf_section_at(f, t.symbols.link, &t.names) || !t.names.data)
+	    !elf_section_header_at(f, t.symbols.link, &t.names))
 		return false;
 	t.entry_size = t.is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	t.count = t.symbols.size / t.entry_size;
@@ -143,24 +144,47 @@ static bool is_wanted(const struct raw_symbol *s, enum place place)
 	}
 }
 
-static void add_all(struct symtab *t, const struct table *from, const uint8_t *places,
-		    size_t place_count, uint32_t base, uint16_t machine)
-{
-	for (size_t i = 1; i < from->count; i++) {
-		struct raw_symbol s = read_symbol(from, i);
-		struct symbol add = {.start = s.value, .name = base + s.name};
+/* What is needed of each symbol's section, and of the file. */
+struct context {
+	struct symtab *to;
+	const uint8_t *places;
+	size_t place_count;
+	uint32_t base; /* of the file's names in those of the table */
+	uint16_t machine;
+};
 
-		if (s.section == SHN_UNDEF || s.section >= place_count || !s.name ||
-		    s.name >= from->names.size || !is_wanted(&s, places[s.section]))
-			continue;
-		if (is_mapping_symbol(machine, t->names.items + add.name))
-			continue;
-		add.binding = ELF64_ST_BIND(s.info);
-		add.type = ELF64_ST_TYPE(s.info);
-		if (machine == EM_ARM && add.type == STT_FUNC)
-			add.start &= ~1ull; /* the lowest bit says that it is Thumb code */
-		add.end = s.size <= UINT64_MAX - add.start ? add.start + s.size : UINT64_MAX;
-		symtab_add_symbol(t, &add);
+static void add_one(const struct context *c, const struct table *from, const struct raw_symbol *s)
+{
+	struct symbol add = {.start = s->value, .name = c->base + s->name};
+
+	if (s->section == SHN_UNDEF || s->section >= c->place_count || !s->name ||
+	    s->name >= from->names.size || !is_wanted(s, c->places[s->section]) ||
+	    is_mapping_symbol(c->machine, c->to->names.items + add.name))
+		return;
+	add.binding = ELF64_ST_BIND(s->info);
+	add.type = ELF64_ST_TYPE(s->info);
+	if (c->machine == EM_ARM && add.type == STT_FUNC)
+		add.start &= ~1ull; /* the lowest bit says that it is Thumb code */
+	add.end = s->size <= UINT64_MAX - add.start ? add.start + s->size : UINT64_MAX;
+	symtab_add_symbol(c->to, &add);
+}
+
+static void add_all(const struct context *c, const struct table *from)
+{
+	unsigned char block[BLOCK_SYMBOLS * sizeof(Elf64_Sym)];
+
+	for (size_t i = 0; i < from->count; i += BLOCK_SYMBOLS) {
+		size_t count = from->count - i < BLOCK_SYMBOLS ? from->count - i : BLOCK_SYMBOLS;
+
+		if (!elf_section_read(from->f, from->symbols.index, i * from->entry_size, block,
+				      count * from->entry_size))
+			return;
+		for (size_t k = 0; k < count; k++) {
+			struct raw_symbol s =
+				decode_symbol(from, block + k * from->entry_size, i + k);
+
+			add_one(c, from, &s);
+		}
 	}
 }
 
@@ -174,24 +198,25 @@ bool elf_has_symtab(const struct elf_file *f)
 bool elf_add_symbols(struct symtab *t, struct elf_file *f, struct elf_file *program, uint32_t type)
 {
 	CLEANUP(free_ptr) uint8_t *places = NULL;
-	size_t place_count = elf_section_count(f);
+	struct context c = {.to = t, .machine = elf_machine(f)};
 	struct table from;
-	uint32_t base;
+	char *names;
 
 	if (!open_table(f, type, &from))
 		return false;
-	if (symtab_add_names(t, from.names.data, from.names.size, &base)) {
-		places = xcalloc(place_count, 1);
-		for (size_t i = 1; i < place_count; i++)
-			places[i] = (uint8_t)place_of(f, program, i);
-		vec_reserve(&t->symbols, t->symbols.len + (from.count < SYMTAB_SYMBOLS_MAX
-								   ? from.count
-								   : SYMTAB_SYMBOLS_MAX));
-		add_all(t, &from, places, place_count, base, elf_machine(f));
-	} else {
+	names = symtab_add_names(t, from.names.size, &c.base);
+	if (!names) {
 		t->refused += from.count;
+		return true;
 	}
-	elf_section_forget(f, from.symbols.index);
-	elf_section_forget(f, from.names.index);
+	if (!elf_section_read(f, from.names.index, 0, names, from.names.size)) {
+		t->names.len = c.base;
+		return false;
+	}
+	c.place_count = elf_section_count(f);
+	c.places = places = xcalloc(c.place_count, 1);
+	for (size_t i = 1; i < c.place_count; i++)
+		places[i] = (uint8_t)place_of(f, program, i);
+	add_all(&c, &from);
 	return true;
 }

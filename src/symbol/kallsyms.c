@@ -89,6 +89,7 @@ static void add_symbol(struct parser *p, uint64_t address, char type, const char
 	const char *name_end = name;
 	struct symbol s = {.start = address, .end = address, .type = STT_FUNC};
 	size_t len;
+	char *room;
 
 	while (name_end < end && *name_end != ' ' && *name_end != '\t')
 		name_end++;
@@ -101,10 +102,13 @@ static void add_symbol(struct parser *p, uint64_t address, char type, const char
 		return;
 	s.binding = type == 'W' ? STB_WEAK : type == 'T' ? STB_GLOBAL : STB_LOCAL;
 	s.part = parse_part(p, name_end, end);
-	if (symtab_add_names(&p->to->symbols, name, len, &s.name))
-		symtab_add_symbol(&p->to->symbols, &s);
-	else
+	room = symtab_add_names(&p->to->symbols, len, &s.name);
+	if (!room) {
 		p->to->symbols.refused++;
+		return;
+	}
+	memcpy(room, name, len);
+	symtab_add_symbol(&p->to->symbols, &s);
 }
 
 static void parse_line(struct parser *p, const char *end)
@@ -123,6 +127,11 @@ void kallsyms_parse(struct kallsyms *k, const char *text, size_t size)
 {
 	struct parser p = {.to = k, .at = text, .end = text + size};
 
+	/*
+	 * perf gives each symbol its end before it looks at aliases, so that all but the last at one
+	 * place are empty, and go. The same here, for names that agree.
+	 */
+	k->symbols.last_is_best = true;
 	/* A line has some 45 bytes, of which 20 or so are the name. */
 	vec_reserve(&k->symbols.symbols, size / 48 + 1);
 	vec_reserve(&k->symbols.names, size / 2 + 1);

@@ -249,7 +249,6 @@ static bool open_mini(struct module_state *s)
 	if (!elf_section(s->elf, ".gnu_debugdata", &section) || !section.data)
 		return false;
 	s->mini_bytes = decompress_file(section.data, section.size, MINI_BYTES_MAX, &size);
-	elf_section_forget(s->elf, section.index);
 	if (!s->mini_bytes)
 		return false;
 	if (elf_open_memory(&s->mini, s->mini_bytes, size, NULL) < 0)

@@ -12,18 +12,18 @@
 
 /* ---- adding ---- */
 
-bool symtab_add_names(struct symtab *t, const void *names, size_t size, uint32_t *ret_base)
+char *symtab_add_names(struct symtab *t, size_t size, uint32_t *ret_base)
 {
-	if (t->names.len + 1 > SYMTAB_NAME_BYTES_MAX ||
-	    size > SYMTAB_NAME_BYTES_MAX - t->names.len - 1)
-		return false;
+	char *room;
+
+	if (size >= SYMTAB_NAME_BYTES_MAX - t->names.len)
+		return NULL;
 	vec_reserve(&t->names, t->names.len + size + 1);
+	room = t->names.items + t->names.len;
+	room[size] = '\0';
 	*ret_base = (uint32_t)t->names.len;
-	if (size)
-		memcpy(t->names.items + t->names.len, names, size);
-	t->names.items[t->names.len + size] = '\0';
 	t->names.len += size + 1;
-	return true;
+	return room;
 }
 
 void symtab_add_symbol(struct symtab *t, const struct symbol *symbol)
@@ -39,12 +39,17 @@ void symtab_add(struct symtab *t, uint64_t start, uint64_t size, const char *nam
 		uint8_t type, uint8_t binding)
 {
 	struct symbol s = {.start = start, .binding = binding, .type = type};
+	char *room = NULL;
 
 	s.end = size <= UINT64_MAX - start ? start + size : UINT64_MAX;
-	if (t->symbols.len >= SYMTAB_SYMBOLS_MAX || !symtab_add_names(t, name, name_len, &s.name)) {
+	if (t->symbols.len < SYMTAB_SYMBOLS_MAX)
+		room = symtab_add_names(t, name_len, &s.name);
+	if (!room) {
 		t->refused++;
 		return;
 	}
+	if (name_len)
+		memcpy(room, name, name_len);
 	symtab_add_symbol(t, &s);
 }
 
@@ -89,7 +94,7 @@ static void sort(struct symtab *t)
 	if (is_sorted(t, &varying))
 		return;
 	from = t->symbols.items;
-	other = xcalloc(t->symbols.len, sizeof(*other));
+	other = xrealloc(NULL, t->symbols.len, sizeof(*other));
 	to = other;
 	for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
 		struct symbol *swap = from;
@@ -117,14 +122,15 @@ static size_t underscores(const char *name)
 	return n;
 }
 
-/* Variants of one constructor differ in a digit: both are shown by the same name. */
-static bool differ_in_one_character(const char *a, const char *b)
+/* Variants of one constructor or destructor differ in a digit: they are shown by the same name. */
+static bool are_variants(const char *a, const char *b)
 {
 	size_t i = 0;
 
 	while (a[i] && a[i] == b[i])
 		i++;
-	return a[i] && b[i] && !strcmp(a + i + 1, b + i + 1);
+	return i && (a[i - 1] == 'C' || a[i - 1] == 'D') && a[i] >= '0' && a[i] <= '9' &&
+	       b[i] >= '0' && b[i] <= '9' && !strcmp(a + i + 1, b + i + 1);
 }
 
 static bool may_be_mangled(const char *name)
@@ -138,7 +144,7 @@ static bool first_name_is_better(const char *a, const char *b)
 	size_t len_a, len_b;
 
 	if (may_be_mangled(a) || may_be_mangled(b)) {
-		if (differ_in_one_character(a, b))
+		if (are_variants(a, b))
 			return true;
 		if (demangle(a, &shown_a))
 			a = buf_str(&shown_a);
@@ -154,8 +160,10 @@ static bool first_name_is_better(const char *a, const char *b)
 	return strncmp(a, "SyS", 3) && strncmp(a, "compat_SyS", 10);
 }
 
-static bool first_is_better(const struct symtab *t, const struct symbol *a, const struct symbol *b)
+bool symtab_prefers(const struct symtab *t, const struct symbol *a, const struct symbol *b)
 {
+	if (t->last_is_best)
+		return false;
 	if ((a->end > a->start) != (b->end > b->start))
 		return a->end > a->start;
 	if ((a->binding == STB_WEAK) != (b->binding == STB_WEAK))
@@ -181,7 +189,7 @@ static void keep_one_a_place(struct symtab *t)
 			t->symbols.items[kept++] = *s;
 			aliases = 0;
 		} else if (aliases++ < ALIASES_MAX &&
-			   !first_is_better(t, &t->symbols.items[kept - 1], s)) {
+			   !symtab_prefers(t, &t->symbols.items[kept - 1], s)) {
 			t->symbols.items[kept - 1] = *s;
 		}
 	}

@@ -26,15 +26,17 @@ struct symbol {
 struct symtab {
 	VEC(struct symbol) symbols;
 	VEC(char) names;
-	uint64_t refused; /* beyond the limits */
+	uint64_t refused;  /* beyond the limits */
+	bool last_is_best; /* of kallsyms: of those at one place the last one added is kept */
 };
 
 /* @size 0: up to the next symbol. @name is as the file has it, not demangled. */
 void symtab_add(struct symtab *t, uint64_t start, uint64_t size, const char *name, size_t name_len,
 		uint8_t type, uint8_t binding);
 
-/* A whole table of names at once: *ret_base is where it stands in names. False beyond the limit. */
-bool symtab_add_names(struct symtab *t, const void *names, size_t size, uint32_t *ret_base);
+/* Room for a whole table of names, which the caller fills before anything else is added; *ret_base
+ * is where it stands in names, an ending NUL behind it. NULL beyond the limit. */
+char *symtab_add_names(struct symtab *t, size_t size, uint32_t *ret_base);
 /* A symbol whose name is there already, ended by NUL; its size is end - start. */
 void symtab_add_symbol(struct symtab *t, const struct symbol *symbol);
 
@@ -42,6 +44,8 @@ void symtab_add_symbol(struct symtab *t, const struct symbol *symbol);
  * before local before weak, fewer leading underscores, the longer name as it is shown); gives those
  * without a size one. */
 void symtab_finish(struct symtab *t);
+/* Does @a stay when @b begins at the same place, and was added later? */
+bool symtab_prefers(const struct symtab *t, const struct symbol *a, const struct symbol *b);
 
 /* NULL: nothing there. */
 const struct symbol *symtab_find(const struct symtab *t, uint64_t address);
