@@ -1,3 +1,4 @@
+#include "symbol/dwarf.h"
 #include "symbol/dwarf_state.h"
 
 void dwarf_damage(struct dwarf *d, const char *reason)
@@ -95,7 +96,7 @@ static struct function *function_at(struct dwarf *d, struct unit *u, uint64_t ad
 	struct functions *f = unit_functions(d, u);
 	uint32_t number = steps_find(&f->steps, address);
 
-	if (number == DWARF_NOTHING && f->skipped) {
+	if (number == DWARF_NOTHING && f->skipped && !atomic_load(&u->searched)) {
 		f = unit_all_functions(d, u);
 		number = steps_find(&f->steps, address);
 	}

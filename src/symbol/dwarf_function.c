@@ -160,7 +160,7 @@ struct functions *unit_all_functions(struct dwarf *d, struct unit *u)
 		return f;
 	pthread_mutex_lock(unit_lock(d, u));
 	f = atomic_load_explicit(&u->functions, memory_order_relaxed);
-	if (f->skipped) {
+	if (f->skipped && !atomic_load(&u->searched)) {
 		all = read_functions(d, u, true);
 		/* Others may still read what was there before; it goes with the struct dwarf. */
 		if (all != &no_functions) {
@@ -168,6 +168,7 @@ struct functions *unit_all_functions(struct dwarf *d, struct unit *u)
 			atomic_store_explicit(&u->functions, all, memory_order_release);
 			f = all;
 		}
+		atomic_store(&u->searched, true);
 	}
 	pthread_mutex_unlock(unit_lock(d, u));
 	return f;

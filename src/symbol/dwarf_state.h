@@ -174,6 +174,7 @@ struct unit {
 	uint16_t version, tag;
 	uint8_t address_size, offset_size, type;
 	bool alt;
+	_Atomic bool searched; /* all of its entries were looked at for functions */
 	struct functions *_Atomic functions;
 };
 
