@@ -96,7 +96,7 @@ static struct function *function_at(struct dwarf *d, struct unit *u, uint64_t ad
 	struct functions *f = unit_functions(d, u);
 	uint32_t number = steps_find(&f->steps, address);
 
-	if (number == DWARF_NOTHING && f->skipped && !atomic_load(&u->searched)) {
+	if (number == DWARF_NOTHING && f->skipped) {
 		f = unit_all_functions(d, u);
 		number = steps_find(&f->steps, address);
 	}
