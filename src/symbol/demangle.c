@@ -120,11 +120,25 @@ static bool growth_is_small(const char *name, char mark, unsigned base)
 	return small;
 }
 
+/* An identifier that is not ASCII, which the demangler decodes into memory of the heap. */
+static bool has_unicode(const char *name)
+{
+	for (const char *u = strchr(name, 'u'); u; u = strchr(u + 1, 'u'))
+		if (u[1] >= '0' && u[1] <= '9')
+			return true;
+	return false;
+}
+
 static bool demangle_rust(const char *name, struct pieces *p)
 {
-	if (name[1] == 'R' && !growth_is_small(name, 'B', 62))
+	if (name[1] == 'R' && has_unicode(name)) {
+		if (!growth_is_small(name, 'B', 62))
+			return false;
+		return rust_demangle_callback(name, NO_PARAMETERS, take_some, p);
+	}
+	if (setjmp(p->give_up))
 		return false;
-	return rust_demangle_callback(name, NO_PARAMETERS, take_some, p);
+	return rust_demangle_callback(name, NO_PARAMETERS, take_or_leave, p);
 }
 
 static bool demangle_d(const char *name, struct pieces *p)
