@@ -1,5 +1,6 @@
 #include "resolve/resolver.h"
 #include "resolve/image.h"
+#include "unwind/lbr.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -127,18 +128,21 @@ static unsigned max_stack(const struct resolver *r)
 	return r->shared->options->max_stack ? r->shared->options->max_stack : MAX_STACK_DEFAULT;
 }
 
-/* The recorded chain; false if it has a mark that no kernel sets: nothing of it can be trusted. */
-static bool recorded_chain(struct resolver *r, const struct sample *s, uint32_t user_root,
-			   uint32_t kernel_root, bool *ret_has_user)
+/*
+ * A recorded chain; false if it has a mark that no kernel sets: nothing of it can be trusted.
+ * @calls: in user code it has the calls themselves, not where they return to.
+ */
+static bool recorded_chain(struct resolver *r, const uint64_t *chain, uint64_t chain_len,
+			   bool calls, uint32_t user_root, uint32_t kernel_root, bool *ret_has_user)
 {
 	uint32_t root = user_root;
 	bool caller = false;
 
-	for (uint64_t i = 0; i < s->chain_len && r->steps.len < max_stack(r); i++) {
-		uint64_t ip = s->chain[i];
+	for (uint64_t i = 0; i < chain_len && r->steps.len < max_stack(r); i++) {
+		uint64_t ip = chain[i];
 
 		if (ip < (uint64_t)PERF_CONTEXT_MAX) {
-			add_step(r, ip, caller, root);
+			add_step(r, ip, caller && !(calls && root == user_root), root);
 			*ret_has_user |= root == user_root;
 			caller = true;
 			continue;
@@ -216,11 +220,17 @@ void resolver_chain(struct resolver *r, const struct record *sample,
 	const struct sample *s = &sample->sample;
 	uint32_t user_root = history_space(h, sample->id.pid, time_ns);
 	uint32_t kernel_root = history_kernel(h, time_ns) | KERNEL_ROOT;
-	bool has_user = false;
+	bool has_user = false, calls = s->branches.count && lbr_is_call_stack(&event->attr);
+	const uint64_t *chain = s->chain;
+	uint64_t chain_len = s->chain_len;
 
 	r->steps.len = 0;
 	if (!r->shared->options->leaf_only) {
-		if (!recorded_chain(r, s, user_root, kernel_root, &has_user))
+		if (calls) {
+			chain_len = lbr_chain(s, r->ips, ARRAY_LEN(r->ips));
+			chain = r->ips;
+		}
+		if (!recorded_chain(r, chain, chain_len, calls, user_root, kernel_root, &has_user))
 			r->steps.len = 0;
 		if (!has_user && (event->attr.sample_type & PERF_SAMPLE_STACK_USER) &&
 		    s->regs_user.abi)
