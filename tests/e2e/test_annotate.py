@@ -89,13 +89,21 @@ static int compare(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
+static __attribute__((noinline)) void fill(int *numbers)
+{
+	for (int i = 0; i < 100000; i++) {
+		numbers[i] = rand();
+		for (int k = 1; k < 5; k++)
+			numbers[i] ^= (numbers[i] + i) % (k + 1000);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static int numbers[100000];
 
 	for (int round = 0; round < atoi(argv[1]); round++) {
-		for (int i = 0; i < 100000; i++)
-			numbers[i] = rand();
+		fill(numbers);
 		qsort(numbers, 100000, sizeof(numbers[0]), compare);
 	}
 	printf("%d\n", numbers[7]);
@@ -229,9 +237,9 @@ class Shares(Annotate):
         self.assertTrue(any(line["file"].endswith("stl_vector.h") for line in f["lines"]))
 
     def test_calls_have_names(self):
-        f = self.function("-i", library(), "main", "--percent-limit", "0")
+        f = self.function("-i", library(), "fill")
         names = {i.get("names") for i in f["instructions"] if i.get("flow") == "call"}
-        self.assertTrue({"qsort@plt", "rand@plt"} <= names, names)
+        self.assertEqual(names, {"rand@plt"})
 
     def test_jumps_lead_somewhere(self):
         f = self.function("-i", loop(), "divide")
