@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#define SOURCE_NOTES_MAX 3 /* of files that cannot be read */
+#define SOURCE_NOTES_MAX 3 /* of a kind */
 
 void annotate_builder_init(struct annotate_builder *b, const struct profile_input *in,
 			   const struct annotate_build_options *o)
@@ -245,11 +245,11 @@ static const char *read_line(void *ctx, const char *file, uint32_t line)
 	return source_line(sources_get(b->sources, file), line);
 }
 
-/* What is wrong with the sources of the lines that are shown. */
+/* What is wrong with the sources of the lines that are shown: the first few, and how many more. */
 static void add_source_notes(struct work *w)
 {
 	struct annotation *a = w->a;
-	size_t missing = 0, told = 0;
+	size_t missing = 0, newer = 0;
 	struct stat st;
 	bool known = w->module->file && !stat(w->module->file, &st);
 
@@ -257,22 +257,23 @@ static void add_source_notes(struct work *w)
 		CLEANUP(free_ptr) char *path = xstrdup(annotation_text(a, a->files.items[i].path));
 		const struct source_file *f = sources_get(w->b->sources, path);
 
-		if (!f->problem && known && f->modified > st.st_mtime)
+		if (f->problem && missing++ < SOURCE_NOTES_MAX)
+			note(a,
+			     sentence(a, f->problem,
+				      missing == 1 ? "; --source-map FROM=TO says where it is now"
+						   : ""));
+		if (!f->problem && known && f->modified > st.st_mtime && newer++ < SOURCE_NOTES_MAX)
 			note(a, annotation_stringf(a,
 						   "'%s' is newer than the program: its lines "
 						   "may be others.",
 						   f->path));
-		if (!f->problem)
-			continue;
-		missing++;
-		if (told++ < SOURCE_NOTES_MAX)
-			note(a, sentence(a, f->problem,
-					 told == 1 ? "; --source-map FROM=TO says where it is now"
-						   : ""));
 	}
 	if (missing > SOURCE_NOTES_MAX)
 		note(a, annotation_stringf(a, "%zu more source files cannot be read.",
 					   missing - SOURCE_NOTES_MAX));
+	if (newer > SOURCE_NOTES_MAX)
+		note(a, annotation_stringf(a, "%zu more source files are newer than the program.",
+					   newer - SOURCE_NOTES_MAX));
 }
 
 /* ---- all of it ---- */
