@@ -21,6 +21,9 @@ struct module *resolver_module(struct resolver *r, uint32_t image)
 
 		if (!request.build_id.size)
 			image_find_build_id(r->shared->facts, &request);
+		if (r->shared->facts->has_clock)
+			modules_set_recording(r->shared->modules, r->shared->facts->wall_ns,
+					      r->shared->facts->clock_ns);
 		r->modules.items[image] = modules_get(r->shared->modules, &request);
 	}
 	return r->modules.items[image];
@@ -272,16 +275,42 @@ static void grow_rows(struct known_rows *k)
 	*k = larger;
 }
 
+/* How many of the outermost steps are those of the last new chain: mostly all but a few. */
+static size_t steps_in_common(const struct resolver *r)
+{
+	const struct chain_step *a = r->steps.items + r->steps.len;
+	const struct chain_step *b = r->last.items + r->last.len;
+	size_t room = r->steps.len < r->last.len ? r->steps.len : r->last.len, common = 0;
+
+	while (common < room && a[-1].lookup == b[-1].lookup && a[-1].root == b[-1].root) {
+		common++;
+		a--;
+		b--;
+	}
+	return common;
+}
+
+/* Leaves r->steps empty: they have become the last chain. */
 static stack_id stack_of_steps(struct resolver *r)
 {
-	stack_id stack = {};
+	size_t common = steps_in_common(r), len = r->steps.len, last = r->last.len;
+	stack_id stack = common ? r->last_stacks.items[last - common] : (stack_id){};
+	chain_steps done = r->steps;
 
-	for (size_t i = r->steps.len; i-- > 0;) {
-		frame_id frame = resolver_frame(r, &r->steps.items[i]);
+	vec_reserve(&r->last_stacks, len);
+	memmove(r->last_stacks.items + len - common, r->last_stacks.items + last - common,
+		common * sizeof(stack_id));
+	for (size_t i = len - common; i-- > 0;) {
+		frame_id frame = resolver_frame(r, &done.items[i]);
 
 		if (frame.n)
 			stack = profile_stack(r->profile, stack, frame);
+		r->last_stacks.items[i] = stack;
 	}
+	r->last_stacks.len = len;
+	r->steps = r->last;
+	r->steps.len = 0;
+	r->last = done;
 	return stack;
 }
 
@@ -519,6 +548,8 @@ void resolver_release(struct resolver *r)
 	free(r->frames.slots);
 	free(r->rows.slots);
 	vec_release(&r->steps);
+	vec_release(&r->last);
+	vec_release(&r->last_stacks);
 	vec_release(&r->modules);
 	vec_release(&r->wanted);
 	vec_release(&r->wanted_events);
