@@ -2,6 +2,7 @@
 #include "base/text.h"
 #include "symbol/demangle.h"
 #include "symbol/dwarf.h"
+#include "symbol/jitdump.h"
 
 #include <elf.h>
 #include <string.h>
@@ -62,7 +63,10 @@ static uint16_t recorded_machine(const struct profile_input *in)
 static int open_disasm(struct work *w, struct err *e)
 {
 	struct elf_file *elf = module_elf(w->module);
-	uint16_t machine = elf ? elf_machine(elf) : recorded_machine(w->b->in);
+	const struct jitdump *jit = module_jitdump(w->module);
+	uint16_t machine = elf   ? elf_machine(elf)
+			   : jit ? jitdump_machine(jit)
+				 : recorded_machine(w->b->in);
 	struct disasm_options o = {.machine = machine, .intel = w->b->o.intel};
 
 	if (w->b->disasm && w->b->machine == machine)
@@ -220,17 +224,20 @@ static pool_text scope_at(struct work *w, struct dwarf *d, uint64_t address)
 static void add_lines(struct work *w)
 {
 	struct dwarf *d = module_dwarf(w->module);
+	const struct jitdump *jit = module_jitdump(w->module);
 	line_rows rows = {};
 
 	/* Asking while rows are walked would ask under a lock. */
 	if (d)
 		dwarf_each_line(d, w->a->start, w->a->end, keep_row, &rows);
+	else if (jit)
+		jitdump_each_line(jit, w->a->start, w->a->end, keep_row, &rows);
 	for (size_t i = 0; i < rows.len; i++) {
 		const struct line_row *row = &rows.items[i];
 
 		annotation_add_row(w->a, row->address, row->file, row->line,
-				   row->file && row->line ? scope_at(w, d, row->address)
-							  : (pool_text){0});
+				   d && row->file && row->line ? scope_at(w, d, row->address)
+							       : (pool_text){0});
 	}
 	if (!rows.len && !w->b->o.no_source)
 		note(w->a, annotation_stringf(w->a, "There is no debug information for lines: "

@@ -9,6 +9,7 @@ import subprocess
 import unittest
 
 from browser import Browser
+from jit import jit_program
 from helpers import (Case, TACHO, compiled, environment, in_terminal, needs_namespace, needs_program,
                      plain, shared_dir)
 
@@ -396,6 +397,32 @@ class Missing(Annotate):
         result = self.tacho("annotate", "-i", folded, "divide")
         self.assertEqual(result.returncode, 1)
         self.assertIn("annotate needs a recording", result.stderr)
+
+
+class MadeAtRunTime(Annotate):
+    def recorded(self, *args):
+        result = self.tacho("record", "-q", "-o", self.path("x.data"), jit_program(), *args)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return int(result.stdout)
+
+    def test_jitdump(self):
+        """The same address twice: each piece of code has its own samples."""
+        self.recorded("dump", self.home, "first_code", 100, "second_code", 300)
+        for name in ("first_code", "second_code"):
+            f = self.function("-i", self.path("x.data"), name)
+            self.assertEqual([i["text"].split()[0] for i in f["instructions"]],
+                             ["pushq", "movq", "movl", "decl", "jne", "popq", "retq"])
+            loop_share = sum(i["share_pct"] for i in f["instructions"][3:5])
+            self.assertGreater(loop_share, 90)
+        shares = {f["function"]: f["share_of_all_pct"]
+                  for f in self.json_of("-i", self.path("x.data"))["functions"]}
+        self.assertGreater(shares["second_code"], 2 * shares["first_code"])
+
+    def test_perf_map(self):
+        pid = self.recorded("map", ".", "made", 100)
+        self.addCleanup(os.unlink, "/tmp/perf-%d.map" % pid)
+        text = self.annotated("-i", self.path("x.data"), "made", status=1)
+        self.assertIn("a perf map has names only", text)
 
 
 class Page(Annotate):
