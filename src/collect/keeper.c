@@ -314,6 +314,9 @@ static int open_map(const struct kept_process *p, int *ret_fd, struct err *e)
 	char *path = p->tmp_fd >= 0 ? xasprintf("/proc/self/fd/%d/perf-%u.map", p->tmp_fd, inside)
 				    : xasprintf("/tmp/perf-%u.map", inside);
 
+	/* What lies in our /tmp is not its own. */
+	if (p->foreign && p->tmp_fd < 0)
+		return -ENOENT;
 	return perf_map_open_path(path, uid, beginning_of(p), ret_fd, e);
 }
 
