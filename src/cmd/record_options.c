@@ -164,7 +164,7 @@ static int choose_rate(struct record_session *s, struct err *e)
 	struct sampling_options *o = &s->plan.sampling;
 	uint64_t max = sampling_rate_max(), bare = 0;
 
-	o->freq_hz = DEFAULT_FREQ_HZ;
+	o->freq_hz = s->default_hz ? s->default_hz : DEFAULT_FREQ_HZ;
 	o->rate_chosen = s->o.freq || s->o.period;
 	if (s->o.freq && s->o.period)
 		return err_set(e, EINVAL, "choose one: a frequency (-F) or a period (-c)");

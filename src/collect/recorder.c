@@ -128,16 +128,6 @@ int recorder_snapshot(struct recorder *r, struct err *e)
 
 /* ---- the end ---- */
 
-/* A record as the kernel would write it for a tracking event: the trailer has IDENTIFIER last. */
-struct lost_record {
-	struct perf_event_header header;
-	uint64_t event_id, lost;
-	uint32_t pid, tid;
-	uint64_t time_ns;
-	uint32_t cpu, reserved;
-	uint64_t id;
-};
-
 /*
  * What the rings' own records have not said yet: they tell of a loss only with the next record that
  * fits. The kernel counts for each event, the rings for all of theirs. It is told as the rings do:
@@ -151,13 +141,7 @@ static int append_lost(struct recorder *r, struct err *e)
 	vec_each(&r->sampling.rows, row) {
 		uint64_t lost = sampling_lost(row), said = lost < told ? lost : told;
 		uint64_t id = row->ids.len ? row->ids.items[0] : 0;
-		struct lost_record record = {
-			.header = {.type = PERF_RECORD_LOST, .size = sizeof(record)},
-			.event_id = id,
-			.lost = lost - said,
-			.time_ns = clock_now_ns(),
-			.id = id,
-		};
+		struct lost_record record = lost_record_of(id, lost - said);
 
 		told -= said;
 		if (!record.lost)

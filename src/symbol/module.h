@@ -79,6 +79,8 @@ void modules_set_recording(struct modules *all, uint64_t wall_ns, uint64_t clock
 
 /* Never NULL. The same request gives the same module. Does not read more than needed to open. */
 struct module *modules_get(struct modules *all, const struct module_request *request);
+/* One that was got before, by its path and its build id in hexadecimal (empty: any); or NULL. */
+struct module *modules_find(struct modules *all, const char *path, const char *build_id);
 
 /*
  * Where in the module a runtime address lies: file_offset is that of the mapping's page offset
