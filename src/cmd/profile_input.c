@@ -225,8 +225,6 @@ static int load_perfdata(const char *path, const struct resolve_options *o,
 
 	if (r < 0)
 		return r;
-	if (!resolve_file || !modules_new)
-		return err_set(e, ENOSYS, "'%s': this tacho cannot name addresses yet", path);
 	in->modules = modules_new(&o->symbols);
 	if (!resolve.progress) {
 		resolve.progress = progress_show;
@@ -270,7 +268,7 @@ void profile_input_release(struct profile_input *in)
 {
 	if (in->file)
 		perfdata_close(in->file);
-	if (in->modules && modules_free)
+	if (in->modules)
 		modules_free(in->modules);
 	if (in->path)
 		profile_release(&in->profile);

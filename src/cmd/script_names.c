@@ -85,7 +85,7 @@ static void make_texts(struct script_names *n, frame_id id)
 	struct frame_levels levels = {.first = (uint32_t)n->levels.len};
 	const struct profile_frame *frame;
 
-	naming_frame(&n->analysis.naming, id, &n->analysis.resolver.report);
+	namer_frame(&n->analysis.namer, id, &n->analysis.resolver.report);
 	frame = &n->profile.frames.items[id.n];
 	for (uint32_t i = frame->name_count; i-- > 0;) {
 		struct frame_text t = text_of(n, frame, &names_of(&n->profile, id)[i]);

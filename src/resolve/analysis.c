@@ -58,7 +58,7 @@ int analysis_init(struct analysis *a, struct perfdata *file, struct modules *mod
 		.nowhere = profile_module(profile, "[unknown]", NULL, CODE_UNKNOWN),
 	};
 	resolver_init(&a->resolver, &a->shared, profile);
-	naming_init(&a->naming, &a->resolver);
+	namer_init(&a->namer, &a->resolver);
 	analysis_add_events(a);
 	profile->bucket_ns = o->bucket_ns;
 	return filter_make(&a->shared.filter, &o->filter, &file->facts, e);
@@ -66,7 +66,7 @@ int analysis_init(struct analysis *a, struct perfdata *file, struct modules *mod
 
 void analysis_release(struct analysis *a)
 {
-	naming_release(&a->naming);
+	namer_release(&a->namer);
 	resolver_release(&a->resolver);
 	filter_release(&a->shared.filter);
 	history_release(&a->history);
@@ -125,5 +125,5 @@ void analysis_name(struct analysis *a)
 	if (a->shared.grows)
 		resolver_deliver(&a->resolver, a->profile);
 	if (!a->options.no_names)
-		naming_run(&a->naming, &a->resolver.report);
+		namer_run(&a->namer, &a->resolver.report);
 }

@@ -213,9 +213,9 @@ void history_record(struct history *h, const struct record *r, uint64_t time_ns)
 	threads_record(&h->threads, r);
 	switch (r->type) {
 	case PERF_RECORD_COMM:
+		/* An exec does not forget what was mapped: until it is over, stacks are still those of
+		 * the caller, and the new program's mappings come to lie over the old ones. */
 		begin_task_era(h, threads_get(&h->threads, r->comm.pid, r->comm.tid), time_ns);
-		if (r->misc & PERF_RECORD_MISC_COMM_EXEC)
-			begin_space_era(h, get_space(h, r->comm.pid), time_ns, 0);
 		break;
 	case PERF_RECORD_FORK:
 		take_fork(h, r, time_ns);

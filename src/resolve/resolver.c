@@ -59,8 +59,12 @@ static frame_id find_frame(struct resolver *r, const struct chain_step *step)
 
 	if (step->root == MARK_ROOT)
 		return mark_frame(r, (enum unwind_end)step->lookup);
-	if (!find_mapping(h, step, &image, &offset))
-		return profile_frame(r->profile, r->shared->nowhere, step->lookup);
+	/* Stacks of code without frame pointers are full of addresses that lead nowhere, hardly two of
+	 * them the same: they are one frame. */
+	if (!find_mapping(h, step, &image, &offset)) {
+		r->report.unmapped_frames++;
+		return profile_frame(r->profile, r->shared->nowhere, 0);
+	}
 	if (!r->shared->options->no_names)
 		offset = module_address(resolver_module(r, image), offset, step->lookup);
 	return profile_frame(r->profile, h->images.items[image].module, offset);
@@ -102,7 +106,8 @@ frame_id resolver_frame(struct resolver *r, const struct chain_step *step)
 	if (k->slots[at].frame.n)
 		return k->slots[at].frame;
 	frame = find_frame(r, step);
-	if (frame.n) {
+	/* What leads nowhere would fill the table, and is soon found not to be there. */
+	if (frame.n && r->profile->frames.items[frame.n].module.n != r->shared->nowhere.n) {
 		k->slots[at] = (struct known_frame){step->lookup, step->root, frame};
 		k->count++;
 	}
@@ -190,7 +195,7 @@ static void unwound_chain(struct resolver *r, const struct sample *s, uint32_t r
 		r->unwinder = unwinder_new();
 	end = unwind_stack(r->unwinder, &in, r->ips, room, &count);
 	for (size_t i = 0; i < count; i++)
-		add_step(r, r->ips[i], i > 0, root);
+		add_step(r, r->ips[i], false, root);
 	if (unwind_end_text(end)) {
 		vec_push(&r->steps, (struct chain_step){.lookup = end, .root = MARK_ROOT});
 		r->report.cut_stacks++;
@@ -250,16 +255,42 @@ static void grow_rows(struct known_rows *k)
 	*k = larger;
 }
 
+/* How many of the outermost steps are those of the last new chain: mostly all but a few. */
+static size_t steps_in_common(const struct resolver *r)
+{
+	const struct chain_step *a = r->steps.items + r->steps.len;
+	const struct chain_step *b = r->last.items + r->last.len;
+	size_t room = r->steps.len < r->last.len ? r->steps.len : r->last.len, common = 0;
+
+	while (common < room && a[-1].lookup == b[-1].lookup && a[-1].root == b[-1].root) {
+		common++;
+		a--;
+		b--;
+	}
+	return common;
+}
+
+/* Leaves r->steps empty: they have become the last chain. */
 static stack_id stack_of_steps(struct resolver *r)
 {
-	stack_id stack = {};
+	size_t common = steps_in_common(r), len = r->steps.len, last = r->last.len;
+	stack_id stack = common ? r->last_stacks.items[last - common] : (stack_id){};
+	chain_steps done = r->steps;
 
-	for (size_t i = r->steps.len; i-- > 0;) {
-		frame_id frame = resolver_frame(r, &r->steps.items[i]);
+	vec_reserve(&r->last_stacks, len);
+	memmove(r->last_stacks.items + len - common, r->last_stacks.items + last - common,
+		common * sizeof(stack_id));
+	for (size_t i = len - common; i-- > 0;) {
+		frame_id frame = resolver_frame(r, &done.items[i]);
 
 		if (frame.n)
 			stack = profile_stack(r->profile, stack, frame);
+		r->last_stacks.items[i] = stack;
 	}
+	r->last_stacks.len = len;
+	r->steps = r->last;
+	r->steps.len = 0;
+	r->last = done;
 	return stack;
 }
 
@@ -490,6 +521,8 @@ void resolver_release(struct resolver *r)
 	free(r->frames.slots);
 	free(r->rows.slots);
 	vec_release(&r->steps);
+	vec_release(&r->last);
+	vec_release(&r->last_stacks);
 	vec_release(&r->modules);
 	vec_release(&r->wanted);
 	vec_release(&r->wanted_events);

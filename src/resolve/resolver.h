@@ -35,13 +35,17 @@ struct chain_step {
 	uint32_t root; /* the maps that it is looked up in; MARK_ROOT: `lookup` is an unwind_end */
 };
 
+typedef VEC(struct chain_step) chain_steps;
+
 #define MARK_ROOT   (~0u)
 #define KERNEL_ROOT (1u << 31) /* set in the roots of the kernel's maps */
 
 struct resolver {
 	struct resolve_shared *shared;
 	struct profile *profile; /* its own, or the history's */
-	VEC(struct chain_step) steps;
+	chain_steps steps;
+	chain_steps last;          /* the last chain that was new, and */
+	VEC(stack_id) last_stacks; /* the stack that begins at each of its steps */
 	struct known_frames {
 		struct known_frame {
 			uint64_t lookup;

@@ -48,6 +48,8 @@ static void free_module(struct module *m)
 {
 	struct module_state *s = m->state;
 
+	if (m->unwind_tables)
+		m->unwind_tables_free(m->unwind_tables);
 	if (s->dwarf)
 		s->dwarf_free(s->dwarf);
 	elf_close(s->mini);
@@ -285,6 +287,29 @@ struct elf_file *module_debug_elf(struct module *m)
 	module_find_debug_file(m);
 	pthread_mutex_unlock(&s->lock);
 	return s->debug ? s->debug : s->elf;
+}
+
+static bool locked_section(struct module *m, struct elf_file *f, const char *name,
+			   struct elf_section *ret)
+{
+	bool found;
+
+	if (!f)
+		return false;
+	pthread_mutex_lock(&m->state->lock);
+	found = elf_section(f, name, ret) && ret->data;
+	pthread_mutex_unlock(&m->state->lock);
+	return found;
+}
+
+bool module_section(struct module *m, const char *name, struct elf_section *ret)
+{
+	return locked_section(m, module_elf(m), name, ret);
+}
+
+bool module_debug_section(struct module *m, const char *name, struct elf_section *ret)
+{
+	return locked_section(m, module_debug_elf(m), name, ret);
 }
 
 size_t module_code(struct module *m, uint64_t address, void *to, size_t size)

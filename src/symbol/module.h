@@ -85,9 +85,13 @@ const struct symbol *module_symbol(struct module *m, uint64_t address, const cha
 /* Debug information, or NULL: there is none. */
 struct dwarf *module_dwarf(struct module *m);
 
-/* The ELF file and the one with debug sections (may be the same); NULL: none. For unwind tables. */
+/* The ELF file and the one with debug sections (may be the same); NULL: none. */
 struct elf_file *module_elf(struct module *m);
 struct elf_file *module_debug_elf(struct module *m);
+
+/* A section of the one or the other with its bytes. False: there is none, or it has no bytes. */
+bool module_section(struct module *m, const char *name, struct elf_section *ret);
+bool module_debug_section(struct module *m, const char *name, struct elf_section *ret);
 
 /* Code bytes at an ELF virtual address; returns how many there were. */
 size_t module_code(struct module *m, uint64_t address, void *to, size_t size);

@@ -173,7 +173,7 @@ static void memory_is_that_of_the_time(void **state)
 	fixture_free(f);
 }
 
-static void a_fork_inherits_and_an_exec_forgets(void **state)
+static void a_fork_inherits_and_an_exec_replaces(void **state)
 {
 	struct fixture *f = fixture_new();
 
@@ -187,8 +187,11 @@ static void a_fork_inherits_and_an_exec_forgets(void **state)
 	comm(f, 40, 8, 8, "ls", true);
 	map(f, 41, 8, 0x5000, 0x1000, "/bin/ls");
 	assert_string_equal(path_at(f, 8, 39, 0x1800), "/bin/sh");
-	assert_string_equal(path_at(f, 8, 45, 0x1800), "");
 	assert_string_equal(path_at(f, 8, 45, 0x5800), "/bin/ls");
+	/* The call of exec itself is still in the old program. */
+	assert_string_equal(path_at(f, 8, 40, 0x1800), "/bin/sh");
+	map(f, 46, 8, 0x1000, 0x1000, "/lib/new.so");
+	assert_string_equal(path_at(f, 8, 47, 0x1800), "/lib/new.so");
 	assert_string_equal(comm_at(f, 8, 39), "sh");
 	assert_string_equal(comm_at(f, 8, 40), "ls");
 	fixture_free(f);
@@ -246,7 +249,7 @@ int main(void)
 		cmocka_unit_test(ascending_mappings_stay_cheap),
 		cmocka_unit_test(an_empty_range_adds_nothing),
 		cmocka_unit_test(memory_is_that_of_the_time),
-		cmocka_unit_test(a_fork_inherits_and_an_exec_forgets),
+		cmocka_unit_test(a_fork_inherits_and_an_exec_replaces),
 		cmocka_unit_test(kinds_of_code_are_told_apart),
 		cmocka_unit_test(a_mapping_to_the_end_of_memory_is_no_surprise),
 	};
