@@ -18,6 +18,7 @@ struct record_options {
 	const char *output, *ring, *level, *switch_output, *max_size, *overwrite;
 	bool calls, branches, address, weight, raw, no_samples, strict_freq;
 	bool switches, namespaces, cgroups;
+	bool no_jvm, no_keep;
 	bool quiet, ignored;
 	unsigned verbose, max_stack, delay_ms, timeout_ms, switch_max_files, threads;
 };

@@ -1,6 +1,7 @@
 /* The collector's process: waits for rings, signals, its starter and the clock, until it is over. */
 #include "collect/recording.h"
 #include "base/clock.h"
+#include "collect/jvm.h"
 #include "collect/punctual.h"
 #include "collect/recorder.h"
 #include "collect/tree.h"
@@ -337,7 +338,13 @@ static int open_all(struct collector *c, struct err *e)
 			c->summary.exec_failed = true;
 			return workload_cannot_run(plan->argv[0], ENOENT, e);
 		}
+<<<<<<< HEAD
+		if (!plan->no_jvm)
+			jvm_set_environment();
+		r = workload_spawn(&c->workload, plan->argv, to_stdout, e);
+=======
 		r = workload_spawn(&c->workload, plan->argv, to_stderr, e);
+>>>>>>> top
 		c->summary.has_workload = r == 0;
 	}
 	if (r == 0 && plan->argv && !c->target.cpus.len && !c->target.tasks.len) {
@@ -382,6 +389,8 @@ static void finish(struct collector *c)
 		r = recorder_finish(&c->recorder, &e);
 	if (r < 0)
 		send_error(c, &e);
+	/* While a workload that we will end still runs: a JVM can be asked. */
+	recorder_keep(&c->recorder, c->hurried || c->orphaned);
 	c->summary.counts = c->recorder.counts;
 }
 

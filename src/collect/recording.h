@@ -47,6 +47,8 @@ struct recording_plan {
 	bool has_starter_fd; /* then starter_fd, which the collector must not hold open */
 	int starter_fd;
 	unsigned threads;        /* that read the rings, 0: as it suits */
+	bool no_jvm;             /* Java is neither told nor asked anything */
+	bool no_keep;            /* nothing is copied into the cache */
 	char *const *whole_argv; /* command line, for the file; ended by NULL */
 	struct catalog *catalog;
 	/* Called by recording_run() in the starter's process. */

@@ -1,4 +1,5 @@
 #include "resolve/analysis.h"
+#include "resolve/jit_code.h"
 
 #include <string.h>
 #include <sys/utsname.h>
@@ -58,6 +59,8 @@ int analysis_init(struct analysis *a, struct perfdata *file, struct modules *mod
 		.nowhere = profile_module(profile, "[unknown]", NULL, CODE_UNKNOWN),
 	};
 	resolver_init(&a->resolver, &a->shared, profile);
+	a->history.on_jitdump = jit_code_announce;
+	a->history.ctx = a;
 	namer_init(&a->namer, &a->resolver);
 	analysis_add_events(a);
 	profile->bucket_ns = o->bucket_ns;
@@ -110,6 +113,7 @@ bool analysis_record(struct analysis *a, const struct stream_record *raw)
 		stream_damage(&a->file->stream, raw->file_offset, "%s", reason);
 		return true;
 	}
+	history_catch_up(&a->history, raw->time_ns);
 	if (r.type != PERF_RECORD_SAMPLE)
 		history_record(&a->history, &r, raw->time_ns);
 	else if ((raw->event->attr.sample_type & PERF_SAMPLE_READ) && r.sample.read.has_id)

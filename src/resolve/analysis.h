@@ -24,7 +24,8 @@ struct analysis {
 	struct resolver resolver;
 	struct namer namer;
 	struct group_counts counts;
-	bool twice; /* the file is read a second time, for its samples */
+	bool twice;        /* the file is read a second time, for its samples */
+	unsigned jitdumps; /* that were opened */
 };
 
 /* It must not move afterwards. */

@@ -66,6 +66,11 @@ static void find_places(struct name_worker *w, struct module *m, uint64_t addres
 	struct dwarf *d = module_dwarf(m);
 	size_t count = d ? dwarf_places(d, address, places, ARRAY_LEN(places)) : 0;
 
+	if (!count && module_line(m, address, &places[0].file, &places[0].line)) {
+		places[0].function = NULL;
+		places[0].inlined = false;
+		count = 1;
+	}
 	f->places = (uint32_t)w->places.len;
 	f->place_count = (uint32_t)count;
 	for (size_t i = 0; i < count; i++)

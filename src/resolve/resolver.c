@@ -21,6 +21,9 @@ struct module *resolver_module(struct resolver *r, uint32_t image)
 
 		if (!request.build_id.size)
 			image_find_build_id(r->shared->facts, &request);
+		if (r->shared->facts->has_clock)
+			modules_set_recording(r->shared->modules, r->shared->facts->wall_ns,
+					      r->shared->facts->clock_ns);
 		r->modules.items[image] = modules_get(r->shared->modules, &request);
 	}
 	return r->modules.items[image];
@@ -51,9 +54,19 @@ static frame_id mark_frame(struct resolver *r, enum unwind_end end)
 	return profile_frame_named(r->profile, text, strlen(text), CODE_UNKNOWN);
 }
 
+static frame_id other_frame(struct resolver *r)
+{
+	static const char name[] = "[other]";
+
+	if (!r->other.n)
+		r->other = profile_frame_named(r->profile, name, sizeof(name) - 1, CODE_UNKNOWN);
+	return r->other;
+}
+
 static frame_id find_frame(struct resolver *r, const struct chain_step *step)
 {
 	const struct history *h = r->shared->history;
+	const struct resolve_options *o = r->shared->options;
 	uint32_t image;
 	uint64_t offset;
 
@@ -62,11 +75,15 @@ static frame_id find_frame(struct resolver *r, const struct chain_step *step)
 	/* Stacks of code without frame pointers are full of addresses that lead nowhere, hardly two of
 	 * them the same: they are one frame. */
 	if (!find_mapping(h, step, &image, &offset)) {
+		if (o->want_place)
+			return other_frame(r);
 		r->report.unmapped_frames++;
 		return profile_frame(r->profile, r->shared->nowhere, 0);
 	}
-	if (!r->shared->options->no_names)
+	if (!o->no_names)
 		offset = module_address(resolver_module(r, image), offset, step->lookup);
+	if (o->want_place && !o->want_place(o->want_ctx, resolver_module(r, image), offset))
+		return other_frame(r);
 	return profile_frame(r->profile, h->images.items[image].module, offset);
 }
 
@@ -100,6 +117,9 @@ frame_id resolver_frame(struct resolver *r, const struct chain_step *step)
 	size_t at;
 	frame_id frame;
 
+	/* Finding a mapping again is cheaper than a table of places that nobody wants. */
+	if (r->shared->options->want_place)
+		return find_frame(r, step);
 	if (!k->slots || k->count * 2 > k->mask)
 		grow_frames(k);
 	at = frame_slot(k, step->lookup, step->root);
@@ -298,13 +318,18 @@ static stack_id stack_of_steps(struct resolver *r)
  * Two different chains with the same hash of 64 seeded bits would be taken for one: among ten
  * million different ones the chance of any is 1 in 400,000.
  */
-static uint64_t hash_of_steps(const struct resolver *r, const struct profile_row *keys)
+static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys)
 {
 	uint64_t h = hash_mix(hash_seed() ^ ((uint64_t)keys->thread.n << 32 | keys->event.n),
 			      (uint64_t)keys->cpu << 32 | keys->bucket);
 
-	vec_each(&r->steps, step)
-		h = hash_mix(h ^ step->root, step->lookup);
+	/* Where most places have become one, few rows are left, which the caches hold. */
+	if (r->shared->options->want_place)
+		vec_each(&r->steps, step)
+			h = hash_mix(h, resolver_frame(r, step).n);
+	else
+		vec_each(&r->steps, step)
+			h = hash_mix(h ^ step->root, step->lookup);
 	return h;
 }
 
@@ -413,6 +438,8 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 		return;
 	if (!choose_thread(r, sample, time_ns, &keys.thread))
 		return;
+	if (o->no_threads)
+		keys.thread = (thread_id){};
 	if (o->by_cpu)
 		keys.cpu = sample->id.cpu;
 	if (o->bucket_ns)

@@ -61,6 +61,7 @@ struct resolver {
 		} * slots;
 		size_t count, mask;
 	} rows;
+	frame_id other;               /* stands for all places that are not wanted; 0: none yet */
 	VEC(struct module *) modules; /* by image */
 	VEC(uint8_t) wanted;          /* by thread: 1 no, 2 yes */
 	VEC(uint8_t) wanted_events;   /* by event: 0 not asked, 1 no, 2 yes */
