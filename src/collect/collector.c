@@ -338,13 +338,9 @@ static int open_all(struct collector *c, struct err *e)
 			c->summary.exec_failed = true;
 			return workload_cannot_run(plan->argv[0], ENOENT, e);
 		}
-<<<<<<< HEAD
 		if (!plan->no_jvm)
 			jvm_set_environment();
-		r = workload_spawn(&c->workload, plan->argv, to_stdout, e);
-=======
 		r = workload_spawn(&c->workload, plan->argv, to_stderr, e);
->>>>>>> top
 		c->summary.has_workload = r == 0;
 	}
 	if (r == 0 && plan->argv && !c->target.cpus.len && !c->target.tasks.len) {
