@@ -53,9 +53,11 @@ def shape(n=3000000):
 
 
 class ReportCase(Case):
+    PERF_RECORD = ("record", "--no-bpf-event", "-N")  # its cache of files is not for several at a time
+
     def record(self, argv, *options, tool="tacho", name="x.data", **more):
         path = self.path(name)
-        program = [TACHO, "record"] if tool == "tacho" else [needs_program("perf"), "record", "--no-bpf-event"]
+        program = [TACHO, "record"] if tool == "tacho" else [needs_program("perf"), *self.PERF_RECORD]
         result = subprocess.run([*program, "-q", "-e", "cpu-clock", *options, "-o", path, "--", *argv],
                                 env=environment(self.home), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                 text=True, **more)
