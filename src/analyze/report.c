@@ -238,7 +238,7 @@ static void enter_node(struct report *r, struct finder *f, uint32_t n, uint32_t 
 	uint32_t place = r->place_of_key[node->key];
 
 	r->same_above[n] = f->on_path[place];
-	if (node->self)
+	if (node->self_samples)
 		add_self(r, f, n, depth);
 	if (r->hidden_key[node->key])
 		return;
@@ -267,7 +267,7 @@ static void walk_group(struct report *r, struct finder *f, uint32_t root)
 	uint32_t n = nodes[root].first_child, depth = 1;
 
 	f->group_now = nodes[root].function.n;
-	if (nodes[root].self)
+	if (nodes[root].self_samples)
 		add_self(r, f, root, 0);
 	while (n) {
 		enter_node(r, f, n, depth);
