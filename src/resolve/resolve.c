@@ -179,6 +179,13 @@ static void *work(void *ctx)
 	}
 }
 
+static void add_report(struct resolve_report *to, const struct resolve_report *from)
+{
+	to->cut_stacks += from->cut_stacks;
+	to->unmapped_frames += from->unmapped_frames;
+	to->unnamed_frames += from->unnamed_frames;
+}
+
 /* The first worker is ourselves, and writes into the profile itself. */
 static void run_workers(struct pool *pool)
 {
@@ -209,7 +216,7 @@ static void run_workers(struct pool *pool)
 		struct worker *w = &pool->workers[i];
 
 		resolver_deliver(&w->resolver, a->profile);
-		a->resolver.report.cut_stacks += w->resolver.report.cut_stacks;
+		add_report(&a->resolver.report, &w->resolver.report);
 		resolver_release(&w->resolver);
 		profile_release(&w->profile);
 	}

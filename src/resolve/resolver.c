@@ -64,6 +64,49 @@ static frame_id other_frame(struct resolver *r)
 	return r->other;
 }
 
+/*
+ * The code that a signal handler returns to is never called: its first instruction is the return
+ * address. One less, which is right for callers, would be another function, or none.
+ */
+static bool returns_from_signal(const char *name)
+{
+	return !strcmp(name, "__restore_rt") || !strcmp(name, "__restore") ||
+	       !strcmp(name, "__kernel_rt_sigreturn");
+}
+
+const struct symbol *resolver_symbol(struct module *m, uint64_t address, const char **ret_name)
+{
+	const struct symbol *s = module_symbol(m, address, ret_name);
+	const struct symbol *next;
+	const char *next_name;
+
+	if (s && s->end > address + 1)
+		return s;
+	next = module_symbol(m, address + 1, &next_name);
+	if (!next || next->start != address + 1 || !returns_from_signal(next_name))
+		return s;
+	*ret_name = next_name;
+	return next;
+}
+
+/* The address that stands for all that are not to be told apart from this one. */
+static uint64_t coarse_address(struct resolver *r, struct module *m, uint64_t address)
+{
+	const struct resolve_options *o = r->shared->options;
+	const struct symbol *s;
+	const char *name;
+
+	if (o->precision == RESOLVE_ADDRESSES || o->lines || (!o->no_inlines && module_dwarf(m)))
+		return address;
+	s = resolver_symbol(m, address, &name);
+	if (s)
+		return s->start;
+	if (o->precision == RESOLVE_FUNCTIONS)
+		return address;
+	r->report.unnamed_frames++;
+	return NAMELESS_ADDRESS;
+}
+
 static frame_id find_frame(struct resolver *r, const struct chain_step *step)
 {
 	const struct history *h = r->shared->history;
@@ -85,6 +128,8 @@ static frame_id find_frame(struct resolver *r, const struct chain_step *step)
 		offset = module_address(resolver_module(r, image), offset, step->lookup);
 	if (o->want_place && !o->want_place(o->want_ctx, resolver_module(r, image), offset))
 		return other_frame(r);
+	if (!o->no_names)
+		offset = coarse_address(r, resolver_module(r, image), offset);
 	return profile_frame(r->profile, h->images.items[image].module, offset);
 }
 
@@ -393,12 +438,25 @@ static uint8_t ask_filter(const struct resolver *r, thread_id thread)
 	return filter_task(&r->shared->filter, t->pid, t->tid, profile_text(p, t->comm)) ? 2 : 1;
 }
 
+static thread_id first_of_comm(struct resolver *r, thread_id thread)
+{
+	uint32_t comm = r->shared->history->profile->threads.items[thread.n].comm.n;
+
+	while (r->comm_threads.len <= comm)
+		vec_push(&r->comm_threads, 0);
+	if (!r->comm_threads.items[comm])
+		r->comm_threads.items[comm] = thread.n;
+	return (thread_id){r->comm_threads.items[comm]};
+}
+
 void resolver_know_threads(struct resolver *r)
 {
 	const struct profile *p = r->shared->history->profile;
 
-	for (uint32_t n = (uint32_t)r->wanted.len; n < p->threads.len; n++)
+	for (uint32_t n = (uint32_t)r->wanted.len; n < p->threads.len; n++) {
 		vec_push(&r->wanted, n ? ask_filter(r, (thread_id){n}) : 1);
+		vec_push(&r->same_comm, first_of_comm(r, (thread_id){n}));
+	}
 }
 
 static bool wants_thread(struct resolver *r, thread_id thread)
@@ -473,6 +531,8 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 		return;
 	if (o->no_threads)
 		keys.thread = (thread_id){};
+	else if (o->by_comm && !(keys.thread.n & OWN_THREAD))
+		keys.thread = r->same_comm.items[keys.thread.n];
 	if (o->by_cpu)
 		keys.cpu = sample->id.cpu;
 	if (o->bucket_ns)
@@ -588,6 +648,8 @@ void resolver_release(struct resolver *r)
 	vec_release(&r->last_stacks);
 	vec_release(&r->modules);
 	vec_release(&r->wanted);
+	vec_release(&r->same_comm);
+	vec_release(&r->comm_threads);
 	vec_release(&r->wanted_events);
 	vec_release(&r->events);
 	if (r->unwinder)
