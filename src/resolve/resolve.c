@@ -45,9 +45,7 @@ static bool on_first(void *ctx, const struct stream_record *raw)
 	struct first_reading *f = ctx;
 	size_t size = raw->header->size, room = (size + 7) & ~(size_t)7;
 
-	chunks_note(&f->chunks, raw);
-	if (raw->header->type == PERF_RECORD_SAMPLE)
-		return !f->again;
+	chunks_note(&f->chunks, raw->header, raw->file_offset);
 	if (!raw->event)
 		return true;
 	if (f->bytes.len + room > ASIDE_BYTES_MAX) {
@@ -58,6 +56,14 @@ static bool on_first(void *ctx, const struct stream_record *raw)
 	vec_reserve(&f->bytes, f->bytes.len + room);
 	memcpy(f->bytes.items + f->bytes.len, raw->header, size);
 	f->bytes.len += room;
+	return !f->again;
+}
+
+static bool on_first_sample(void *ctx, const struct perf_event_header *header, uint64_t file_offset)
+{
+	struct first_reading *f = ctx;
+
+	chunks_note(&f->chunks, header, file_offset);
 	return !f->again;
 }
 
@@ -265,7 +271,8 @@ static bool order_matters(const struct stream *s)
 
 static int read_twice(struct analysis *a, bool *ret_again, struct err *e)
 {
-	static const struct stream_visitor visitor = {.record = on_first, .user = on_first_user};
+	static const struct stream_visitor visitor = {
+		.record = on_first, .user = on_first_user, .sample = on_first_sample};
 	struct first_reading first = {.analysis = a};
 	struct err samples_err = {};
 	int r, samples;

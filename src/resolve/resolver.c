@@ -135,7 +135,7 @@ static frame_id find_frame(struct resolver *r, const struct chain_step *step)
 
 static size_t frame_slot(const struct known_frames *k, uint64_t lookup, uint32_t root)
 {
-	size_t at = hash_mix(lookup ^ hash_seed(), root) & k->mask;
+	size_t at = hash_mix(lookup ^ k->seed, root) & k->mask;
 
 	while (k->slots[at].frame.n && (k->slots[at].lookup != lookup || k->slots[at].root != root))
 		at = (at + 1) & k->mask;
@@ -144,7 +144,7 @@ static size_t frame_slot(const struct known_frames *k, uint64_t lookup, uint32_t
 
 static void grow_frames(struct known_frames *k)
 {
-	struct known_frames larger = {.count = k->count};
+	struct known_frames larger = {.count = k->count, .seed = k->seed};
 	size_t room = k->slots ? k->mask + 1 : 0;
 
 	larger.mask = (room ? room * 2 : FIRST_SLOTS) - 1;
@@ -211,23 +211,26 @@ static struct chain_roots roots_of(const struct resolver *r, const struct record
 
 /*
  * A recorded chain; false if it has a mark that no kernel sets: nothing of it can be trusted.
- * @calls: in user code it has the calls themselves, not where they return to.
+ * @calls: in user code it has the calls themselves, not where they return to. Every sample comes
+ * through here with all of its frames, so it is written for speed.
  */
 static bool recorded_chain(struct resolver *r, const uint64_t *chain, uint64_t len, bool calls,
 			   const struct chain_roots *roots, bool *ret_has_user)
 {
+	const uint64_t marks = (uint64_t)PERF_CONTEXT_MAX;
 	uint32_t root = roots->user;
-	bool caller = false;
+	struct chain_step *to, *end;
+	uint64_t back = 0; /* from a return address into its call */
 
-	for (uint64_t i = 0; i < len && r->steps.len < max_stack(r); i++) {
+	vec_reserve(&r->steps, max_stack(r));
+	to = r->steps.items;
+	end = to + max_stack(r);
+	for (uint64_t i = 0; i < len && to < end; i++) {
 		uint64_t ip = chain[i];
 
-		if (ip < (uint64_t)PERF_CONTEXT_MAX) {
-			bool user = root == roots->user;
-
-			add_step(r, ip, caller && !(calls && user), root);
-			*ret_has_user |= user;
-			caller = true;
+		if (ip < marks) {
+			*to++ = (struct chain_step){ip, ip ? ip - back : 0, root};
+			back = !(calls && root == roots->user);
 			continue;
 		}
 		if (ip == (uint64_t)PERF_CONTEXT_KERNEL || ip == (uint64_t)PERF_CONTEXT_HV)
@@ -236,8 +239,11 @@ static bool recorded_chain(struct resolver *r, const uint64_t *chain, uint64_t l
 			root = roots->user;
 		else
 			return false;
-		caller = false;
+		back = 0;
 	}
+	r->steps.len = (size_t)(to - r->steps.items);
+	/* User code is the outermost part. */
+	*ret_has_user = r->steps.len && to[-1].root == roots->user;
 	return true;
 }
 
@@ -398,7 +404,7 @@ static stack_id stack_of_steps(struct resolver *r)
  */
 static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys)
 {
-	uint64_t h = hash_mix(hash_seed() ^ ((uint64_t)keys->thread.n << 32 | keys->event.n),
+	uint64_t h = hash_mix(r->seed ^ ((uint64_t)keys->thread.n << 32 | keys->event.n),
 			      (uint64_t)keys->cpu << 32 | keys->bucket);
 
 	/* Where most places have become one, few rows are left, which the caches hold. */
@@ -411,21 +417,41 @@ static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys
 	return h;
 }
 
-static uint32_t row_of(struct resolver *r, struct profile_row *keys)
+static struct known_row *known_row_of(struct resolver *r, struct profile_row *keys)
 {
 	struct known_rows *k = &r->rows;
 	uint64_t hash = hash_of_steps(r, keys);
-	size_t at;
+	struct known_row *row;
 
 	if (!k->slots || k->count * 2 > k->mask)
 		grow_rows(k);
-	at = row_slot(k, hash);
-	if (!k->slots[at].row) {
+	row = &k->slots[row_slot(k, hash)];
+	if (!row->row) {
 		keys->stack = stack_of_steps(r);
-		k->slots[at] = (struct known_row){hash, profile_row(r->profile, keys)};
-		k->count += k->slots[at].row != 0;
+		row->row = profile_row(r->profile, keys);
+		if (!row->row)
+			return NULL;
+		row->hash = hash;
+		k->count++;
 	}
-	return k->slots[at].row;
+	return row;
+}
+
+/* Counts stay beside the hashes while samples come, because rows lie elsewhere in memory. */
+static void deliver_counts(struct resolver *r)
+{
+	for (size_t i = 0; r->rows.slots && i <= r->rows.mask; i++) {
+		struct known_row *known = &r->rows.slots[i];
+		struct profile_row *row;
+
+		if (!known->samples)
+			continue;
+		row = &r->profile->rows.items[known->row - 1];
+		row->samples += known->samples;
+		row->weight += known->weight;
+		known->samples = 0;
+		known->weight = 0;
+	}
 }
 
 /* ---- samples ---- */
@@ -521,8 +547,7 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 {
 	const struct resolve_options *o = r->shared->options;
 	struct profile_row keys = {.event = {event_index}};
-	struct profile_row *row;
-	uint32_t n;
+	struct known_row *row;
 
 	if (!wants_event(r, event, event_index) || !filter_time(&r->shared->filter, time_ns) ||
 	    !filter_cpu(&r->shared->filter, sample->id.cpu))
@@ -546,10 +571,9 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 		r->first_ns = time_ns;
 	if (time_ns > r->last_ns)
 		r->last_ns = time_ns;
-	n = row_of(r, &keys);
-	if (!n)
+	row = known_row_of(r, &keys);
+	if (!row)
 		return;
-	row = &r->profile->rows.items[n - 1];
 	row->samples++;
 	row->weight += weight;
 }
@@ -616,6 +640,7 @@ static void merge_rows(struct profile *to, const struct profile *from)
 
 void resolver_deliver(struct resolver *from, struct profile *to)
 {
+	deliver_counts(from);
 	if (from->profile != to)
 		merge_rows(to, from->profile);
 	else
@@ -636,7 +661,10 @@ void resolver_deliver(struct resolver *from, struct profile *to)
 
 void resolver_init(struct resolver *r, struct resolve_shared *shared, struct profile *profile)
 {
-	*r = (struct resolver){.shared = shared, .profile = profile};
+	*r = (struct resolver){.shared = shared,
+			       .profile = profile,
+			       .seed = hash_seed(),
+			       .frames.seed = hash_seed()};
 }
 
 void resolver_release(struct resolver *r)

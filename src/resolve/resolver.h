@@ -56,11 +56,14 @@ struct resolver {
 			frame_id frame; /* 0: free */
 		} * slots;
 		size_t count, mask;
+		uint64_t seed;
 	} frames;
 	struct known_rows {
 		struct known_row {
 			uint64_t hash; /* of all that makes the row */
-			uint32_t row;  /* + 1; 0: free */
+			uint64_t weight;
+			uint32_t samples; /* since they were last delivered */
+			uint32_t row;     /* + 1; 0: free */
 		} * slots;
 		size_t count, mask;
 	} rows;
@@ -71,6 +74,7 @@ struct resolver {
 	VEC(uint32_t) comm_threads;   /* by name: that one's number */
 	VEC(uint8_t) wanted_events;   /* by event: 0 not asked, 1 no, 2 yes */
 	struct unwinder *unwinder;
+	uint64_t seed;
 	uint64_t ips[1024]; /* that unwinding gives */
 	uint64_t first_ns, last_ns;
 	struct resolve_report report;
