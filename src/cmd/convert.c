@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/convert_folded.h"
 #include "cmd/info.h"
 #include "cmd/progress.h"
 #include "cmd/script.h"
@@ -16,17 +17,23 @@ struct convert_options {
 	const char *input, *output, *to;
 	unsigned level;
 	bool quiet;
+	struct fold_options fold;
 };
 
 #define AT(member) offsetof(struct convert_options, member)
 
 static const struct option_def convert_table[] = {
 	{'i', "input", "FILE", OPT_STR, AT(input), "the recording (default: perf.data; -: a pipe)"},
-	{0, "to", "FORMAT", OPT_STR, AT(to), "perfdata or json"},
+	{0, "to", "FORMAT", OPT_STR, AT(to), "perfdata, json or folded"},
 	{'o', "output", "FILE", OPT_STR, AT(output), "where to write it (-: standard output)"},
 	{'z', "compression-level", "N", OPT_UINT, AT(level),
 	 "perfdata: compress by zstd, level 1 to 22"},
+	{0, "kernel", NULL, OPT_FLAG, AT(fold.kernel),
+	 "folded: mark functions of the kernel, _[k]"},
+	{0, "all", NULL, OPT_FLAG, AT(fold.all),
+	 "folded: mark inlined and JIT functions too, _[i] and _[j]"},
 	{'q', "quiet", NULL, OPT_FLAG, AT(quiet), "say nothing of what was done"},
+	PROFILE_ROWS(struct convert_options, fold.profile),
 	{},
 };
 
@@ -159,18 +166,20 @@ static int check(struct convert_options *o, struct err *e)
 	if (!o->input)
 		o->input = "perf.data";
 	if (!o->to)
-		return err_set(e, EINVAL, "say what to convert to: --to perfdata or --to json");
+		return err_set(e, EINVAL,
+			       "say what to convert to: --to perfdata, --to json or --to folded");
 	if (!o->output)
 		return err_set(e, EINVAL, "say where to write it: -o FILE");
 	if (o->level > 22)
 		return err_set(e, EINVAL, "compression levels go from 1 to 22, not %u", o->level);
 	if (strcmp(o->output, "-") && is_same_file(o->input, o->output))
 		return err_set(e, EINVAL, "'%s' cannot be both input and output", o->input);
-	if (!strcmp(o->to, "json") && o->level)
-		return err_set(e, EINVAL, "-z is for perfdata; pipe JSON through zstd instead");
-	if (!strcmp(o->to, "perfdata") || !strcmp(o->to, "json"))
+	if (strcmp(o->to, "perfdata") && o->level)
+		return err_set(e, EINVAL, "-z is for perfdata; pipe %s through zstd instead",
+			       !strcmp(o->to, "json") ? "JSON" : "it");
+	if (!strcmp(o->to, "perfdata") || !strcmp(o->to, "json") || !strcmp(o->to, "folded"))
 		return 0;
-	return err_set(e, EINVAL, "unknown format '%s' (perfdata, json)", o->to);
+	return err_set(e, EINVAL, "unknown format '%s' (perfdata, json, folded)", o->to);
 }
 
 static int run_convert(const struct command *self, int argc, char **argv)
@@ -187,6 +196,8 @@ static int run_convert(const struct command *self, int argc, char **argv)
 		return command_fail(EXIT_USAGE, "convert: one file at a time");
 	if (check(&o, &e) < 0)
 		return command_fail(EXIT_USAGE, "convert: %s", e.text);
+	if (!strcmp(o.to, "folded"))
+		return convert_folded(o.input, o.output, &o.fold);
 	if ((!strcmp(o.to, "json") ? to_json(&o, &e) : to_perfdata(&o, &e)) < 0)
 		return command_fail(EXIT_FAILED, "convert: %s", e.text);
 	return EXIT_DONE;
@@ -194,8 +205,8 @@ static int run_convert(const struct command *self, int argc, char **argv)
 
 const struct command cmd_convert = {
 	.name = "convert",
-	.summary = "write a recording anew, repaired, or as JSON",
-	.usage = "-i FILE --to perfdata|json -o OUT",
+	.summary = "write a recording anew, repaired, as JSON or as folded stacks",
+	.usage = "-i FILE --to perfdata|json|folded -o OUT",
 	.details =
 		"Reads any perf.data (file or pipe form, compressed, of the other byte order, "
 		"damaged) and writes what can be read of it.\n\n"
@@ -205,9 +216,14 @@ const struct command cmd_convert = {
 		"a "
 		"whole file, so the exit status is 0.\n\n"
 		"--to json makes one document: \"records\" has an object a record, as those of "
-		"tacho script --json, \"recording\" what tacho info --json says.",
+		"tacho script --json, \"recording\" what tacho info --json says.\n\n"
+		"--to folded makes a line a stack, \"comm;outer;inner COUNT\", as "
+		"stackcollapse-perf.pl does of perf script; folded text and text of perf script "
+		"are "
+		"taken too. The options on samples, stacks and names are for this format.",
 	.examples = "  tacho convert -i broken.data --to perfdata -o good.data\n"
 		    "  perf record -o - -- make | tacho convert -i - --to perfdata -o make.data\n"
+		    "  tacho convert --to folded -o - | head\n"
 		    "  tacho convert --to json -o - | jq .recording.events\n",
 	.options = convert_table,
 	.run = run_convert,

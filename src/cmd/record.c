@@ -39,7 +39,7 @@ void record_note(struct record_session *s, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_addv(&text, fmt, ap);
 	va_end(ap);
-	command_fail(0, "record: %s", buf_str(&text));
+	command_fail(0, "%s: %s", s->name ? s->name : "record", buf_str(&text));
 }
 
 static void on_progress(void *ctx, const struct record_counts *counts)
@@ -75,7 +75,7 @@ static void on_note(void *ctx, const char *text)
 	record_note(ctx, "%s", text);
 }
 
-/* Before it has started there may be more to say about it, see explain(). */
+/* Before it has started there may be more to say about it, see record_explain(). */
 static void on_error(void *ctx, const struct err *e)
 {
 	struct record_session *s = ctx;
@@ -212,7 +212,7 @@ static bool shows_progress(const struct record_session *s)
 	return s->term.tty && !s->o.quiet && (!s->plan.argv || !isatty(STDOUT_FILENO));
 }
 
-static void keep_command_line(struct record_session *s, const char *name, int argc, char **argv)
+void record_keep_command_line(struct record_session *s, const char *name, int argc, char **argv)
 {
 	vec_push(&s->whole_argv, xstrdup("tacho"));
 	vec_push(&s->whole_argv, xstrdup(name));
@@ -235,7 +235,7 @@ static int exit_status(const struct record_session *s, int r, const struct err *
 	return workload_exit_status(&w);
 }
 
-static void release(struct record_session *s)
+void record_release(struct record_session *s)
 {
 	vec_each(&s->whole_argv, arg)
 		free(*arg);
@@ -250,7 +250,7 @@ static void release(struct record_session *s)
 }
 
 /* Hardware events were refused in a machine without a PMU: that needs to be said once. */
-static void explain(struct record_session *s, struct err *e)
+void record_explain(struct record_session *s, struct err *e)
 {
 	CLEANUP(free_ptr) char *text = xstrdup(e->text);
 	bool hardware = false;
@@ -287,7 +287,7 @@ static int record(struct record_session *s, struct err *e)
 	r = recording_run(&s->plan, &s->summary, e);
 	erase_progress(s);
 	if (r < 0)
-		explain(s, e);
+		record_explain(s, e);
 	return r;
 }
 
@@ -300,7 +300,7 @@ static int run_record(const struct command *self, int argc, char **argv)
 	if (used < 0)
 		return status == EXIT_USAGE ? EXIT_TACHO_FAILED : status;
 	catalog_init(&s.catalog);
-	keep_command_line(&s, self->name, argc, argv);
+	record_keep_command_line(&s, self->name, argc, argv);
 	s.plan.argv = used < argc ? argv + used : NULL;
 	s.term = term_of(STDERR_FILENO);
 	r = record(&s, &e);
@@ -311,7 +311,7 @@ static int run_record(const struct command *self, int argc, char **argv)
 	if (r < 0 && s.started && !s.summary.exec_failed && !s.o.quiet)
 		print_summary(&s, &s.summary, true);
 	status = exit_status(&s, r, &e);
-	release(&s);
+	record_release(&s);
 	return status;
 }
 
@@ -334,11 +334,24 @@ const struct command cmd_record = {
 		"ends everything at once, with all that the command has started, and a third one "
 		"does not even wait for a pipe that takes no more. Lost samples and "
 		"those that the kernel left out because they took too long are told at the end.\n\n"
+		"Programs of containers and those that are deleted meanwhile are copied by build "
+		"id to $XDG_CACHE_HOME/tacho/build-id, names that JITs give their code (perf maps, "
+		"jitdump) to $XDG_CACHE_HOME/tacho/jit, so that they can be named later; -N "
+		"leaves that out.\n\n"
+		"Java is made to name its code: COMMAND gets -XX:+PreserveFramePointer and "
+		"-XX:+DumpPerfMapAtExit in JAVA_TOOL_OPTIONS, before what you have there (with "
+		"-XX:+IgnoreUnrecognizedVMOptions, because older JVMs know less: they then also "
+		"pass over your own misspelt options). JVMs that run already are asked for their "
+		"names at the end, as jcmd PID Compiler.perfmap does (JDK 17); for whole stacks "
+		"they must have been started with -XX:+PreserveFramePointer. --no-jvm leaves all "
+		"of that out. Node has to be started with --perf-basic-prof, Python (3.12) with "
+		"-X perf.\n\n"
 		"With --switch-output and --overwrite files get the time behind their names: "
 		"FILE.YYYYmmddHHMMSScc.",
 	.examples = "  tacho record -g make\n"
 		    "  tacho record -F 999 -a --timeout 10000\n"
 		    "  tacho record --call-graph dwarf -p 1234\n"
+		    "  tacho record -g java -jar app.jar\n"
 		    "  tacho record -e sched:sched_switch --filter 'prev_pid == 1234' -a\n"
 		    "  tacho record -a --overwrite=60 -o flight.data   # kill -USR2 writes a file\n"
 		    "  tacho record -o - -g ./program | perf script -i -",

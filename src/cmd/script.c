@@ -29,18 +29,23 @@ static const struct option_def script_table[] = {
 	OPT(0, "header", NULL, OPT_FLAG, header, "first what the file says about itself"),
 	OPT(0, "header-only", NULL, OPT_FLAG, header_only, "only what the file says about itself"),
 	{0, NULL, NULL, OPT_HEADING, 0, "Which samples"},
-	OPT(0, "time", "RANGES", OPT_STR, time,
+	OPT(0, "time", "RANGES", OPT_STR, filter.time,
 	    "START,STOP in seconds, either may be missing; or shares: 10%/2 (the second tenth), "
 	    "10%-20%; several: separated by blanks, shares by commas"),
-	OPT('c', "comms", "NAMES", OPT_STR, comms, "only of tasks with these names"),
-	OPT(0, "pid", "PIDS", OPT_STR, pids, "only of these processes"),
-	OPT(0, "tid", "TIDS", OPT_STR, tids, "only of these threads"),
-	OPT('C', "cpu", "CPUS", OPT_STR, cpus, "only of these CPUs (0,2-3)"),
+	OPT('c', "comms", "NAMES", OPT_STR, filter.comms, "only of tasks with these names"),
+	OPT(0, "pid", "PIDS", OPT_STR, filter.pids, "only of these processes"),
+	OPT(0, "tid", "TIDS", OPT_STR, filter.tids, "only of these threads"),
+	OPT('C', "cpu", "CPUS", OPT_STR, filter.cpus, "only of these CPUs (0,2-3)"),
 	{0, NULL, NULL, OPT_HEADING, 0, "How they are printed"},
 	OPT('G', "hide-call-graph", NULL, OPT_FLAG, hide_chains,
 	    "one line a sample, no call chains"),
 	OPT(0, "max-stack", "N", OPT_UINT, max_stack,
 	    "at most N frames of a chain (kernel.perf_event_max_stack)"),
+	OPT(0, "no-inline", NULL, OPT_FLAG, no_inline, "no inlined functions in call chains"),
+	OPT(0, "no-demangle", NULL, OPT_FLAG, no_demangle, "names as the linker has them"),
+	OPT(0, "symfs", "DIR", OPT_STR, symfs, "look for programs and libraries below DIR"),
+	OPT('k', "vmlinux", "FILE", OPT_STR, vmlinux, "the kernel's program, for its names"),
+	OPT(0, "kallsyms", "FILE", OPT_STR, kallsyms, "the kernel's names (/proc/kallsyms)"),
 	OPT(0, "ns", NULL, OPT_FLAG, ns, "nine decimals of the time"),
 	OPT(0, "reltime", NULL, OPT_FLAG, reltime, "times since the first line"),
 	OPT(0, "deltatime", NULL, OPT_FLAG, deltatime, "times since the line before"),
@@ -106,45 +111,12 @@ static void note_cgroup(struct script *s, const struct cgroup_view *cgroup)
 	s->cgroups.items[at] = (struct script_cgroup){cgroup->id, xstrdup(cgroup->path)};
 }
 
-/* ---- what was counted since the last reading ---- */
-
-static struct script_count *count_slot(struct script_counts *c, uint64_t id)
-{
-	size_t slot = id_map_hash(id, c->seed) & (c->slot_count - 1);
-
-	while (c->slots[slot].used && c->slots[slot].id != id)
-		slot = (slot + 1) & (c->slot_count - 1);
-	return &c->slots[slot];
-}
-
-/* Only ids that an event has come here, so that the file's own limit holds. */
-static uint64_t count_since(struct script_counts *c, uint64_t id, uint64_t value)
-{
-	struct script_count *slot;
-	uint64_t before;
-
-	if (c->count * 2 >= c->slot_count) {
-		struct script_counts larger = {
-			.slot_count = c->slot_count ? c->slot_count * 2 : 64,
-			.seed = id_map_seed(),
-		};
-
-		larger.slots = xcalloc(larger.slot_count, sizeof(*larger.slots));
-		for (size_t i = 0; i < c->slot_count; i++)
-			if (c->slots[i].used)
-				*count_slot(&larger, c->slots[i].id) = c->slots[i];
-		larger.count = c->count;
-		free(c->slots);
-		*c = larger;
-	}
-	slot = count_slot(c, id);
-	c->count += !slot->used;
-	before = slot->used ? slot->value : 0;
-	*slot = (struct script_count){id, value, true};
-	return value - before;
-}
-
 /* ---- samples ---- */
+
+struct thread *script_thread(struct script *s, uint32_t pid, uint32_t tid)
+{
+	return threads_get(&s->names.analysis.history.threads, pid, tid);
+}
 
 /*
  * A sample that carries the values of a group stands for one sample of each member. Values are
@@ -163,7 +135,7 @@ static void show_members(struct script *s, const struct record *r, const struct 
 
 		if (!event)
 			continue;
-		period = count_since(&s->counts, v.id, v.value);
+		period = group_count_since(&s->counts, v.id, v.value);
 		if (period && shown)
 			script_sample(s, r, event, &s->plans.items[event - stream->events.items],
 				      thread, period);
@@ -175,9 +147,10 @@ static void show_sample(struct script *s, const struct record *r, const struct s
 	const struct stream_event *event = raw->event;
 	const struct script_plan *plan = &s->plans.items[raw->event_index];
 	uint64_t parts = event->attr.sample_type;
-	const struct thread *thread = threads_get(&s->threads, r->id.pid, r->id.tid);
-	bool wanted = script_time_wanted(s, raw->time_ns) && script_cpu_wanted(s, r->id.cpu) &&
-		      script_thread_wanted(s, thread);
+	const struct filter *filter = &s->names.analysis.shared.filter;
+	const struct thread *thread = script_thread(s, r->id.pid, r->id.tid);
+	bool wanted = filter_time(filter, raw->time_ns) && filter_cpu(filter, r->id.cpu) &&
+		      filter_task(filter, thread->pid, thread->tid, thread->comm);
 
 	if (!s->o.json && (parts & PERF_SAMPLE_READ) && r->sample.read.has_id)
 		show_members(s, r, thread, wanted);
@@ -238,7 +211,7 @@ static void show_other(struct script *s, const struct record *r, const struct st
 	bool exits = r->type == PERF_RECORD_EXIT;
 
 	if (!exits)
-		threads_record(&s->threads, r);
+		history_record(&s->names.analysis.history, r, raw->time_ns);
 	if (r->type == PERF_RECORD_CGROUP)
 		note_cgroup(s, &r->cgroup);
 	if (s->o.json)
@@ -246,7 +219,7 @@ static void show_other(struct script *s, const struct record *r, const struct st
 	else if (is_shown(&s->o, r->type))
 		script_record(s, r, raw->event, plan);
 	if (exits)
-		threads_record(&s->threads, r);
+		history_record(&s->names.analysis.history, r, raw->time_ns);
 }
 
 /* In pipe form events, names and formats come along with the records. */
@@ -284,6 +257,7 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 		return true;
 	}
 	mark_unknown(&r, raw->event->attr.sample_type);
+	history_catch_up(&s->names.analysis.history, raw->time_ns);
 	if (s->o.dump)
 		script_dump(s, &r, raw);
 	else if (r.type == PERF_RECORD_SAMPLE)
@@ -356,19 +330,30 @@ static int read_all(struct script *s)
 static void release(struct script *s)
 {
 	script_plans_release(s);
-	threads_release(&s->threads);
 	vec_each(&s->cgroups, cgroup)
 		free(cgroup->path);
 	vec_release(&s->cgroups);
-	vec_release(&s->ranges);
-	vec_release(&s->pids);
-	vec_release(&s->tids);
 	vec_release(&s->o.fields);
-	strvec_release(&s->comms);
-	free(s->cpus);
-	free(s->counts.slots);
+	script_names_release(&s->names);
+	group_counts_release(&s->counts);
 	buf_release(&s->out);
 	perfdata_close(s->data);
+}
+
+static int names_init(struct script *s, struct err *e)
+{
+	struct resolve_options options = {
+		.symbols = {.symfs = s->o.symfs,
+			    .kallsyms = s->o.kallsyms,
+			    .vmlinux = s->o.vmlinux,
+			    .no_demangle = s->o.no_demangle},
+		.filter = s->o.filter,
+		.max_stack = s->max_stack,
+		.no_inlines = s->o.no_inline,
+		.lines = true,
+	};
+
+	return script_names_init(&s->names, s->data, &options, e);
 }
 
 int script_document(struct info *info, int fd, struct err *e)
@@ -376,8 +361,13 @@ int script_document(struct info *info, int fd, struct err *e)
 	struct script s = {.o.json = true, .pager.fd = fd, .data = info->file, .document = info};
 	int r;
 
-	threads_init(&s.threads);
 	script_fields_init(&s);
+	r = names_init(&s, e);
+	if (r < 0) {
+		s.data = NULL;
+		release(&s);
+		return r;
+	}
 	buf_add(&s.out, "{\"records\":[\n");
 	r = perfdata_read(info->file, &visitor, &s, e);
 	buf_add(&s.out, "],\n\"recording\":");
@@ -397,7 +387,7 @@ static int run_opened(struct script *s)
 {
 	struct err e = {};
 
-	if (script_filters_make(s, &e) < 0)
+	if (names_init(s, &e) < 0)
 		return command_fail(EXIT_USAGE, "script: %s (see tacho script --help)", e.text);
 	if (!s->data->pipe && script_plans_make(s, true, &e) < 0)
 		return command_fail(EXIT_FAILED, "script: %s", e.text);
@@ -419,7 +409,6 @@ static int run_script(const struct command *self, int argc, char **argv)
 		return status;
 	/* Rounds say how the records stand in the file; in the order of time they say nothing. */
 	options.unordered = s.o.show_round;
-	threads_init(&s.threads);
 	script_fields_init(&s);
 	s.max_stack = max_stack_of(&s.o);
 	if (used < argc)

@@ -15,13 +15,15 @@
 #include "event/format.h"
 #include "perf/record.h"
 #include "perfdata/reader.h"
-#include "resolve/threads.h"
+#include "cmd/script_names.h"
 
 struct script_options {
-	const char *input, *time, *comms, *pids, *tids, *cpus;
+	const char *input, *symfs, *kallsyms, *vmlinux;
+	struct sample_filter filter;
 	option_list fields;
 	unsigned max_stack;
-	bool hide_chains, ns, reltime, deltatime, dump, header, header_only, json;
+	bool no_inline, no_demangle, hide_chains, ns, reltime, deltatime, dump, header, header_only,
+		json;
 	bool show_mmap, show_task, show_lost, show_switch, show_namespace, show_cgroup, show_bpf;
 	bool show_text_poke, show_round;
 };
@@ -58,7 +60,8 @@ struct script_options {
 	X(CODE_PAGE_SIZE, "code_page_size")                                                        \
 	X(INS_LAT, "ins_lat")                                                                      \
 	X(RETIRE_LAT, "retire_lat")                                                                \
-	X(CGROUP, "cgroup")
+	X(CGROUP, "cgroup")                                                                        \
+	X(SRCLINE, "srcline")
 
 enum script_field_number {
 #define X(name, text) FIELD_NUMBER_##name,
@@ -101,23 +104,9 @@ struct script_plan {
 	struct tracepoint_format *format;
 };
 
-struct script_range {
-	uint64_t from_ns, to_ns; /* 0: open */
-};
-
 struct script_cgroup {
 	uint64_t id;
 	char *path;
-};
-
-/* The last value of each counter, to print what was counted since. */
-struct script_counts {
-	struct script_count {
-		uint64_t id, value;
-		bool used;
-	} * slots;
-	size_t count, slot_count;
-	uint64_t seed;
 };
 
 struct script {
@@ -125,17 +114,12 @@ struct script {
 	struct perfdata *data;
 	struct pager pager;
 	struct buf out;
-	struct threads threads;
+	struct script_names names;
 	struct script_type_fields types[TYPE_COUNT];
 	VEC(struct script_plan) plans;
 	size_t name_width;
-	VEC(struct script_range) ranges;
-	strvec comms;
-	VEC(uint32_t) pids, tids;
-	int *cpus;
-	size_t cpu_count;
 	VEC(struct script_cgroup) cgroups;
-	struct script_counts counts;
+	struct group_counts counts;
 	uint64_t first_ns, previous_ns; /* of what was printed, for --reltime and --deltatime */
 	size_t data_src_width;
 	unsigned max_stack;
@@ -156,11 +140,8 @@ int script_fields_parse(struct script *s, const char *text, struct err *e);
 int script_plans_make(struct script *s, bool all, struct err *e);
 void script_plans_release(struct script *s);
 
-/* script_filter.c */
-int script_filters_make(struct script *s, struct err *e);
-bool script_time_wanted(const struct script *s, uint64_t time_ns);
-bool script_cpu_wanted(const struct script *s, uint32_t cpu);
-bool script_thread_wanted(const struct script *s, const struct thread *thread);
+/* script.c: the task as it is now. */
+struct thread *script_thread(struct script *s, uint32_t pid, uint32_t tid);
 
 /* script_text.c: one sample, and the columns that every line begins with. */
 void script_sample(struct script *s, const struct record *r, const struct stream_event *event,
@@ -171,7 +152,7 @@ void script_printable(struct buf *out, const char *text, size_t len);
 
 /* script_parts.c: the rarer columns. */
 void script_regs(struct buf *out, const struct regs_view *regs, const char *arch);
-void script_branches(struct buf *out, const struct branch_view *branches, uint32_t fields);
+void script_branches(struct script *s, const struct record *r, uint32_t fields);
 void script_data_src(struct buf *out, uint64_t data_src, size_t *width);
 void script_page_size(struct buf *out, uint64_t bytes);
 void script_bpf_output(struct buf *out, const struct bytes_view *raw);
@@ -188,6 +169,7 @@ void script_json(struct script *s, const struct record *r, const struct stream_r
 void script_dump(struct script *s, const struct record *r, const struct stream_record *raw);
 void script_dump_user(struct script *s, const unsigned char *bytes, uint64_t file_offset);
 void script_header(struct script *s);
+void script_header_of(const struct perfdata *p, struct buf *out);
 
 /* Everything of @info->file, which is opened but not read, as one JSON document to @fd. */
 int script_document(struct info *info, int fd, struct err *e);

@@ -15,9 +15,9 @@ static const struct {
 
 /* What perf can print and we cannot. */
 static const char *const missing_fields[] = {
-	"srcline", "srccode",       "callindent",     "insn",   "insnlen",     "brstackinsn",
-	"metric",  "ipc",           "brstackinsnlen", "flags",  "machine_pid", "vcpu",
-	"dsoff",   "brstackdisasm", "disasm",         "brcntr",
+	"srccode", "callindent", "insn",           "insnlen", "brstackinsn",
+	"metric",  "ipc",        "brstackinsnlen", "flags",   "machine_pid",
+	"vcpu",    "dsoff",      "brstackdisasm",  "disasm",  "brcntr",
 };
 
 static const char *const type_names[TYPE_COUNT] = {
@@ -292,9 +292,20 @@ static const char *kernel_string(void *arg, uint64_t address)
 	return facts_string(&s->data->facts, address);
 }
 
+static const char *kernel_symbol(void *arg, uint64_t address, uint64_t *ret_offset)
+{
+	struct script *s = arg;
+
+	return script_names_kernel(&s->names, address, ret_offset);
+}
+
 struct format_context script_format_context(const struct script *s)
 {
-	return (struct format_context){.arg = (void *)(uintptr_t)s, .string = kernel_string};
+	return (struct format_context){
+		.arg = (void *)(uintptr_t)s,
+		.string = kernel_string,
+		.symbol = kernel_symbol,
+	};
 }
 
 static void make_plan(struct script *s, size_t number, size_t name_width)

@@ -244,7 +244,7 @@ static void add_memory(struct json *j, const struct script *s, const struct samp
 		jw_kv_u64(j, "aux_bytes", sample->aux.size);
 }
 
-static void add_sample(struct json *j, const struct script *s, const struct record *r,
+static void add_sample(struct json *j, struct script *s, const struct record *r,
 		       const struct stream_event *event, const struct script_plan *plan)
 {
 	const struct sample *sample = &r->sample;
@@ -259,6 +259,8 @@ static void add_sample(struct json *j, const struct script *s, const struct reco
 		add_read(j, &s->data->stream, &sample->read);
 	if ((parts & PERF_SAMPLE_CALLCHAIN) && !s->o.hide_chains)
 		add_chain(j, sample->chain, sample->chain_len);
+	if (parts & PERF_SAMPLE_IP)
+		script_names_json(&s->names, j, r, event, s->o.hide_chains);
 	if ((parts & PERF_SAMPLE_RAW) && sample->raw.data)
 		add_trace(j, s, plan, &sample->raw);
 	if (parts & PERF_SAMPLE_BRANCH_STACK)
@@ -410,7 +412,7 @@ void script_json(struct script *s, const struct record *r, const struct stream_r
 	if (r->has_id && (parts & PERF_SAMPLE_TID)) {
 		kv_i32(&j, "pid", r->id.pid);
 		kv_i32(&j, "tid", r->id.tid);
-		jw_kv_str(&j, "comm", threads_get(&s->threads, r->id.pid, r->id.tid)->comm);
+		jw_kv_str(&j, "comm", script_thread(s, r->id.pid, r->id.tid)->comm);
 	}
 	if (r->has_id && (parts & PERF_SAMPLE_CPU))
 		jw_kv_u64(&j, "cpu", r->id.cpu);

@@ -97,22 +97,48 @@ static char *put_branch_flags(char *p, uint64_t flags)
 	return p;
 }
 
-static char *put_branch_end(char *p, uint64_t address, uint32_t fields)
+/* One end of a branch: as recorded, by name, or by its place in its module. */
+static void add_branch_end(struct script *s, uint64_t address, const struct record *r,
+			   uint32_t fields)
 {
-	if (!(fields & (FIELD_BRSTACK | FIELD_BRSTACKOFF))) {
-		p = put_lit(p, "[unknown]");
-	} else {
+	struct chain_step step = script_names_step(&s->names, address, r->id.pid, r->id.time_ns);
+	uint32_t count = 0;
+	frame_id frame = {};
+	const struct frame_text *t = NULL;
+	char *p;
+
+	if (!(fields & FIELD_BRSTACK) || (fields & FIELD_DSO))
+		t = script_names_of(&s->names, &step, &frame, &count);
+	/* The function that is really there is the last; what is inlined stands before it. */
+	if (count)
+		t += count - 1;
+	p = buf_room(&s->out, 128 + (count ? t->symbol_len + t->module_len : 0));
+	if (fields & (FIELD_BRSTACK | FIELD_BRSTACKOFF)) {
 		p = put_lit(p, "0x");
-		p = put_hex(p, address);
+		p = put_hex(p, fields & FIELD_BRSTACK || !count
+				       ? address
+				       : s->names.profile.frames.items[frame.n].address);
+	} else if (count) {
+		p = put_mem(p, s->names.bytes.s + t->symbol, t->symbol_len);
+		if (t->start) {
+			p = put_lit(p, "+0x");
+			p = put_hex(p, frame_text_offset(&s->names, t, frame, &step));
+		}
+	} else {
+		p = put_lit(p, "[unknown]");
 	}
-	if (fields & FIELD_DSO)
-		p = put_lit(p, "([unknown])");
-	return p;
+	if (fields & FIELD_DSO) {
+		*p++ = '(';
+		p = count ? put_mem(p, s->names.bytes.s + t->module, t->module_len)
+			  : put_lit(p, "[unknown]");
+		*p++ = ')';
+	}
+	buf_commit(&s->out, p);
 }
 
-void script_branches(struct buf *out, const struct branch_view *branches, uint32_t fields)
+void script_branches(struct script *s, const struct record *r, uint32_t fields)
 {
-	char *p = buf_room(out, branches->count * 128);
+	const struct branch_view *branches = &r->sample.branches;
 
 	/* The same preference as perf's: raw, then by symbol, then by offset. */
 	if ((fields & FIELD_BRSTACKSYM) && !(fields & FIELD_BRSTACK))
@@ -121,13 +147,12 @@ void script_branches(struct buf *out, const struct branch_view *branches, uint32
 		const struct branch_entry *entry = &branches->entries[i];
 
 		if (fields & (FIELD_BRSTACK | FIELD_BRSTACKOFF))
-			*p++ = ' ';
-		p = put_branch_end(p, entry->from, fields);
-		*p++ = '/';
-		p = put_branch_end(p, entry->to, fields);
-		p = put_branch_flags(p, entry->flags);
+			buf_add_char(&s->out, ' ');
+		add_branch_end(s, entry->from, r, fields);
+		buf_add_char(&s->out, '/');
+		add_branch_end(s, entry->to, r, fields);
+		buf_commit(&s->out, put_branch_flags(buf_room(&s->out, 64), entry->flags));
 	}
-	buf_commit(out, p);
 }
 
 /* ---- memory ---- */

@@ -198,9 +198,9 @@ void script_record(struct script *s, const struct record *r, const struct stream
 		id = (struct record_id){
 			.pid = pid, .tid = tid, .time_ns = task ? r->task.time_ns : 0};
 	}
-	if (!script_cpu_wanted(s, id.cpu))
+	if (!filter_cpu(&s->names.analysis.shared.filter, id.cpu))
 		return;
-	thread = threads_get(&s->threads, pid, tid);
+	thread = script_thread(s, pid, tid);
 	script_start(s, plan, thread->comm, thread->comm_len, r->type, r->misc, &id);
 	script_record_body(&s->out, r);
 }

@@ -9,8 +9,8 @@
 
 /* Enough for all columns of fixed width. */
 #define START_ROOM (THREAD_COMM_SIZE + 256)
-/* "\t", an address, " [unknown] ([unknown])" and the line's end. */
-#define FRAME_ROOM 48
+/* "\t", an address, an offset, marks and the line's end; names come on top. */
+#define FRAME_ROOM 72
 
 /*
  * What came from outside must not drive a terminal: controls and what is no text become '?', in a
@@ -167,60 +167,112 @@ void script_start(struct script *s, const struct script_plan *plan, const char *
 
 /* ---- addresses ---- */
 
-/* Names are not looked up yet: what perf prints where it finds none. */
-static char *put_names(char *p, uint32_t fields)
+static const char *bytes_at(const struct script *s, uint32_t at)
 {
-	if (fields & FIELD_SYM)
-		p = put_lit(p, " [unknown]");
-	if (fields & FIELD_DSO)
-		p = put_lit(p, " ([unknown])");
+	return s->names.bytes.s + at;
+}
+
+/* " name+0x12 (module)": what is asked for of one function at a step. */
+static char *put_names(const struct script *s, char *p, const struct frame_text *t, frame_id frame,
+		       const struct chain_step *step, uint32_t fields)
+{
+	if (fields & FIELD_SYM) {
+		*p++ = ' ';
+		p = put_mem(p, bytes_at(s, t->symbol), t->symbol_len);
+		if ((fields & FIELD_SYMOFF) && t->start) {
+			p = put_lit(p, "+0x");
+			p = put_hex(p, frame_text_offset(&s->names, t, frame, step));
+		}
+	}
+	if ((fields & FIELD_DSO) && !t->inlined) {
+		p = put_lit(p, " (");
+		p = put_mem(p, bytes_at(s, t->module), t->module_len);
+		*p++ = ')';
+	}
+	if (t->inlined)
+		p = put_lit(p, " (inlined)");
+	if ((fields & FIELD_SRCLINE) && t->line_len) {
+		p = put_lit(p, "\n  ");
+		p = put_mem(p, bytes_at(s, t->line), t->line_len);
+	}
 	return p;
 }
 
-static bool is_context(uint64_t ip)
+static size_t names_room(const struct frame_text *t)
 {
-	return ip >= (uint64_t)PERF_CONTEXT_MAX;
+	return FRAME_ROOM + t->symbol_len + t->module_len + t->line_len;
 }
 
-/* A mark that no kernel sets: nothing of the chain can be trusted. */
-static bool context_is_known(uint64_t ip)
+/* A step with all its functions, a line each. */
+static void add_step_lines(struct script *s, const struct chain_step *step, uint32_t fields)
 {
-	return ip == (uint64_t)PERF_CONTEXT_HV || ip == (uint64_t)PERF_CONTEXT_KERNEL ||
-	       ip == (uint64_t)PERF_CONTEXT_USER;
-}
+	frame_id frame;
+	uint32_t count;
+	const struct frame_text *t = script_names_of(&s->names, step, &frame, &count);
 
-static void add_chain(struct script *s, const struct sample *sample, uint32_t fields)
-{
-	uint64_t shown = 0, len = sample->chain_len;
-	char *start = buf_room(&s->out, len * FRAME_ROOM + 2), *p = start;
+	for (uint32_t i = 0; i < count; i++, t++) {
+		char *p = buf_room(&s->out, names_room(t));
 
-	*p++ = '\n';
-	for (uint64_t i = 0; i < len && shown < s->max_stack; i++) {
-		uint64_t ip = sample->chain[i];
-
-		if (is_context(ip)) {
-			if (context_is_known(ip))
-				continue;
-			p = start + 1;
-			break;
-		}
-		shown++;
 		*p++ = '\t';
-		p = put_hex_right(p, ip);
-		p = put_names(p, fields);
+		p = put_hex_right(p, step->ip);
+		p = put_names(s, p, t, frame, step, fields);
+		*p++ = '\n';
+		buf_commit(&s->out, p);
+	}
+}
+
+/* The names of a lone address: of the innermost function there. */
+static void add_names(struct script *s, const struct chain_step *step, uint32_t fields)
+{
+	frame_id frame;
+	uint32_t count;
+	const struct frame_text *t = script_names_of(&s->names, step, &frame, &count);
+
+	if (count)
+		buf_commit(&s->out,
+			   put_names(s, buf_room(&s->out, names_room(t)), t, frame, step, fields));
+}
+
+#define NAME_FIELDS (FIELD_SYM | FIELD_DSO | FIELD_SRCLINE)
+
+/* Without names a chain is what was recorded, and fast. */
+static void add_plain_chain(struct script *s)
+{
+	const struct resolver *r = &s->names.analysis.resolver;
+	char *p = buf_room(&s->out, r->steps.len * FRAME_ROOM + 2);
+
+	vec_each(&r->steps, step) {
+		*p++ = '\t';
+		p = put_hex_right(p, step->ip);
 		*p++ = '\n';
 	}
 	buf_commit(&s->out, p);
 }
 
-static void add_ip(struct script *s, const struct sample *sample, uint32_t fields)
+static void add_chain(struct script *s, const struct record *r, const struct stream_event *event,
+		      uint32_t fields)
 {
+	const struct resolver *resolver = &s->names.analysis.resolver;
+
+	buf_add_char(&s->out, '\n');
+	script_names_chain(&s->names, r, event, r->id.time_ns);
+	if (!(fields & NAME_FIELDS))
+		add_plain_chain(s);
+	else
+		vec_each(&resolver->steps, step)
+			add_step_lines(s, step, fields);
+}
+
+static void add_ip(struct script *s, const struct record *r, uint32_t fields)
+{
+	struct chain_step step =
+		script_names_step(&s->names, r->sample.ip, r->id.pid, r->id.time_ns);
 	char *p = buf_room(&s->out, FRAME_ROOM);
 
 	*p++ = ' ';
-	p = put_hex_right(p, sample->ip);
-	p = put_names(p, fields);
-	buf_commit(&s->out, p);
+	buf_commit(&s->out, put_hex_right(p, r->sample.ip));
+	if (fields & NAME_FIELDS)
+		add_names(s, &step, fields);
 }
 
 /* ---- one sample ---- */
@@ -232,14 +284,15 @@ static bool addr_has_symbol(const struct perf_event_attr *attr)
 						    attr->config == PERF_COUNT_SW_PAGE_FAULTS_MAJ);
 }
 
-static void add_addr(struct script *s, const struct sample *sample,
-		     const struct stream_event *event, uint32_t fields)
+static void add_addr(struct script *s, const struct record *r, const struct stream_event *event,
+		     uint32_t fields)
 {
-	char *p = put_hex_right(buf_room(&s->out, FRAME_ROOM), sample->addr);
+	struct chain_step step =
+		script_names_step(&s->names, r->sample.addr, r->id.pid, r->id.time_ns);
 
-	if (addr_has_symbol(&event->attr))
-		p = put_names(p, fields);
-	buf_commit(&s->out, p);
+	buf_commit(&s->out, put_hex_right(buf_room(&s->out, FRAME_ROOM), r->sample.addr));
+	if (addr_has_symbol(&event->attr) && (fields & NAME_FIELDS))
+		add_names(s, &step, fields);
 }
 
 static void add_trace(struct script *s, const struct sample *sample, const struct script_plan *plan)
@@ -274,11 +327,13 @@ static void add_cgroup(struct script *s, uint64_t id)
 }
 
 /* Columns between the event's name and the address. */
-static void add_memory_parts(struct script *s, const struct sample *sample,
+static void add_memory_parts(struct script *s, const struct record *r,
 			     const struct stream_event *event, uint32_t fields)
 {
+	const struct sample *sample = &r->sample;
+
 	if (fields & FIELD_ADDR)
-		add_addr(s, sample, event, fields);
+		add_addr(s, r, event, fields);
 	if (fields & FIELD_DATA_SRC)
 		script_data_src(&s->out, sample->data_src, &s->data_src_width);
 	if (fields & FIELD_WEIGHT)
@@ -292,9 +347,10 @@ static void add_memory_parts(struct script *s, const struct sample *sample,
 }
 
 /* Columns behind the address. */
-static void add_last_parts(struct script *s, const struct sample *sample,
+static void add_last_parts(struct script *s, const struct record *r,
 			   const struct stream_event *event, uint32_t fields)
 {
+	const struct sample *sample = &r->sample;
 	const char *arch = s->data->facts.arch;
 
 	if (fields & FIELD_IREGS)
@@ -302,7 +358,7 @@ static void add_last_parts(struct script *s, const struct sample *sample,
 	if (fields & FIELD_UREGS)
 		script_regs(&s->out, &sample->regs_user, arch);
 	if (fields & (FIELD_BRSTACK | FIELD_BRSTACKSYM | FIELD_BRSTACKOFF))
-		script_branches(&s->out, &sample->branches, fields);
+		script_branches(s, r, fields);
 	if ((fields & FIELD_BPF_OUTPUT) && event->attr.type == PERF_TYPE_SOFTWARE &&
 	    event->attr.config == PERF_COUNT_SW_BPF_OUTPUT)
 		script_bpf_output(&s->out, &sample->raw);
@@ -342,12 +398,12 @@ void script_sample(struct script *s, const struct record *r, const struct stream
 	if (fields & FIELD_TRACE)
 		add_trace(s, sample, plan);
 	if (fields & MEMORY_FIELDS)
-		add_memory_parts(s, sample, event, fields);
+		add_memory_parts(s, r, event, fields);
 	if ((fields & FIELD_IP) && sample->chain && !s->o.hide_chains)
-		add_chain(s, sample, fields);
+		add_chain(s, r, event, fields);
 	else if (fields & FIELD_IP)
-		add_ip(s, sample, fields);
+		add_ip(s, r, fields);
 	if (fields & LAST_FIELDS)
-		add_last_parts(s, sample, event, fields);
+		add_last_parts(s, r, event, fields);
 	buf_add_char(&s->out, '\n');
 }

@@ -97,12 +97,23 @@ void stream_end(struct stream *s)
 	order_flush_all(&s->order);
 }
 
-void stream_release(struct stream *s)
+void stream_rewind(struct stream *s)
 {
 	prepare_order(s);
 	if (s->copies)
 		order_block_close(&s->order, s->copies);
+	s->copies = NULL;
 	order_release(&s->order);
+	s->order = (struct order){};
+	memset(s->counts, 0, sizeof(s->counts));
+	memset(s->bytes_by_type, 0, sizeof(s->bytes_by_type));
+	s->unknown_ids = s->without_event = s->last_ns = 0;
+	s->enough = s->stopped = false;
+}
+
+void stream_release(struct stream *s)
+{
+	stream_rewind(s);
 	vec_each(&s->events, event) {
 		free(event->name);
 		free(event->unit);
@@ -146,7 +157,8 @@ static bool layout_word(const struct perf_event_header *h, uint8_t sample_at, ui
  * Which event a record belongs to. All events of a stream keep the id at the same place. Records
  * that tools made up have the id 0 and belong to the first.
  */
-static bool find_event(struct stream *s, const struct perf_event_header *h, uint32_t *ret_event)
+static bool find_event(const struct stream *s, const struct perf_event_header *h,
+		       uint32_t *ret_event, bool *ret_unknown)
 {
 	const struct layout *first = &s->events.items[0].layout;
 	uint64_t id;
@@ -158,8 +170,24 @@ static bool find_event(struct stream *s, const struct perf_event_header *h, uint
 		return true;
 	if (id_map_find(&s->ids, id, ret_event))
 		return true;
-	s->unknown_ids++;
+	*ret_unknown = true;
 	return h->type != PERF_RECORD_SAMPLE;
+}
+
+bool stream_locate(const struct stream *s, const struct perf_event_header *h, uint32_t *ret_event,
+		   uint64_t *ret_time_ns)
+{
+	const struct layout *l;
+	bool unknown = false;
+
+	*ret_time_ns = 0;
+	if (!s->events.len || !find_event(s, h, ret_event, &unknown))
+		return false;
+	l = &s->events.items[*ret_event].layout;
+	layout_word(h, l->sample_time_at, l->trailer_time_at, false, ret_time_ns);
+	if (*ret_time_ns == ~0ull)
+		*ret_time_ns = 0;
+	return true;
 }
 
 /* Arrays inside a record are read in place, so it has to be aligned. */
@@ -188,6 +216,7 @@ static void kernel_record(struct stream *s, unsigned char *bytes)
 	const struct perf_event_header *h = (const void *)bytes;
 	const struct layout *l;
 	const char *reason = "";
+	bool wanted, unknown = false;
 	uint64_t time_ns = 0;
 	uint32_t event;
 
@@ -195,7 +224,9 @@ static void kernel_record(struct stream *s, unsigned char *bytes)
 		s->without_event++;
 		return;
 	}
-	if (!find_event(s, h, &event))
+	wanted = find_event(s, h, &event, &unknown);
+	s->unknown_ids += unknown;
+	if (!wanted)
 		return;
 	l = &s->events.items[event].layout;
 	/* Before the bytes are turned around, because those of unknown types are not. */

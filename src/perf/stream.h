@@ -94,8 +94,15 @@ bool stream_add_id(struct stream *s, uint32_t event, uint64_t id);
 void stream_name_event(struct stream_event *event, const char *name);
 struct stream_event *stream_find_id(struct stream *s, uint64_t id);
 
+/* The event and the time of a record, in our byte order; false if nothing can be done with it. For
+ * those who read records a second time. */
+bool stream_locate(const struct stream *s, const struct perf_event_header *h, uint32_t *ret_event,
+		   uint64_t *ret_time_ns);
+
 void stream_damage(struct stream *s, uint64_t offset, const char *fmt, ...) PRINTF_LIKE(3, 4);
 void stream_end(struct stream *s);
+/* Forgets all records, but not the events. */
+void stream_rewind(struct stream *s);
 void stream_release(struct stream *s);
 
 /* Bytes on their way into a stream. */

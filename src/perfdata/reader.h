@@ -37,6 +37,7 @@ struct perfdata {
 	uint64_t data_offset, data_size;
 	uint64_t missing_bytes;      /* of the data, beyond the end of the file */
 	struct stream stream;        /* events, counts, damages, order */
+	uint64_t header_damages;     /* that were found on opening */
 	size_t named;                /* events that have a name for certain */
 	struct feature_set features; /* as they stand in the file */
 	struct perfdata_facts facts; /* what they say */
@@ -56,12 +57,20 @@ struct perfdata {
 int perfdata_open(struct perfdata **ret, const char *path, const struct perfdata_options *options,
 		  struct err *e);
 
+/* The same from a descriptor in pipe form, which belongs to the reader from now on, also on failure.
+ * Opening waits for the first bytes. @name stands in sentences. */
+int perfdata_open_fd(struct perfdata **ret, int fd, const char *name,
+		     const struct perfdata_options *options, struct err *e);
+
 /*
  * Records to @visitor, whose `user` may be NULL. Fails (-EBADMSG) after the last readable one if the
  * file is damaged; p->stream.damages says where. Anything else that is negative is an I/O error.
  */
 int perfdata_read(struct perfdata *p, const struct stream_visitor *visitor, void *ctx,
 		  struct err *e);
+
+/* Back to before the first perfdata_read(); only files that can be read twice (seekable). */
+void perfdata_rewind(struct perfdata *p);
 
 void perfdata_close(struct perfdata *p);
 

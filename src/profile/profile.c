@@ -89,6 +89,8 @@ function_id profile_function(struct profile *p, const struct profile_function *f
 	}
 	n = (uint32_t)p->functions.len;
 	vec_push(&p->functions, *f);
+	if (!f->label.n)
+		p->functions.items[n].label = f->name;
 	slots_add(&p->function_slots, hash, n);
 	return (function_id){n};
 }
@@ -189,31 +191,42 @@ event_id profile_event(struct profile *p, const char *name)
 	return (event_id){(uint32_t)p->events.len - 1};
 }
 
-void profile_add(struct profile *p, const struct profile_row *row)
+static bool same_keys(const struct profile_row *a, const struct profile_row *b)
+{
+	return a->stack.n == b->stack.n && a->thread.n == b->thread.n && a->event.n == b->event.n &&
+	       a->cpu == b->cpu && a->bucket == b->bucket;
+}
+
+uint32_t profile_row(struct profile *p, const struct profile_row *keys)
 {
 	uint64_t hash =
-		hash_mix(p->seed ^ ((uint64_t)row->thread.n << 32 | row->stack.n),
-			 (uint64_t)row->event.n << 48 ^ (uint64_t)row->cpu << 32 ^ row->bucket);
+		hash_mix(p->seed ^ ((uint64_t)keys->thread.n << 32 | keys->stack.n),
+			 (uint64_t)keys->event.n << 48 ^ (uint64_t)keys->cpu << 32 ^ keys->bucket);
 	size_t at = slots_begin(&p->row_slots, hash);
-	struct profile_row *known;
+	struct profile_row row = *keys;
 	uint32_t n;
 
-	while ((n = slots_next(&p->row_slots, hash, &at))) {
-		known = &p->rows.items[n - 1];
-		if (known->stack.n == row->stack.n && known->thread.n == row->thread.n &&
-		    known->event.n == row->event.n && known->cpu == row->cpu &&
-		    known->bucket == row->bucket) {
-			known->samples += row->samples;
-			known->weight += row->weight;
-			return;
-		}
-	}
+	while ((n = slots_next(&p->row_slots, hash, &at)))
+		if (same_keys(&p->rows.items[n - 1], keys))
+			return n;
 	if (p->rows.len >= PROFILE_ROWS_MAX) {
 		p->refused++;
-		return;
+		return 0;
 	}
-	vec_push(&p->rows, *row);
+	row.samples = row.weight = 0;
+	vec_push(&p->rows, row);
 	slots_add(&p->row_slots, hash, (uint32_t)p->rows.len);
+	return (uint32_t)p->rows.len;
+}
+
+void profile_add(struct profile *p, const struct profile_row *row)
+{
+	uint32_t n = profile_row(p, row);
+
+	if (!n)
+		return;
+	p->rows.items[n - 1].samples += row->samples;
+	p->rows.items[n - 1].weight += row->weight;
 }
 
 /* ---- the whole ---- */

@@ -77,6 +77,7 @@ struct profile_module {
 /* A function, as a symbol or an inlined one names it. */
 struct profile_function {
 	string_id name;
+	string_id label; /* its name in graphs: those without a symbol are one, "[libx.so]" */
 	module_id module;
 	uint64_t start; /* ELF virtual address of the symbol; 0: inlined, or from text */
 	uint64_t size;
@@ -172,6 +173,8 @@ void profile_name_frame(struct profile *p, frame_id frame, const struct frame_na
 stack_id profile_stack(struct profile *p, stack_id parent, frame_id frame);
 thread_id profile_thread(struct profile *p, uint32_t pid, uint32_t tid, string_id comm);
 event_id profile_event(struct profile *p, const char *name);
+/* The number + 1 of the row with the same keys, made if it is new; 0: there is no room. */
+uint32_t profile_row(struct profile *p, const struct profile_row *keys);
 /* Adds to the row with the same keys, or makes it. */
 void profile_add(struct profile *p, const struct profile_row *row);
 
@@ -188,6 +191,11 @@ static inline const struct profile_function *function_of(const struct profile *p
 static inline const char *function_text(const struct profile *p, function_id id)
 {
 	return profile_text(p, p->functions.items[id.n].name);
+}
+
+static inline const char *function_label(const struct profile *p, function_id id)
+{
+	return profile_text(p, p->functions.items[id.n].label);
 }
 
 static inline const struct frame_name *names_of(const struct profile *p, frame_id id)

@@ -76,21 +76,29 @@ static struct thread *add(struct threads *t, uint32_t pid, uint32_t tid)
 	return thread;
 }
 
-struct thread *threads_find(struct threads *t, uint32_t tid)
+const struct thread *threads_look(const struct threads *t, uint32_t tid)
 {
 	uint32_t slot;
 
-	if (t->last && t->last->tid == tid)
-		return t->last;
 	for (slot = slot_of(t, tid); t->slots[slot]; slot = (slot + 1) & (t->slot_count - 1)) {
-		struct thread *thread = threads_at(t, t->slots[slot] - 1);
+		const struct thread *thread = threads_at(t, t->slots[slot] - 1);
 
-		if (thread->tid == tid) {
-			t->last = thread;
+		if (thread->tid == tid)
 			return thread;
-		}
 	}
 	return NULL;
+}
+
+struct thread *threads_find(struct threads *t, uint32_t tid)
+{
+	struct thread *found;
+
+	if (t->last && t->last->tid == tid)
+		return t->last;
+	found = (struct thread *)threads_look(t, tid);
+	if (found)
+		t->last = found;
+	return found;
 }
 
 struct thread *threads_get(struct threads *t, uint32_t pid, uint32_t tid)

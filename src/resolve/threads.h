@@ -47,6 +47,8 @@ void threads_release(struct threads *t);
 struct thread *threads_get(struct threads *t, uint32_t pid, uint32_t tid);
 /* NULL if there is none. */
 struct thread *threads_find(struct threads *t, uint32_t tid);
+/* The same without remembering who was asked for: for several threads at a time. */
+const struct thread *threads_look(const struct threads *t, uint32_t tid);
 struct thread *threads_at(const struct threads *t, uint32_t number);
 
 /* Takes in COMM, FORK and EXIT; all other records change nothing. */

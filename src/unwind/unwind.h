@@ -18,11 +18,11 @@ enum unwind_end {
 	UNWIND_NO_INFO,   /* code without call frame information */
 	UNWIND_DAMAGED,   /* rules that make no sense, or do not lead upwards */
 	UNWIND_LIMIT,     /* more frames than asked for */
-	UNWIND_NO_REGS, /* the sample has no registers (a kernel thread, say): nothing to unwind */
+	UNWIND_NO_REGS,   /* the sample has none (a kernel thread, say), or not of this machine */
 };
 
-/* "[stack cut off]" and so on: what a stack shows below its outermost frame; NULL for COMPLETE,
- * LIMIT and NO_REGS. */
+/* "[stack cut off]" and so on: what a stack shows as the caller of its outermost frame; NULL for
+ * COMPLETE, LIMIT and NO_REGS. */
 const char *unwind_end_text(enum unwind_end end);
 
 /* Finds the module at a runtime address and the ELF virtual address there. */
@@ -44,10 +44,18 @@ struct unwinder *unwinder_new(void);
 void unwinder_free(struct unwinder *u);
 
 /*
- * Runtime addresses from the innermost (the sampled instruction) outwards: of callers the return
- * address as it stood in the stack. *ret_count ≤ max.
+ * Runtime addresses from the innermost outwards, each inside the instruction that is being executed
+ * there: the sampled one, of a caller the last byte of its call (the return address less one, as
+ * perf does), of code that a signal interrupted the interrupted one. So all can be looked up as they
+ * are. *ret_count ≤ max.
  */
 enum unwind_end unwind_stack(struct unwinder *u, const struct unwind_input *in, uint64_t *ret_ips,
 			     size_t max, size_t *ret_count);
+
+/*
+ * How many frames of the last stack rest on call frame information alone. Beyond them something was
+ * guessed: code without it (a JIT's) was taken to keep frame pointers.
+ */
+size_t unwinder_certain(const struct unwinder *u);
 
 #endif

@@ -1,4 +1,4 @@
-#include "cmd/script.h"
+#include "resolve/filter.h"
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -66,9 +66,9 @@ static bool parse_share(const char *text, double *ret_from, double *ret_to)
 	return *ret_from < 1;
 }
 
-static int add_share(struct script *s, const char *text, struct err *e)
+static int add_share(struct filter *f, const char *text, struct err *e)
 {
-	uint64_t first = s->data->facts.first_sample_ns, last = s->data->facts.last_sample_ns;
+	uint64_t first = f->first_ns, last = f->last_ns;
 	double from, to, whole = (double)(last - first);
 
 	if (!parse_share(text, &from, &to))
@@ -80,15 +80,15 @@ static int add_share(struct script *s, const char *text, struct err *e)
 			       "--time: '%s' cannot be worked out, the file does not say when its "
 			       "first and last samples were; give seconds (START,STOP)",
 			       text);
-	vec_push(&s->ranges, (struct script_range){first + (uint64_t)llround(from * whole),
-						   first + (uint64_t)llround(to * whole)});
+	vec_push(&f->ranges, (struct time_range){first + (uint64_t)llround(from * whole),
+						 first + (uint64_t)llround(to * whole)});
 	return 0;
 }
 
-static int add_span(struct script *s, const char *text, struct err *e)
+static int add_span(struct filter *f, const char *text, struct err *e)
 {
 	size_t first = strcspn(text, ",");
-	struct script_range range = {};
+	struct time_range range = {};
 
 	if (!parse_seconds(text, first, &range.from_ns) ||
 	    (text[first] &&
@@ -99,11 +99,11 @@ static int add_span(struct script *s, const char *text, struct err *e)
 			       text);
 	if (range.to_ns && range.to_ns < range.from_ns)
 		return err_set(e, EINVAL, "--time: '%s' ends before it begins", text);
-	vec_push(&s->ranges, range);
+	vec_push(&f->ranges, range);
 	return 0;
 }
 
-static int parse_times(struct script *s, const char *text, struct err *e)
+static int parse_times(struct filter *f, const char *text, struct err *e)
 {
 	CLEANUP(strvec_release) strvec words = {};
 	bool shares = strchr(text, '%') != NULL;
@@ -115,7 +115,7 @@ static int parse_times(struct script *s, const char *text, struct err *e)
 	if (words.len > RANGES_MAX)
 		return err_set(e, E2BIG, "--time: more than %d ranges", RANGES_MAX);
 	vec_each(&words, word) {
-		int r = shares ? add_share(s, *word, e) : add_span(s, *word, e);
+		int r = shares ? add_share(f, *word, e) : add_span(f, *word, e);
 
 		if (r < 0)
 			return r;
@@ -123,14 +123,14 @@ static int parse_times(struct script *s, const char *text, struct err *e)
 	return 0;
 }
 
-bool script_time_wanted(const struct script *s, uint64_t time_ns)
+bool filter_time(const struct filter *f, uint64_t time_ns)
 {
-	if (!s->ranges.len || !time_ns)
+	if (!f->ranges.len || !time_ns)
 		return true;
 	/* One behind the other, the next begins where the last one ended: that belongs to one. */
-	for (size_t i = 0; i < s->ranges.len; i++) {
-		const struct script_range *range = &s->ranges.items[i];
-		bool last = i + 1 == s->ranges.len;
+	for (size_t i = 0; i < f->ranges.len; i++) {
+		const struct time_range *range = &f->ranges.items[i];
+		bool last = i + 1 == f->ranges.len;
 
 		if (time_ns >= range->from_ns &&
 		    (!range->to_ns || time_ns < range->to_ns || (last && time_ns == range->to_ns)))
@@ -141,7 +141,7 @@ bool script_time_wanted(const struct script *s, uint64_t time_ns)
 
 /* ---- tasks and CPUs ---- */
 
-static int parse_numbers(const char *option, const char *text, struct script *s, bool tids,
+static int parse_numbers(const char *option, const char *text, struct filter *f, bool tids,
 			 struct err *e)
 {
 	CLEANUP(strvec_release) strvec words = {};
@@ -153,53 +153,82 @@ static int parse_numbers(const char *option, const char *text, struct script *s,
 		if (!parse_u64(*word, &number) || number > UINT32_MAX)
 			return err_set(e, EINVAL, "%s: '%s' is not a number", option, *word);
 		if (tids)
-			vec_push(&s->tids, (uint32_t)number);
+			vec_push(&f->tids, (uint32_t)number);
 		else
-			vec_push(&s->pids, (uint32_t)number);
+			vec_push(&f->pids, (uint32_t)number);
 	}
 	return words.len ? 0 : err_set(e, EINVAL, "%s: no number is given", option);
 }
 
-int script_filters_make(struct script *s, struct err *e)
+int filter_make(struct filter *f, const struct sample_filter *o, const struct perfdata_facts *facts,
+		struct err *e)
 {
-	if (s->o.comms)
-		text_split(s->o.comms, ",", &s->comms);
-	if (s->o.comms && !s->comms.len)
-		return err_set(e, EINVAL, "--comms: no name is given");
-	if (s->o.pids && parse_numbers("--pid", s->o.pids, s, false, e) < 0)
+	f->first_ns = facts->first_sample_ns;
+	f->last_ns = facts->last_sample_ns;
+	if (o->comms)
+		text_split(o->comms, ",", &f->comms);
+	if (o->comms && !f->comms.len)
+		return err_set(e, EINVAL, "--comm: no name is given");
+	if (o->events)
+		text_split(o->events, ",", &f->events);
+	if (o->pids && parse_numbers("--pid", o->pids, f, false, e) < 0)
 		return -EINVAL;
-	if (s->o.tids && parse_numbers("--tid", s->o.tids, s, true, e) < 0)
+	if (o->tids && parse_numbers("--tid", o->tids, f, true, e) < 0)
 		return -EINVAL;
-	if (s->o.cpus && !parse_cpulist(s->o.cpus, CPU_LIMIT, &s->cpus, &s->cpu_count))
-		return err_set(e, EINVAL, "--cpu: '%s' is not a list of CPUs (0,2-3)", s->o.cpus);
-	return s->o.time ? parse_times(s, s->o.time, e) : 0;
+	f->by_cpu = o->cpus != NULL;
+	if (o->cpus && !parse_cpulist(o->cpus, CPU_LIMIT, &f->cpus, &f->cpu_count))
+		return err_set(e, EINVAL, "--cpu: '%s' is not a list of CPUs (0,2-3)", o->cpus);
+	return o->time ? parse_times(f, o->time, e) : 0;
 }
 
-bool script_cpu_wanted(const struct script *s, uint32_t cpu)
+void filter_release(struct filter *f)
 {
-	if (!s->o.cpus || cpu == UINT32_MAX)
+	vec_release(&f->ranges);
+	strvec_release(&f->comms);
+	strvec_release(&f->events);
+	vec_release(&f->pids);
+	vec_release(&f->tids);
+	free(f->cpus);
+}
+
+bool filter_event(const struct filter *f, const char *name)
+{
+	if (!f->events.len)
 		return true;
-	for (size_t i = 0; i < s->cpu_count; i++)
-		if ((uint32_t)s->cpus[i] == cpu)
+	vec_each(&f->events, event) {
+		size_t len = strlen(*event);
+
+		if (!strncmp(*event, name, len) && (!name[len] || name[len] == ':'))
+			return true;
+	}
+	return false;
+}
+
+bool filter_cpu(const struct filter *f, uint32_t cpu)
+{
+	if (!f->by_cpu || cpu == UINT32_MAX)
+		return true;
+	for (size_t i = 0; i < f->cpu_count; i++)
+		if ((uint32_t)f->cpus[i] == cpu)
 			return true;
 	return false;
 }
 
-bool script_thread_wanted(const struct script *s, const struct thread *thread)
+bool filter_task(const struct filter *f, uint32_t pid, uint32_t tid, const char *comm)
 {
-	bool wanted = !s->comms.len;
+	bool wanted = !f->comms.len;
 
-	vec_each(&s->comms, comm)
-		wanted |= !strcmp(*comm, thread->comm);
+	vec_each(&f->comms, known)
+		wanted |= !strcmp(*known, comm);
 	if (!wanted)
 		return false;
-	wanted = !s->pids.len;
-	vec_each(&s->pids, pid)
-		wanted |= *pid == thread->pid;
+	wanted = !f->pids.len;
+	vec_each(&f->pids, known)
+		wanted |= *known == pid;
 	if (!wanted)
 		return false;
-	wanted = !s->tids.len;
-	vec_each(&s->tids, tid)
-		wanted |= *tid == thread->tid;
+	wanted = !f->tids.len;
+	vec_each(&f->tids, known)
+		wanted |= *known == tid;
 	return wanted;
 }

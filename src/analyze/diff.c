@@ -1,0 +1,196 @@
+#include "analyze/diff.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- one tree of two ---- */
+
+static uint32_t add_text(struct diff *d, const char *text)
+{
+	uint32_t start = (uint32_t)d->text.len;
+
+	buf_add(&d->text, text);
+	buf_add_char(&d->text, '\0');
+	return start;
+}
+
+static uint32_t name_of(struct diff *d, const char *name, const char *module)
+{
+	uint64_t hash = hash_bytes(name, strlen(name), d->seed);
+	size_t at = slots_begin(&d->name_slots, hash);
+	struct diff_name new = {};
+	uint32_t n;
+
+	while ((n = slots_next(&d->name_slots, hash, &at)))
+		if (!strcmp(diff_text(d, n), name))
+			break;
+	if (!n) {
+		new.start = add_text(d, name);
+		n = (uint32_t)d->names.len;
+		vec_push(&d->names, new);
+		slots_add(&d->name_slots, hash, n);
+	}
+	if (!d->names.items[n].module && *module) {
+		uint32_t start = add_text(d, module);
+
+		d->names.items[n].module = start;
+	}
+	return n;
+}
+
+static uint32_t child_of(struct diff *d, uint32_t parent, uint32_t name, bool group)
+{
+	uint64_t hash = hash_mix(d->seed ^ parent, name);
+	size_t at = slots_begin(&d->node_slots, hash);
+	struct diff_node node = {.parent = parent, .name = name, .group = group};
+	uint32_t n;
+
+	while ((n = slots_next(&d->node_slots, hash, &at)))
+		if (d->nodes.items[n].parent == parent && d->nodes.items[n].name == name)
+			return n;
+	n = (uint32_t)d->nodes.len;
+	node.next_sibling = d->nodes.items[parent].first_child;
+	d->nodes.items[parent].first_child = n;
+	vec_push(&d->nodes, node);
+	slots_add(&d->node_slots, hash, n);
+	return n;
+}
+
+static void add_view(struct diff *d, const struct view *v, enum diff_side side)
+{
+	const struct profile *p = v->profile;
+	const struct calltree *t = &v->tree;
+	uint32_t *to = xcalloc(t->nodes.len, sizeof(*to));
+	uint32_t *names = xcalloc(v->names.count, sizeof(*names));
+
+	for (size_t i = 0; i < t->nodes.len; i++) {
+		const struct call_node *node = &t->nodes.items[i];
+		uint32_t f = node->function.n;
+		struct diff_node *n;
+
+		if (i && !names[f]) {
+			module_id module = p->functions.items[f].module;
+
+			names[f] = name_of(d, view_name(v, node),
+					   profile_text(p, p->modules.items[module.n].name));
+		}
+		if (i)
+			to[i] = child_of(d, to[node->parent], names[f],
+					 !node->parent && v->options.group != GROUP_NONE);
+		n = &d->nodes.items[to[i]];
+		n->self[side] += node->self;
+		n->total[side] += node->total;
+		n->samples[side] += node->total_samples;
+	}
+	free(to);
+	free(names);
+}
+
+void diff_build(struct diff *d, const struct view *before, const struct view *after, bool normalize)
+{
+	const struct diff_node *root;
+
+	*d = (struct diff){.seed = hash_seed()};
+	buf_add_char(&d->text, '\0');
+	vec_push(&d->names, (struct diff_name){});
+	vec_push(&d->nodes, (struct diff_node){});
+	add_view(d, before, DIFF_BEFORE);
+	add_view(d, after, DIFF_AFTER);
+	root = &d->nodes.items[0];
+	for (int side = 0; side < 2; side++) {
+		uint64_t whole = root->total[normalize ? side : DIFF_AFTER];
+
+		/* Nothing came after: what was before is the measure. */
+		if (!whole)
+			whole = root->total[!side];
+		d->scale[side] = whole ? 1 / (double)whole : 0;
+	}
+}
+
+void diff_release(struct diff *d)
+{
+	vec_release(&d->nodes);
+	vec_release(&d->names);
+	buf_release(&d->text);
+	slots_release(&d->node_slots);
+	slots_release(&d->name_slots);
+}
+
+/* ---- functions ---- */
+
+static int by_change(const void *a, const void *b)
+{
+	const struct diff_function *x = a, *y = b;
+	double self_x = fabs(x->self[1] - x->self[0]), self_y = fabs(y->self[1] - y->self[0]);
+	double total_x = fabs(x->total[1] - x->total[0]), total_y = fabs(y->total[1] - y->total[0]);
+
+	if (self_x != self_y)
+		return self_x > self_y ? -1 : 1;
+	if (total_x != total_y)
+		return total_x > total_y ? -1 : 1;
+	return x->name < y->name ? -1 : x->name > y->name;
+}
+
+struct visit {
+	uint32_t node;
+	bool leaving;
+};
+
+void diff_table_make(struct diff_table *t, const struct diff *d)
+{
+	uint32_t *open = xcalloc(d->names.len, sizeof(*open)); /* how often it is on the way */
+	struct diff_function *all = xcalloc(d->names.len, sizeof(*all));
+	VEC(struct visit) todo = {};
+
+	*t = (struct diff_table){};
+	vec_push(&todo, (struct visit){});
+	while (todo.len) {
+		struct visit v = todo.items[--todo.len];
+		const struct diff_node *n = &d->nodes.items[v.node];
+		struct diff_function *f = &all[n->name];
+
+		if (v.leaving) {
+			open[n->name]--;
+			continue;
+		}
+		for (int side = 0; side < 2 && !n->group; side++) {
+			f->self[side] += (double)n->self[side] * d->scale[side];
+			if (!open[n->name])
+				f->total[side] += (double)n->total[side] * d->scale[side];
+		}
+		open[n->name] += !n->group;
+		if (!n->group)
+			vec_push(&todo, (struct visit){v.node, true});
+		for (uint32_t c = n->first_child; c; c = d->nodes.items[c].next_sibling)
+			vec_push(&todo, (struct visit){c, false});
+	}
+	for (uint32_t i = 1; i < d->names.len; i++) {
+		all[i].name = i;
+		if (all[i].total[0] > 0 || all[i].total[1] > 0)
+			vec_push(&t->functions, all[i]);
+	}
+	if (t->functions.len)
+		qsort(t->functions.items, t->functions.len, sizeof(*t->functions.items), by_change);
+	free(all);
+	free(open);
+	vec_release(&todo);
+}
+
+void diff_table_release(struct diff_table *t)
+{
+	vec_release(&t->functions);
+}
+
+bool diff_groups_meet(const struct view *before, const struct view *after)
+{
+	struct diff d;
+	uint64_t met = 0, whole;
+
+	diff_build(&d, before, after, true);
+	for (uint32_t c = d.nodes.items[0].first_child; c; c = d.nodes.items[c].next_sibling)
+		if (d.nodes.items[c].total[0])
+			met += d.nodes.items[c].total[1];
+	whole = d.nodes.items[0].total[1];
+	diff_release(&d);
+	return met * 2 > whole;
+}

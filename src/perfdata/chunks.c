@@ -1,0 +1,88 @@
+#include "perfdata/chunks.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+bool chunks_possible(const struct perfdata *p)
+{
+	uint64_t others = 1ull << FEATURE_AUXTRACE | 1ull << FEATURE_COMPRESSED;
+
+	return p->seekable && !p->pipe && !p->directory && !p->stream.swap &&
+	       !(p->features.present & others);
+}
+
+void chunks_note(struct chunk_list *list, const struct stream_record *record)
+{
+	struct chunk *last = list->chunks.len ? &list->chunks.items[list->chunks.len - 1] : NULL;
+
+	list->end = record->file_offset + record->header->size;
+	if (last && record->file_offset - last->offset < CHUNK_BYTES)
+		return;
+	if (last)
+		last->size = record->file_offset - last->offset;
+	vec_push(&list->chunks, (struct chunk){.offset = record->file_offset});
+}
+
+void chunks_finish(struct chunk_list *list)
+{
+	struct chunk *last = list->chunks.len ? &list->chunks.items[list->chunks.len - 1] : NULL;
+
+	if (last)
+		last->size = list->end - last->offset;
+}
+
+void chunks_release(struct chunk_list *list)
+{
+	vec_release(&list->chunks);
+}
+
+bool chunk_open(struct chunk_reader *r, const struct perfdata *p, const struct chunk *chunk)
+{
+	/* Records are aligned in memory if they are in the file. */
+	size_t shift = chunk->offset & 7, need = shift + chunk->size;
+
+	r->fd = p->fd;
+	if (need > r->room) {
+		free(r->bytes);
+		r->room = need > 2 * CHUNK_BYTES ? need : 2 * CHUNK_BYTES;
+		r->bytes = xcalloc(1, r->room);
+	}
+	r->at = r->size = shift;
+	while (r->size < need) {
+		ssize_t n = pread(r->fd, r->bytes + r->size, need - r->size,
+				  (off_t)(chunk->offset + (r->size - shift)));
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		r->size += (size_t)n;
+	}
+	return true;
+}
+
+const struct perf_event_header *chunk_next(struct chunk_reader *r)
+{
+	struct perf_event_header h;
+	unsigned char *bytes = r->bytes + r->at;
+
+	if (r->size - r->at < sizeof(h))
+		return NULL;
+	memcpy(&h, bytes, sizeof(h));
+	if (h.size < sizeof(h) || h.size > r->size - r->at)
+		return NULL;
+	r->at += h.size;
+	if (!((uintptr_t)bytes & 7))
+		return (const void *)bytes;
+	if (!r->aligned)
+		r->aligned = xcalloc(1, RECORD_BYTES_MAX + 1);
+	memcpy(r->aligned, bytes, h.size);
+	return (const void *)r->aligned;
+}
+
+void chunk_reader_release(struct chunk_reader *r)
+{
+	free(r->bytes);
+	free(r->aligned);
+}

@@ -1,0 +1,133 @@
+#include "resolve/analysis.h"
+#include "resolve/jit_code.h"
+
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define WORKERS_MAX 64
+
+static uint16_t machine_of(const struct perfdata_facts *facts)
+{
+	struct utsname here = {};
+	const char *arch = facts->arch;
+
+	if (!arch && !uname(&here))
+		arch = here.machine;
+	if (arch && !strcmp(arch, "aarch64"))
+		return EM_AARCH64;
+	return arch && !strcmp(arch, "x86_64") ? EM_X86_64 : EM_NONE;
+}
+
+static unsigned worker_count(const struct resolve_options *o)
+{
+	long online = sysconf(_SC_NPROCESSORS_ONLN);
+	unsigned count = o->threads ? o->threads : online > 0 ? (unsigned)online : 1;
+
+	return count < WORKERS_MAX ? count : WORKERS_MAX;
+}
+
+void analysis_add_events(struct analysis *a)
+{
+	const struct stream *s = &a->file->stream;
+
+	for (size_t i = a->profile->events.len; i < s->events.len; i++) {
+		const struct stream_event *event = &s->events.items[i];
+		struct profile_event added = {};
+
+		added.name = profile_string(a->profile, perfdata_event_name(event));
+		if (event->unit)
+			added.unit = profile_string(a->profile, event->unit);
+		vec_push(&a->profile->events, added);
+	}
+}
+
+int analysis_init(struct analysis *a, struct perfdata *file, struct modules *modules,
+		  const struct resolve_options *o, struct profile *profile, struct err *e)
+{
+	*a = (struct analysis){.file = file, .profile = profile, .options = *o};
+	a->options.threads = worker_count(o);
+	history_init(&a->history, profile);
+	a->shared = (struct resolve_shared){
+		.history = &a->history,
+		.modules = modules,
+		.options = &a->options,
+		.facts = &file->facts,
+		.machine = machine_of(&file->facts),
+		.base_ns = file->facts.first_sample_ns,
+		.grows = true,
+		.nowhere = profile_module(profile, "[unknown]", NULL, CODE_UNKNOWN),
+	};
+	resolver_init(&a->resolver, &a->shared, profile);
+	a->history.on_jitdump = jit_code_announce;
+	a->history.ctx = a;
+	namer_init(&a->namer, &a->resolver);
+	analysis_add_events(a);
+	profile->bucket_ns = o->bucket_ns;
+	return filter_make(&a->shared.filter, &o->filter, &file->facts, e);
+}
+
+void analysis_release(struct analysis *a)
+{
+	namer_release(&a->namer);
+	resolver_release(&a->resolver);
+	filter_release(&a->shared.filter);
+	history_release(&a->history);
+	group_counts_release(&a->counts);
+}
+
+uint64_t analysis_weight(const struct record *r, const struct stream_event *event)
+{
+	return event->attr.sample_type & PERF_SAMPLE_PERIOD ? r->sample.period
+							    : event->attr.sample_period;
+}
+
+static void take_members(struct analysis *a, const struct record *r, uint64_t time_ns)
+{
+	struct stream *stream = &a->file->stream;
+
+	for (uint64_t i = 0; i < r->sample.read.count; i++) {
+		struct read_value v = read_values_get(&r->sample.read, i);
+		struct stream_event *event = stream_find_id(stream, v.id);
+		uint64_t counted;
+
+		if (!event)
+			continue;
+		counted = group_count_since(&a->counts, v.id, v.value);
+		if (counted)
+			resolver_sample(&a->resolver, r, event,
+					(uint32_t)(event - stream->events.items), time_ns, counted);
+	}
+}
+
+bool analysis_record(struct analysis *a, const struct stream_record *raw)
+{
+	const char *reason = "";
+	struct record r;
+
+	if (!raw->event)
+		return true;
+	if (a->profile->events.len < a->file->stream.events.len)
+		analysis_add_events(a);
+	if (record_decode(&raw->event->layout, raw->header, &r, &reason) < 0) {
+		stream_damage(&a->file->stream, raw->file_offset, "%s", reason);
+		return true;
+	}
+	history_catch_up(&a->history, raw->time_ns);
+	if (r.type != PERF_RECORD_SAMPLE)
+		history_record(&a->history, &r, raw->time_ns);
+	else if ((raw->event->attr.sample_type & PERF_SAMPLE_READ) && r.sample.read.has_id)
+		take_members(a, &r, raw->time_ns);
+	else
+		resolver_sample(&a->resolver, &r, raw->event, raw->event_index, raw->time_ns,
+				analysis_weight(&r, raw->event));
+	return true;
+}
+
+void analysis_name(struct analysis *a)
+{
+	if (a->shared.grows)
+		resolver_deliver(&a->resolver, a->profile);
+	if (!a->options.no_names)
+		namer_run(&a->namer, &a->resolver.report);
+}

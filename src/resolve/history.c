@@ -1,0 +1,322 @@
+#include "resolve/history.h"
+#include "resolve/image.h"
+
+#include <string.h>
+
+#define KERNEL_SPACE 0
+
+/* ---- tasks ---- */
+
+static void begin_task_era(struct history *h, struct thread *thread, uint64_t time_ns)
+{
+	struct task_era era = {.time_ns = time_ns};
+
+	if (thread->number == UINT32_MAX || h->era_count >= ERAS_MAX) {
+		h->refused++;
+		return;
+	}
+	while (h->task_eras.len <= thread->number)
+		vec_push(&h->task_eras, (__typeof__(*h->task_eras.items)){});
+	era.thread = profile_thread(h->profile, thread->pid, thread->tid,
+				    profile_string_n(h->profile, thread->comm, thread->comm_len));
+	h->era_count++;
+	vec_push(&h->task_eras.items[thread->number], era);
+}
+
+/* The last that began by then. Before the first, the first: it is the only thing known. */
+static thread_id era_at(const struct task_era *eras, size_t count, uint64_t time_ns)
+{
+	size_t low = 0, high = count;
+
+	/* The newest is asked for most often. */
+	if (eras[count - 1].time_ns <= time_ns)
+		return eras[count - 1].thread;
+	while (high - low > 1) {
+		size_t middle = (low + high) / 2;
+
+		if (eras[middle].time_ns <= time_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return eras[low].thread;
+}
+
+thread_id history_thread(const struct history *h, uint32_t tid, uint64_t time_ns)
+{
+	const struct thread *thread = threads_look(&h->threads, tid);
+
+	if (!thread || thread->number >= h->task_eras.len ||
+	    !h->task_eras.items[thread->number].len)
+		return (thread_id){};
+	return era_at(h->task_eras.items[thread->number].items,
+		      h->task_eras.items[thread->number].len, time_ns);
+}
+
+thread_id history_add_thread(struct history *h, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	struct thread *thread = threads_get(&h->threads, pid, tid);
+
+	begin_task_era(h, thread, time_ns);
+	return history_thread(h, tid, time_ns);
+}
+
+/* ---- spaces ---- */
+
+static struct space *find_space(const struct history *h, uint32_t pid)
+{
+	uint64_t hash = hash_mix(h->profile->seed, pid);
+	size_t at = slots_begin(&h->space_slots, hash);
+	uint32_t n;
+
+	while ((n = slots_next(&h->space_slots, hash, &at)))
+		if (h->spaces.items[n].pid == pid)
+			return &h->spaces.items[n];
+	return NULL;
+}
+
+static struct space *get_space(struct history *h, uint32_t pid)
+{
+	struct space *known = find_space(h, pid);
+
+	if (known)
+		return known;
+	slots_add(&h->space_slots, hash_mix(h->profile->seed, pid), (uint32_t)h->spaces.len);
+	vec_push(&h->spaces, (struct space){.pid = pid});
+	return &h->spaces.items[h->spaces.len - 1];
+}
+
+static uint32_t current_root(const struct space *s)
+{
+	return s->eras.len ? s->eras.items[s->eras.len - 1].root : 0;
+}
+
+static void begin_space_era(struct history *h, struct space *s, uint64_t time_ns, uint32_t root)
+{
+	struct space_era *last = s->eras.len ? &s->eras.items[s->eras.len - 1] : NULL;
+
+	/* Nobody can have looked in between. */
+	if (last && last->time_ns >= time_ns) {
+		last->root = root;
+		return;
+	}
+	if (h->era_count >= ERAS_MAX) {
+		h->refused++;
+		return;
+	}
+	h->era_count++;
+	vec_push(&s->eras, (struct space_era){time_ns, root});
+}
+
+static uint32_t root_at(const struct space *s, uint64_t time_ns)
+{
+	size_t low = 0, high = s->eras.len;
+
+	if (!high)
+		return 0;
+	if (s->eras.items[high - 1].time_ns <= time_ns)
+		return s->eras.items[high - 1].root;
+	while (high - low > 1) {
+		size_t middle = (low + high) / 2;
+
+		if (s->eras.items[middle].time_ns <= time_ns)
+			low = middle;
+		else
+			high = middle;
+	}
+	return s->eras.items[low].root;
+}
+
+uint32_t history_space(const struct history *h, uint32_t pid, uint64_t time_ns)
+{
+	const struct space *s = find_space(h, pid);
+
+	return s ? root_at(s, time_ns) : 0;
+}
+
+uint64_t history_beginning(const struct history *h, uint32_t pid)
+{
+	const struct space *s = find_space(h, pid);
+
+	return s && s->eras.len ? s->eras.items[0].time_ns : 0;
+}
+
+uint32_t history_kernel(const struct history *h, uint64_t time_ns)
+{
+	return root_at(&h->spaces.items[KERNEL_SPACE], time_ns);
+}
+
+/* ---- records ---- */
+
+void history_map(struct history *h, uint32_t pid, uint64_t time_ns, const struct mapping *mapping,
+		 uint64_t length)
+{
+	struct space *s = pid == KERNEL_PID ? &h->spaces.items[KERNEL_SPACE] : get_space(h, pid);
+	uint64_t end = mapping->start + length;
+	uint32_t number = (uint32_t)h->mappings.len;
+
+	if (end < mapping->start)
+		end = UINT64_MAX;
+	if (h->mappings.len >= MAP_NODES_MAX) {
+		h->refused++;
+		return;
+	}
+	vec_push(&h->mappings, *mapping);
+	begin_space_era(h, s, time_ns,
+			maps_add(&h->maps, current_root(s), mapping->start, end, number));
+}
+
+/* ---- what will be ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct coming_code *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+void history_expect(struct history *h, const struct coming_code *code)
+{
+	if (h->coming.len >= COMING_MAX) {
+		h->refused++;
+		return;
+	}
+	vec_push(&h->coming, *code);
+	h->coming.items[h->coming.len - 1].number = (uint32_t)h->coming.len;
+	get_space(h, code->pid)->tells_code = true;
+}
+
+void history_sort_coming(struct history *h)
+{
+	if (h->coming.len > h->coming_at)
+		qsort(h->coming.items + h->coming_at, h->coming.len - h->coming_at,
+		      sizeof(*h->coming.items), by_time);
+}
+
+void history_catch_up(struct history *h, uint64_t time_ns)
+{
+	while (h->coming_at < h->coming.len && h->coming.items[h->coming_at].time_ns <= time_ns) {
+		const struct coming_code *c = &h->coming.items[h->coming_at++];
+
+		history_map(h, c->pid, c->time_ns, &c->mapping, c->length);
+	}
+}
+
+/* ---- what is ---- */
+
+static bool is_kernel(uint16_t misc)
+{
+	return (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+}
+
+static void take_mmap(struct history *h, const struct record *r, uint64_t time_ns)
+{
+	const struct mmap_view *m = &r->mmap;
+	uint16_t mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
+	struct mapping mapping = {.start = m->start, .offset = m->file_offset};
+	struct image *image;
+
+	/* Guests have kernels of their own, at the same addresses. */
+	if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
+		return;
+	mapping.image = image_of_mmap(h, r);
+	if (!mapping.image) {
+		h->refused++;
+		return;
+	}
+	image = &h->images.items[mapping.image];
+	if (image_has_runtime_addresses(image))
+		mapping.offset = mapping.start;
+	/* Memory becomes executable when the code is in it: that must not hide what it was told to
+	 * be. */
+	if (image->request.kind == MODULE_PERF_MAP && get_space(h, m->pid)->tells_code)
+		return;
+	history_map(h, is_kernel(r->misc) ? KERNEL_PID : m->pid, time_ns, &mapping, m->length);
+	if (image->request.kind == MODULE_JITDUMP && !image->announced && h->on_jitdump) {
+		image->announced = true;
+		h->on_jitdump(h->ctx, mapping.image, m->pid, time_ns);
+	}
+}
+
+/* Code that the kernel made for itself: BPF programs, trampolines. */
+static void take_ksymbol(struct history *h, const struct ksymbol_view *k, uint64_t time_ns)
+{
+	struct mapping mapping = {.start = k->address, .offset = k->address};
+
+	if (k->flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER)
+		return; /* samples that were taken before may still come */
+	mapping.image = image_of_ksymbol(h, k);
+	if (mapping.image)
+		history_map(h, KERNEL_PID, time_ns, &mapping, k->length);
+}
+
+static void take_fork(struct history *h, const struct record *r, uint64_t time_ns)
+{
+	const struct task_view *t = &r->task;
+	uint32_t root;
+
+	begin_task_era(h, threads_get(&h->threads, t->pid, t->tid), time_ns);
+	if (t->pid == t->parent_pid)
+		return;
+	/* Tools make such records up for what was there already, whose mappings follow. */
+	root = r->misc & PERF_RECORD_MISC_FORK_EXEC ? 0 : history_space(h, t->parent_pid, time_ns);
+	begin_space_era(h, get_space(h, t->pid), time_ns, root);
+}
+
+void history_record(struct history *h, const struct record *r, uint64_t time_ns)
+{
+	history_catch_up(h, time_ns);
+	threads_record(&h->threads, r);
+	switch (r->type) {
+	case PERF_RECORD_COMM:
+		/* An exec does not forget what was mapped: until it is over, stacks are still those of
+		 * the caller, and the new program's mappings come to lie over the old ones. */
+		begin_task_era(h, threads_get(&h->threads, r->comm.pid, r->comm.tid), time_ns);
+		break;
+	case PERF_RECORD_FORK:
+		take_fork(h, r, time_ns);
+		break;
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+		take_mmap(h, r, time_ns);
+		break;
+	case PERF_RECORD_KSYMBOL:
+		take_ksymbol(h, &r->ksymbol, time_ns);
+		break;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		h->profile->lost += r->lost.lost;
+		break;
+	default:
+		break;
+	}
+}
+
+void history_init(struct history *h, struct profile *profile)
+{
+	*h = (struct history){.profile = profile};
+	threads_init(&h->threads);
+	maps_init(&h->maps);
+	vec_push(&h->mappings, (struct mapping){});
+	vec_push(&h->images, (struct image){});
+	vec_push(&h->spaces, (struct space){.pid = KERNEL_PID});
+	history_add_thread(h, 0, 0, 0);
+}
+
+void history_release(struct history *h)
+{
+	vec_each(&h->task_eras, eras)
+		vec_release(eras);
+	vec_release(&h->task_eras);
+	vec_each(&h->spaces, space)
+		vec_release(&space->eras);
+	vec_release(&h->spaces);
+	slots_release(&h->space_slots);
+	maps_release(&h->maps);
+	vec_release(&h->mappings);
+	vec_release(&h->coming);
+	images_release(h);
+	threads_release(&h->threads);
+}

@@ -1,0 +1,119 @@
+/*
+ * What records say of tasks and their memory, for every moment of the recording: which process and
+ * which name a thread had, and what was mapped where.
+ *
+ * Records are taken in in the order of time. Asking is by time, too, and changes nothing, so any
+ * number of threads may ask while nobody adds. Limits: THREADS_MAX tasks, MAP_NODES_MAX mappings,
+ * ERAS_MAX changes; what finds no room is counted.
+ */
+#ifndef TACHO_RESOLVE_HISTORY_H
+#define TACHO_RESOLVE_HISTORY_H
+
+#include "perf/record.h"
+#include "profile/profile.h"
+#include "resolve/maps.h"
+#include "resolve/threads.h"
+#include "symbol/module.h"
+
+#define ERAS_MAX   (8u << 20)
+#define IMAGES_MAX (1u << 20)
+
+/* From here on, until the next era. */
+struct task_era {
+	uint64_t time_ns;
+	thread_id thread; /* in the profile: pid, tid and name */
+};
+
+struct space_era {
+	uint64_t time_ns;
+	uint32_t root; /* of its maps */
+};
+
+/* The memory of a process, or of the kernel. */
+struct space {
+	uint32_t pid;
+	bool tells_code; /* it writes down which code it makes, and when */
+	VEC(struct space_era) eras;
+};
+
+/* Code that is mapped somewhere: what its names will come from. */
+struct image {
+	struct module_request request; /* path and all belong to the history */
+	uint32_t key_pid;              /* whose alone it is; 0: everybody's */
+	string_id symbol;              /* all of it is this function; or none */
+	module_id module;              /* in the profile */
+	struct module *opened;         /* NULL: not yet */
+	bool announced;                /* on_jitdump() was told */
+};
+
+/* One mapping: an address of it lies in its image at `offset + (address - start)`; in images whose
+ * symbols have runtime addresses (kernel, perf maps) offset is start. */
+struct mapping {
+	uint64_t start, offset;
+	uint32_t image;
+};
+
+/* Code that a runtime will have made at that time; see jit_code.h. */
+struct coming_code {
+	uint64_t time_ns;
+	uint64_t length;
+	struct mapping mapping;
+	uint32_t pid;
+	uint32_t number; /* equal times keep the order of the file */
+};
+
+#define COMING_MAX (4u << 20)
+
+#define KERNEL_PID (~0u)
+
+struct history {
+	struct profile *profile;
+	struct threads threads;
+	VEC(VEC(struct task_era)) task_eras; /* by thread->number */
+	VEC(struct space) spaces;            /* [0]: the kernel */
+	struct slots space_slots;
+	struct maps maps;
+	VEC(struct mapping) mappings;
+	VEC(struct image) images;
+	struct slots image_slots;
+	uint32_t kernel_image;          /* of the kernel proper; 0: no record tells of it */
+	VEC(struct coming_code) coming; /* by time, from coming_at on */
+	size_t coming_at;
+	/* Told of each new file that a runtime writes its code into; may be NULL. */
+	void (*on_jitdump)(void *ctx, uint32_t image, uint32_t pid, uint64_t time_ns);
+	void *ctx;
+	uint64_t era_count;
+	uint64_t refused;
+};
+
+void history_init(struct history *h, struct profile *profile);
+void history_release(struct history *h);
+
+/* Takes in all that is not a sample. */
+void history_record(struct history *h, const struct record *r, uint64_t time_ns);
+
+/* Makes happen what was announced for that time or before. Before samples are looked up: records do
+ * it by themselves. */
+void history_catch_up(struct history *h, uint64_t time_ns);
+/* Announces code; history_sort_coming() after the last of them. */
+void history_expect(struct history *h, const struct coming_code *code);
+void history_sort_coming(struct history *h);
+
+/* The task at that time; number 0 if no record tells of it. */
+thread_id history_thread(const struct history *h, uint32_t tid, uint64_t time_ns);
+
+/* The set of maps of a process at that time. */
+uint32_t history_space(const struct history *h, uint32_t pid, uint64_t time_ns);
+uint32_t history_kernel(const struct history *h, uint64_t time_ns);
+
+/* When the first record told of the process; 0: it was there before, or is unknown. */
+uint64_t history_beginning(const struct history *h, uint32_t pid);
+
+/* From that time on it lies over what was there. For the kernel: KERNEL_PID. */
+void history_map(struct history *h, uint32_t pid, uint64_t time_ns, const struct mapping *mapping,
+		 uint64_t length);
+
+/* A task that only a sample tells of, added with the sample's time. */
+thread_id history_add_thread(struct history *h, uint32_t pid, uint32_t tid, uint64_t time_ns);
+
+#endif

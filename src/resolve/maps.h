@@ -1,0 +1,59 @@
+/*
+ * What was mapped where, at any time. A set of mappings is never changed: adding one gives a new set
+ * that shares all but a few nodes with the old one, so that every moment of a process's life can be
+ * asked, a fork costs nothing, and threads can look while nobody adds.
+ *
+ * A set is known by its root, a number; 0 is the empty set. Mappings of a set do not overlap: a new
+ * one cuts away what it covers. Sets are balanced by chance (treaps); the dice are seeded, because
+ * what is mapped comes from files.
+ */
+#ifndef TACHO_RESOLVE_MAPS_H
+#define TACHO_RESOLVE_MAPS_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Nodes of all sets together, 32 bytes each. Beyond it nothing is added, and counted. */
+#define MAP_NODES_MAX (16u << 20)
+
+struct map_node {
+	uint64_t start, end; /* runtime addresses */
+	uint32_t mapping;    /* the caller's number for it */
+	uint32_t left, right;
+	uint32_t dice;
+};
+
+struct maps {
+	VEC(struct map_node) nodes; /* [0] is unused */
+	uint64_t dice;
+	uint64_t refused;
+};
+
+void maps_init(struct maps *m);
+void maps_release(struct maps *m);
+
+/* The set @root with [start, end) → @mapping over it. */
+uint32_t maps_add(struct maps *m, uint32_t root, uint64_t start, uint64_t end, uint32_t mapping);
+
+/* False: nothing there. */
+static inline bool maps_find(const struct maps *m, uint32_t root, uint64_t address,
+			     uint32_t *ret_mapping)
+{
+	while (root) {
+		const struct map_node *n = &m->nodes.items[root];
+
+		if (address < n->start) {
+			root = n->left;
+		} else if (address < n->end) {
+			*ret_mapping = n->mapping;
+			return true;
+		} else {
+			root = n->right;
+		}
+	}
+	return false;
+}
+
+#endif

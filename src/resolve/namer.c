@@ -1,0 +1,366 @@
+#include "resolve/namer.h"
+#include "base/buf.h"
+#include "symbol/demangle.h"
+#include "symbol/dwarf.h"
+
+#include <pthread.h>
+#include <string.h>
+
+/* Fewer than this are not worth a thread. */
+#define FRAMES_A_THREAD   512
+#define NAMER_THREADS_MAX 64
+
+/* What was found for one frame, before it goes into the profile. */
+struct finding {
+	const struct symbol *symbol;  /* NULL: none */
+	const char *name;             /* as in the file */
+	uint32_t places, place_count; /* in the worker's list */
+};
+
+struct name_worker {
+	struct namer *namer;
+	size_t from, to; /* frames */
+	struct finding *findings;
+	VEC(struct dwarf_place) places;
+	pthread_t thread;
+};
+
+/* ---- looking up, by several threads ---- */
+
+/*
+ * The code that a signal handler returns to is never called: its first instruction is the return
+ * address. One less, which is right for callers, would be another function, or none.
+ */
+static bool returns_from_signal(const char *name)
+{
+	return !strcmp(name, "__restore_rt") || !strcmp(name, "__restore") ||
+	       !strcmp(name, "__kernel_rt_sigreturn");
+}
+
+static const struct symbol *find_symbol(struct module *m, uint64_t address, const char **ret_name)
+{
+	const struct symbol *s = module_symbol(m, address, ret_name);
+	const struct symbol *next;
+	const char *next_name;
+
+	if (s && s->end > address + 1)
+		return s;
+	next = module_symbol(m, address + 1, &next_name);
+	if (!next || next->start != address + 1 || !returns_from_signal(next_name))
+		return s;
+	*ret_name = next_name;
+	return next;
+}
+
+static struct module *module_of(struct namer *n, module_id module)
+{
+	uint32_t image = module.n < n->images.len ? n->images.items[module.n] : 0;
+
+	return image ? n->resolver->modules.items[image] : NULL;
+}
+
+static void find_places(struct name_worker *w, struct module *m, uint64_t address,
+			struct finding *f)
+{
+	struct dwarf_place places[DWARF_INLINE_DEPTH_MAX];
+	struct dwarf *d = module_dwarf(m);
+	size_t count = d ? dwarf_places(d, address, places, ARRAY_LEN(places)) : 0;
+
+	if (!count && module_line(m, address, &places[0].file, &places[0].line)) {
+		places[0].function = NULL;
+		places[0].inlined = false;
+		count = 1;
+	}
+	f->places = (uint32_t)w->places.len;
+	f->place_count = (uint32_t)count;
+	for (size_t i = 0; i < count; i++)
+		vec_push(&w->places, places[i]);
+}
+
+static void *look_up(void *ctx)
+{
+	struct name_worker *w = ctx;
+	const struct profile *p = w->namer->resolver->profile;
+	const struct resolve_options *o = w->namer->resolver->shared->options;
+
+	for (size_t i = w->from; i < w->to; i++) {
+		const struct profile_frame *frame = &p->frames.items[i];
+		struct module *m = frame->names ? NULL : module_of(w->namer, frame->module);
+		struct finding *f = &w->findings[i - w->from];
+
+		if (!m)
+			continue;
+		f->symbol = find_symbol(m, frame->address, &f->name);
+		if (o->lines || !o->no_inlines)
+			find_places(w, m, frame->address, f);
+	}
+	return NULL;
+}
+
+/* ---- into the profile ---- */
+
+static string_id readable(struct namer *n, const char *name)
+{
+	struct buf text = {};
+	string_id id;
+
+	if (n->resolver->shared->options->symbols.no_demangle || !demangle(name, &text))
+		return profile_string(n->resolver->profile, name);
+	id = profile_string_n(n->resolver->profile, text.s, text.len);
+	buf_release(&text);
+	return id;
+}
+
+static function_id function_of_symbol(struct namer *n, const struct symbol *s, const char *name,
+				      module_id module)
+{
+	struct profile *p = n->resolver->profile;
+	uint64_t hash = hash_mix(p->seed, (uintptr_t)s);
+	size_t at = slots_begin(&n->functions, hash);
+	struct profile_function f = {
+		.module = module, .start = s->start, .size = s->end - s->start, .named = true};
+	uint32_t number;
+
+	while ((number = slots_next(&n->functions, hash, &at)))
+		if (n->known.items[number - 1].symbol == s)
+			return n->known.items[number - 1].function;
+	f.name = readable(n, name);
+	f.kind = p->modules.items[module.n].kind;
+	vec_push(&n->known, (struct named_symbol){s, profile_function(p, &f)});
+	slots_add(&n->functions, hash, (uint32_t)n->known.len);
+	return n->known.items[n->known.len - 1].function;
+}
+
+/* "libx.so+0x12", one in graphs with all others of its module that have no name: "[libx.so]". */
+static function_id function_without_symbol(struct namer *n, const struct profile_frame *frame,
+					   struct resolve_report *report)
+{
+	struct profile *p = n->resolver->profile;
+	const struct profile_module *m = &p->modules.items[frame->module.n];
+	const char *name = profile_text(p, m->name);
+	struct profile_function f = {.module = frame->module, .kind = m->kind};
+	struct buf text = {};
+
+	if (frame->module.n == n->resolver->shared->nowhere.n) {
+		f.name = profile_string(p, "[unknown]");
+		return profile_function(p, &f);
+	}
+	report->unnamed_frames++;
+	buf_addf(&text, *name == '[' ? "%s" : "[%s]", name);
+	f.label = profile_string_n(p, text.s, text.len);
+	text.len = 0;
+	buf_addf(&text, "%s+0x%llx", profile_text(p, m->name), (unsigned long long)frame->address);
+	f.name = profile_string_n(p, text.s, text.len);
+	buf_release(&text);
+	f.start = frame->address;
+	return profile_function(p, &f);
+}
+
+static function_id function_inlined(struct namer *n, const char *name, module_id module)
+{
+	struct profile *p = n->resolver->profile;
+	struct profile_function f = {
+		.name = readable(n, name),
+		.module = module,
+		.kind = p->modules.items[module.n].kind,
+		.named = true,
+	};
+
+	return profile_function(p, &f);
+}
+
+static string_id file_id(struct namer *n, const char *file)
+{
+	return file ? profile_string(n->resolver->profile, file) : (string_id){};
+}
+
+/* All of the image is one function that the record named. */
+static function_id function_of_image(struct namer *n, const struct profile_frame *frame)
+{
+	const struct history *h = n->resolver->shared->history;
+	uint32_t image = frame->module.n < n->images.len ? n->images.items[frame->module.n] : 0;
+	struct profile_function f = {
+		.name = h->images.items[image].symbol,
+		.module = frame->module,
+		.kind = CODE_KERNEL,
+		.named = true,
+	};
+
+	return f.name.n ? profile_function(n->resolver->profile, &f) : (function_id){};
+}
+
+static function_id outermost(struct namer *n, const struct profile_frame *frame,
+			     const struct finding *f, const struct dwarf_place *places,
+			     struct resolve_report *report)
+{
+	function_id of_image;
+
+	if (f->symbol)
+		return function_of_symbol(n, f->symbol, f->name, frame->module);
+	if (f->place_count && places[0].function)
+		return function_inlined(n, places[0].function, frame->module);
+	of_image = function_of_image(n, frame);
+	return of_image.n ? of_image : function_without_symbol(n, frame, report);
+}
+
+static void take(struct namer *n, frame_id id, const struct finding *f,
+		 const struct dwarf_place *places, struct resolve_report *report)
+{
+	struct profile_frame frame = n->resolver->profile->frames.items[id.n];
+	bool no_inlines = n->resolver->shared->options->no_inlines;
+	struct frame_name names[DWARF_INLINE_DEPTH_MAX] = {};
+	uint32_t count = 1;
+
+	if (frame.names)
+		return;
+	names[0].function = outermost(n, &frame, f, places, report);
+	if (f->place_count) {
+		/* Without inlined functions the innermost line is where it really was. */
+		const struct dwarf_place *at = &places[no_inlines ? f->place_count - 1 : 0];
+
+		names[0].file = file_id(n, at->file);
+		names[0].line = at->line;
+	}
+	for (; !no_inlines && count < f->place_count; count++) {
+		const struct dwarf_place *at = &places[count];
+
+		names[count] = (struct frame_name){
+			.function = function_inlined(n, at->function ? at->function : "[inlined]",
+						     frame.module),
+			.file = file_id(n, at->file),
+			.line = at->line,
+			.inlined = true,
+		};
+	}
+	profile_name_frame(n->resolver->profile, id, names, count);
+}
+
+/* ---- all of it ---- */
+
+/* Opens what frames lie in, before the threads begin. */
+static void prepare_modules(struct namer *n)
+{
+	const struct history *h = n->resolver->shared->history;
+	struct profile *p = n->resolver->profile;
+	CLEANUP(free_ptr) bool *hit = xcalloc(p->modules.len, sizeof(*hit));
+
+	for (size_t i = n->named; i < p->frames.len; i++)
+		hit[p->frames.items[i].module.n] = true;
+	while (n->images.len < p->modules.len)
+		vec_push(&n->images, 0);
+	for (uint32_t i = 1; i < h->images.len; i++) {
+		module_id module = h->images.items[i].module;
+
+		if (!hit[module.n] || n->images.items[module.n])
+			continue;
+		n->images.items[module.n] = i;
+		resolver_module(n->resolver, i);
+	}
+}
+
+static unsigned worker_count(const struct namer *n, size_t frames)
+{
+	size_t count = n->resolver->shared->options->threads;
+
+	if (count > NAMER_THREADS_MAX)
+		count = NAMER_THREADS_MAX;
+	if (count > frames / FRAMES_A_THREAD)
+		count = frames / FRAMES_A_THREAD;
+	return count ? (unsigned)count : 1;
+}
+
+static void note_problems(struct namer *n)
+{
+	struct profile *p = n->resolver->profile;
+
+	for (uint32_t i = 1; i < n->images.len; i++) {
+		struct module *m = module_of(n, (module_id){i});
+
+		if (m && m->problem && !p->modules.items[i].problem.n)
+			p->modules.items[i].problem = profile_string(p, m->problem);
+	}
+}
+
+void namer_run(struct namer *n, struct resolve_report *report)
+{
+	struct profile *p = n->resolver->profile;
+	size_t first = n->named ? n->named : 1, count = p->frames.len - first;
+	unsigned workers = worker_count(n, count);
+	CLEANUP(free_ptr) struct name_worker *all = xcalloc(workers, sizeof(*all));
+
+	if (first >= p->frames.len)
+		return;
+	prepare_modules(n);
+	for (unsigned i = 0; i < workers; i++) {
+		struct name_worker *w = &all[i];
+
+		w->namer = n;
+		w->from = first + count * i / workers;
+		w->to = first + count * (i + 1) / workers;
+		w->findings = xcalloc(w->to - w->from, sizeof(*w->findings));
+		/* The first does its share here; one that cannot be started, too. */
+		if (i && pthread_create(&w->thread, NULL, look_up, w)) {
+			look_up(w);
+			w->thread = 0;
+		}
+	}
+	look_up(&all[0]);
+	for (unsigned i = 0; i < workers; i++) {
+		struct name_worker *w = &all[i];
+
+		if (i && w->thread)
+			pthread_join(w->thread, NULL);
+		for (size_t f = w->from; f < w->to; f++) {
+			const struct finding *found = &w->findings[f - w->from];
+
+			take(n, (frame_id){(uint32_t)f}, found, w->places.items + found->places,
+			     report);
+		}
+		free(w->findings);
+		vec_release(&w->places);
+	}
+	n->named = p->frames.len;
+	note_problems(n);
+}
+
+/* An image of the frame's module, opened. */
+static void prepare_module(struct namer *n, module_id module)
+{
+	const struct history *h = n->resolver->shared->history;
+
+	while (n->images.len <= module.n)
+		vec_push(&n->images, 0);
+	for (uint32_t i = 1; i < h->images.len && !n->images.items[module.n]; i++)
+		if (h->images.items[i].module.n == module.n) {
+			n->images.items[module.n] = i;
+			resolver_module(n->resolver, i);
+		}
+}
+
+void namer_frame(struct namer *n, frame_id frame, struct resolve_report *report)
+{
+	module_id module = n->resolver->profile->frames.items[frame.n].module;
+	struct finding finding = {};
+	struct name_worker w = {
+		.namer = n, .from = frame.n, .to = frame.n + 1, .findings = &finding};
+
+	if (!frame.n)
+		return;
+	if (module.n >= n->images.len || !n->images.items[module.n])
+		prepare_module(n, module);
+	look_up(&w);
+	take(n, frame, &finding, w.places.items, report);
+	vec_release(&w.places);
+}
+
+void namer_init(struct namer *n, struct resolver *resolver)
+{
+	*n = (struct namer){.resolver = resolver};
+}
+
+void namer_release(struct namer *n)
+{
+	slots_release(&n->functions);
+	vec_release(&n->known);
+	vec_release(&n->images);
+}

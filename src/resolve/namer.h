@@ -1,0 +1,31 @@
+/*
+ * Gives every frame of a profile its names, once for each address. Looking up is done by several
+ * threads; what they found is then put into the profile by one.
+ */
+#ifndef TACHO_RESOLVE_NAMER_H
+#define TACHO_RESOLVE_NAMER_H
+
+#include "resolve/resolver.h"
+
+struct namer {
+	struct resolver *resolver; /* for its modules */
+	size_t named;              /* frames that have been done */
+	struct slots functions;    /* symbols that have become functions */
+	VEC(struct named_symbol {
+		const struct symbol *symbol;
+		function_id function;
+	})
+	known;
+	VEC(uint32_t) images; /* by module: an image of it, 0: none */
+};
+
+void namer_init(struct namer *n, struct resolver *resolver);
+void namer_release(struct namer *n);
+
+/* Names all frames that were added since the last time. */
+void namer_run(struct namer *n, struct resolve_report *report);
+
+/* Names one frame, for those who need its names at once. */
+void namer_frame(struct namer *n, frame_id frame, struct resolve_report *report);
+
+#endif

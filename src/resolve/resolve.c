@@ -1,0 +1,338 @@
+#include "resolve/resolve.h"
+#include "base/clock.h"
+#include "perfdata/chunks.h"
+#include "resolve/analysis.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+
+/* ---- in the order of time ---- */
+
+static bool on_record(void *ctx, const struct stream_record *raw)
+{
+	return analysis_record(ctx, raw);
+}
+
+static int read_in_order(struct analysis *a, struct err *e)
+{
+	static const struct stream_visitor visitor = {.record = on_record};
+
+	return perfdata_read(a->file, &visitor, a, e);
+}
+
+/* ---- first what is not a sample, then all samples at once ---- */
+
+/* Records that are not samples, until all of them can be put into the order of time. */
+#define ASIDE_BYTES_MAX (512u << 20)
+
+struct aside {
+	uint64_t time_ns;
+	size_t offset; /* in bytes */
+	uint32_t event;
+};
+
+struct first_reading {
+	struct analysis *analysis;
+	struct chunk_list chunks;
+	VEC(struct aside) records;
+	VEC(unsigned char) bytes;
+	bool again; /* it cannot be done this way after all */
+};
+
+static bool on_first(void *ctx, const struct stream_record *raw)
+{
+	struct first_reading *f = ctx;
+	size_t size = raw->header->size, room = (size + 7) & ~(size_t)7;
+
+	chunks_note(&f->chunks, raw);
+	if (raw->header->type == PERF_RECORD_SAMPLE)
+		return !f->again;
+	if (!raw->event)
+		return true;
+	if (f->bytes.len + room > ASIDE_BYTES_MAX) {
+		f->again = true;
+		return false;
+	}
+	vec_push(&f->records, (struct aside){raw->time_ns, f->bytes.len, raw->event_index});
+	vec_reserve(&f->bytes, f->bytes.len + room);
+	memcpy(f->bytes.items + f->bytes.len, raw->header, size);
+	f->bytes.len += room;
+	return !f->again;
+}
+
+/* What stands between the records and is none; it also tells that records inside are compressed. */
+static void on_first_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint64_t *ret_skip)
+{
+	const struct perf_event_header *h = (const void *)bytes;
+	struct first_reading *f = ctx;
+
+	(void)file_offset;
+	if (*ret_skip || h->type == USER_COMPRESSED || h->type == USER_COMPRESSED2)
+		f->again = true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+	const struct aside *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->offset < y->offset ? -1 : x->offset > y->offset;
+}
+
+static void take_aside(struct first_reading *f)
+{
+	struct analysis *a = f->analysis;
+	const char *reason = "";
+
+	if (f->records.len)
+		qsort(f->records.items, f->records.len, sizeof(*f->records.items), by_time);
+	vec_each(&f->records, aside) {
+		const struct stream_event *event = &a->file->stream.events.items[aside->event];
+		struct record r;
+
+		if (record_decode(&event->layout, f->bytes.items + aside->offset, &r, &reason) < 0)
+			stream_damage(&a->file->stream, 0, "%s", reason);
+		else
+			history_record(&a->history, &r, aside->time_ns);
+	}
+	history_catch_up(&a->history, UINT64_MAX);
+	vec_release(&f->records);
+	vec_release(&f->bytes);
+}
+
+struct worker {
+	struct resolver resolver;
+	struct profile profile;
+	struct chunk_reader reader;
+	struct pool *pool;
+	pthread_t thread;
+	uint64_t damaged;
+	const char *reason;
+	bool unreadable; /* the file has become shorter */
+};
+
+struct pool {
+	struct analysis *analysis;
+	struct chunk_list *chunks;
+	size_t next;   /* chunk, taken by whoever is free */
+	uint64_t done; /* bytes */
+	struct worker *workers;
+	unsigned count;
+};
+
+static void resolve_chunk(struct worker *w)
+{
+	const struct stream *s = &w->pool->analysis->file->stream;
+	const struct perf_event_header *h;
+
+	while ((h = chunk_next(&w->reader))) {
+		const struct stream_event *event;
+		uint64_t time_ns;
+		uint32_t number;
+		struct record r;
+
+		if (h->type != PERF_RECORD_SAMPLE || !stream_locate(s, h, &number, &time_ns))
+			continue;
+		event = &s->events.items[number];
+		if (record_decode(&event->layout, h, &r, &w->reason) < 0) {
+			w->damaged++;
+			continue;
+		}
+		resolver_sample(&w->resolver, &r, event, number, time_ns,
+				analysis_weight(&r, event));
+	}
+}
+
+static void show_progress(struct pool *pool, uint64_t *next_ns)
+{
+	const struct analysis *a = pool->analysis;
+	uint64_t now = clock_now_ns();
+
+	if (!a->options.progress || now < *next_ns)
+		return;
+	*next_ns = now + 100 * NS_PER_MSEC;
+	a->options.progress(a->options.ctx,
+			    a->file->data_size + __atomic_load_n(&pool->done, __ATOMIC_RELAXED),
+			    2 * a->file->data_size);
+}
+
+static void *work(void *ctx)
+{
+	struct worker *w = ctx;
+	struct pool *pool = w->pool;
+	uint64_t next_ns = 0;
+
+	for (;;) {
+		size_t n = __atomic_fetch_add(&pool->next, 1, __ATOMIC_RELAXED);
+
+		if (n >= pool->chunks->chunks.len)
+			return NULL;
+		if (!chunk_open(&w->reader, pool->analysis->file, &pool->chunks->chunks.items[n]))
+			w->unreadable = true;
+		resolve_chunk(w);
+		__atomic_fetch_add(&pool->done, pool->chunks->chunks.items[n].size,
+				   __ATOMIC_RELAXED);
+		if (w == pool->workers)
+			show_progress(pool, &next_ns);
+	}
+}
+
+/* The first worker is ourselves, and writes into the profile itself. */
+static void run_workers(struct pool *pool)
+{
+	struct analysis *a = pool->analysis;
+	unsigned started = 1;
+
+	for (; started < pool->count; started++) {
+		struct worker *w = &pool->workers[started];
+
+		profile_init(&w->profile);
+		resolver_init(&w->resolver, &a->shared, &w->profile);
+		resolver_know_threads(&w->resolver);
+		w->pool = pool;
+		if (pthread_create(&w->thread, NULL, work, w)) {
+			resolver_release(&w->resolver);
+			profile_release(&w->profile);
+			break;
+		}
+	}
+	pool->workers[0].pool = pool;
+	pool->workers[0].resolver = a->resolver;
+	work(&pool->workers[0]);
+	a->resolver = pool->workers[0].resolver;
+	for (unsigned i = 1; i < started; i++)
+		pthread_join(pool->workers[i].thread, NULL);
+	resolver_deliver(&a->resolver, a->profile);
+	for (unsigned i = 1; i < started; i++) {
+		struct worker *w = &pool->workers[i];
+
+		resolver_deliver(&w->resolver, a->profile);
+		a->resolver.report.cut_stacks += w->resolver.report.cut_stacks;
+		resolver_release(&w->resolver);
+		profile_release(&w->profile);
+	}
+}
+
+static int resolve_samples(struct analysis *a, struct chunk_list *chunks, struct err *e)
+{
+	struct pool pool = {.analysis = a, .chunks = chunks, .count = a->options.threads};
+	uint64_t damaged = 0;
+	const char *reason = "";
+	bool unreadable = false;
+
+	if (pool.count > chunks->chunks.len)
+		pool.count = chunks->chunks.len ? (unsigned)chunks->chunks.len : 1;
+	pool.workers = xcalloc(pool.count, sizeof(*pool.workers));
+	resolver_know_threads(&a->resolver);
+	run_workers(&pool);
+	for (unsigned i = 0; i < pool.count; i++) {
+		struct worker *w = &pool.workers[i];
+
+		damaged += w->damaged;
+		if (w->damaged)
+			reason = w->reason;
+		unreadable |= w->unreadable;
+		chunk_reader_release(&w->reader);
+	}
+	free(pool.workers);
+	if (unreadable)
+		return err_set(e, EBADMSG, "%s has become shorter while it was read",
+			       a->file->path);
+	if (damaged)
+		return err_set(e, EBADMSG, "%s: %llu samples are damaged: %s", a->file->path,
+			       (unsigned long long)damaged, reason);
+	return 0;
+}
+
+/* Samples of groups are counted from one to the next; without times there is no order to restore. */
+static bool order_matters(const struct stream *s)
+{
+	vec_each(&s->events, event)
+		if ((event->attr.sample_type & PERF_SAMPLE_READ) || !event->attr.sample_id_all ||
+		    !(event->attr.sample_type & PERF_SAMPLE_TIME))
+			return true;
+	return false;
+}
+
+static int read_twice(struct analysis *a, bool *ret_again, struct err *e)
+{
+	static const struct stream_visitor visitor = {.record = on_first, .user = on_first_user};
+	struct first_reading first = {.analysis = a};
+	struct err samples_err = {};
+	int r, samples;
+
+	a->file->stream.unordered = true;
+	r = perfdata_read(a->file, &visitor, &first, e);
+	a->file->stream.unordered = false;
+	*ret_again = first.again;
+	if (first.again || (r < 0 && r != -EBADMSG)) {
+		vec_release(&first.records);
+		vec_release(&first.bytes);
+		chunks_release(&first.chunks);
+		return r;
+	}
+	chunks_finish(&first.chunks);
+	take_aside(&first);
+	samples = resolve_samples(a, &first.chunks, &samples_err);
+	chunks_release(&first.chunks);
+	if (r < 0 || samples == 0)
+		return r;
+	if (e)
+		*e = samples_err;
+	return samples;
+}
+
+/* ---- the whole ---- */
+
+static void first_progress(void *ctx, uint64_t done, uint64_t total)
+{
+	const struct analysis *a = ctx;
+
+	a->options.progress(a->options.ctx, done, a->twice ? 2 * total : total);
+}
+
+static void finish(struct analysis *a, struct resolve_report *ret)
+{
+	struct profile *p = a->profile;
+
+	analysis_name(a);
+	*ret = a->resolver.report;
+	ret->lost = p->lost;
+	vec_each(&p->events, event) {
+		ret->samples += event->samples;
+		ret->weight += event->weight;
+	}
+}
+
+int resolve_file(struct perfdata *file, struct modules *modules, const struct resolve_options *o,
+		 struct profile *profile, struct resolve_report *ret, struct err *e)
+{
+	struct analysis a;
+	bool again = false;
+	int r = analysis_init(&a, file, modules, o, profile, e);
+
+	*ret = (struct resolve_report){};
+	if (r < 0) {
+		analysis_release(&a);
+		return r;
+	}
+	if (o->progress) {
+		file->options.progress = first_progress;
+		file->options.ctx = &a;
+	}
+	a.twice = chunks_possible(file) && !order_matters(&file->stream);
+	if (a.twice)
+		r = read_twice(&a, &again, e);
+	if (again) {
+		perfdata_rewind(file);
+		a.twice = false;
+	}
+	a.shared.grows = !a.twice;
+	if (!a.twice)
+		r = read_in_order(&a, e);
+	finish(&a, ret);
+	analysis_release(&a);
+	return r;
+}

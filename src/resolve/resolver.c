@@ -1,0 +1,595 @@
+#include "resolve/resolver.h"
+#include "resolve/image.h"
+#include "unwind/lbr.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_STACK_DEFAULT 127
+#define FIRST_SLOTS       1024
+#define OWN_THREAD        (1u << 31)
+
+/* ---- frames ---- */
+
+struct module *resolver_module(struct resolver *r, uint32_t image)
+{
+	const struct image *i = &r->shared->history->images.items[image];
+
+	while (r->modules.len <= image)
+		vec_push(&r->modules, NULL);
+	if (!r->modules.items[image]) {
+		struct module_request request = i->request;
+
+		if (!request.build_id.size)
+			image_find_build_id(r->shared->facts, &request);
+		if (r->shared->facts->has_clock)
+			modules_set_recording(r->shared->modules, r->shared->facts->wall_ns,
+					      r->shared->facts->clock_ns);
+		r->modules.items[image] = modules_get(r->shared->modules, &request);
+	}
+	return r->modules.items[image];
+}
+
+/* The mapping at an address; kernel code that no record tells of belongs to the kernel proper. */
+static bool find_mapping(const struct history *h, const struct chain_step *step,
+			 uint32_t *ret_image, uint64_t *ret_offset)
+{
+	uint32_t n;
+
+	if (maps_find(&h->maps, step->root & ~KERNEL_ROOT, step->lookup, &n)) {
+		*ret_image = h->mappings.items[n].image;
+		*ret_offset = mapping_offset(&h->mappings.items[n], step->lookup);
+		return true;
+	}
+	*ret_image = h->kernel_image;
+	*ret_offset = step->lookup;
+	return (step->root & KERNEL_ROOT) && h->kernel_image;
+}
+
+static frame_id mark_frame(struct resolver *r, enum unwind_end end)
+{
+	const char *text = unwind_end_text(end);
+
+	if (!text)
+		return (frame_id){};
+	return profile_frame_named(r->profile, text, strlen(text), CODE_UNKNOWN);
+}
+
+static frame_id other_frame(struct resolver *r)
+{
+	static const char name[] = "[other]";
+
+	if (!r->other.n)
+		r->other = profile_frame_named(r->profile, name, sizeof(name) - 1, CODE_UNKNOWN);
+	return r->other;
+}
+
+static frame_id find_frame(struct resolver *r, const struct chain_step *step)
+{
+	const struct history *h = r->shared->history;
+	const struct resolve_options *o = r->shared->options;
+	uint32_t image;
+	uint64_t offset;
+
+	if (step->root == MARK_ROOT)
+		return mark_frame(r, (enum unwind_end)step->lookup);
+	/* Stacks of code without frame pointers are full of addresses that lead nowhere, hardly two of
+	 * them the same: they are one frame. */
+	if (!find_mapping(h, step, &image, &offset)) {
+		if (o->want_place)
+			return other_frame(r);
+		r->report.unmapped_frames++;
+		return profile_frame(r->profile, r->shared->nowhere, 0);
+	}
+	if (!o->no_names)
+		offset = module_address(resolver_module(r, image), offset, step->lookup);
+	if (o->want_place && !o->want_place(o->want_ctx, resolver_module(r, image), offset))
+		return other_frame(r);
+	return profile_frame(r->profile, h->images.items[image].module, offset);
+}
+
+static size_t frame_slot(const struct known_frames *k, uint64_t lookup, uint32_t root)
+{
+	size_t at = hash_mix(lookup ^ hash_seed(), root) & k->mask;
+
+	while (k->slots[at].frame.n && (k->slots[at].lookup != lookup || k->slots[at].root != root))
+		at = (at + 1) & k->mask;
+	return at;
+}
+
+static void grow_frames(struct known_frames *k)
+{
+	struct known_frames larger = {.count = k->count};
+	size_t room = k->slots ? k->mask + 1 : 0;
+
+	larger.mask = (room ? room * 2 : FIRST_SLOTS) - 1;
+	larger.slots = xcalloc(larger.mask + 1, sizeof(*larger.slots));
+	for (size_t i = 0; i < room; i++)
+		if (k->slots[i].frame.n)
+			larger.slots[frame_slot(&larger, k->slots[i].lookup, k->slots[i].root)] =
+				k->slots[i];
+	free(k->slots);
+	*k = larger;
+}
+
+frame_id resolver_frame(struct resolver *r, const struct chain_step *step)
+{
+	struct known_frames *k = &r->frames;
+	size_t at;
+	frame_id frame;
+
+	/* Finding a mapping again is cheaper than a table of places that nobody wants. */
+	if (r->shared->options->want_place)
+		return find_frame(r, step);
+	if (!k->slots || k->count * 2 > k->mask)
+		grow_frames(k);
+	at = frame_slot(k, step->lookup, step->root);
+	if (k->slots[at].frame.n)
+		return k->slots[at].frame;
+	frame = find_frame(r, step);
+	/* What leads nowhere would fill the table, and is soon found not to be there. */
+	if (frame.n && r->profile->frames.items[frame.n].module.n != r->shared->nowhere.n) {
+		k->slots[at] = (struct known_frame){step->lookup, step->root, frame};
+		k->count++;
+	}
+	return frame;
+}
+
+/* ---- chains ---- */
+
+static void add_step(struct resolver *r, uint64_t ip, bool caller, uint32_t root)
+{
+	/* A return address belongs to the call before it, which may be the last of its function. */
+	vec_push(&r->steps, (struct chain_step){ip, caller && ip ? ip - 1 : ip, root});
+}
+
+static unsigned max_stack(const struct resolver *r)
+{
+	return r->shared->options->max_stack ? r->shared->options->max_stack : MAX_STACK_DEFAULT;
+}
+
+/* The maps that a sample's addresses are looked up in. */
+struct chain_roots {
+	uint32_t user, kernel;
+};
+
+static struct chain_roots roots_of(const struct resolver *r, const struct record *sample,
+				   uint64_t time_ns)
+{
+	const struct history *h = r->shared->history;
+
+	return (struct chain_roots){
+		.user = history_space(h, sample->id.pid, time_ns),
+		.kernel = history_kernel(h, time_ns) | KERNEL_ROOT,
+	};
+}
+
+/*
+ * A recorded chain; false if it has a mark that no kernel sets: nothing of it can be trusted.
+ * @calls: in user code it has the calls themselves, not where they return to.
+ */
+static bool recorded_chain(struct resolver *r, const uint64_t *chain, uint64_t len, bool calls,
+			   const struct chain_roots *roots, bool *ret_has_user)
+{
+	uint32_t root = roots->user;
+	bool caller = false;
+
+	for (uint64_t i = 0; i < len && r->steps.len < max_stack(r); i++) {
+		uint64_t ip = chain[i];
+
+		if (ip < (uint64_t)PERF_CONTEXT_MAX) {
+			bool user = root == roots->user;
+
+			add_step(r, ip, caller && !(calls && user), root);
+			*ret_has_user |= user;
+			caller = true;
+			continue;
+		}
+		if (ip == (uint64_t)PERF_CONTEXT_KERNEL || ip == (uint64_t)PERF_CONTEXT_HV)
+			root = roots->kernel;
+		else if (ip == (uint64_t)PERF_CONTEXT_USER)
+			root = roots->user;
+		else
+			return false;
+		caller = false;
+	}
+	return true;
+}
+
+struct lookup_ctx {
+	struct resolver *resolver;
+	uint32_t root;
+};
+
+static struct module *find_module(void *ctx, uint64_t runtime_address, uint64_t *ret_address)
+{
+	const struct lookup_ctx *c = ctx;
+	const struct history *h = c->resolver->shared->history;
+	struct chain_step step = {.lookup = runtime_address, .root = c->root};
+	struct module *m;
+	uint64_t offset;
+	uint32_t image;
+
+	if (!find_mapping(h, &step, &image, &offset))
+		return NULL;
+	m = resolver_module(c->resolver, image);
+	*ret_address = module_address(m, offset, runtime_address);
+	return m;
+}
+
+static void unwound_chain(struct resolver *r, const struct sample *s, uint32_t root)
+{
+	struct lookup_ctx ctx = {r, root};
+	struct unwind_input in = {
+		.machine = r->shared->machine,
+		.regs = &s->regs_user,
+		.stack = &s->stack_user,
+		.space = {find_module, &ctx},
+	};
+	size_t limit = max_stack(r), room = limit > r->steps.len ? limit - r->steps.len : 0, count;
+	enum unwind_end end;
+
+	if (room > ARRAY_LEN(r->ips))
+		room = ARRAY_LEN(r->ips);
+	if (!room)
+		return;
+	if (!r->unwinder)
+		r->unwinder = unwinder_new();
+	end = unwind_stack(r->unwinder, &in, r->ips, room, &count);
+	for (size_t i = 0; i < count; i++)
+		add_step(r, r->ips[i], false, root);
+	if (unwind_end_text(end)) {
+		vec_push(&r->steps, (struct chain_step){.lookup = end, .root = MARK_ROOT});
+		r->report.cut_stacks++;
+	}
+}
+
+static bool is_kernel(uint16_t misc)
+{
+	uint16_t mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	return mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_HYPERVISOR;
+}
+
+void resolver_chain(struct resolver *r, const struct record *sample,
+		    const struct stream_event *event, uint64_t time_ns)
+{
+	struct chain_roots roots = roots_of(r, sample, time_ns);
+	const struct sample *s = &sample->sample;
+	const uint64_t *chain = s->chain;
+	uint64_t len = s->chain_len;
+	bool has_user = false, calls = s->branches.count && lbr_is_call_stack(&event->attr);
+
+	r->steps.len = 0;
+	if (calls) {
+		len = lbr_chain(s, r->ips, ARRAY_LEN(r->ips));
+		chain = r->ips;
+	}
+	if (!recorded_chain(r, chain, len, calls, &roots, &has_user))
+		r->steps.len = 0;
+	if (!has_user && (event->attr.sample_type & PERF_SAMPLE_STACK_USER) && s->regs_user.abi)
+		unwound_chain(r, s, roots.user);
+}
+
+/* What is sampled without a chain, or with one that cannot be used, is at least somewhere. */
+void resolver_leaf(struct resolver *r, const struct record *sample,
+		   const struct stream_event *event, uint64_t time_ns)
+{
+	struct chain_roots roots = roots_of(r, sample, time_ns);
+
+	r->steps.len = 0;
+	if (event->attr.sample_type & PERF_SAMPLE_IP)
+		add_step(r, sample->sample.ip, false,
+			 is_kernel(sample->misc) ? roots.kernel : roots.user);
+}
+
+/* ---- rows ---- */
+
+static size_t row_slot(const struct known_rows *k, uint64_t hash)
+{
+	size_t at = hash & k->mask;
+
+	while (k->slots[at].row && k->slots[at].hash != hash)
+		at = (at + 1) & k->mask;
+	return at;
+}
+
+static void grow_rows(struct known_rows *k)
+{
+	struct known_rows larger = {.count = k->count};
+	size_t room = k->slots ? k->mask + 1 : 0;
+
+	larger.mask = (room ? room * 2 : FIRST_SLOTS) - 1;
+	larger.slots = xcalloc(larger.mask + 1, sizeof(*larger.slots));
+	for (size_t i = 0; i < room; i++)
+		if (k->slots[i].row)
+			larger.slots[row_slot(&larger, k->slots[i].hash)] = k->slots[i];
+	free(k->slots);
+	*k = larger;
+}
+
+/* How many of the outermost steps are those of the last new chain: mostly all but a few. */
+static size_t steps_in_common(const struct resolver *r)
+{
+	const struct chain_step *a = r->steps.items + r->steps.len;
+	const struct chain_step *b = r->last.items + r->last.len;
+	size_t room = r->steps.len < r->last.len ? r->steps.len : r->last.len, common = 0;
+
+	while (common < room && a[-1].lookup == b[-1].lookup && a[-1].root == b[-1].root) {
+		common++;
+		a--;
+		b--;
+	}
+	return common;
+}
+
+/* Leaves r->steps empty: they have become the last chain. */
+static stack_id stack_of_steps(struct resolver *r)
+{
+	size_t common = steps_in_common(r), len = r->steps.len, last = r->last.len;
+	stack_id stack = common ? r->last_stacks.items[last - common] : (stack_id){};
+	chain_steps done = r->steps;
+
+	vec_reserve(&r->last_stacks, len);
+	memmove(r->last_stacks.items + len - common, r->last_stacks.items + last - common,
+		common * sizeof(stack_id));
+	for (size_t i = len - common; i-- > 0;) {
+		frame_id frame = resolver_frame(r, &done.items[i]);
+
+		if (frame.n)
+			stack = profile_stack(r->profile, stack, frame);
+		r->last_stacks.items[i] = stack;
+	}
+	r->last_stacks.len = len;
+	r->steps = r->last;
+	r->steps.len = 0;
+	r->last = done;
+	return stack;
+}
+
+/*
+ * Two different chains with the same hash of 64 seeded bits would be taken for one: among ten
+ * million different ones the chance of any is 1 in 400,000.
+ */
+static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys)
+{
+	uint64_t h = hash_mix(hash_seed() ^ ((uint64_t)keys->thread.n << 32 | keys->event.n),
+			      (uint64_t)keys->cpu << 32 | keys->bucket);
+
+	/* Where most places have become one, few rows are left, which the caches hold. */
+	if (r->shared->options->want_place)
+		vec_each(&r->steps, step)
+			h = hash_mix(h, resolver_frame(r, step).n);
+	else
+		vec_each(&r->steps, step)
+			h = hash_mix(h ^ step->root, step->lookup);
+	return h;
+}
+
+static uint32_t row_of(struct resolver *r, struct profile_row *keys)
+{
+	struct known_rows *k = &r->rows;
+	uint64_t hash = hash_of_steps(r, keys);
+	size_t at;
+
+	if (!k->slots || k->count * 2 > k->mask)
+		grow_rows(k);
+	at = row_slot(k, hash);
+	if (!k->slots[at].row) {
+		keys->stack = stack_of_steps(r);
+		k->slots[at] = (struct known_row){hash, profile_row(r->profile, keys)};
+		k->count += k->slots[at].row != 0;
+	}
+	return k->slots[at].row;
+}
+
+/* ---- samples ---- */
+
+static uint8_t ask_filter(const struct resolver *r, thread_id thread)
+{
+	const struct profile *p = r->shared->history->profile;
+	const struct profile_thread *t = &p->threads.items[thread.n];
+
+	return filter_task(&r->shared->filter, t->pid, t->tid, profile_text(p, t->comm)) ? 2 : 1;
+}
+
+void resolver_know_threads(struct resolver *r)
+{
+	const struct profile *p = r->shared->history->profile;
+
+	for (uint32_t n = (uint32_t)r->wanted.len; n < p->threads.len; n++)
+		vec_push(&r->wanted, n ? ask_filter(r, (thread_id){n}) : 1);
+}
+
+static bool wants_thread(struct resolver *r, thread_id thread)
+{
+	if (thread.n >= r->wanted.len)
+		resolver_know_threads(r);
+	return r->wanted.items[thread.n] == 2;
+}
+
+/* No record tells of the task. While others look at the history, it cannot be added there: our own
+ * profile keeps it, under a number that merging will change. */
+static thread_id unknown_thread(struct resolver *r, const struct record_id *id, uint64_t time_ns)
+{
+	char comm[24];
+	thread_id own;
+
+	if (r->shared->grows)
+		return history_add_thread(r->shared->history, id->pid, id->tid, time_ns);
+	snprintf(comm, sizeof(comm), ":%d", (int)id->tid);
+	own = profile_thread(r->profile, id->pid, id->tid, profile_string(r->profile, comm));
+	return (thread_id){own.n | OWN_THREAD};
+}
+
+static bool wants_unknown(const struct resolver *r, thread_id thread)
+{
+	const struct profile *p = r->profile;
+	const struct profile_thread *t = &p->threads.items[thread.n & ~OWN_THREAD];
+
+	return filter_task(&r->shared->filter, t->pid, t->tid, profile_text(p, t->comm));
+}
+
+static bool choose_thread(struct resolver *r, const struct record *sample, uint64_t time_ns,
+			  thread_id *ret)
+{
+	*ret = history_thread(r->shared->history, sample->id.tid, time_ns);
+	if (!ret->n)
+		*ret = unknown_thread(r, &sample->id, time_ns);
+	return ret->n & OWN_THREAD ? wants_unknown(r, *ret) : wants_thread(r, *ret);
+}
+
+static bool wants_event(struct resolver *r, const struct stream_event *event, uint32_t number)
+{
+	while (r->wanted_events.len <= number)
+		vec_push(&r->wanted_events, 0);
+	if (!r->wanted_events.items[number])
+		r->wanted_events.items[number] =
+			filter_event(&r->shared->filter, perfdata_event_name(event)) ? 2 : 1;
+	return r->wanted_events.items[number] == 2;
+}
+
+static void count_event(struct resolver *r, uint32_t event, uint64_t weight)
+{
+	while (r->events.len <= event)
+		vec_push(&r->events, (struct profile_event){});
+	r->events.items[event].samples++;
+	r->events.items[event].weight += weight;
+}
+
+void resolver_sample(struct resolver *r, const struct record *sample,
+		     const struct stream_event *event, uint32_t event_index, uint64_t time_ns,
+		     uint64_t weight)
+{
+	const struct resolve_options *o = r->shared->options;
+	struct profile_row keys = {.event = {event_index}};
+	struct profile_row *row;
+	uint32_t n;
+
+	if (!wants_event(r, event, event_index) || !filter_time(&r->shared->filter, time_ns) ||
+	    !filter_cpu(&r->shared->filter, sample->id.cpu))
+		return;
+	if (!choose_thread(r, sample, time_ns, &keys.thread))
+		return;
+	if (o->no_threads)
+		keys.thread = (thread_id){};
+	if (o->by_cpu)
+		keys.cpu = sample->id.cpu;
+	if (o->bucket_ns)
+		keys.bucket = (uint32_t)((time_ns - r->shared->base_ns) / o->bucket_ns);
+	if (!o->leaf_only)
+		resolver_chain(r, sample, event, time_ns);
+	if (o->leaf_only || !r->steps.len)
+		resolver_leaf(r, sample, event, time_ns);
+	count_event(r, event_index, weight);
+	if (!r->first_ns || time_ns < r->first_ns)
+		r->first_ns = time_ns;
+	if (time_ns > r->last_ns)
+		r->last_ns = time_ns;
+	n = row_of(r, &keys);
+	if (!n)
+		return;
+	row = &r->profile->rows.items[n - 1];
+	row->samples++;
+	row->weight += weight;
+}
+
+/* ---- several workers ---- */
+
+static frame_id *merge_frames(struct profile *to, const struct profile *from)
+{
+	frame_id *map = xcalloc(from->frames.len, sizeof(*map));
+
+	for (size_t i = 1; i < from->frames.len; i++) {
+		const struct profile_frame *f = &from->frames.items[i];
+		const struct profile_function *named;
+		const char *text;
+
+		if (!f->names) {
+			map[i] = profile_frame(to, f->module, f->address);
+			continue;
+		}
+		named = function_of(from, from->names.items[f->names].function);
+		text = profile_text(from, named->name);
+		map[i] = profile_frame_named(to, text, strlen(text), named->kind);
+	}
+	return map;
+}
+
+static stack_id *merge_stacks(struct profile *to, const struct profile *from,
+			      const frame_id *frames)
+{
+	stack_id *map = xcalloc(from->stacks.len, sizeof(*map));
+
+	for (size_t i = 1; i < from->stacks.len; i++) {
+		const struct profile_stack *s = &from->stacks.items[i];
+
+		map[i] = profile_stack(to, map[s->parent.n], frames[s->frame.n]);
+	}
+	return map;
+}
+
+static thread_id merge_thread(struct profile *to, const struct profile *from, thread_id thread)
+{
+	const struct profile_thread *t;
+
+	if (!(thread.n & OWN_THREAD))
+		return thread;
+	t = &from->threads.items[thread.n & ~OWN_THREAD];
+	return profile_thread(to, t->pid, t->tid, profile_string(to, profile_text(from, t->comm)));
+}
+
+static void merge_rows(struct profile *to, const struct profile *from)
+{
+	CLEANUP(free_ptr) frame_id *frames = merge_frames(to, from);
+	CLEANUP(free_ptr) stack_id *stacks = merge_stacks(to, from, frames);
+
+	vec_each(&from->rows, row) {
+		struct profile_row moved = *row;
+
+		moved.stack = stacks[row->stack.n];
+		moved.thread = merge_thread(to, from, row->thread);
+		profile_add(to, &moved);
+	}
+	to->refused += from->refused;
+}
+
+void resolver_deliver(struct resolver *from, struct profile *to)
+{
+	if (from->profile != to)
+		merge_rows(to, from->profile);
+	else
+		vec_each(&to->rows, row)
+			row->thread.n &= ~OWN_THREAD;
+	for (size_t i = 0; i < from->events.len && i < to->events.len; i++) {
+		to->events.items[i].samples += from->events.items[i].samples;
+		to->events.items[i].weight += from->events.items[i].weight;
+	}
+	from->events.len = 0;
+	if (from->first_ns && (!to->first_ns || from->first_ns < to->first_ns))
+		to->first_ns = from->first_ns;
+	if (from->last_ns > to->last_ns)
+		to->last_ns = from->last_ns;
+}
+
+/* ---- the whole ---- */
+
+void resolver_init(struct resolver *r, struct resolve_shared *shared, struct profile *profile)
+{
+	*r = (struct resolver){.shared = shared, .profile = profile};
+}
+
+void resolver_release(struct resolver *r)
+{
+	free(r->frames.slots);
+	free(r->rows.slots);
+	vec_release(&r->steps);
+	vec_release(&r->last);
+	vec_release(&r->last_stacks);
+	vec_release(&r->modules);
+	vec_release(&r->wanted);
+	vec_release(&r->wanted_events);
+	vec_release(&r->events);
+	if (r->unwinder)
+		unwinder_free(r->unwinder);
+}

@@ -1,0 +1,102 @@
+/*
+ * One worker's way from samples to rows of a profile. The history must know all up to the sample's
+ * time. What stacks have in common is found once: a chain of addresses that was seen before leads
+ * straight to its row.
+ *
+ * A resolver belongs to one thread and writes into its own profile, whose modules, threads and
+ * events are numbered as in the history's; resolver_deliver() brings several together.
+ */
+#ifndef TACHO_RESOLVE_RESOLVER_H
+#define TACHO_RESOLVE_RESOLVER_H
+
+#include "perf/stream.h"
+#include "resolve/filter.h"
+#include "resolve/history.h"
+#include "resolve/resolve.h"
+#include "unwind/unwind.h"
+
+/* What all workers of an analysis look at. */
+struct resolve_shared {
+	struct history *history;
+	struct modules *modules;
+	const struct resolve_options *options;
+	const struct perfdata_facts *facts;
+	struct filter filter;
+	uint64_t base_ns;  /* that buckets of time are counted from */
+	uint16_t machine;  /* EM_*, of the recorded machine */
+	module_id nowhere; /* stands for addresses in no mapping */
+	bool grows;        /* the history is added to while we resolve; then there is one worker */
+};
+
+/* One level of a chain, the leaf first. */
+struct chain_step {
+	uint64_t ip;     /* as recorded */
+	uint64_t lookup; /* the address to look up: of a caller, one inside its call instruction */
+	uint32_t root; /* the maps that it is looked up in; MARK_ROOT: `lookup` is an unwind_end */
+};
+
+typedef VEC(struct chain_step) chain_steps;
+
+#define MARK_ROOT   (~0u)
+#define KERNEL_ROOT (1u << 31) /* set in the roots of the kernel's maps */
+
+struct resolver {
+	struct resolve_shared *shared;
+	struct profile *profile; /* its own, or the history's */
+	chain_steps steps;
+	chain_steps last;          /* the last chain that was new, and */
+	VEC(stack_id) last_stacks; /* the stack that begins at each of its steps */
+	struct known_frames {
+		struct known_frame {
+			uint64_t lookup;
+			uint32_t root;
+			frame_id frame; /* 0: free */
+		} * slots;
+		size_t count, mask;
+	} frames;
+	struct known_rows {
+		struct known_row {
+			uint64_t hash; /* of all that makes the row */
+			uint32_t row;  /* + 1; 0: free */
+		} * slots;
+		size_t count, mask;
+	} rows;
+	frame_id other;               /* stands for all places that are not wanted; 0: none yet */
+	VEC(struct module *) modules; /* by image */
+	VEC(uint8_t) wanted;          /* by thread: 1 no, 2 yes */
+	VEC(uint8_t) wanted_events;   /* by event: 0 not asked, 1 no, 2 yes */
+	struct unwinder *unwinder;
+	uint64_t ips[1024]; /* that unwinding gives */
+	uint64_t first_ns, last_ns;
+	struct resolve_report report;
+	VEC(struct profile_event) events; /* totals */
+};
+
+void resolver_init(struct resolver *r, struct resolve_shared *shared, struct profile *profile);
+void resolver_release(struct resolver *r);
+
+/* Adds the sample to its row, unless the filter does not want it. */
+void resolver_sample(struct resolver *r, const struct record *sample,
+		     const struct stream_event *event, uint32_t event_index, uint64_t time_ns,
+		     uint64_t weight);
+
+/* The sample's chain, in r->steps; and the frame of a step. For those who print samples. */
+void resolver_chain(struct resolver *r, const struct record *sample,
+		    const struct stream_event *event, uint64_t time_ns);
+/* The sampled place alone, in r->steps. */
+void resolver_leaf(struct resolver *r, const struct record *sample,
+		   const struct stream_event *event, uint64_t time_ns);
+frame_id resolver_frame(struct resolver *r, const struct chain_step *step);
+
+/* Asks the filter for all tasks that there are, so that the history's profile need not be looked at
+ * while another worker adds to it. */
+void resolver_know_threads(struct resolver *r);
+
+/* Adds all that a worker has found since the last time to the history's profile, which may be its
+ * own: then only totals are to be added. */
+void resolver_deliver(struct resolver *from, struct profile *to);
+
+/* The module of an image, opened if need be. */
+struct module *resolver_module(struct resolver *r, uint32_t image);
+
+#endif
