@@ -328,6 +328,8 @@ static void kernel_from_a_copy(void **state)
 	(void)state;
 	assert_int_equal(fs_write_atomic(path, text, strlen(text)), 0);
 	m = modules_get(all, &r);
+	module_prepare(m);
+	module_prepare(m);
 	assert_null(m->problem);
 	/* It lay elsewhere when it was recorded. */
 	assert_int_equal(module_address(m, 0, 0xffffffffa1000150), 0xffffffff81000150);
