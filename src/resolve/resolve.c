@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "perfdata/chunks.h"
 #include "resolve/analysis.h"
+#include "resolve/image.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -40,6 +41,29 @@ struct first_reading {
 	bool again; /* it cannot be done this way after all */
 };
 
+static bool samples_kernel(const struct stream *s)
+{
+	vec_each(&s->events, event)
+		if (!event->attr.exclude_kernel)
+			return true;
+	return false;
+}
+
+/* The kernel's names take a while to be read, so that begins as soon as it is known which. */
+static void prepare_kernel(struct analysis *a, const struct stream_record *raw)
+{
+	const char *reason;
+	struct record r;
+
+	if (a->options.no_names || a->history.kernel_image || !samples_kernel(&a->file->stream) ||
+	    (raw->header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL ||
+	    record_decode(&raw->event->layout, raw->header, &r, &reason) < 0)
+		return;
+	image_of_mmap(&a->history, &r);
+	if (a->history.kernel_image)
+		module_prepare(resolver_module(&a->resolver, a->history.kernel_image));
+}
+
 static bool on_first(void *ctx, const struct stream_record *raw)
 {
 	struct first_reading *f = ctx;
@@ -48,6 +72,8 @@ static bool on_first(void *ctx, const struct stream_record *raw)
 	chunks_note(&f->chunks, raw->header, raw->file_offset);
 	if (!raw->event)
 		return true;
+	if (raw->header->type == PERF_RECORD_MMAP || raw->header->type == PERF_RECORD_MMAP2)
+		prepare_kernel(f->analysis, raw);
 	if (f->bytes.len + room > ASIDE_BYTES_MAX) {
 		f->again = true;
 		return false;
