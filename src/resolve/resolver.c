@@ -362,14 +362,14 @@ static void grow_rows(struct known_rows *k)
 /* How many of the outermost steps are those of the last new chain: mostly all but a few. */
 static size_t steps_in_common(const struct resolver *r)
 {
-	const struct chain_step *a = r->steps.items + r->steps.len;
-	const struct chain_step *b = r->last.items + r->last.len;
-	size_t room = r->steps.len < r->last.len ? r->steps.len : r->last.len, common = 0;
+	size_t len = r->steps.len, last = r->last.len, room = len < last ? len : last, common = 0;
 
-	while (common < room && a[-1].lookup == b[-1].lookup && a[-1].root == b[-1].root) {
-		common++;
-		a--;
-		b--;
+	for (; common < room; common++) {
+		const struct chain_step *a = &r->steps.items[len - 1 - common];
+		const struct chain_step *b = &r->last.items[last - 1 - common];
+
+		if (a->lookup != b->lookup || a->root != b->root)
+			break;
 	}
 	return common;
 }
@@ -382,8 +382,9 @@ static stack_id stack_of_steps(struct resolver *r)
 	chain_steps done = r->steps;
 
 	vec_reserve(&r->last_stacks, len);
-	memmove(r->last_stacks.items + len - common, r->last_stacks.items + last - common,
-		common * sizeof(stack_id));
+	if (common)
+		memmove(r->last_stacks.items + len - common,
+			r->last_stacks.items + last - common, common * sizeof(stack_id));
 	for (size_t i = len - common; i-- > 0;) {
 		frame_id frame = resolver_frame(r, &done.items[i]);
 
