@@ -29,9 +29,18 @@ static uint32_t descend(struct calltree *t, const struct calltree_options *o, ui
 			const struct frame_name *name)
 {
 	function_id f = o->as ? o->as[name->function.n] : name->function;
+	uint32_t key = f.n;
 
+<<<<<<< HEAD
+	if (o->keys)
+		key = o->keys[name - t->profile->names.items];
+	else if (o->by_name)
+		key = function_of(t->profile, f)->label.n;
+	return child_of(t, node, f, key, name->inlined && !o->join_inlined);
+=======
 	return child_of(t, node, f, o->by_name ? function_of(t->profile, f)->label.n : f.n,
 			name->inlined && !o->join_inlined);
+>>>>>>> flame
 }
 
 /* Down through all that a frame stands for, from its outermost function. */
@@ -65,12 +74,12 @@ static uint32_t back_through_frame(struct calltree *t, const struct calltree_opt
 static uint32_t root_of(struct calltree *t, const struct calltree_options *o,
 			const struct profile_row *row)
 {
-	struct frame_name name = {};
+	function_id f;
 
 	if (!o->root)
 		return 0;
-	name.function = o->root(o->ctx, row);
-	return descend(t, o, 0, &name);
+	f = o->root(o->ctx, row);
+	return child_of(t, 0, f, o->by_name ? function_of(t->profile, f)->label.n : f.n, false);
 }
 
 /*
@@ -132,29 +141,52 @@ struct rooted_row {
 	uint32_t root, row;
 };
 
-static int by_root(const void *a, const void *b)
-{
-	const struct rooted_row *x = a, *y = b;
+typedef VEC(struct rooted_row) rooted_rows;
 
-	if (x->root != y->root)
-		return x->root < y->root ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
+/*
+ * The rows of one root after those of another, otherwise in their order. Roots are the first nodes
+ * of the tree, so counting them is enough.
+ */
+static void order_by_root(rooted_rows *rows, size_t roots)
+{
+	uint32_t *place = xcalloc(roots + 2, sizeof(*place));
+	rooted_rows ordered = {};
+
+	vec_reserve(&ordered, rows->len);
+	vec_each(rows, row)
+		place[row->root + 1]++;
+	for (size_t i = 1; i <= roots; i++)
+		place[i] += place[i - 1];
+	vec_each(rows, row)
+		ordered.items[place[row->root]++] = *row;
+	ordered.len = rows->len;
+	free(place);
+	free(rows->items);
+	*rows = ordered;
+}
+
+static void choose_rows(struct calltree *t, const struct calltree_options *o, rooted_rows *rows)
+{
+	const struct profile *p = t->profile;
+
+	vec_reserve(rows, p->rows.len);
+	vec_each(&p->rows, row)
+		if (!o->want || o->want(o->ctx, row))
+			vec_push(rows, (struct rooted_row){root_of(t, o, row),
+							   (uint32_t)(row - p->rows.items)});
+	/* What is known of stacks holds for one root at a time. */
+	if (o->root)
+		order_by_root(rows, t->nodes.len);
 }
 
 void calltree_build(struct calltree *t, const struct profile *p, const struct calltree_options *o)
 {
 	struct known_nodes known = {};
-	VEC(struct rooted_row) rows = {};
+	rooted_rows rows = {};
 
 	*t = (struct calltree){.profile = p};
 	vec_push(&t->nodes, (struct call_node){});
-	vec_each(&p->rows, row)
-		if (!o->want || o->want(o->ctx, row))
-			vec_push(&rows, (struct rooted_row){root_of(t, o, row),
-							    (uint32_t)(row - p->rows.items)});
-	/* What is known of stacks holds for one root at a time. */
-	if (o->root && rows.len)
-		qsort(rows.items, rows.len, sizeof(*rows.items), by_root);
+	choose_rows(t, o, &rows);
 	known.node = xcalloc(p->stacks.len, sizeof(*known.node));
 	known.root = xcalloc(p->stacks.len, sizeof(*known.root));
 	vec_each(&rows, at) {

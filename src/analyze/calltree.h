@@ -15,7 +15,7 @@ struct call_node {
 	uint32_t parent;
 	uint32_t first_child, next_sibling; /* 0: none; siblings in no order until sorted */
 	function_id function;
-	uint32_t key; /* what merges: the function's number, or that of its label */
+	uint32_t key; /* what merges: number of the function or its label, or the caller's own */
 	bool inlined;
 	uint64_t self, total; /* weight */
 	uint64_t self_samples, total_samples;
@@ -33,6 +33,11 @@ struct calltree_options {
 	bool no_inlines;       /* inlined functions count as the one that they are inlined in */
 	bool join_inlined;     /* a function is one node, whether it was inlined there or not */
 	const function_id *as; /* by function: the one that stands for it; NULL: itself */
+<<<<<<< HEAD
+	/* What merges instead of the function, for each of profile.names; NULL: the function. */
+	const uint32_t *keys;
+=======
+>>>>>>> flame
 	/* A first level above the stacks: the name of the thread, say. NULL: none. */
 	function_id (*root)(void *ctx, const struct profile_row *row);
 	/* Which rows; NULL: all. */

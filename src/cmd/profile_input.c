@@ -1,4 +1,5 @@
 #include "cmd/profile_input.h"
+#include "analyze/jvm_stacks.h"
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/progress.h"
@@ -228,6 +229,8 @@ static int load_perfdata(const char *path, const struct resolve_options *o,
 	}
 	r = resolve_file(in->file, in->modules, &resolve, &in->profile, &in->report, e);
 	progress_clear(&bar);
+	if (r == 0 || r == -EBADMSG)
+		jvm_name_main(&in->profile);
 	/* What can be read was read: the damage is told at the end. */
 	if (r == -EBADMSG) {
 		in->damaged = true;
@@ -334,6 +337,14 @@ static void warn_modules(const struct profile_input *in, struct buf *b)
 			 (unsigned long long)(told - MODULES_TOLD));
 }
 
+static void warn_java(const struct profile_input *in, struct buf *b)
+{
+	CLEANUP(free_ptr) char *problem = jvm_stacks_problem(&in->profile);
+
+	if (problem)
+		buf_addf(b, "%s\n", problem);
+}
+
 void profile_input_warn(const struct profile_input *in, const char *command)
 {
 	CLEANUP(buf_release) struct buf b = {};
@@ -341,6 +352,7 @@ void profile_input_warn(const struct profile_input *in, const char *command)
 
 	warn_counts(in, &b);
 	warn_modules(in, &b);
+	warn_java(in, &b);
 	if (in->damaged)
 		buf_addf(&b, "%s; what can be read is shown\n", in->damage);
 	text_split(buf_str(&b), "\n", &lines);

@@ -39,7 +39,7 @@ void record_note(struct record_session *s, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_addv(&text, fmt, ap);
 	va_end(ap);
-	command_fail(0, "record: %s", buf_str(&text));
+	command_fail(0, "%s: %s", s->name ? s->name : "record", buf_str(&text));
 }
 
 static void on_progress(void *ctx, const struct record_counts *counts)
@@ -75,7 +75,7 @@ static void on_note(void *ctx, const char *text)
 	record_note(ctx, "%s", text);
 }
 
-/* Before it has started there may be more to say about it, see explain(). */
+/* Before it has started there may be more to say about it, see record_explain(). */
 static void on_error(void *ctx, const struct err *e)
 {
 	struct record_session *s = ctx;
@@ -212,7 +212,7 @@ static bool shows_progress(const struct record_session *s)
 	return s->term.tty && !s->o.quiet && (!s->plan.argv || !isatty(STDOUT_FILENO));
 }
 
-static void keep_command_line(struct record_session *s, const char *name, int argc, char **argv)
+void record_keep_command_line(struct record_session *s, const char *name, int argc, char **argv)
 {
 	vec_push(&s->whole_argv, xstrdup("tacho"));
 	vec_push(&s->whole_argv, xstrdup(name));
@@ -235,7 +235,7 @@ static int exit_status(const struct record_session *s, int r, const struct err *
 	return workload_exit_status(&w);
 }
 
-static void release(struct record_session *s)
+void record_release(struct record_session *s)
 {
 	vec_each(&s->whole_argv, arg)
 		free(*arg);
@@ -250,7 +250,7 @@ static void release(struct record_session *s)
 }
 
 /* Hardware events were refused in a machine without a PMU: that needs to be said once. */
-static void explain(struct record_session *s, struct err *e)
+void record_explain(struct record_session *s, struct err *e)
 {
 	CLEANUP(free_ptr) char *text = xstrdup(e->text);
 	bool hardware = false;
@@ -287,7 +287,7 @@ static int record(struct record_session *s, struct err *e)
 	r = recording_run(&s->plan, &s->summary, e);
 	erase_progress(s);
 	if (r < 0)
-		explain(s, e);
+		record_explain(s, e);
 	return r;
 }
 
@@ -300,7 +300,7 @@ static int run_record(const struct command *self, int argc, char **argv)
 	if (used < 0)
 		return status == EXIT_USAGE ? EXIT_TACHO_FAILED : status;
 	catalog_init(&s.catalog);
-	keep_command_line(&s, self->name, argc, argv);
+	record_keep_command_line(&s, self->name, argc, argv);
 	s.plan.argv = used < argc ? argv + used : NULL;
 	s.term = term_of(STDERR_FILENO);
 	r = record(&s, &e);
@@ -311,7 +311,7 @@ static int run_record(const struct command *self, int argc, char **argv)
 	if (r < 0 && s.started && !s.summary.exec_failed && !s.o.quiet)
 		print_summary(&s, &s.summary, true);
 	status = exit_status(&s, r, &e);
-	release(&s);
+	record_release(&s);
 	return status;
 }
 

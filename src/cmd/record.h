@@ -18,11 +18,13 @@ struct record_options {
 	const char *output, *ring, *level, *switch_output, *max_size, *overwrite;
 	bool calls, branches, address, weight, raw, no_samples, strict_freq;
 	bool switches, namespaces, cgroups;
+	bool no_jvm, no_keep;
 	bool quiet, ignored;
 	unsigned verbose, max_stack, delay_ms, timeout_ms, switch_max_files, threads;
 };
 
 struct record_session {
+	const char *name; /* of the command, for what it says; NULL: record */
 	struct record_options o;
 	struct catalog catalog;
 	struct event_list events;
@@ -32,6 +34,7 @@ struct record_session {
 	struct record_summary summary;
 	VEC(char *) whole_argv;
 	struct term term;
+	unsigned default_hz; /* 0: that of record */
 	bool no_pmu;  /* so the default event is another one */
 	bool drawn;   /* the progress line stands on the terminal */
 	bool started; /* so there is a file */
@@ -43,6 +46,15 @@ extern const struct option_def record_table_of_options[];
 
 /* Fills in events, filters, and all of the plan but the workload and the callbacks. */
 int record_make_plan(struct record_session *s, struct err *e);
+
+/* Adds what there is to say about events that were refused. */
+void record_explain(struct record_session *s, struct err *e);
+
+/* Lets go of all that making a plan took. */
+void record_release(struct record_session *s);
+
+/* The command line as it was typed, for the file's header. */
+void record_keep_command_line(struct record_session *s, const char *name, int argc, char **argv);
 
 /* A sentence for the user, unless he wants quiet. */
 void record_note(struct record_session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);

@@ -57,6 +57,11 @@ const struct option_def record_table_of_options[] = {
 	{'u', "uid", "USER", OPT_STR, AT(where.user), "all processes of a user"},
 	{'G', "cgroup", "NAME", OPT_STR, AT(where.cgroups), "only tasks in these cgroups"},
 	{'i', "no-inherit", NULL, OPT_FLAG, AT(where.no_inherit), "do not record child processes"},
+	{0, NULL, NULL, OPT_HEADING, 0, "Names for later"},
+	{0, "no-jvm", NULL, OPT_FLAG, AT(no_jvm),
+	 "leave Java alone: no JAVA_TOOL_OPTIONS for the command, running JVMs are not asked"},
+	{'N', "no-buildid-cache", NULL, OPT_FLAG, AT(no_keep),
+	 "copy nothing into the cache: neither programs of containers nor maps of JITs"},
 	{0, NULL, NULL, OPT_HEADING, 0, "When"},
 	{'D', "delay", "MS", OPT_UINT, AT(delay_ms),
 	 "take samples from MS milliseconds after the start on"},
@@ -87,7 +92,7 @@ const struct option_def record_table_of_options[] = {
 	{'P', "period", NULL, OPT_FLAG, AT(ignored), "period of each sample"},
 	{0, "sample-cpu", NULL, OPT_FLAG, AT(ignored), "CPU of each sample"},
 	{'B', "no-buildid", NULL, OPT_FLAG, AT(ignored), "files are not searched for build ids"},
-	{'N', "no-buildid-cache", NULL, OPT_FLAG, AT(ignored), "there is no cache of binaries"},
+	{0, "jvm", NULL, OPT_FLAG, AT(ignored), "Java is told and asked to name its code"},
 	{},
 };
 
@@ -159,7 +164,7 @@ static int choose_rate(struct record_session *s, struct err *e)
 	struct sampling_options *o = &s->plan.sampling;
 	uint64_t max = sampling_rate_max(), bare = 0;
 
-	o->freq_hz = DEFAULT_FREQ_HZ;
+	o->freq_hz = s->default_hz ? s->default_hz : DEFAULT_FREQ_HZ;
 	o->rate_chosen = s->o.freq || s->o.period;
 	if (s->o.freq && s->o.period)
 		return err_set(e, EINVAL, "choose one: a frequency (-F) or a period (-c)");
@@ -410,6 +415,8 @@ static void copy_plain(struct record_session *s)
 	s->plan.delay_ns = s->o.delay_ms * NS_PER_MSEC;
 	s->plan.timeout_ns = s->o.timeout_ms * NS_PER_MSEC;
 	s->plan.threads = s->o.threads;
+	s->plan.no_jvm = s->o.no_jvm;
+	s->plan.no_keep = s->o.no_keep;
 	s->plan.events = &s->events;
 	s->plan.catalog = &s->catalog;
 }

@@ -257,6 +257,7 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 		return true;
 	}
 	mark_unknown(&r, raw->event->attr.sample_type);
+	history_catch_up(&s->names.analysis.history, raw->time_ns);
 	if (s->o.dump)
 		script_dump(s, &r, raw);
 	else if (r.type == PERF_RECORD_SAMPLE)

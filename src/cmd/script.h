@@ -169,6 +169,7 @@ void script_json(struct script *s, const struct record *r, const struct stream_r
 void script_dump(struct script *s, const struct record *r, const struct stream_record *raw);
 void script_dump_user(struct script *s, const unsigned char *bytes, uint64_t file_offset);
 void script_header(struct script *s);
+void script_header_of(const struct perfdata *p, struct buf *out);
 
 /* Everything of @info->file, which is opened but not read, as one JSON document to @fd. */
 int script_document(struct info *info, int fd, struct err *e);

@@ -76,11 +76,9 @@ static void add_facts(struct buf *out, const struct perfdata_facts *f)
 	}
 }
 
-void script_header(struct script *s)
+void script_header_of(const struct perfdata *p, struct buf *out)
 {
-	const struct perfdata *p = s->data;
 	const struct perfdata_facts *f = &p->facts;
-	struct buf *out = &s->out;
 
 	buf_add(out, "# ========\n");
 	add_file(out, p);
@@ -107,4 +105,9 @@ void script_header(struct script *s)
 		if (!(p->features.present >> i & 1))
 			buf_addf(out, " %s", feature_name((enum feature)i));
 	buf_add(out, "\n# ========\n#\n");
+}
+
+void script_header(struct script *s)
+{
+	script_header_of(s->data, &s->out);
 }

@@ -85,7 +85,7 @@ static void make_texts(struct script_names *n, frame_id id)
 	struct frame_levels levels = {.first = (uint32_t)n->levels.len};
 	const struct profile_frame *frame;
 
-	naming_frame(&n->analysis.naming, id, &n->analysis.resolver.report);
+	namer_frame(&n->analysis.namer, id, &n->analysis.resolver.report);
 	frame = &n->profile.frames.items[id.n];
 	for (uint32_t i = frame->name_count; i-- > 0;) {
 		struct frame_text t = text_of(n, frame, &names_of(&n->profile, id)[i]);
@@ -138,6 +138,8 @@ void script_names_json(struct script_names *n, struct json *j, const struct reco
 	const struct resolver *resolver = &n->analysis.resolver;
 
 	script_names_chain(n, r, event, r->id.time_ns);
+	if (!resolver->steps.len)
+		resolver_leaf(&n->analysis.resolver, r, event, r->id.time_ns);
 	jw_key(j, "stack");
 	jw_open(j, '[');
 	for (size_t i = 0; i < resolver->steps.len && !(leaf_only && i); i++) {

@@ -1,12 +1,14 @@
 /* The collector's process: waits for rings, signals, its starter and the clock, until it is over. */
 #include "collect/recording.h"
 #include "base/clock.h"
+#include "collect/jvm.h"
 #include "collect/punctual.h"
 #include "collect/recorder.h"
 #include "collect/tree.h"
 #include "collect/workload.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -176,10 +178,15 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static uint64_t round_ns(const struct collector *c)
+{
+	return c->plan->round_ns ? c->plan->round_ns : ROUND_NS;
+}
+
 static int milliseconds_left(const struct collector *c)
 {
 	const struct recording_plan *plan = c->plan;
-	uint64_t now = clock_now_ns(), due = c->last_round_ns + ROUND_NS;
+	uint64_t now = clock_now_ns(), due = c->last_round_ns + round_ns(c);
 
 	if (plan->progress_ns)
 		due = earlier(due, c->last_progress_ns + plan->progress_ns);
@@ -230,7 +237,7 @@ static void look_at_clock(struct collector *c)
 		c->enabled = true;
 		sampling_enable(&c->recorder.sampling);
 	}
-	if (c->round_due || c->snapshot_due || progress || now >= c->last_round_ns + ROUND_NS)
+	if (c->round_due || c->snapshot_due || progress || now >= c->last_round_ns + round_ns(c))
 		do_round(c);
 	if (progress)
 		send_progress(c, now);
@@ -302,6 +309,18 @@ static int open_descriptors(struct collector *c, struct err *e)
 	return 0;
 }
 
+/* A workload must not write over the screen of who watches it, nor take his keys. */
+static void leave_terminal(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	for (int fd = STDIN_FILENO; null >= 0 && fd <= STDERR_FILENO; fd++)
+		if (isatty(fd))
+			dup2(null, fd);
+	if (null > STDERR_FILENO)
+		close(null);
+}
+
 static int open_all(struct collector *c, struct err *e)
 {
 	const struct recording_plan *plan = c->plan;
@@ -309,15 +328,19 @@ static int open_all(struct collector *c, struct err *e)
 	int r = 0;
 
 	c->target = plan->target;
+	if (plan->no_terminal)
+		leave_terminal();
 	if (plan->argv) {
-		bool to_stdout = !strcmp(plan->output.writer.path, "-");
+		bool to_stderr = plan->to_stderr || !strcmp(plan->output.writer.path, "-");
 
 		/* Before an older recording makes room for the one that will not be. */
 		if (!workload_exists(plan->argv[0])) {
 			c->summary.exec_failed = true;
 			return workload_cannot_run(plan->argv[0], ENOENT, e);
 		}
-		r = workload_spawn(&c->workload, plan->argv, to_stdout, e);
+		if (!plan->no_jvm)
+			jvm_set_environment();
+		r = workload_spawn(&c->workload, plan->argv, to_stderr, e);
 		c->summary.has_workload = r == 0;
 	}
 	if (r == 0 && plan->argv && !c->target.cpus.len && !c->target.tasks.len) {
@@ -362,6 +385,8 @@ static void finish(struct collector *c)
 		r = recorder_finish(&c->recorder, &e);
 	if (r < 0)
 		send_error(c, &e);
+	/* While a workload that we will end still runs: a JVM can be asked. */
+	recorder_keep(&c->recorder, c->hurried || c->orphaned);
 	c->summary.counts = c->recorder.counts;
 }
 

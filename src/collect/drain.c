@@ -1,6 +1,5 @@
 #include "collect/drain.h"
 #include "collect/punctual.h"
-#include "perf/record.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -88,10 +87,8 @@ static void look_at(struct drainer *t, const struct ring_view *view, size_t at, 
 		t->counts.throttled++;
 		break;
 	case PERF_RECORD_MMAP2:
-		if (!r.mmap.build_id)
-			break;
 		pthread_mutex_lock(&d->visiting);
-		d->visit(d->ctx, copy, size);
+		d->visit(d->ctx, &r, copy);
 		pthread_mutex_unlock(&d->visiting);
 		break;
 	default:

@@ -7,9 +7,10 @@
 #define TACHO_COLLECT_DRAIN_H
 
 #include "collect/recording.h"
+#include "perf/record.h"
 
-/* Told of each MMAP2 record with a build id; from one thread at a time. */
-typedef void (*mapping_visitor)(void *ctx, const void *record, size_t size);
+/* Told of each MMAP2 record, decoded and as it is; from one thread at a time. */
+typedef void (*mapping_visitor)(void *ctx, const struct record *r, const void *bytes);
 
 struct drain;
 

@@ -23,9 +23,14 @@ static void say_note(void *ctx, const char *text)
 	recorder_say(ctx, MESSAGE_NOTE, text);
 }
 
-static void on_mapping(void *ctx, const void *record, size_t size)
+static void on_mapping(void *ctx, const struct record *record, const void *bytes)
 {
-	build_id_table_see(((struct recorder *)ctx)->build_ids, record, size);
+	struct recorder *r = ctx;
+
+	if (record->mmap.build_id)
+		build_id_table_see(r->build_ids, bytes, record->size);
+	if (r->keeper)
+		keeper_see(r->keeper, record);
 }
 
 /* ---- opening ---- */
@@ -58,6 +63,22 @@ static int open_sink(struct recorder *r, unsigned threads, struct err *e)
 	return sink_new(&r->sink, &o, e);
 }
 
+/* Behind the sampling's, so that its rings come first where memory is short. */
+static void open_keeper(struct recorder *r)
+{
+	struct keeper_options o = {.target = &r->target,
+				   .topology = r->plan->sampling.topology,
+				   .ask_jvms = !r->plan->no_jvm,
+				   .told_jvms = !r->plan->no_jvm && r->workload};
+
+	if (r->plan->no_keep && r->plan->no_jvm)
+		return;
+	/* Without that clock nobody could find the copies. */
+	o.no_copies = !recorder_clock(r, &o.wall_ns, &o.clock_ns) || r->plan->no_keep;
+	r->keeper = keeper_new(&o);
+	keeper_start(r->keeper);
+}
+
 int recorder_open(struct recorder *r, const struct recording_plan *plan,
 		  const struct target *target, pid_t workload, struct channel *channel,
 		  struct err *e)
@@ -75,8 +96,10 @@ int recorder_open(struct recorder *r, const struct recording_plan *plan,
 	list_events(r);
 	r->build_ids = build_id_table_new();
 	result = recorder_add_features(r, e);
-	if (result == 0)
-		result = open_sink(r, threads, e);
+	if (result < 0)
+		return result;
+	open_keeper(r);
+	result = open_sink(r, threads, e);
 	return result < 0 ? result : drain_start(r->drain, r->sink, e);
 }
 
@@ -105,16 +128,6 @@ int recorder_snapshot(struct recorder *r, struct err *e)
 
 /* ---- the end ---- */
 
-/* A record as the kernel would write it for a tracking event: the trailer has IDENTIFIER last. */
-struct lost_record {
-	struct perf_event_header header;
-	uint64_t event_id, lost;
-	uint32_t pid, tid;
-	uint64_t time_ns;
-	uint32_t cpu, reserved;
-	uint64_t id;
-};
-
 /*
  * What the rings' own records have not said yet: they tell of a loss only with the next record that
  * fits. The kernel counts for each event, the rings for all of theirs. It is told as the rings do:
@@ -128,13 +141,7 @@ static int append_lost(struct recorder *r, struct err *e)
 	vec_each(&r->sampling.rows, row) {
 		uint64_t lost = sampling_lost(row), said = lost < told ? lost : told;
 		uint64_t id = row->ids.len ? row->ids.items[0] : 0;
-		struct lost_record record = {
-			.header = {.type = PERF_RECORD_LOST, .size = sizeof(record)},
-			.event_id = id,
-			.lost = lost - said,
-			.time_ns = clock_now_ns(),
-			.id = id,
-		};
+		struct lost_record record = lost_record_of(id, lost - said);
 
 		told -= said;
 		if (!record.lost)
@@ -172,6 +179,18 @@ int recorder_finish(struct recorder *r, struct err *e)
 	closed = sink_finish(r->sink, result < 0 ? NULL : e);
 	r->sink = NULL;
 	return result < 0 ? result : closed;
+}
+
+void recorder_keep(struct recorder *r, bool hurried)
+{
+	CLEANUP(strvec_release) strvec notes = {};
+
+	if (!r->keeper)
+		return;
+	keeper_finish(r->keeper, hurried, &notes);
+	r->keeper = NULL;
+	vec_each(&notes, note)
+		recorder_say(r, MESSAGE_NOTE, *note);
 }
 
 void recorder_close(struct recorder *r)

@@ -6,6 +6,7 @@
 #define TACHO_COLLECT_RECORDER_H
 
 #include "collect/drain.h"
+#include "collect/keeper.h"
 #include "perfdata/build_id_table.h"
 
 struct recorder {
@@ -17,6 +18,7 @@ struct recorder {
 	struct writer_event *events;
 	struct feature_set features;
 	struct build_id_table *build_ids;
+	struct keeper *keeper; /* NULL: nothing is kept */
 	struct record_counts counts;
 	struct channel *channel; /* is told which files are complete */
 	pid_t workload;          /* 0: none */
@@ -36,6 +38,10 @@ int recorder_snapshot(struct recorder *r, struct err *e);
 /* Stops the events, writes the rest and completes the file. */
 int recorder_finish(struct recorder *r, struct err *e);
 
+/* Keeps what will be gone later (keeper.h); the file is complete already. @hurried: nobody is
+ * asked. */
+void recorder_keep(struct recorder *r, bool hurried);
+
 void recorder_close(struct recorder *r);
 
 /* ---- recorder_file.c ---- */
@@ -43,6 +49,11 @@ void recorder_close(struct recorder *r);
 int recorder_begin_file(void *ctx, struct buf *out, struct err *e);
 void recorder_end_file(void *ctx, const struct sample_span *samples);
 int recorder_add_features(struct recorder *r, struct err *e);
+/* The moment by which the recording is known, on both clocks. */
+bool recorder_clock(const struct recorder *r, uint64_t *ret_wall_ns, uint64_t *ret_clock_ns);
+/* The keeper is told of everything that @records has of mappings. */
+void recorder_show_keeper(struct recorder *r, const struct perf_event_attr *attr,
+			  const struct buf *records);
 
 /* A text for the user. */
 void recorder_say(struct recorder *r, uint16_t type, const char *text);

@@ -15,6 +15,18 @@
 #define SYNTH_BYTES_MAX ((uint64_t)256 << 20)
 #define SYNTH_NS_MAX    (10 * NS_PER_SEC)
 
+bool recorder_clock(const struct recorder *r, uint64_t *ret_wall_ns, uint64_t *ret_clock_ns)
+{
+	const struct buf *section = &r->features.sections[FEATURE_CLOCK_DATA];
+	struct cursor c = cursor_of(section->s, section->len);
+
+	cursor_u32(&c); /* version */
+	cursor_u32(&c); /* which clock */
+	*ret_wall_ns = cursor_u64(&c);
+	*ret_clock_ns = cursor_u64(&c);
+	return !c.failed;
+}
+
 /* ---- what was there before ---- */
 
 static int take_records(void *ctx, const void *records, size_t size)
@@ -93,6 +105,27 @@ static const struct sampling_row *tracking_row(const struct recorder *r)
 	return found;
 }
 
+void recorder_show_keeper(struct recorder *r, const struct perf_event_attr *attr,
+			  const struct buf *records)
+{
+	struct layout layout;
+	size_t at = 0;
+
+	layout_init(&layout, attr);
+	while (r->keeper && records->len - at >= sizeof(struct perf_event_header)) {
+		const struct perf_event_header *header = (const void *)(records->s + at);
+		struct record record;
+		const char *reason;
+
+		if (header->size < sizeof(*header) || header->size > records->len - at)
+			return;
+		if (header->type == PERF_RECORD_MMAP2 &&
+		    record_decode(&layout, header, &record, &reason) == 0)
+			keeper_see(r->keeper, &record);
+		at += header->size;
+	}
+}
+
 int recorder_begin_file(void *ctx, struct buf *out, struct err *e)
 {
 	struct recorder *r = ctx;
@@ -116,6 +149,7 @@ int recorder_begin_file(void *ctx, struct buf *out, struct err *e)
 	if (result < 0)
 		return err_set(e, -result, "cannot describe the processes that run already");
 	build_id_table_see(r->build_ids, out->s, out->len);
+	recorder_show_keeper(r, &row->attr, out);
 	return 0;
 }
 

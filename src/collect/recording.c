@@ -2,7 +2,6 @@
 #include "collect/tree.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -10,9 +9,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct starter {
+struct recording {
 	const struct recording_plan *plan;
-	struct record_summary *out;
+	struct record_summary summary;
 	struct channel channel;
 	pid_t collector;
 	int signals_fd;
@@ -24,7 +23,7 @@ struct starter {
 
 /* ---- what the user says ---- */
 
-static void send_stop(struct starter *s, uint32_t signal, bool now)
+static void send_stop(struct recording *s, uint32_t signal, bool now)
 {
 	CLEANUP(buf_release) struct buf body = {};
 
@@ -32,8 +31,15 @@ static void send_stop(struct starter *s, uint32_t signal, bool now)
 	channel_send(&s->channel, MESSAGE_STOP, now ? STOP_NOW : 0, &body);
 }
 
+/* Now: the collector ends all that was started. A signal that ended only the workload itself would
+ * look like an end of its own, after which the rest is left alone. */
+void recording_stop(struct recording *s, bool now)
+{
+	send_stop(s, now ? 0 : SIGTERM, now);
+}
+
 /* A key press reaches the workload by itself; a signal meant for us is handed on. */
-static void handle_signal(struct starter *s)
+static void handle_signal(struct recording *s)
 {
 	struct signalfd_siginfo info;
 
@@ -47,7 +53,10 @@ static void handle_signal(struct starter *s)
 			bool key = info.ssi_code == SI_KERNEL && info.ssi_signo != SIGHUP;
 
 			s->stops++;
-			send_stop(s, key ? 0 : info.ssi_signo, s->stops > 1);
+			if (s->plan->stop_now)
+				recording_stop(s, true);
+			else
+				send_stop(s, key ? 0 : info.ssi_signo, s->stops > 1);
 			/* It does not listen: it may wait for a pipe that nobody reads. */
 			if (s->stops > 2)
 				kill(s->collector, SIGKILL);
@@ -57,7 +66,7 @@ static void handle_signal(struct starter *s)
 
 /* ---- what the collector says ---- */
 
-static void take_error(struct starter *s, struct cursor *body)
+static void take_error(struct recording *s, struct cursor *body)
 {
 	int code = (int)cursor_u32(body);
 	CLEANUP(free_ptr) char *text = body->failed ? NULL : text_get(body);
@@ -70,7 +79,7 @@ static void take_error(struct starter *s, struct cursor *body)
 		s->plan->on_error(s->plan->ctx, &s->error);
 }
 
-static void take_started(struct starter *s, struct cursor *body)
+static void take_started(struct recording *s, struct cursor *body)
 {
 	uint32_t events = cursor_u32(body), rings = cursor_u32(body);
 	uint64_t bytes = cursor_u64(body);
@@ -79,7 +88,7 @@ static void take_started(struct starter *s, struct cursor *body)
 		s->plan->on_started(s->plan->ctx, events, rings, bytes);
 }
 
-static void handle_message(struct starter *s, struct message *m)
+static void handle_message(struct recording *s, struct message *m)
 {
 	const struct recording_plan *plan = s->plan;
 	CLEANUP(free_ptr) char *text = NULL;
@@ -105,38 +114,54 @@ static void handle_message(struct starter *s, struct message *m)
 		take_error(s, &m->body);
 		break;
 	case MESSAGE_FINISHED:
-		s->finished = summary_get(&m->body, s->out);
+		s->finished = summary_get(&m->body, &s->summary);
 		if (s->finished && !s->error.code && plan->on_finished)
-			plan->on_finished(plan->ctx, s->out);
+			plan->on_finished(plan->ctx, &s->summary);
 		break;
 	default:
 		break; /* of a later version */
 	}
 }
 
-/* Until the collector closes its end. */
-static void listen_to(struct starter *s)
+void recording_fds(const struct recording *s, struct pollfd fds[RECORDING_FDS])
 {
-	struct pollfd fds[2] = {{.fd = s->channel.fd, .events = POLLIN},
-				{.fd = s->signals_fd, .events = POLLIN}};
-	struct message m;
-	int r = 0;
+	short out = s->channel.out.len ? POLLOUT : 0;
 
-	while (r >= 0) {
-		fds[0].events = POLLIN | (s->channel.out.len ? POLLOUT : 0);
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
-			return;
-		if (fds[1].revents)
-			handle_signal(s);
-		channel_flush(&s->channel);
-		while ((r = channel_receive(&s->channel, &m)) > 0)
-			handle_message(s, &m);
-	}
+	fds[0] = (struct pollfd){.fd = s->channel.fd, .events = (short)(POLLIN | out)};
+	fds[1] = (struct pollfd){.fd = s->signals_fd, .events = POLLIN};
+}
+
+/* False once the collector has closed its end. */
+bool recording_turn(struct recording *s)
+{
+	struct message m;
+	int r;
+
+	handle_signal(s);
+	channel_flush(&s->channel);
+	while ((r = channel_receive(&s->channel, &m)) > 0)
+		handle_message(s, &m);
+	return r >= 0;
+}
+
+void recording_snapshot(struct recording *s)
+{
+	channel_send(&s->channel, MESSAGE_SNAPSHOT, 0, NULL);
+}
+
+unsigned recording_stops(const struct recording *s)
+{
+	return s->stops;
+}
+
+pid_t recording_collector(const struct recording *s)
+{
+	return s->collector;
 }
 
 /* ---- the collector's life ---- */
 
-static int open_signals(struct starter *s, struct err *e)
+static int open_signals(struct recording *s, struct err *e)
 {
 	struct sigaction hangup;
 	sigset_t set;
@@ -156,7 +181,7 @@ static int open_signals(struct starter *s, struct err *e)
 	return 0;
 }
 
-static int fork_collector(struct starter *s, struct err *e)
+static int fork_collector(struct recording *s, struct err *e)
 {
 	int fds[2];
 
@@ -166,6 +191,8 @@ static int fork_collector(struct starter *s, struct err *e)
 	if (s->collector == 0) {
 		close(fds[0]);
 		close(s->signals_fd);
+		if (s->plan->has_starter_fd)
+			close(s->plan->starter_fd);
 		_exit(collector_main(s->plan, fds[1]));
 	}
 	close(fds[1]);
@@ -176,7 +203,7 @@ static int fork_collector(struct starter *s, struct err *e)
 }
 
 /* It has closed its end: then it ends, or has been ended. */
-static int bury_collector(struct starter *s, struct err *e)
+static int bury_collector(struct recording *s, struct err *e)
 {
 	int status = 0;
 
@@ -187,6 +214,9 @@ static int bury_collector(struct starter *s, struct err *e)
 	/* What it had started is ours now. */
 	tree_end(getpid(), false);
 	tree_reap(0);
+	if (WIFSIGNALED(status) && s->plan->output.kind == SINK_LIVE)
+		return err_set(e, EPIPE, "the collector was ended by signal %d (%s)",
+			       WTERMSIG(status), strsignal(WTERMSIG(status)));
 	if (WIFSIGNALED(status))
 		return err_set(e, EPIPE,
 			       "the collector was ended by signal %d (%s); '%s' can be read up to "
@@ -196,26 +226,62 @@ static int bury_collector(struct starter *s, struct err *e)
 	return err_set(e, EPIPE, "the collector ended too early (status %d)", WEXITSTATUS(status));
 }
 
-int recording_run(const struct recording_plan *plan, struct record_summary *ret, struct err *e)
+static void free_recording(struct recording *s)
 {
-	struct starter s = {.plan = plan, .out = ret, .signals_fd = -1, .channel = {.fd = -1}};
-	int r = open_signals(&s, e);
+	channel_release(&s->channel);
+	if (s->signals_fd >= 0)
+		close(s->signals_fd);
+	free(s);
+}
 
-	*ret = (struct record_summary){};
+static void listen_to(struct recording *s)
+{
+	struct pollfd fds[RECORDING_FDS];
+
+	do
+		recording_fds(s, fds);
+	while ((poll(fds, RECORDING_FDS, -1) >= 0 || errno == EINTR) && recording_turn(s));
+}
+
+int recording_start(struct recording **ret, const struct recording_plan *plan, struct err *e)
+{
+	struct recording *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	*s = (struct recording){.plan = plan, .signals_fd = -1, .channel = {.fd = -1}};
+	r = open_signals(s, e);
 	tree_adopt();
 	if (r == 0)
-		r = fork_collector(&s, e);
-	if (r == 0) {
-		listen_to(&s);
-		r = bury_collector(&s, e);
+		r = fork_collector(s, e);
+	if (r < 0) {
+		free_recording(s);
+		return r;
 	}
-	if (s.error.code) {
+	*ret = s;
+	return 0;
+}
+
+int recording_finish(struct recording *s, struct record_summary *ret, struct err *e)
+{
+	int r;
+
+	listen_to(s);
+	r = bury_collector(s, e);
+	*ret = s->summary;
+	if (s->error.code) {
 		if (e)
-			*e = s.error;
-		r = -s.error.code;
+			*e = s->error;
+		r = -s->error.code;
 	}
-	channel_release(&s.channel);
-	if (s.signals_fd >= 0)
-		close(s.signals_fd);
+	free_recording(s);
 	return r;
+}
+
+int recording_run(const struct recording_plan *plan, struct record_summary *ret, struct err *e)
+{
+	struct recording *s;
+	int r = recording_start(&s, plan, e);
+
+	*ret = (struct record_summary){};
+	return r < 0 ? r : recording_finish(s, ret, e);
 }

@@ -11,6 +11,8 @@
 #include "collect/sink.h"
 #include "perf/sampling.h"
 
+#include <poll.h>
+
 struct record_counts {
 	uint64_t samples, bytes;
 	uint64_t lost;      /* records that found no room */
@@ -38,7 +40,15 @@ struct recording_plan {
 	struct sink_options output; /* kind, path, level, limits; the rest is filled in */
 	uint64_t max_bytes;         /* 0: none */
 	uint64_t delay_ns, timeout_ns, progress_ns;
+	uint64_t round_ns;   /* rounds are at most so far apart; 0: a second */
+	bool no_terminal;    /* the workload gets /dev/null where it would get our terminal */
+	bool stop_now;       /* a signal ends it at once, with all that the workload started */
+	bool to_stderr;      /* its output goes there, because ours is needed */
+	bool has_starter_fd; /* then starter_fd, which the collector must not hold open */
+	int starter_fd;
 	unsigned threads;        /* that read the rings, 0: as it suits */
+	bool no_jvm;             /* Java is neither told nor asked anything */
+	bool no_keep;            /* nothing is copied into the cache */
 	char *const *whole_argv; /* command line, for the file; ended by NULL */
 	struct catalog *catalog;
 	/* Called by recording_run() in the starter's process. */
@@ -55,6 +65,27 @@ struct recording_plan {
 
 /* @ret is filled in as far as it is known even on failure. */
 int recording_run(const struct recording_plan *plan, struct record_summary *ret, struct err *e);
+
+/*
+ * The same step by step, for a starter that waits for other things, too: poll() what
+ * recording_fds() gives and call recording_turn() whenever it returns, until that is false.
+ * @plan must stay until recording_finish(), which frees always.
+ */
+struct recording;
+#define RECORDING_FDS 2
+
+int recording_start(struct recording **ret, const struct recording_plan *plan, struct err *e);
+void recording_fds(const struct recording *s, struct pollfd fds[RECORDING_FDS]);
+bool recording_turn(struct recording *s);
+/* As if the user had sent SIGTERM; @now: without waiting for the workload. */
+void recording_stop(struct recording *s, bool now);
+/* What memory holds goes to a file; on_switched tells its name. */
+void recording_snapshot(struct recording *s);
+/* How often a signal has asked for an end. */
+unsigned recording_stops(const struct recording *s);
+pid_t recording_collector(const struct recording *s);
+/* Waits until the collector has ended. */
+int recording_finish(struct recording *s, struct record_summary *ret, struct err *e);
 
 /* ---- the other side ---- */
 

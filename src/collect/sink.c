@@ -1,5 +1,6 @@
 /* What all sinks share, and the plain one: one file from beginning to end. */
 #include "collect/sink.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <time.h>
@@ -10,6 +11,36 @@ void span_widen(struct sample_span *span, uint64_t time_ns)
 		span->first_ns = time_ns;
 	if (time_ns > span->last_ns)
 		span->last_ns = time_ns;
+}
+
+struct lost_record lost_record_of(uint64_t event_id, uint64_t lost)
+{
+	return (struct lost_record){
+		.header = {.type = PERF_RECORD_LOST, .size = sizeof(struct lost_record)},
+		.event_id = event_id,
+		.lost = lost,
+		.time_ns = clock_now_ns(),
+		.id = event_id,
+	};
+}
+
+bool record_explains(uint32_t type)
+{
+	switch (type) {
+	case PERF_RECORD_MMAP:
+	case PERF_RECORD_MMAP2:
+	case PERF_RECORD_COMM:
+	case PERF_RECORD_FORK:
+	case PERF_RECORD_EXIT:
+	case PERF_RECORD_NAMESPACES:
+	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_BPF_EVENT:
+	case PERF_RECORD_CGROUP:
+	case PERF_RECORD_TEXT_POKE:
+		return true;
+	default:
+		return false;
+	}
 }
 
 /* ---- one file ---- */
@@ -146,6 +177,8 @@ int sink_new(struct sink **ret, const struct sink_options *options, struct err *
 		return sink_switch_new(ret, options, e);
 	case SINK_MEMORY:
 		return sink_memory_new(ret, options, e);
+	case SINK_LIVE:
+		return sink_live_new(ret, options, e);
 	case SINK_FILE:
 		break;
 	}

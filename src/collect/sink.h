@@ -15,6 +15,7 @@ enum sink_kind {
 	SINK_FILE,
 	SINK_SWITCH, /* a new file now and then */
 	SINK_MEMORY, /* only the last of it is kept */
+	SINK_LIVE,   /* to whoever watches, through writer.fd; the last of it is kept, too */
 };
 
 /* Times of the first and the last sample; zeros: there is none. */
@@ -31,6 +32,7 @@ struct sink_options {
 	uint64_t switch_bytes, switch_ns; /* 0: not by size, not by time */
 	unsigned switch_max_files;        /* 0: all are kept */
 	uint64_t keep_ns, keep_bytes;     /* of memory */
+	bool on_request;                  /* what memory holds goes when nobody has asked for it */
 	/* Records that every file begins with: for what was there before it. */
 	int (*begin)(void *ctx, struct buf *out, struct err *e);
 	/* Brings the features up to date before a file is closed. @samples: of those in it, NULL:
@@ -89,8 +91,25 @@ int output_finish(struct output *o, const struct sink_options *options,
 /* PATH.YYYYmmddHHMMSScc, as of now. */
 char *output_stamped(const char *path);
 
-/* sink_switch.c, sink_memory.c */
+/* Tells of samples that were dropped, as the kernel would for a tracking event: the trailer has
+ * IDENTIFIER last. */
+struct lost_record {
+	struct perf_event_header header;
+	uint64_t event_id, lost;
+	uint32_t pid, tid;
+	uint64_t time_ns;
+	uint32_t cpu, reserved;
+	uint64_t id;
+};
+
+struct lost_record lost_record_of(uint64_t event_id, uint64_t lost);
+
+/* Records of this type are needed to understand the samples behind them. */
+bool record_explains(uint32_t type);
+
+/* sink_switch.c, sink_memory.c, sink_live.c */
 int sink_switch_new(struct sink **ret, const struct sink_options *options, struct err *e);
 int sink_memory_new(struct sink **ret, const struct sink_options *options, struct err *e);
+int sink_live_new(struct sink **ret, const struct sink_options *options, struct err *e);
 
 #endif

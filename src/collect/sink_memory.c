@@ -60,25 +60,6 @@ static int memory_append(struct sink *sink, unsigned lane, const struct ring_vie
 	return 0;
 }
 
-static bool is_needed_later(uint32_t type)
-{
-	switch (type) {
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-	case PERF_RECORD_COMM:
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-	case PERF_RECORD_NAMESPACES:
-	case PERF_RECORD_KSYMBOL:
-	case PERF_RECORD_BPF_EVENT:
-	case PERF_RECORD_CGROUP:
-	case PERF_RECORD_TEXT_POKE:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void set_aside(struct memory_sink *s, const struct buf *records)
 {
 	struct perf_event_header header;
@@ -87,7 +68,7 @@ static void set_aside(struct memory_sink *s, const struct buf *records)
 		memcpy(&header, records->s + at, sizeof(header));
 		if (header.size < sizeof(header) || header.size > records->len - at)
 			return;
-		if (is_needed_later(header.type))
+		if (record_explains(header.type))
 			buf_add_mem(&s->aside, records->s + at, header.size);
 	}
 }
@@ -220,7 +201,7 @@ static int memory_finish(struct sink *sink, struct err *e)
 	struct memory_sink *s = (struct memory_sink *)sink;
 	int r = memory_round(sink, clock_now_ns(), e);
 
-	if (r == 0)
+	if (r == 0 && !sink->options.on_request)
 		r = write_file(s, sink->options.writer.path, e);
 	for (size_t i = s->oldest; i < s->rounds.len; i++)
 		free_round(s, &s->rounds.items[i]);

@@ -316,24 +316,24 @@ static int open_input(struct perfdata *p, const char *path, struct stat *ret_sta
 	return 0;
 }
 
-int perfdata_open(struct perfdata **ret, const char *path, const struct perfdata_options *options,
-		  struct err *e)
+static struct perfdata *new_perfdata(const char *name, const struct perfdata_options *options)
 {
 	struct perfdata *p = xcalloc(1, sizeof(*p));
-	struct stat st = {};
-	int r = 0;
 
-	p->path = xstrdup(!strcmp(path, "-") ? "standard input" : path);
+	p->fd = -1;
+	p->path = xstrdup(name);
 	if (options)
 		p->options = *options;
 	p->stream.unordered = p->options.unordered;
 	p->stream.order.whole = p->options.whole;
-	r = open_input(p, path, &st, e);
-	if (r == 0) {
-		p->seekable = S_ISREG(st.st_mode);
-		p->file_size = p->seekable ? (uint64_t)st.st_size : 0;
+	return p;
+}
+
+/* The header of what was opened; @r: what opening has said. */
+static int begin_reading(struct perfdata *p, int r, struct perfdata **ret, struct err *e)
+{
+	if (r == 0)
 		r = read_header(p, e);
-	}
 	if (r < 0) {
 		perfdata_close(p);
 		return r;
@@ -342,6 +342,27 @@ int perfdata_open(struct perfdata **ret, const char *path, const struct perfdata
 	p->header_damages = p->stream.damage_count;
 	*ret = p;
 	return 0;
+}
+
+int perfdata_open(struct perfdata **ret, const char *path, const struct perfdata_options *options,
+		  struct err *e)
+{
+	struct perfdata *p = new_perfdata(!strcmp(path, "-") ? "standard input" : path, options);
+	struct stat st = {};
+	int r = open_input(p, path, &st, e);
+
+	p->seekable = r == 0 && S_ISREG(st.st_mode);
+	p->file_size = p->seekable ? (uint64_t)st.st_size : 0;
+	return begin_reading(p, r, ret, e);
+}
+
+int perfdata_open_fd(struct perfdata **ret, int fd, const char *name,
+		     const struct perfdata_options *options, struct err *e)
+{
+	struct perfdata *p = new_perfdata(name, options);
+
+	p->fd = fd;
+	return begin_reading(p, 0, ret, e);
 }
 
 void perfdata_rewind(struct perfdata *p)

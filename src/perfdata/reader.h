@@ -57,6 +57,11 @@ struct perfdata {
 int perfdata_open(struct perfdata **ret, const char *path, const struct perfdata_options *options,
 		  struct err *e);
 
+/* The same from a descriptor in pipe form, which belongs to the reader from now on, also on failure.
+ * Opening waits for the first bytes. @name stands in sentences. */
+int perfdata_open_fd(struct perfdata **ret, int fd, const char *name,
+		     const struct perfdata_options *options, struct err *e);
+
 /*
  * Records to @visitor, whose `user` may be NULL. Fails (-EBADMSG) after the last readable one if the
  * file is damaged; p->stream.damages says where. Anything else that is negative is an I/O error.

@@ -112,10 +112,16 @@ static int open_path(struct writer *w, struct err *e)
 
 static int open_output(struct writer *w, struct err *e)
 {
-	bool out = !strcmp(w->options.path, "-");
+	bool out = w->options.path && !strcmp(w->options.path, "-");
 	struct stat st;
 	int r;
 
+	if (!w->options.path) {
+		w->path = xstrdup("a pipe");
+		w->fd = w->options.fd;
+		w->pipe = true;
+		return 0;
+	}
 	w->path = xstrdup(out ? "standard output" : w->options.path);
 	if (out) {
 		w->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);

@@ -27,6 +27,7 @@ struct writer_event {
 
 struct writer_options {
 	const char *path; /* "-": the pipe form to standard output */
+	int fd;           /* path NULL: the pipe form into this, which the writer closes */
 	const struct writer_event *events;
 	size_t event_count;
 	/* A pipe takes it at the beginning, a file at the end: it may grow until writer_finish(). */

@@ -1,4 +1,5 @@
 #include "resolve/analysis.h"
+#include "resolve/jit_code.h"
 
 #include <string.h>
 #include <sys/utsname.h>
@@ -58,7 +59,9 @@ int analysis_init(struct analysis *a, struct perfdata *file, struct modules *mod
 		.nowhere = profile_module(profile, "[unknown]", NULL, CODE_UNKNOWN),
 	};
 	resolver_init(&a->resolver, &a->shared, profile);
-	naming_init(&a->naming, &a->resolver);
+	a->history.on_jitdump = jit_code_announce;
+	a->history.ctx = a;
+	namer_init(&a->namer, &a->resolver);
 	analysis_add_events(a);
 	profile->bucket_ns = o->bucket_ns;
 	return filter_make(&a->shared.filter, &o->filter, &file->facts, e);
@@ -66,7 +69,7 @@ int analysis_init(struct analysis *a, struct perfdata *file, struct modules *mod
 
 void analysis_release(struct analysis *a)
 {
-	naming_release(&a->naming);
+	namer_release(&a->namer);
 	resolver_release(&a->resolver);
 	filter_release(&a->shared.filter);
 	history_release(&a->history);
@@ -110,6 +113,7 @@ bool analysis_record(struct analysis *a, const struct stream_record *raw)
 		stream_damage(&a->file->stream, raw->file_offset, "%s", reason);
 		return true;
 	}
+	history_catch_up(&a->history, raw->time_ns);
 	if (r.type != PERF_RECORD_SAMPLE)
 		history_record(&a->history, &r, raw->time_ns);
 	else if ((raw->event->attr.sample_type & PERF_SAMPLE_READ) && r.sample.read.has_id)
@@ -125,5 +129,5 @@ void analysis_name(struct analysis *a)
 	if (a->shared.grows)
 		resolver_deliver(&a->resolver, a->profile);
 	if (!a->options.no_names)
-		naming_run(&a->naming, &a->resolver.report);
+		namer_run(&a->namer, &a->resolver.report);
 }

@@ -13,7 +13,7 @@
 #define TACHO_RESOLVE_ANALYSIS_H
 
 #include "resolve/group_counts.h"
-#include "resolve/naming.h"
+#include "resolve/namer.h"
 
 struct analysis {
 	struct perfdata *file;
@@ -22,9 +22,10 @@ struct analysis {
 	struct history history;
 	struct resolve_shared shared;
 	struct resolver resolver;
-	struct naming naming;
+	struct namer namer;
 	struct group_counts counts;
-	bool twice; /* the file is read a second time, for its samples */
+	bool twice;        /* the file is read a second time, for its samples */
+	unsigned jitdumps; /* that were opened */
 };
 
 /* It must not move afterwards. */

@@ -134,6 +134,13 @@ uint32_t history_space(const struct history *h, uint32_t pid, uint64_t time_ns)
 	return s ? root_at(s, time_ns) : 0;
 }
 
+uint64_t history_beginning(const struct history *h, uint32_t pid)
+{
+	const struct space *s = find_space(h, pid);
+
+	return s && s->eras.len ? s->eras.items[0].time_ns : 0;
+}
+
 uint32_t history_kernel(const struct history *h, uint64_t time_ns)
 {
 	return root_at(&h->spaces.items[KERNEL_SPACE], time_ns);
@@ -159,6 +166,46 @@ void history_map(struct history *h, uint32_t pid, uint64_t time_ns, const struct
 			maps_add(&h->maps, current_root(s), mapping->start, end, number));
 }
 
+/* ---- what will be ---- */
+
+static int by_time(const void *a, const void *b)
+{
+	const struct coming_code *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+void history_expect(struct history *h, const struct coming_code *code)
+{
+	if (h->coming.len >= COMING_MAX) {
+		h->refused++;
+		return;
+	}
+	vec_push(&h->coming, *code);
+	h->coming.items[h->coming.len - 1].number = (uint32_t)h->coming.len;
+	get_space(h, code->pid)->tells_code = true;
+}
+
+void history_sort_coming(struct history *h)
+{
+	if (h->coming.len > h->coming_at)
+		qsort(h->coming.items + h->coming_at, h->coming.len - h->coming_at,
+		      sizeof(*h->coming.items), by_time);
+}
+
+void history_catch_up(struct history *h, uint64_t time_ns)
+{
+	while (h->coming_at < h->coming.len && h->coming.items[h->coming_at].time_ns <= time_ns) {
+		const struct coming_code *c = &h->coming.items[h->coming_at++];
+
+		history_map(h, c->pid, c->time_ns, &c->mapping, c->length);
+	}
+}
+
+/* ---- what is ---- */
+
 static bool is_kernel(uint16_t misc)
 {
 	return (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
@@ -169,6 +216,7 @@ static void take_mmap(struct history *h, const struct record *r, uint64_t time_n
 	const struct mmap_view *m = &r->mmap;
 	uint16_t mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;
 	struct mapping mapping = {.start = m->start, .offset = m->file_offset};
+	struct image *image;
 
 	/* Guests have kernels of their own, at the same addresses. */
 	if (mode == PERF_RECORD_MISC_GUEST_KERNEL || mode == PERF_RECORD_MISC_GUEST_USER)
@@ -178,9 +226,18 @@ static void take_mmap(struct history *h, const struct record *r, uint64_t time_n
 		h->refused++;
 		return;
 	}
-	if (image_has_runtime_addresses(&h->images.items[mapping.image]))
+	image = &h->images.items[mapping.image];
+	if (image_has_runtime_addresses(image))
 		mapping.offset = mapping.start;
+	/* Memory becomes executable when the code is in it: that must not hide what it was told to
+	 * be. */
+	if (image->request.kind == MODULE_PERF_MAP && get_space(h, m->pid)->tells_code)
+		return;
 	history_map(h, is_kernel(r->misc) ? KERNEL_PID : m->pid, time_ns, &mapping, m->length);
+	if (image->request.kind == MODULE_JITDUMP && !image->announced && h->on_jitdump) {
+		image->announced = true;
+		h->on_jitdump(h->ctx, mapping.image, m->pid, time_ns);
+	}
 }
 
 /* Code that the kernel made for itself: BPF programs, trampolines. */
@@ -210,6 +267,7 @@ static void take_fork(struct history *h, const struct record *r, uint64_t time_n
 
 void history_record(struct history *h, const struct record *r, uint64_t time_ns)
 {
+	history_catch_up(h, time_ns);
 	threads_record(&h->threads, r);
 	switch (r->type) {
 	case PERF_RECORD_COMM:
@@ -258,6 +316,7 @@ void history_release(struct history *h)
 	slots_release(&h->space_slots);
 	maps_release(&h->maps);
 	vec_release(&h->mappings);
+	vec_release(&h->coming);
 	images_release(h);
 	threads_release(&h->threads);
 }

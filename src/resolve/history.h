@@ -32,6 +32,7 @@ struct space_era {
 /* The memory of a process, or of the kernel. */
 struct space {
 	uint32_t pid;
+	bool tells_code; /* it writes down which code it makes, and when */
 	VEC(struct space_era) eras;
 };
 
@@ -42,6 +43,7 @@ struct image {
 	string_id symbol;              /* all of it is this function; or none */
 	module_id module;              /* in the profile */
 	struct module *opened;         /* NULL: not yet */
+	bool announced;                /* on_jitdump() was told */
 };
 
 /* One mapping: an address of it lies in its image at `offset + (address - start)`; in images whose
@@ -50,6 +52,17 @@ struct mapping {
 	uint64_t start, offset;
 	uint32_t image;
 };
+
+/* Code that a runtime will have made at that time; see jit_code.h. */
+struct coming_code {
+	uint64_t time_ns;
+	uint64_t length;
+	struct mapping mapping;
+	uint32_t pid;
+	uint32_t number; /* equal times keep the order of the file */
+};
+
+#define COMING_MAX (4u << 20)
 
 #define KERNEL_PID (~0u)
 
@@ -63,7 +76,12 @@ struct history {
 	VEC(struct mapping) mappings;
 	VEC(struct image) images;
 	struct slots image_slots;
-	uint32_t kernel_image; /* of the kernel proper; 0: no record tells of it */
+	uint32_t kernel_image;          /* of the kernel proper; 0: no record tells of it */
+	VEC(struct coming_code) coming; /* by time, from coming_at on */
+	size_t coming_at;
+	/* Told of each new file that a runtime writes its code into; may be NULL. */
+	void (*on_jitdump)(void *ctx, uint32_t image, uint32_t pid, uint64_t time_ns);
+	void *ctx;
 	uint64_t era_count;
 	uint64_t refused;
 };
@@ -74,12 +92,22 @@ void history_release(struct history *h);
 /* Takes in all that is not a sample. */
 void history_record(struct history *h, const struct record *r, uint64_t time_ns);
 
+/* Makes happen what was announced for that time or before. Before samples are looked up: records do
+ * it by themselves. */
+void history_catch_up(struct history *h, uint64_t time_ns);
+/* Announces code; history_sort_coming() after the last of them. */
+void history_expect(struct history *h, const struct coming_code *code);
+void history_sort_coming(struct history *h);
+
 /* The task at that time; number 0 if no record tells of it. */
 thread_id history_thread(const struct history *h, uint32_t tid, uint64_t time_ns);
 
 /* The set of maps of a process at that time. */
 uint32_t history_space(const struct history *h, uint32_t pid, uint64_t time_ns);
 uint32_t history_kernel(const struct history *h, uint64_t time_ns);
+
+/* When the first record told of the process; 0: it was there before, or is unknown. */
+uint64_t history_beginning(const struct history *h, uint32_t pid);
 
 /* From that time on it lies over what was there. For the kernel: KERNEL_PID. */
 void history_map(struct history *h, uint32_t pid, uint64_t time_ns, const struct mapping *mapping,

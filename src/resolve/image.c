@@ -144,6 +144,7 @@ uint32_t image_of_mmap(struct history *h, const struct record *r)
 		request.path = map_path;
 		request.pid = m->pid;
 		request.inode = 0;
+		request.begun_ns = history_beginning(h, m->pid);
 	} else if (request.kind == MODULE_JITDUMP) {
 		request.pid = m->pid;
 	}

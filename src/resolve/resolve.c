@@ -97,6 +97,7 @@ static void take_aside(struct first_reading *f)
 		else
 			history_record(&a->history, &r, aside->time_ns);
 	}
+	history_catch_up(&a->history, UINT64_MAX);
 	vec_release(&f->records);
 	vec_release(&f->bytes);
 }

@@ -16,7 +16,14 @@
 struct resolve_options {
 	struct symbol_options symbols;
 	struct sample_filter filter;
-	bool leaf_only;         /* no callers: a stack is the sampled place alone */
+	bool leaf_only;  /* no callers: a stack is the sampled place alone */
+	bool no_threads; /* rows are not split by thread */
+	/*
+	 * Which places matter; all others become one frame, "[other]", which is fast: they need no
+	 * rows and no names. NULL: all do. Called by several threads, once for each place or more.
+	 */
+	bool (*want_place)(void *ctx, struct module *m, uint64_t address);
+	void *want_ctx;
 	bool by_cpu;            /* rows are split by CPU, */
 	uint64_t bucket_ns;     /* by time */
 	unsigned max_stack;     /* 0: 127 */

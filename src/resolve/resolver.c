@@ -1,5 +1,6 @@
 #include "resolve/resolver.h"
 #include "resolve/image.h"
+#include "unwind/lbr.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -21,6 +22,9 @@ struct module *resolver_module(struct resolver *r, uint32_t image)
 
 		if (!request.build_id.size)
 			image_find_build_id(r->shared->facts, &request);
+		if (r->shared->facts->has_clock)
+			modules_set_recording(r->shared->modules, r->shared->facts->wall_ns,
+					      r->shared->facts->clock_ns);
 		r->modules.items[image] = modules_get(r->shared->modules, &request);
 	}
 	return r->modules.items[image];
@@ -51,9 +55,19 @@ static frame_id mark_frame(struct resolver *r, enum unwind_end end)
 	return profile_frame_named(r->profile, text, strlen(text), CODE_UNKNOWN);
 }
 
+static frame_id other_frame(struct resolver *r)
+{
+	static const char name[] = "[other]";
+
+	if (!r->other.n)
+		r->other = profile_frame_named(r->profile, name, sizeof(name) - 1, CODE_UNKNOWN);
+	return r->other;
+}
+
 static frame_id find_frame(struct resolver *r, const struct chain_step *step)
 {
 	const struct history *h = r->shared->history;
+	const struct resolve_options *o = r->shared->options;
 	uint32_t image;
 	uint64_t offset;
 
@@ -62,11 +76,15 @@ static frame_id find_frame(struct resolver *r, const struct chain_step *step)
 	/* Stacks of code without frame pointers are full of addresses that lead nowhere, hardly two of
 	 * them the same: they are one frame. */
 	if (!find_mapping(h, step, &image, &offset)) {
+		if (o->want_place)
+			return other_frame(r);
 		r->report.unmapped_frames++;
 		return profile_frame(r->profile, r->shared->nowhere, 0);
 	}
-	if (!r->shared->options->no_names)
+	if (!o->no_names)
 		offset = module_address(resolver_module(r, image), offset, step->lookup);
+	if (o->want_place && !o->want_place(o->want_ctx, resolver_module(r, image), offset))
+		return other_frame(r);
 	return profile_frame(r->profile, h->images.items[image].module, offset);
 }
 
@@ -100,6 +118,9 @@ frame_id resolver_frame(struct resolver *r, const struct chain_step *step)
 	size_t at;
 	frame_id frame;
 
+	/* Finding a mapping again is cheaper than a table of places that nobody wants. */
+	if (r->shared->options->want_place)
+		return find_frame(r, step);
 	if (!k->slots || k->count * 2 > k->mask)
 		grow_frames(k);
 	at = frame_slot(k, step->lookup, step->root);
@@ -127,26 +148,44 @@ static unsigned max_stack(const struct resolver *r)
 	return r->shared->options->max_stack ? r->shared->options->max_stack : MAX_STACK_DEFAULT;
 }
 
-/* The recorded chain; false if it has a mark that no kernel sets: nothing of it can be trusted. */
-static bool recorded_chain(struct resolver *r, const struct sample *s, uint32_t user_root,
-			   uint32_t kernel_root, bool *ret_has_user)
+/* The maps that a sample's addresses are looked up in. */
+struct chain_roots {
+	uint32_t user, kernel;
+};
+
+static struct chain_roots roots_of(const struct resolver *r, const struct record *sample,
+				   uint64_t time_ns)
 {
-	uint32_t root = user_root;
+	const struct history *h = r->shared->history;
+
+	return (struct chain_roots){
+		.user = history_space(h, sample->id.pid, time_ns),
+		.kernel = history_kernel(h, time_ns) | KERNEL_ROOT,
+	};
+}
+
+/* The recorded chain; @calls: of its user part the calls themselves, not where they return to. False if it has a mark that no kernel sets: nothing of it can be trusted. */
+static bool recorded_chain(struct resolver *r, const uint64_t *chain, uint64_t len, bool calls,
+			   const struct chain_roots *roots, bool *ret_has_user)
+{
+	uint32_t root = roots->user;
 	bool caller = false;
 
-	for (uint64_t i = 0; i < s->chain_len && r->steps.len < max_stack(r); i++) {
-		uint64_t ip = s->chain[i];
+	for (uint64_t i = 0; i < len && r->steps.len < max_stack(r); i++) {
+		uint64_t ip = chain[i];
 
 		if (ip < (uint64_t)PERF_CONTEXT_MAX) {
-			add_step(r, ip, caller, root);
-			*ret_has_user |= root == user_root;
+			bool user = root == roots->user;
+
+			add_step(r, ip, caller && !(calls && user), root);
+			*ret_has_user |= user;
 			caller = true;
 			continue;
 		}
 		if (ip == (uint64_t)PERF_CONTEXT_KERNEL || ip == (uint64_t)PERF_CONTEXT_HV)
-			root = kernel_root;
+			root = roots->kernel;
 		else if (ip == (uint64_t)PERF_CONTEXT_USER)
-			root = user_root;
+			root = roots->user;
 		else
 			return false;
 		caller = false;
@@ -195,7 +234,7 @@ static void unwound_chain(struct resolver *r, const struct sample *s, uint32_t r
 		r->unwinder = unwinder_new();
 	end = unwind_stack(r->unwinder, &in, r->ips, room, &count);
 	for (size_t i = 0; i < count; i++)
-		add_step(r, r->ips[i], i > 0, root);
+		add_step(r, r->ips[i], false, root);
 	if (unwind_end_text(end)) {
 		vec_push(&r->steps, (struct chain_step){.lookup = end, .root = MARK_ROOT});
 		r->report.cut_stacks++;
@@ -212,22 +251,33 @@ static bool is_kernel(uint16_t misc)
 void resolver_chain(struct resolver *r, const struct record *sample,
 		    const struct stream_event *event, uint64_t time_ns)
 {
-	const struct history *h = r->shared->history;
+	struct chain_roots roots = roots_of(r, sample, time_ns);
 	const struct sample *s = &sample->sample;
-	uint32_t user_root = history_space(h, sample->id.pid, time_ns);
-	uint32_t kernel_root = history_kernel(h, time_ns) | KERNEL_ROOT;
-	bool has_user = false;
+	const uint64_t *chain = s->chain;
+	uint64_t len = s->chain_len;
+	bool has_user = false, calls = lbr_is_call_stack(&event->attr);
 
 	r->steps.len = 0;
-	if (!r->shared->options->leaf_only) {
-		if (!recorded_chain(r, s, user_root, kernel_root, &has_user))
-			r->steps.len = 0;
-		if (!has_user && (event->attr.sample_type & PERF_SAMPLE_STACK_USER) &&
-		    s->regs_user.abi)
-			unwound_chain(r, s, user_root);
+	if (calls) {
+		len = lbr_chain(s, r->ips, ARRAY_LEN(r->ips));
+		chain = r->ips;
 	}
-	if (!r->steps.len && (event->attr.sample_type & PERF_SAMPLE_IP))
-		add_step(r, s->ip, false, is_kernel(sample->misc) ? kernel_root : user_root);
+	if (!recorded_chain(r, chain, len, calls, &roots, &has_user))
+		r->steps.len = 0;
+	if (!has_user && (event->attr.sample_type & PERF_SAMPLE_STACK_USER) && s->regs_user.abi)
+		unwound_chain(r, s, roots.user);
+}
+
+/* What is sampled without a chain, or with one that cannot be used, is at least somewhere. */
+void resolver_leaf(struct resolver *r, const struct record *sample,
+		   const struct stream_event *event, uint64_t time_ns)
+{
+	struct chain_roots roots = roots_of(r, sample, time_ns);
+
+	r->steps.len = 0;
+	if (event->attr.sample_type & PERF_SAMPLE_IP)
+		add_step(r, sample->sample.ip, false,
+			 is_kernel(sample->misc) ? roots.kernel : roots.user);
 }
 
 /* ---- rows ---- */
@@ -255,16 +305,42 @@ static void grow_rows(struct known_rows *k)
 	*k = larger;
 }
 
+/* How many of the outermost steps are those of the last new chain: mostly all but a few. */
+static size_t steps_in_common(const struct resolver *r)
+{
+	const struct chain_step *a = r->steps.items + r->steps.len;
+	const struct chain_step *b = r->last.items + r->last.len;
+	size_t room = r->steps.len < r->last.len ? r->steps.len : r->last.len, common = 0;
+
+	while (common < room && a[-1].lookup == b[-1].lookup && a[-1].root == b[-1].root) {
+		common++;
+		a--;
+		b--;
+	}
+	return common;
+}
+
+/* Leaves r->steps empty: they have become the last chain. */
 static stack_id stack_of_steps(struct resolver *r)
 {
-	stack_id stack = {};
+	size_t common = steps_in_common(r), len = r->steps.len, last = r->last.len;
+	stack_id stack = common ? r->last_stacks.items[last - common] : (stack_id){};
+	chain_steps done = r->steps;
 
-	for (size_t i = r->steps.len; i-- > 0;) {
-		frame_id frame = resolver_frame(r, &r->steps.items[i]);
+	vec_reserve(&r->last_stacks, len);
+	memmove(r->last_stacks.items + len - common, r->last_stacks.items + last - common,
+		common * sizeof(stack_id));
+	for (size_t i = len - common; i-- > 0;) {
+		frame_id frame = resolver_frame(r, &done.items[i]);
 
 		if (frame.n)
 			stack = profile_stack(r->profile, stack, frame);
+		r->last_stacks.items[i] = stack;
 	}
+	r->last_stacks.len = len;
+	r->steps = r->last;
+	r->steps.len = 0;
+	r->last = done;
 	return stack;
 }
 
@@ -272,13 +348,18 @@ static stack_id stack_of_steps(struct resolver *r)
  * Two different chains with the same hash of 64 seeded bits would be taken for one: among ten
  * million different ones the chance of any is 1 in 400,000.
  */
-static uint64_t hash_of_steps(const struct resolver *r, const struct profile_row *keys)
+static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys)
 {
 	uint64_t h = hash_mix(hash_seed() ^ ((uint64_t)keys->thread.n << 32 | keys->event.n),
 			      (uint64_t)keys->cpu << 32 | keys->bucket);
 
-	vec_each(&r->steps, step)
-		h = hash_mix(h ^ step->root, step->lookup);
+	/* Where most places have become one, few rows are left, which the caches hold. */
+	if (r->shared->options->want_place)
+		vec_each(&r->steps, step)
+			h = hash_mix(h, resolver_frame(r, step).n);
+	else
+		vec_each(&r->steps, step)
+			h = hash_mix(h ^ step->root, step->lookup);
 	return h;
 }
 
@@ -387,11 +468,16 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 		return;
 	if (!choose_thread(r, sample, time_ns, &keys.thread))
 		return;
+	if (o->no_threads)
+		keys.thread = (thread_id){};
 	if (o->by_cpu)
 		keys.cpu = sample->id.cpu;
 	if (o->bucket_ns)
 		keys.bucket = (uint32_t)((time_ns - r->shared->base_ns) / o->bucket_ns);
-	resolver_chain(r, sample, event, time_ns);
+	if (!o->leaf_only)
+		resolver_chain(r, sample, event, time_ns);
+	if (o->leaf_only || !r->steps.len)
+		resolver_leaf(r, sample, event, time_ns);
 	count_event(r, event_index, weight);
 	if (!r->first_ns || time_ns < r->first_ns)
 		r->first_ns = time_ns;
@@ -495,6 +581,8 @@ void resolver_release(struct resolver *r)
 	free(r->frames.slots);
 	free(r->rows.slots);
 	vec_release(&r->steps);
+	vec_release(&r->last);
+	vec_release(&r->last_stacks);
 	vec_release(&r->modules);
 	vec_release(&r->wanted);
 	vec_release(&r->wanted_events);

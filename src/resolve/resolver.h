@@ -35,13 +35,17 @@ struct chain_step {
 	uint32_t root; /* the maps that it is looked up in; MARK_ROOT: `lookup` is an unwind_end */
 };
 
+typedef VEC(struct chain_step) chain_steps;
+
 #define MARK_ROOT   (~0u)
 #define KERNEL_ROOT (1u << 31) /* set in the roots of the kernel's maps */
 
 struct resolver {
 	struct resolve_shared *shared;
 	struct profile *profile; /* its own, or the history's */
-	VEC(struct chain_step) steps;
+	chain_steps steps;
+	chain_steps last;          /* the last chain that was new, and */
+	VEC(stack_id) last_stacks; /* the stack that begins at each of its steps */
 	struct known_frames {
 		struct known_frame {
 			uint64_t lookup;
@@ -57,6 +61,7 @@ struct resolver {
 		} * slots;
 		size_t count, mask;
 	} rows;
+	frame_id other;               /* stands for all places that are not wanted; 0: none yet */
 	VEC(struct module *) modules; /* by image */
 	VEC(uint8_t) wanted;          /* by thread: 1 no, 2 yes */
 	VEC(uint8_t) wanted_events;   /* by event: 0 not asked, 1 no, 2 yes */
@@ -78,6 +83,9 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 /* The sample's chain, in r->steps; and the frame of a step. For those who print samples. */
 void resolver_chain(struct resolver *r, const struct record *sample,
 		    const struct stream_event *event, uint64_t time_ns);
+/* The sampled place alone, in r->steps. */
+void resolver_leaf(struct resolver *r, const struct record *sample,
+		   const struct stream_event *event, uint64_t time_ns);
 frame_id resolver_frame(struct resolver *r, const struct chain_step *step);
 
 /* Asks the filter for all tasks that there are, so that the history's profile need not be looked at

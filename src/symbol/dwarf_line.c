@@ -64,6 +64,20 @@ static int compare_rows(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
+/* Rows that the program did not give in order: one for an address is left. */
+static size_t sort_rows(struct line_row *rows, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(rows, count, sizeof(*rows), compare_rows);
+	for (size_t i = 0; i < count; i++) {
+		if (kept && rows[kept - 1].address == rows[i].address)
+			kept--;
+		rows[kept++] = rows[i];
+	}
+	return kept;
+}
+
 static void end_sequence(struct machine *m)
 {
 	struct line_table *t = m->t;
@@ -72,7 +86,7 @@ static void end_sequence(struct machine *m)
 	uint64_t highest = m->h.address_size == 4 ? UINT32_MAX - 1 : UINT64_MAX - 1;
 
 	if (count && !m->sorted)
-		qsort(rows, count, sizeof(*rows), compare_rows);
+		t->rows.len = m->first + (count = sort_rows(rows, count));
 	/* A function that the linker dropped stands at 0, or at one of the highest addresses. */
 	if (!count || !rows->address || rows->address >= highest || m->address <= rows->address) {
 		t->rows.len = m->first;
@@ -191,8 +205,7 @@ static struct line_table *read_lines(struct dwarf *d, const struct unit *u)
 		run_program(&m, &r);
 	else
 		dwarf_damage(d, "the header of a line program cannot be read");
-	if (start)
-		dwarf_spend(&d->line_budget, (size_t)(r.at - start));
+	dwarf_spend(&d->line_budget, (size_t)(r.at - start));
 	spans_flatten(&m.spans, &t->steps);
 	spans_release(&m.spans);
 	if (t->rows.len && t->rows.cap > t->rows.len) {

@@ -139,8 +139,7 @@ static void read_list(struct range_list *l, const struct value *v)
 			;
 	if (r.failed)
 		dwarf_damage(l->d, "a list of address ranges does not end");
-	if (start)
-		dwarf_spend(&l->d->range_budget, (size_t)(r.at - start) + 16);
+	dwarf_spend(&l->d->range_budget, (size_t)(r.at - start) + 16);
 }
 
 bool spans_add_die(struct dwarf *d, const struct unit *u, const struct die *die, struct spans *s,

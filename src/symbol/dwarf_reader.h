@@ -18,7 +18,8 @@ struct reader {
 /* From @offset to the end of the section; failed if that is outside. */
 static inline struct reader reader_at(struct dwarf_bytes section, uint64_t offset, bool swap)
 {
-	struct reader r = {.swap = swap};
+	static const unsigned char nothing[1];
+	struct reader r = {.at = nothing, .end = nothing, .swap = swap};
 
 	if (!section.data || offset > section.size) {
 		r.failed = true;

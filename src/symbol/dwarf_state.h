@@ -26,7 +26,7 @@
 #define DWARF_DIE_DEPTH_MAX   256        /* of entries inside of each other */
 #define DWARF_CHAIN_MAX       16         /* hops from a function to where its name stands */
 #define DWARF_SPANS_MAX       (4u << 20) /* of one unit, or of one function */
-#define DWARF_INDEX_SPANS_MAX (16u << 20)
+#define DWARF_INDEX_SPANS_MAX (8u << 20)
 #define DWARF_LINE_ROWS_MAX   (16u << 20)
 #define DWARF_LINE_FILES_MAX  (1u << 20)
 #define DWARF_PATH_MAX        16384

@@ -48,6 +48,8 @@ static void free_module(struct module *m)
 {
 	struct module_state *s = m->state;
 
+	if (m->unwind_tables)
+		m->unwind_tables_free(m->unwind_tables);
 	if (s->dwarf)
 		s->dwarf_free(s->dwarf);
 	elf_close(s->mini);
@@ -55,6 +57,7 @@ static void free_module(struct module *m)
 	elf_close(s->debug);
 	elf_close(s->core);
 	elf_close(s->elf);
+	jitdump_close(s->jitdump);
 	free(s->elf_bytes);
 	free(s->mini_bytes);
 	symtab_release(&s->own_names);
@@ -76,6 +79,7 @@ void modules_free(struct modules *all)
 		free_module(*m);
 	vec_release(&all->list);
 	free(all->slots);
+	free(all->jit_dir);
 	module_release_kernels(all);
 	pthread_mutex_destroy(&all->lock);
 	free(all);
@@ -168,6 +172,10 @@ static void open_module(struct module *m)
 	case MODULE_KERNEL_PART:
 		module_open_kernel(m);
 		break;
+	case MODULE_PERF_MAP:
+	case MODULE_JITDUMP:
+		module_open_jit(m);
+		break;
 	default:
 		break;
 	}
@@ -243,6 +251,10 @@ static void load_names(struct module *m)
 	case MODULE_KERNEL_PART:
 		module_load_kernel_names(m);
 		break;
+	case MODULE_PERF_MAP:
+	case MODULE_JITDUMP:
+		module_load_jit_names(m);
+		break;
 	default:
 		break;
 	}
@@ -287,11 +299,36 @@ struct elf_file *module_debug_elf(struct module *m)
 	return s->debug ? s->debug : s->elf;
 }
 
+static bool locked_section(struct module *m, struct elf_file *f, const char *name,
+			   struct elf_section *ret)
+{
+	bool found;
+
+	if (!f)
+		return false;
+	pthread_mutex_lock(&m->state->lock);
+	found = elf_section(f, name, ret) && ret->data;
+	pthread_mutex_unlock(&m->state->lock);
+	return found;
+}
+
+bool module_section(struct module *m, const char *name, struct elf_section *ret)
+{
+	return locked_section(m, module_elf(m), name, ret);
+}
+
+bool module_debug_section(struct module *m, const char *name, struct elf_section *ret)
+{
+	return locked_section(m, module_debug_elf(m), name, ret);
+}
+
 size_t module_code(struct module *m, uint64_t address, void *to, size_t size)
 {
 	struct module_state *s = m->state;
 
 	if (m->kind == MODULE_KERNEL || m->kind == MODULE_KERNEL_PART)
 		return module_kernel_code(m, address, to, size);
+	if (s->jitdump)
+		return jitdump_bytes(s->jitdump, address, to, size);
 	return s->elf ? elf_read_address(s->elf, address, to, size) : 0;
 }

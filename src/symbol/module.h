@@ -19,6 +19,7 @@
 #include "symbol/symtab.h"
 
 struct dwarf;
+struct jitdump;
 struct unwind_tables;
 
 enum module_kind {
@@ -48,6 +49,7 @@ struct module_request {
 	uint32_t pid_inside; /* in its pid namespace, for perf maps; 0: the same */
 	uint64_t start;      /* of the mapping: for map_files, and for the kernel its _text */
 	uint64_t length, inode;
+	uint64_t begun_ns; /* of the process, by the recording's clock; 0: before it, or unknown */
 	uint64_t kernel_text; /* runtime address of _text when recorded; 0: unknown */
 };
 
@@ -69,8 +71,16 @@ struct modules; /* all of an analysis, each once */
 struct modules *modules_new(const struct symbol_options *options);
 void modules_free(struct modules *all);
 
+/*
+ * By what moment the recording is known (its CLOCK_DATA): says where the recorder has put maps of
+ * JITs, and how old they may be. Before modules are opened; a second time changes nothing.
+ */
+void modules_set_recording(struct modules *all, uint64_t wall_ns, uint64_t clock_ns);
+
 /* Never NULL. The same request gives the same module. Does not read more than needed to open. */
 struct module *modules_get(struct modules *all, const struct module_request *request);
+/* One that was got before, by its path and its build id in hexadecimal (empty: any); or NULL. */
+struct module *modules_find(struct modules *all, const char *path, const char *build_id);
 
 /*
  * Where in the module a runtime address lies: file_offset is that of the mapping's page offset
@@ -85,9 +95,18 @@ const struct symbol *module_symbol(struct module *m, uint64_t address, const cha
 /* Debug information, or NULL: there is none. */
 struct dwarf *module_dwarf(struct module *m);
 
-/* The ELF file and the one with debug sections (may be the same); NULL: none. For unwind tables. */
+/* The line of code that a runtime has made, where no DWARF can tell it. */
+bool module_line(struct module *m, uint64_t address, const char **ret_file, uint32_t *ret_line);
+/* NULL: it is no such file, or cannot be read. */
+const struct jitdump *module_jitdump(struct module *m);
+
+/* The ELF file and the one with debug sections (may be the same); NULL: none. */
 struct elf_file *module_elf(struct module *m);
 struct elf_file *module_debug_elf(struct module *m);
+
+/* A section of the one or the other with its bytes. False: there is none, or it has no bytes. */
+bool module_section(struct module *m, const char *name, struct elf_section *ret);
+bool module_debug_section(struct module *m, const char *name, struct elf_section *ret);
 
 /* Code bytes at an ELF virtual address; returns how many there were. */
 size_t module_code(struct module *m, uint64_t address, void *to, size_t size);

@@ -9,6 +9,7 @@
 
 #include "event/roots.h"
 #include "symbol/debug_file.h"
+#include "symbol/jitdump.h"
 #include "symbol/kallsyms.h"
 #include "symbol/module.h"
 
@@ -29,6 +30,8 @@ struct modules {
 	struct symbol_options options;
 	struct roots roots;
 	struct file_search search;
+	char *jit_dir; /* see jit_keep.h; NULL: nothing was kept */
+	uint64_t wall_ns, clock_ns;
 	pthread_mutex_t lock; /* of the list below */
 	VEC(struct module *) list;
 	uint32_t *slots; /* of list, plus 1, by hash of the key */
@@ -56,6 +59,8 @@ struct module_state {
 	struct dwarf *dwarf;
 	void (*dwarf_free)(struct dwarf *d);
 
+	struct jitdump *jitdump; /* NULL: none */
+
 	struct kernel_names *kernel; /* NULL: vmlinux, or none */
 	uint64_t moved;              /* added to a runtime address of the kernel */
 	struct elf_file *core;       /* /proc/kcore */
@@ -74,6 +79,10 @@ void module_open_file(struct module *m);
 void module_open_vdso(struct module *m);
 void module_load_file_names(struct module *m);
 void module_find_debug_file(struct module *m); /* once; under the lock */
+
+/* module_jit.c: code that was made at run time. */
+void module_open_jit(struct module *m);
+void module_load_jit_names(struct module *m);
 
 /* module_kernel.c: the kernel and its loadable modules. */
 void module_open_kernel(struct module *m);

@@ -26,13 +26,16 @@ static void publish(struct module *m, struct unwind_tables *tables)
 	atomic_store_explicit(&m->unwind_tables, tables, memory_order_release);
 }
 
-static struct cfi_section section_of(struct elf_file *elf, const char *name)
+static struct cfi_section as_bytes(const struct elf_section *s)
+{
+	return (struct cfi_section){.data = s->data, .size = s->size, .address = s->address};
+}
+
+static struct cfi_section section_of(struct module *m, const char *name)
 {
 	struct elf_section s;
 
-	if (!elf || !elf_section(elf, name, &s) || !s.data)
-		return (struct cfi_section){};
-	return (struct cfi_section){.data = s.data, .size = s.size, .address = s.address};
+	return module_section(m, name, &s) ? as_bytes(&s) : (struct cfi_section){};
 }
 
 static uint64_t address_of(struct elf_file *elf, const char *name)
@@ -46,20 +49,21 @@ static void load(struct module *m, struct unwind_tables *tables)
 {
 	struct elf_file *elf = module_elf(m);
 	struct cfi_input in = {};
+	struct elf_section s;
 
-	if (!elf)
+	/* The copies of stacks would be of the other byte order too; no such machine is ours. */
+	if (!elf || elf_is_swapped(elf))
 		return;
 	tables->module = m;
 	tables->machine = elf_machine(elf);
-	tables->address_size = elf_is_64(elf) ? 8 : 4;
-	tables->swap = elf_is_swapped(elf);
-	in.address_size = tables->address_size;
-	in.swap = tables->swap;
-	in.eh_frame = section_of(elf, ".eh_frame");
-	in.eh_frame_hdr = section_of(elf, ".eh_frame_hdr");
-	in.debug_frame = section_of(elf, ".debug_frame");
-	if (!in.debug_frame.data)
-		in.debug_frame = section_of(module_debug_elf(m), ".debug_frame");
+	in.address_size = elf_is_64(elf) ? 8 : 4;
+	in.eh_frame = section_of(m, ".eh_frame");
+	in.eh_frame_hdr = section_of(m, ".eh_frame_hdr");
+	in.debug_frame = section_of(m, ".debug_frame");
+	/* Looking for the debug file may mean to fetch it. Hardly any has more than the program. */
+	if (!in.eh_frame.data && !in.debug_frame.data &&
+	    module_debug_section(m, ".debug_frame", &s))
+		in.debug_frame = as_bytes(&s);
 	in.text_address = address_of(elf, ".text");
 	in.got_address = address_of(elf, ".got");
 	if (in.eh_frame.data || in.debug_frame.data)
@@ -86,8 +90,6 @@ void unwind_tables_set(struct module *m, uint16_t machine, const struct cfi_inpu
 	struct unwind_tables *tables = tables_new();
 
 	tables->machine = machine;
-	tables->address_size = in->address_size;
-	tables->swap = in->swap;
 	tables->cfi = cfi_new(in);
 	publish(m, tables);
 }

@@ -11,10 +11,8 @@
 #include <stdatomic.h>
 
 struct unwind_tables {
-	uint32_t id;      /* different for each, and shorter than a pointer */
-	uint16_t machine; /* EM_X86_64 …; 0: nothing is known of this code */
-	uint8_t address_size;
-	bool swap;
+	uint32_t id;           /* different for each, and shorter than a pointer */
+	uint16_t machine;      /* EM_X86_64 …; 0: nothing is known of this code */
 	struct cfi *cfi;       /* or NULL */
 	struct module *module; /* for bytes of code; or NULL */
 };

@@ -316,7 +316,8 @@ def environment(home, extra=None):
     env = {k: v for k, v in os.environ.items()
            if k not in ("TACHO_SYSFS", "TACHO_PROCFS", "NO_COLOR", "COLUMNS", "PAGER", "TACHO_PAGER")}
     env.update({"LC_ALL": "C.UTF-8", "HOME": home, "XDG_DATA_HOME": os.path.join(home, "data"),
-                "XDG_CONFIG_HOME": os.path.join(home, "config")})
+                "XDG_CONFIG_HOME": os.path.join(home, "config"),
+                "XDG_CACHE_HOME": os.path.join(home, "cache")})
     env.update(extra or {})
     return env
 

@@ -10,6 +10,8 @@
 #include "support.h"
 
 #include <linux/perf_event.h>
+#include <pthread.h>
+#include <signal.h>
 
 /* A record of a type with a number to tell it by. */
 struct numbered {
@@ -241,12 +243,150 @@ static void switches_by_size(void **state)
 	assert_int_equal(sink_finish(s, &e), 0);
 }
 
+/* ---- live ---- */
+
+/* What came out of the live sink's pipe: samples, records that explain, rounds, told losses. */
+struct watched {
+	uint64_t samples, explaining, rounds, lost;
+};
+
+static struct watched take_all(int fd)
+{
+	struct watched w = {};
+	struct buf bytes = {};
+	struct perf_event_header header;
+	char block[65536];
+	ssize_t n;
+
+	while ((n = read(fd, block, sizeof(block))) > 0)
+		buf_add_mem(&bytes, block, (size_t)n);
+	for (size_t at = sizeof(struct perfdata_pipe_header); at < bytes.len; at += header.size) {
+		struct lost_record lost;
+
+		memcpy(&header, bytes.s + at, sizeof(header));
+		assert_true(header.size >= sizeof(header) && header.size <= bytes.len - at);
+		w.samples += header.type == PERF_RECORD_SAMPLE;
+		w.explaining += header.type == PERF_RECORD_COMM;
+		w.rounds += header.type == USER_FINISHED_ROUND;
+		if (header.type == PERF_RECORD_LOST) {
+			assert_int_equal(header.size, sizeof(lost));
+			memcpy(&lost, bytes.s + at, sizeof(lost));
+			assert_int_equal(lost.id, id);
+			w.lost += lost.lost;
+		}
+	}
+	buf_release(&bytes);
+	close(fd);
+	return w;
+}
+
+static struct sink_options live_options(int *ret_fd)
+{
+	struct sink_options o = options(SINK_LIVE);
+	int fds[2];
+
+	assert_int_equal(pipe(fds), 0);
+	o.writer.fd = fds[1];
+	*ret_fd = fds[0];
+	return o;
+}
+
+static void *taker(void *arg)
+{
+	static struct watched w;
+
+	w = take_all(*(int *)arg);
+	return &w;
+}
+
+static struct watched finish_and_take(struct sink *s, int fd)
+{
+	struct err e = {};
+	pthread_t thread;
+	void *w;
+
+	pthread_create(&thread, NULL, taker, &fd);
+	assert_int_equal(sink_finish(s, &e), 0);
+	pthread_join(thread, &w);
+	return *(struct watched *)w;
+}
+
+static void live_passes_on(void **state)
+{
+	int fd;
+	struct sink_options o = live_options(&fd);
+	struct watched w;
+	struct sink *s;
+	struct err e;
+
+	(void)state;
+	assert_int_equal(sink_new(&s, &o, &e), 0);
+	append(s, 0, PERF_RECORD_SAMPLE, 1);
+	append(s, 1, PERF_RECORD_SAMPLE, 2);
+	assert_int_equal(sink_round(s, clock_now_ns(), &e), 0);
+	append(s, 1, PERF_RECORD_COMM, 3);
+	assert_int_equal(sink_snapshot(s, &e), 0);
+	assert_numbers(last_written, "1000 1 2 3 ");
+	w = finish_and_take(s, fd);
+	assert_int_equal(w.samples, 2);
+	assert_int_equal(w.explaining, 2);
+	assert_true(w.rounds >= 2);
+	assert_int_equal(w.lost, 0);
+	/* Only the file that was asked for. */
+	assert_false(fs_exists("%s", in_dir("x.data")));
+}
+
+/* Nobody reads: appending goes on, samples are left out and counted, the rest comes through. */
+static void live_never_blocks(void **state)
+{
+	int fd;
+	struct sink_options o = live_options(&fd);
+	const unsigned rounds = 100, of_a_round = 20000;
+	struct watched w;
+	struct sink *s;
+	struct err e;
+
+	(void)state;
+	o.keep_bytes = UINT64_MAX;
+	assert_int_equal(sink_new(&s, &o, &e), 0);
+	for (unsigned i = 0; i < rounds; i++) {
+		for (unsigned k = 0; k < of_a_round; k++)
+			append(s, k % 2, PERF_RECORD_SAMPLE, k);
+		append(s, 0, PERF_RECORD_COMM, i);
+		assert_int_equal(sink_round(s, clock_now_ns(), &e), 0);
+	}
+	/* The end tells what was left out, however much still waits. */
+	append(s, 0, PERF_RECORD_COMM, 0);
+	w = finish_and_take(s, fd);
+	assert_int_equal(w.explaining, 1 + rounds + 1);
+	assert_true(w.lost > 0);
+	assert_int_equal(w.samples + w.lost, rounds * of_a_round);
+}
+
+static void live_without_watcher(void **state)
+{
+	int fd;
+	struct sink_options o = live_options(&fd);
+	struct sink *s;
+	struct err e = {};
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(sink_new(&s, &o, &e), 0);
+	close(fd);
+	append(s, 0, PERF_RECORD_SAMPLE, 1);
+	sink_round(s, clock_now_ns(), &e);
+	assert_int_equal(sink_finish(s, &e), -EPIPE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain_file),           cmocka_unit_test(memory_drops_by_age),
 		cmocka_unit_test(memory_drops_by_size), cmocka_unit_test(memory_snapshots),
 		cmocka_unit_test(switches_files),       cmocka_unit_test(switches_by_size),
+		cmocka_unit_test(live_passes_on),       cmocka_unit_test(live_never_blocks),
+		cmocka_unit_test(live_without_watcher),
 	};
 
 	return cmocka_run_group_tests(tests, make_support_dir, remove_support_dir);

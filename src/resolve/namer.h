@@ -2,12 +2,12 @@
  * Gives every frame of a profile its names, once for each address. Looking up is done by several
  * threads; what they found is then put into the profile by one.
  */
-#ifndef TACHO_RESOLVE_NAMING_H
-#define TACHO_RESOLVE_NAMING_H
+#ifndef TACHO_RESOLVE_NAMER_H
+#define TACHO_RESOLVE_NAMER_H
 
 #include "resolve/resolver.h"
 
-struct naming {
+struct namer {
 	struct resolver *resolver; /* for its modules */
 	size_t named;              /* frames that have been done */
 	struct slots functions;    /* symbols that have become functions */
@@ -19,13 +19,13 @@ struct naming {
 	VEC(uint32_t) images; /* by module: an image of it, 0: none */
 };
 
-void naming_init(struct naming *n, struct resolver *resolver);
-void naming_release(struct naming *n);
+void namer_init(struct namer *n, struct resolver *resolver);
+void namer_release(struct namer *n);
 
 /* Names all frames that were added since the last time. */
-void naming_run(struct naming *n, struct resolve_report *report);
+void namer_run(struct namer *n, struct resolve_report *report);
 
 /* Names one frame, for those who need its names at once. */
-void naming_frame(struct naming *n, frame_id frame, struct resolve_report *report);
+void namer_frame(struct namer *n, frame_id frame, struct resolve_report *report);
 
 #endif

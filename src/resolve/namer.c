@@ -1,4 +1,4 @@
-#include "resolve/naming.h"
+#include "resolve/namer.h"
 #include "base/buf.h"
 #include "symbol/demangle.h"
 #include "symbol/dwarf.h"
@@ -7,8 +7,8 @@
 #include <string.h>
 
 /* Fewer than this are not worth a thread. */
-#define FRAMES_A_THREAD    512
-#define THREADS_MAX_NAMING 64
+#define FRAMES_A_THREAD   512
+#define NAMER_THREADS_MAX 64
 
 /* What was found for one frame, before it goes into the profile. */
 struct finding {
@@ -18,7 +18,7 @@ struct finding {
 };
 
 struct name_worker {
-	struct naming *naming;
+	struct namer *namer;
 	size_t from, to; /* frames */
 	struct finding *findings;
 	VEC(struct dwarf_place) places;
@@ -52,7 +52,7 @@ static const struct symbol *find_symbol(struct module *m, uint64_t address, cons
 	return next;
 }
 
-static struct module *module_of(struct naming *n, module_id module)
+static struct module *module_of(struct namer *n, module_id module)
 {
 	uint32_t image = module.n < n->images.len ? n->images.items[module.n] : 0;
 
@@ -66,6 +66,11 @@ static void find_places(struct name_worker *w, struct module *m, uint64_t addres
 	struct dwarf *d = module_dwarf(m);
 	size_t count = d ? dwarf_places(d, address, places, ARRAY_LEN(places)) : 0;
 
+	if (!count && module_line(m, address, &places[0].file, &places[0].line)) {
+		places[0].function = NULL;
+		places[0].inlined = false;
+		count = 1;
+	}
 	f->places = (uint32_t)w->places.len;
 	f->place_count = (uint32_t)count;
 	for (size_t i = 0; i < count; i++)
@@ -75,12 +80,12 @@ static void find_places(struct name_worker *w, struct module *m, uint64_t addres
 static void *look_up(void *ctx)
 {
 	struct name_worker *w = ctx;
-	const struct profile *p = w->naming->resolver->profile;
-	const struct resolve_options *o = w->naming->resolver->shared->options;
+	const struct profile *p = w->namer->resolver->profile;
+	const struct resolve_options *o = w->namer->resolver->shared->options;
 
 	for (size_t i = w->from; i < w->to; i++) {
 		const struct profile_frame *frame = &p->frames.items[i];
-		struct module *m = frame->names ? NULL : module_of(w->naming, frame->module);
+		struct module *m = frame->names ? NULL : module_of(w->namer, frame->module);
 		struct finding *f = &w->findings[i - w->from];
 
 		if (!m)
@@ -94,7 +99,7 @@ static void *look_up(void *ctx)
 
 /* ---- into the profile ---- */
 
-static string_id readable(struct naming *n, const char *name)
+static string_id readable(struct namer *n, const char *name)
 {
 	struct buf text = {};
 	string_id id;
@@ -106,7 +111,7 @@ static string_id readable(struct naming *n, const char *name)
 	return id;
 }
 
-static function_id function_of_symbol(struct naming *n, const struct symbol *s, const char *name,
+static function_id function_of_symbol(struct namer *n, const struct symbol *s, const char *name,
 				      module_id module)
 {
 	struct profile *p = n->resolver->profile;
@@ -127,7 +132,7 @@ static function_id function_of_symbol(struct naming *n, const struct symbol *s, 
 }
 
 /* "libx.so+0x12", one in graphs with all others of its module that have no name: "[libx.so]". */
-static function_id function_without_symbol(struct naming *n, const struct profile_frame *frame,
+static function_id function_without_symbol(struct namer *n, const struct profile_frame *frame,
 					   struct resolve_report *report)
 {
 	struct profile *p = n->resolver->profile;
@@ -151,7 +156,7 @@ static function_id function_without_symbol(struct naming *n, const struct profil
 	return profile_function(p, &f);
 }
 
-static function_id function_inlined(struct naming *n, const char *name, module_id module)
+static function_id function_inlined(struct namer *n, const char *name, module_id module)
 {
 	struct profile *p = n->resolver->profile;
 	struct profile_function f = {
@@ -164,13 +169,13 @@ static function_id function_inlined(struct naming *n, const char *name, module_i
 	return profile_function(p, &f);
 }
 
-static string_id file_id(struct naming *n, const char *file)
+static string_id file_id(struct namer *n, const char *file)
 {
 	return file ? profile_string(n->resolver->profile, file) : (string_id){};
 }
 
 /* All of the image is one function that the record named. */
-static function_id function_of_image(struct naming *n, const struct profile_frame *frame)
+static function_id function_of_image(struct namer *n, const struct profile_frame *frame)
 {
 	const struct history *h = n->resolver->shared->history;
 	uint32_t image = frame->module.n < n->images.len ? n->images.items[frame->module.n] : 0;
@@ -184,7 +189,7 @@ static function_id function_of_image(struct naming *n, const struct profile_fram
 	return f.name.n ? profile_function(n->resolver->profile, &f) : (function_id){};
 }
 
-static function_id outermost(struct naming *n, const struct profile_frame *frame,
+static function_id outermost(struct namer *n, const struct profile_frame *frame,
 			     const struct finding *f, const struct dwarf_place *places,
 			     struct resolve_report *report)
 {
@@ -198,7 +203,7 @@ static function_id outermost(struct naming *n, const struct profile_frame *frame
 	return of_image.n ? of_image : function_without_symbol(n, frame, report);
 }
 
-static void take(struct naming *n, frame_id id, const struct finding *f,
+static void take(struct namer *n, frame_id id, const struct finding *f,
 		 const struct dwarf_place *places, struct resolve_report *report)
 {
 	struct profile_frame frame = n->resolver->profile->frames.items[id.n];
@@ -233,7 +238,7 @@ static void take(struct naming *n, frame_id id, const struct finding *f,
 /* ---- all of it ---- */
 
 /* Opens what frames lie in, before the threads begin. */
-static void prepare_modules(struct naming *n)
+static void prepare_modules(struct namer *n)
 {
 	const struct history *h = n->resolver->shared->history;
 	struct profile *p = n->resolver->profile;
@@ -253,18 +258,18 @@ static void prepare_modules(struct naming *n)
 	}
 }
 
-static unsigned worker_count(const struct naming *n, size_t frames)
+static unsigned worker_count(const struct namer *n, size_t frames)
 {
 	size_t count = n->resolver->shared->options->threads;
 
-	if (count > THREADS_MAX_NAMING)
-		count = THREADS_MAX_NAMING;
+	if (count > NAMER_THREADS_MAX)
+		count = NAMER_THREADS_MAX;
 	if (count > frames / FRAMES_A_THREAD)
 		count = frames / FRAMES_A_THREAD;
 	return count ? (unsigned)count : 1;
 }
 
-static void note_problems(struct naming *n)
+static void note_problems(struct namer *n)
 {
 	struct profile *p = n->resolver->profile;
 
@@ -276,7 +281,7 @@ static void note_problems(struct naming *n)
 	}
 }
 
-void naming_run(struct naming *n, struct resolve_report *report)
+void namer_run(struct namer *n, struct resolve_report *report)
 {
 	struct profile *p = n->resolver->profile;
 	size_t first = n->named ? n->named : 1, count = p->frames.len - first;
@@ -289,7 +294,7 @@ void naming_run(struct naming *n, struct resolve_report *report)
 	for (unsigned i = 0; i < workers; i++) {
 		struct name_worker *w = &all[i];
 
-		w->naming = n;
+		w->namer = n;
 		w->from = first + count * i / workers;
 		w->to = first + count * (i + 1) / workers;
 		w->findings = xcalloc(w->to - w->from, sizeof(*w->findings));
@@ -319,7 +324,7 @@ void naming_run(struct naming *n, struct resolve_report *report)
 }
 
 /* An image of the frame's module, opened. */
-static void prepare_module(struct naming *n, module_id module)
+static void prepare_module(struct namer *n, module_id module)
 {
 	const struct history *h = n->resolver->shared->history;
 
@@ -332,12 +337,12 @@ static void prepare_module(struct naming *n, module_id module)
 		}
 }
 
-void naming_frame(struct naming *n, frame_id frame, struct resolve_report *report)
+void namer_frame(struct namer *n, frame_id frame, struct resolve_report *report)
 {
 	module_id module = n->resolver->profile->frames.items[frame.n].module;
 	struct finding finding = {};
 	struct name_worker w = {
-		.naming = n, .from = frame.n, .to = frame.n + 1, .findings = &finding};
+		.namer = n, .from = frame.n, .to = frame.n + 1, .findings = &finding};
 
 	if (!frame.n)
 		return;
@@ -348,12 +353,12 @@ void naming_frame(struct naming *n, frame_id frame, struct resolve_report *repor
 	vec_release(&w.places);
 }
 
-void naming_init(struct naming *n, struct resolver *resolver)
+void namer_init(struct namer *n, struct resolver *resolver)
 {
-	*n = (struct naming){.resolver = resolver};
+	*n = (struct namer){.resolver = resolver};
 }
 
-void naming_release(struct naming *n)
+void namer_release(struct namer *n)
 {
 	slots_release(&n->functions);
 	vec_release(&n->known);

@@ -1,0 +1,270 @@
+/*
+ * For whoever watches while it happens: the pipe form of perf.data goes through a pipe, round by
+ * round, and the last seconds are kept in memory, to be written to a file on request.
+ *
+ * The rings must be emptied whatever the watcher does. So a round is only put into a queue, and a
+ * thread of its own writes it. When the watcher does not keep up, the queue takes no more samples:
+ * what explains others (tasks, mappings) still goes through, and a record says how many were left
+ * out.
+ */
+#include "collect/sink.h"
+#include "base/vec.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+/* Above the first limit no samples wait, above the second nothing does. */
+#define WAITING_BYTES_MAX   ((size_t)16 << 20)
+#define EXPLAINED_BYTES_MAX (4 * WAITING_BYTES_MAX)
+
+struct live_sink {
+	struct sink sink;
+	struct sink *memory;
+	struct output output; /* of the sender, while it runs */
+	struct buf *lanes;    /* of the round that is being gathered */
+	uint64_t lost;        /* not told yet */
+	pthread_t sender;
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t changed;
+	VEC(struct buf) queue;
+	size_t waiting_bytes; /* in the queue, and in the sender's hands */
+	bool ending;
+	int failed;
+	struct err error;
+};
+
+static int live_append(struct sink *sink, unsigned lane, const struct ring_view *view,
+		       struct err *e)
+{
+	struct live_sink *s = (struct live_sink *)sink;
+	struct buf *to = &s->lanes[lane];
+
+	buf_add_mem(to, view->first, view->first_bytes);
+	if (view->second_bytes)
+		buf_add_mem(to, view->second, view->second_bytes);
+	return sink_append(s->memory, lane, view, e);
+}
+
+/* ---- the sender ---- */
+
+/* With the record that ends it. */
+static size_t size_of_round(const struct buf *records)
+{
+	return records->len + sizeof(struct perf_event_header);
+}
+
+static int send_round(struct live_sink *s, const struct buf *records, struct err *e)
+{
+	int r = writer_append(s->output.lanes[0], records->s, records->len, NULL, 0, e);
+
+	return r < 0 ? r : writer_round(s->output.writer, e);
+}
+
+static void *sender_main(void *arg)
+{
+	struct live_sink *s = arg;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->ending || s->queue.len) {
+		struct buf records;
+		struct err e = {};
+		int r;
+
+		if (!s->queue.len) {
+			pthread_cond_wait(&s->changed, &s->lock);
+			continue;
+		}
+		records = s->queue.items[0];
+		memmove(s->queue.items, s->queue.items + 1,
+			--s->queue.len * sizeof(*s->queue.items));
+		pthread_mutex_unlock(&s->lock);
+		r = send_round(s, &records, &e);
+		pthread_mutex_lock(&s->lock);
+		s->waiting_bytes -= size_of_round(&records);
+		buf_release(&records);
+		if (r < 0 && !s->failed) {
+			s->failed = r;
+			s->error = e;
+		}
+	}
+	pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+static int start_sender(struct live_sink *s, struct err *e)
+{
+	sigset_t all, before;
+	int code;
+
+	pthread_mutex_init(&s->lock, NULL);
+	pthread_cond_init(&s->changed, NULL);
+	/* Signals are for the first thread. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	code = pthread_create(&s->sender, NULL, sender_main, s);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return code ? err_set(e, code, "cannot start a thread: %s", strerror(code)) : 0;
+}
+
+/* ---- rounds ---- */
+
+/* Takes one lane's records, all or those that explain others. */
+static void gather(struct live_sink *s, struct buf *round, const struct buf *lane, bool samples)
+{
+	struct perf_event_header header;
+
+	if (samples) {
+		buf_add_mem(round, lane->s, lane->len);
+		return;
+	}
+	for (size_t at = 0; lane->len - at >= sizeof(header); at += header.size) {
+		memcpy(&header, lane->s + at, sizeof(header));
+		if (header.size < sizeof(header) || header.size > lane->len - at)
+			return;
+		s->lost += header.type == PERF_RECORD_SAMPLE;
+		if (record_explains(header.type))
+			buf_add_mem(round, lane->s + at, header.size);
+	}
+}
+
+static void add_lost(struct live_sink *s, struct buf *round)
+{
+	const struct writer_event *event = s->sink.options.writer.events;
+	struct lost_record record = lost_record_of(event->id_count ? event->ids[0] : 0, s->lost);
+
+	if (s->lost)
+		buf_add_mem(round, &record, sizeof(record));
+	s->lost = 0;
+}
+
+/* A round goes into the queue even if it is empty: it lets older records out on the other side. The
+ * @last one says what was left out, whatever waits. */
+static int queue_round(struct live_sink *s, bool last, struct err *e)
+{
+	struct buf round = {};
+	size_t waiting;
+	int r;
+
+	pthread_mutex_lock(&s->lock);
+	waiting = s->waiting_bytes;
+	r = s->failed;
+	if (r < 0 && e)
+		*e = s->error;
+	pthread_mutex_unlock(&s->lock);
+	for (unsigned i = 0; i < s->sink.options.lanes; i++) {
+		gather(s, &round, &s->lanes[i], waiting < WAITING_BYTES_MAX);
+		buf_clear(&s->lanes[i]);
+	}
+	if (r < 0 || (!last && (waiting > EXPLAINED_BYTES_MAX || (waiting && !round.len)))) {
+		buf_release(&round);
+		return r;
+	}
+	if (last || waiting < WAITING_BYTES_MAX)
+		add_lost(s, &round);
+	pthread_mutex_lock(&s->lock);
+	s->waiting_bytes += size_of_round(&round);
+	vec_push(&s->queue, round);
+	pthread_cond_signal(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+	return 0;
+}
+
+static int live_round(struct sink *sink, uint64_t now_ns, struct err *e)
+{
+	struct live_sink *s = (struct live_sink *)sink;
+	int r = sink_round(s->memory, now_ns, e);
+
+	return r < 0 ? r : queue_round(s, false, e);
+}
+
+/* A file that cannot be written is told; watching goes on. */
+static int live_snapshot(struct sink *sink, struct err *e)
+{
+	struct live_sink *s = (struct live_sink *)sink;
+	struct err failure = {};
+
+	(void)e;
+	if (sink_snapshot(s->memory, &failure) < 0 && sink->options.note)
+		sink->options.note(sink->options.ctx, failure.text);
+	return 0;
+}
+
+static uint64_t live_bytes(const struct sink *sink)
+{
+	return sink_bytes(((const struct live_sink *)sink)->memory);
+}
+
+/* ---- beginning and end ---- */
+
+static void free_live(struct live_sink *s)
+{
+	vec_each(&s->queue, round)
+		buf_release(round);
+	vec_release(&s->queue);
+	for (unsigned i = 0; i < s->sink.options.lanes; i++)
+		buf_release(&s->lanes[i]);
+	free(s->lanes);
+	if (s->memory)
+		sink_finish(s->memory, NULL);
+	free(s);
+}
+
+/* Waits until the watcher has taken all, or is gone. */
+static int live_finish(struct sink *sink, struct err *e)
+{
+	struct live_sink *s = (struct live_sink *)sink;
+	int r = queue_round(s, true, e), closed;
+
+	pthread_mutex_lock(&s->lock);
+	s->ending = true;
+	pthread_cond_signal(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+	pthread_join(s->sender, NULL);
+	closed = output_finish(&s->output, &sink->options, NULL, r < 0 ? NULL : e);
+	pthread_cond_destroy(&s->changed);
+	pthread_mutex_destroy(&s->lock);
+	free_live(s);
+	return r < 0 ? r : closed;
+}
+
+static const struct sink_ops live_ops = {
+	.append = live_append,
+	.round = live_round,
+	.snapshot = live_snapshot,
+	.bytes = live_bytes,
+	.finish = live_finish,
+};
+
+static int open_memory(struct live_sink *s, struct err *e)
+{
+	struct sink_options o = s->sink.options;
+
+	o.kind = SINK_MEMORY;
+	o.on_request = true;
+	return sink_new(&s->memory, &o, e);
+}
+
+int sink_live_new(struct sink **ret, const struct sink_options *options, struct err *e)
+{
+	struct live_sink *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	s->sink = (struct sink){.ops = &live_ops, .options = *options};
+	s->lanes = xcalloc(options->lanes, sizeof(*s->lanes));
+	r = open_memory(s, e);
+	if (r == 0)
+		r = output_open(&s->output, options, NULL, NULL, e);
+	if (r == 0) {
+		r = start_sender(s, e);
+		if (r < 0)
+			output_finish(&s->output, options, NULL, NULL);
+	}
+	if (r < 0) {
+		free_live(s);
+		return r;
+	}
+	*ret = &s->sink;
+	return 0;
+}

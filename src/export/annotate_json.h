@@ -1,0 +1,11 @@
+/* An annotation as a JSON object; docs/FORMATS.md has its keys. Pure; any thread. */
+#ifndef TACHO_EXPORT_ANNOTATE_JSON_H
+#define TACHO_EXPORT_ANNOTATE_JSON_H
+
+#include "analyze/annotate.h"
+#include "base/json.h"
+
+void annotate_json(const struct annotation *a, enum percent_type percent, bool no_source,
+		   struct json *out);
+
+#endif

@@ -1,0 +1,182 @@
+#include "symbol/jit_keep.h"
+#include "base/fs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COPY_BYTES (1u << 18)
+
+char *jit_keep_dir(uint64_t wall_ns)
+{
+	CLEANUP(free_ptr) char *cache = fs_xdg_dir("XDG_CACHE_HOME", ".cache");
+
+	if (!cache || !wall_ns)
+		return NULL;
+	return xasprintf("%s/jit/%016llx", cache, (unsigned long long)wall_ns);
+}
+
+/* ---- copying ---- */
+
+static int write_all(int fd, const char *data, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, data, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		data += n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+static int copy(int from, int to)
+{
+	CLEANUP(free_ptr) char *block = xcalloc(1, COPY_BYTES);
+	uint64_t at = 0;
+	ssize_t n;
+	int r;
+
+	while ((n = pread(from, block, COPY_BYTES, (off_t)at)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		at += (uint64_t)n;
+		if (at > KEEP_FILE_BYTES_MAX)
+			return -EFBIG;
+		r = write_all(to, block, (size_t)n);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Appears in one step; only we may read it, as the original may hold what others must not see. */
+int jit_keep_file(const char *dir, const char *name, int fd, struct err *e)
+{
+	CLEANUP(free_ptr) char *temp = xasprintf("%s/new.XXXXXX", dir);
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", dir, name);
+	int r = fs_mkdir_p(dir), to;
+
+	if (r < 0)
+		return err_set(e, -r, "cannot make '%s': %s", dir, strerror(-r));
+	to = mkostemp(temp, O_CLOEXEC);
+	if (to < 0)
+		return err_set(e, errno, "cannot write into '%s': %s", dir, strerror(errno));
+	r = copy(fd, to);
+	if (close(to) && !r)
+		r = -errno;
+	if (!r && rename(temp, path))
+		r = -errno;
+	if (r < 0) {
+		unlink(temp);
+		return err_set(e, -r, "cannot write '%s': %s", path, strerror(-r));
+	}
+	return 0;
+}
+
+/* ---- making room ---- */
+
+struct kept {
+	char *path;
+	uint64_t bytes;
+	int64_t time_s;
+};
+
+typedef VEC(struct kept) kept_list;
+
+/* A directory of plain files is what is kept or removed together. */
+static void add_directory(const char *path, kept_list *ret)
+{
+	CLEANUP(strvec_release) strvec names = {};
+	struct kept kept = {.path = xstrdup(path)};
+	struct stat st;
+
+	fs_list(path, &names);
+	vec_each(&names, name) {
+		CLEANUP(free_ptr) char *file = xasprintf("%s/%s", path, *name);
+
+		if (lstat(file, &st) || !S_ISREG(st.st_mode))
+			continue;
+		kept.bytes += (uint64_t)st.st_size;
+		kept.time_s = st.st_mtim.tv_sec > kept.time_s ? st.st_mtim.tv_sec : kept.time_s;
+	}
+	vec_push(ret, kept);
+}
+
+static void add_below(const char *top, unsigned depth, kept_list *ret)
+{
+	CLEANUP(strvec_release) strvec names = {};
+
+	fs_list(top, &names);
+	vec_each(&names, name) {
+		CLEANUP(free_ptr) char *path = xasprintf("%s/%s", top, *name);
+		struct stat st;
+
+		if (lstat(path, &st) || !S_ISDIR(st.st_mode))
+			continue;
+		if (depth > 1)
+			add_below(path, depth - 1, ret);
+		else
+			add_directory(path, ret);
+	}
+}
+
+static void remove_directory(const char *path)
+{
+	CLEANUP(strvec_release) strvec names = {};
+
+	fs_list(path, &names);
+	vec_each(&names, name) {
+		CLEANUP(free_ptr) char *file = xasprintf("%s/%s", path, *name);
+
+		unlink(file);
+	}
+	rmdir(path);
+}
+
+static int oldest_first(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+
+	return x->time_s < y->time_s ? -1 : x->time_s > y->time_s;
+}
+
+void keep_trim_dir(const char *top, unsigned depth, uint64_t limit_bytes)
+{
+	kept_list all = {};
+	uint64_t sum = 0;
+
+	add_below(top, depth, &all);
+	vec_each(&all, k)
+		sum += k->bytes;
+	if (sum > limit_bytes)
+		qsort(all.items, all.len, sizeof(*all.items), oldest_first);
+	vec_each(&all, k) {
+		if (sum > limit_bytes) {
+			remove_directory(k->path);
+			sum -= k->bytes;
+		}
+		free(k->path);
+	}
+	vec_release(&all);
+}
+
+void keep_trim(void)
+{
+	CLEANUP(free_ptr) char *cache = fs_xdg_dir("XDG_CACHE_HOME", ".cache");
+	CLEANUP(free_ptr) char *jit = cache ? xasprintf("%s/jit", cache) : NULL;
+	CLEANUP(free_ptr) char *ids = cache ? xasprintf("%s/build-id", cache) : NULL;
+
+	if (!cache)
+		return;
+	keep_trim_dir(jit, 1, JIT_KEEP_BYTES_MAX);
+	keep_trim_dir(ids, 2, BUILD_ID_KEEP_BYTES_MAX);
+}

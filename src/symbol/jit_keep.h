@@ -1,0 +1,38 @@
+/*
+ * What a recorder keeps of processes that will be gone when somebody looks at the recording:
+ *
+ *   $XDG_CACHE_HOME/tacho/jit/RECORDING/perf-PID.map   names of a JIT's code
+ *   $XDG_CACHE_HOME/tacho/jit/RECORDING/jit-PID.dump   the code itself
+ *
+ * PID is the number by which the recording knows the process, whatever it was in its own namespace.
+ * RECORDING is the moment of its beginning as the recording's CLOCK_DATA has it (nanoseconds of the
+ * wall clock, sixteen hexadecimal digits): so nothing of another recording is ever found there.
+ * Programs are kept by build id, see debug_cache.h.
+ *
+ * Any thread. The caller frees the paths.
+ */
+#ifndef TACHO_SYMBOL_JIT_KEEP_H
+#define TACHO_SYMBOL_JIT_KEEP_H
+
+#include "base/err.h"
+
+#include <stdint.h>
+
+/* Beyond these what is oldest is removed, by recordings and by build ids. */
+#define JIT_KEEP_BYTES_MAX      (1ull << 30)
+#define BUILD_ID_KEEP_BYTES_MAX (8ull << 30)
+/* One file that is larger is not kept. */
+#define KEEP_FILE_BYTES_MAX (512ull << 20)
+
+/* Where the files of a recording are, or would be; NULL without a home or without a clock (0). */
+char *jit_keep_dir(uint64_t wall_ns);
+
+/* Copies all of @fd into a file of @dir, which is made if it is not there. */
+int jit_keep_file(const char *dir, const char *name, int fd, struct err *e);
+
+/* Removes what is oldest until the limits hold. */
+void keep_trim(void);
+/* The same for any directory of directories (or of directories of these: @depth 2). */
+void keep_trim_dir(const char *top, unsigned depth, uint64_t limit_bytes);
+
+#endif

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""Java: whole stacks with names, of programs that tacho starts and of those that run already."""
+
+import os
+import re
+import subprocess
+import tempfile
+import unittest
+
+from helpers import AS_NOBODY, load, needs_other_user, needs_program
+from jit import JitCase
+
+# Of a known shape: main calls work() once, so main is never compiled; below it is a recursion, and
+# two leaves. It runs for so many milliseconds of CPU time of its own thread.
+WORK_JAVA = """
+import java.util.HashMap;
+
+public class Work {
+    static long leaf(long n) {
+        long sum = 0;
+        for (long i = 0; i < n; i++)
+            sum += i ^ (sum << 1);
+        return sum;
+    }
+
+    static long strings(int n) {
+        HashMap<String, Integer> counts = new HashMap<>();
+        for (int i = 0; i < n; i++)
+            counts.merge("key" + i % 100, 1, Integer::sum);
+        return counts.size();
+    }
+
+    static long deep(int depth) {
+        return depth == 0 ? leaf(20000) + strings(100) : deep(depth - 1) + 1;
+    }
+
+    static void work(long ms) throws Exception {
+        long sum = 0;
+        while (spent() < ms)
+            sum += deep(8);
+        System.out.println(ProcessHandle.current().pid() + " " + sum);
+    }
+
+    static long spent() throws Exception {
+        String stat = new String(java.nio.file.Files.readAllBytes(
+            java.nio.file.Path.of("/proc/thread-self/schedstat")));
+        return Long.parseLong(stat.substring(0, stat.indexOf(' '))) / 1000000;
+    }
+
+    public static void main(String[] args) throws Exception {
+        System.out.println(ProcessHandle.current().pid());
+        work(Long.parseLong(args[0]));
+    }
+}
+"""
+
+TOLD = "Java was told by JAVA_TOOL_OPTIONS"
+
+
+class Jvm(JitCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.java, javac = needs_program("java"), needs_program("javac")
+        cls.classes = tempfile.TemporaryDirectory(prefix="tacho-java-")
+        cls.addClassCleanup(cls.classes.cleanup)
+        os.chmod(cls.classes.name, 0o755)
+        source = os.path.join(cls.classes.name, "Work.java")
+        with open(source, "w") as out:
+            out.write(WORK_JAVA)
+        subprocess.run([javac, "-d", cls.classes.name, source], check=True)
+
+    def work(self, ms, *options):
+        return [self.java, *options, "-cp", self.classes.name, "Work", str(ms)]
+
+    def start_work(self, ms, *options, before=(), **more):
+        child = self.start([*before, *self.work(ms, *options)], stdout=subprocess.PIPE, **more)
+        pid = int(child.stdout.readline())
+        self.forget_map(pid)
+        return child, pid
+
+    def record_work(self, *args, **more):
+        result = self.record(*args, **more)
+        self.forget_map(int(result.stdout.split()[0]))
+        return result
+
+    def java_stacks(self):
+        """Samples of the program's own thread that were taken in Java code."""
+        return [s for s in self.stacks() if s.head.startswith("java") and s.frames and
+                s.frames[0][1].startswith("/tmp/perf-")]
+
+    @staticmethod
+    def reaches_main(stack):
+        """From the leaf to main(), and from there to the thread's beginning."""
+        names = stack.names()
+        if any(re.search(r"\bWork\.main\(", name) for name in names):
+            return True
+        if "jni_CallStaticVoidMethod" not in names:
+            return False
+        called = names.index("jni_CallStaticVoidMethod")
+        inside = names[:called]
+        return (names[called + 1] == "JavaMain" and "StubRoutines (1)" in inside and
+                inside[inside.index("StubRoutines (1)") - 1] == "Interpreter")
+
+    def assertWhole(self, share):
+        stacks = self.java_stacks()
+        whole = [s for s in stacks if self.reaches_main(s)]
+        self.assertGreater(len(stacks), 100)
+        self.assertGreaterEqual(len(whole), share * len(stacks))
+        named = [s for s in stacks if s.names()[0] != "[unknown]"]
+        self.assertGreaterEqual(len(named), 0.98 * len(stacks))
+
+    def test_whole_stacks_of_a_short_program(self):
+        self.record_work("-g", *self.work(300))
+        self.assertWhole(0.9)
+
+    def test_whole_stacks_of_a_longer_program(self):
+        self.record_work("-g", *self.work(4000))
+        self.assertWhole(0.95)
+        names = {name for s in self.java_stacks() for name in s.names()}
+        self.assertIn("long Work.leaf(long)", names)
+        self.assertIn("long Work.deep(int)", names)
+
+    def test_main_has_a_name_in_folded_stacks(self):
+        if "folded" not in self.tacho("convert", "--help").stdout:
+            raise unittest.SkipTest("convert does not write folded stacks")
+        self.record_work("-g", *self.work(300))
+        result = self.tacho("convert", "--to", "folded", "-i", self.path("x.data"), "-o", "-")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        java = whole = 0
+        for line in result.stdout.splitlines():
+            stack, _, count = line.rpartition(" ")
+            frames = stack.split(";")
+            if frames[0].startswith("java") and re.match("Interpreter|.* Work[.]", frames[-1]):
+                java += int(count)
+                whole += int(count) if any(re.match(r"main|.*\bWork\.main\(", f) for f in frames) else 0
+        self.assertGreaterEqual(whole, 0.9 * java)
+
+    def test_what_is_said(self):
+        result = self.record_work(*self.work(50))
+        self.assertEqual(result.stderr.count(TOLD), 1, result.stderr)
+        self.assertEqual(result.stderr.count("Picked up JAVA_TOOL_OPTIONS"), 1, result.stderr)
+
+    def test_nothing_is_said_without_java(self):
+        result = self.record(*load("busy", 20))
+        self.assertNotIn("JAVA", result.stderr)
+        self.assertNotIn("Java", result.stderr)
+
+    def test_options_of_the_user_win(self):
+        result = self.record("sh", "-c", "echo $JAVA_TOOL_OPTIONS",
+                             env={"JAVA_TOOL_OPTIONS": "-XX:-PreserveFramePointer"})
+        self.assertIn("-XX:+PreserveFramePointer", result.stdout)
+        self.assertTrue(result.stdout.endswith(" -XX:-PreserveFramePointer\n"), result.stdout)
+
+    def test_java_left_alone(self):
+        result = self.record("--no-jvm", "sh", "-c", "echo ${JAVA_TOOL_OPTIONS-nothing}")
+        self.assertEqual(result.stdout, "nothing\n")
+        result = self.record("--no-jvm", *self.work(50))
+        self.assertNotIn(TOLD, result.stderr)
+        self.assertFalse(os.path.exists("/tmp/perf-%d.map" % int(result.stdout.split()[0])))
+
+    def test_ended_by_a_timeout(self):
+        result = self.record_work("-g", "--timeout", 1500, *self.work(20000))
+        self.assertNotIn("left no names", result.stderr)
+        self.assertIn("long Work.leaf(long)", {n for s in self.stacks() for n in s.names()})
+
+    def test_killed(self):
+        result = self.record("sh", "-c", '"$@" & sleep 1; kill -9 $!; wait', "sh", *self.work(20000))
+        self.assertIn("1 JVM left no names of its Java code", result.stderr)
+
+    # ---- running already ----
+
+    def test_asked_for_its_names(self):
+        child, pid = self.start_work(20000, "-XX:+PreserveFramePointer")
+        self.assertFalse(os.path.exists("/tmp/perf-%d.map" % pid))
+        result = self.record("-g", "-p", pid, "--timeout", 500)
+        self.assertNotIn("JVM", result.stderr)
+        self.assertIsNone(child.poll())
+        self.assertWhole(0.95)
+        self.assertFalse(os.path.exists("/tmp/.attach_pid%d" % pid))
+
+    def test_asked_as_its_user(self):
+        needs_other_user()
+        _, pid = self.start_work(20000, "-XX:+PreserveFramePointer", before=AS_NOBODY,
+                                 cwd=self.classes.name)
+        result = self.record("-g", "-p", pid, "--timeout", 500)
+        self.assertNotIn("JVM", result.stderr)
+        self.assertWhole(0.95)
+
+    def test_one_that_would_die_of_the_signal(self):
+        """With -Xrs it does not catch SIGQUIT, but listens from its start on."""
+        child, pid = self.start_work(20000, "-Xrs")
+        result = self.record("-p", pid, "--timeout", 200)
+        self.assertNotIn("JVM", result.stderr)
+        self.assertIsNone(child.poll())
+        self.assertTrue(os.path.exists("/tmp/perf-%d.map" % pid))
+
+    def test_one_that_would_print_its_stacks(self):
+        child, pid = self.start_work(20000, "-XX:+DisableAttachMechanism")
+        self.record("-p", pid, "--timeout", 200)
+        self.assertIsNone(child.poll())
+        child.terminate()
+        self.assertNotIn("Full thread dump", child.stdout.read())
+
+    def test_cut_stacks_are_told(self):
+        if "folded" not in self.tacho("convert", "--help").stdout:
+            raise unittest.SkipTest("convert does not write folded stacks")
+        _, pid = self.start_work(20000)
+        self.record("-g", "-p", pid, "--timeout", 1500)
+        result = self.tacho("convert", "--to", "folded", "-i", self.path("x.data"), "-o", "-")
+        self.assertIn("start it with -XX:+PreserveFramePointer", result.stderr)
+
+    def test_not_asked_if_not_wanted(self):
+        _, pid = self.start_work(20000)
+        self.record("--no-jvm", "-p", pid, "--timeout", 200)
+        self.assertFalse(os.path.exists("/tmp/perf-%d.map" % pid))
+
+
+if __name__ == "__main__":
+    unittest.main()

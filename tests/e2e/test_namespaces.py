@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Programs that nobody sees when the recording is looked at: of other mount namespaces, deleted, and
+with maps by the number inside of a pid namespace."""
+
+import os
+import subprocess
+import unittest
+
+from helpers import compiled, needs_namespace
+from jit import JitCase, jit_program
+
+SPIN_C = r"""
+#include <stdlib.h>
+#include <time.h>
+
+__attribute__((noinline)) long spin_inside(long n)
+{
+	volatile long sum = 0;
+
+	for (long i = 0; i < n; i++)
+		sum += i;
+	return sum;
+}
+
+int main(int argc, char **argv)
+{
+	clock_t end = clock() + atol(argv[1]) * (CLOCKS_PER_SEC / 1000);
+
+	while (clock() < end)
+		spin_inside(10000);
+	return 0;
+}
+"""
+
+
+class Namespaces(JitCase):
+    def spin(self):
+        return compiled("spin", SPIN_C, "-fno-omit-frame-pointer")
+
+    def assertNamed(self):
+        counts = self.leaves()
+        self.assertGreater(counts.get("spin_inside", 0), 0.7 * sum(counts.values()), counts)
+
+    def in_tmpfs(self, ms):
+        """A program that is only to be seen inside."""
+        needs_namespace()
+        return ["unshare", "-m", "-p", "-f", "sh", "-c",
+                "mount -t tmpfs none /mnt && cp %s /mnt/program && /mnt/program %d" % (self.spin(), ms)]
+
+    def test_a_program_inside(self):
+        self.record(*self.in_tmpfs(300))
+        self.assertNamed()
+        self.assertFalse(os.path.exists("/mnt/program"))
+
+    def test_a_short_program_inside(self):
+        self.record(*self.in_tmpfs(30))
+        self.assertIn("spin_inside", self.leaves())
+
+    def test_only_what_is_not_ours_is_copied(self):
+        self.record(*self.in_tmpfs(50))
+        self.assertEqual(len(self.kept()), 1, self.kept())
+
+    def test_nothing_is_copied_if_not_wanted(self):
+        self.record("-N", *self.in_tmpfs(50))
+        self.assertEqual(self.kept(), [])
+        self.assertNotIn("spin_inside", self.leaves())
+
+    def test_one_that_runs_already(self):
+        needs_namespace()
+        script = "mount -t tmpfs none /mnt && cp %s /mnt/program && echo $$ && exec /mnt/program 3000"
+        child = self.start(["unshare", "-m", "sh", "-c", script % self.spin()], stdout=subprocess.PIPE)
+        self.record("-p", int(child.stdout.readline()), "--timeout", 300)
+        child.kill()
+        child.wait()
+        self.assertNamed()
+
+    def test_a_map_by_the_number_inside(self):
+        needs_namespace()
+        # The program is brought along, because its own place is in the /tmp that is hidden.
+        result = self.record("unshare", "-m", "-p", "-f", "--mount-proc", "sh", "-c",
+                             "mount -t tmpfs none /mnt && cp \"$0\" /mnt/jit && "
+                             "mount -t tmpfs none /tmp && /mnt/jit map . made_inside 200; true",
+                             jit_program())
+        inside = int(result.stdout)
+        self.assertLess(inside, 100)
+        self.assertFalse(os.path.exists("/tmp/perf-%d.map" % inside))
+        counts = self.leaves()
+        self.assertGreater(counts.get("made_inside", 0), 0.7 * sum(counts.values()), counts)
+
+    def test_a_dump_inside(self):
+        needs_namespace()
+        self.record("unshare", "-m", "-p", "-f", "sh", "-c",
+                    "mount -t tmpfs none /mnt && \"$0\" dump /mnt made_inside 200; true", jit_program())
+        counts = self.leaves()
+        self.assertGreater(counts.get("made_inside", 0), 0.7 * sum(counts.values()), counts)
+
+
+class Deleted(JitCase):
+    def program(self):
+        path = self.path("program")
+        subprocess.run(["cp", compiled("spin", SPIN_C, "-fno-omit-frame-pointer"), path], check=True)
+        return path
+
+    def test_while_it_is_recorded(self):
+        path = self.program()
+        self.record("sh", "-c", "$0 200 & sleep 0.1; rm $0; wait", path)
+        self.assertIn("spin_inside", self.leaves())
+
+    def test_replaced_by_another(self):
+        path = self.program()
+        self.record("sh", "-c", "$0 200; cp /bin/true $0.new; mv $0.new $0", path)
+        self.assertIn("spin_inside", self.leaves())
+
+    def test_still_there(self):
+        path = self.program()
+        self.record(path, 50)
+        self.assertIn("spin_inside", self.leaves())
+        self.assertEqual(self.kept(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

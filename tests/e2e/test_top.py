@@ -1,0 +1,711 @@
+#!/usr/bin/env python3
+"""tacho top: what its tables say, every key of its screen, and that nothing stays behind."""
+
+import glob
+import os
+import re
+import signal
+import subprocess
+import time
+import unittest
+
+from helpers import (AS_NOBODY, TACHO, Case, compiled, environment, eventually, in_terminal, load,
+                     needs_no_pmu, needs_other_user, needs_program, needs_system_wide, online_cpus,
+                     paranoid, plain)
+
+# 70 % in one function, 30 % in another, below a common caller, with frame pointers everywhere.
+SHAPE_C = r"""
+#include <unistd.h>
+volatile unsigned long sum;
+__attribute__((noinline)) void shape_seventy(void)
+{
+	for (int i = 0; i < 700000; i++)
+		sum += i;
+}
+__attribute__((noinline)) void shape_thirty(void)
+{
+	for (int i = 0; i < 300000; i++)
+		sum += i;
+}
+__attribute__((noinline)) void shape_both(void)
+{
+	shape_seventy();
+	shape_thirty();
+	sum++;
+}
+int main(void)
+{
+	alarm(50);
+	for (;;)
+		shape_both();
+}
+"""
+
+
+def shape():
+    # Without optimisation all functions have frame pointers, those that call none, too. Loops that
+    # lie differently would take differently long.
+    return compiled("shape", SHAPE_C, "-O0", "-fno-omit-frame-pointer", "-falign-loops=64",
+                    "-falign-functions=64")
+
+
+def tables_of(text):
+    """Tables as lists of rows: a dict of the columns that the titles name."""
+    tables = []
+    for line in text.splitlines():
+        if re.match(r" *Self ", line):
+            titles = line.split()
+            tables.append([])
+        elif tables and re.match(r" *[\d.]+%", line):
+            words = line.split(None, len(titles) - 1)
+            tables[-1].append(dict(zip(titles, words)))
+    return tables
+
+
+def share(rows, function, column="Self"):
+    return sum(float(r[column].rstrip("%")) for r in rows if r.get("Function") == function)
+
+
+def alive(pid):
+    try:
+        with open("/proc/%d/stat" % pid) as text:
+            return text.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def below(pid):
+    """All processes below one."""
+    found = []
+    try:
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as text:
+            for child in text.read().split():
+                found += [int(child)] + below(int(child))
+    except OSError:
+        pass
+    return found
+
+
+def name_of(pid):
+    try:
+        with open("/proc/%d/comm" % pid) as text:
+            return text.read().strip()
+    except OSError:
+        return ""
+
+
+class Top(Case):
+    def top(self, *args, status=0, **more):
+        result = self.tacho("top", "--stdio", *args, cwd=self.home, **more)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def tables(self, *args, **more):
+        return tables_of(self.top(*args, **more).stdout)
+
+    def assertShape(self, rows, of=100):
+        self.assertAlmostEqual(share(rows, "shape_seventy"), 0.7 * of, delta=0.12 * of)
+        self.assertAlmostEqual(share(rows, "shape_thirty"), 0.3 * of, delta=0.12 * of)
+
+
+class Tables(Top):
+    def test_shape_of_a_command(self):
+        tables = self.tables("--updates", 2, "-d", 1, "--", shape())
+        self.assertEqual(len(tables), 2)
+        self.assertShape(tables[-1])
+        self.assertEqual(tables[-1][0]["Function"], "shape_seventy")
+        self.assertEqual(tables[-1][0]["Process"], "shape")
+        self.assertEqual(tables[-1][0]["Library"], "shape")
+
+    def test_shape_of_a_process(self):
+        child = self.start([shape()])
+        self.assertShape(self.tables("--updates", 1, "-d", 1.5, "-p", child.pid)[0])
+        self.assertShape(self.tables("--updates", 1, "-d", 1.5, "-t", child.pid)[0])
+        self.assertTrue(alive(child.pid))
+
+    def test_whole_system(self):
+        needs_system_wide()
+        child = self.start([shape()])
+        rows = self.tables("--updates", 1, "-d", 2, "-E", 200)[0]
+        seventy, thirty = share(rows, "shape_seventy"), share(rows, "shape_thirty")
+        self.assertGreater(seventy, 5)
+        self.assertAlmostEqual(seventy / (seventy + thirty), 0.7, delta=0.12)
+        self.assertLessEqual(sum(float(r["Self"].rstrip("%")) for r in rows), 101)
+        self.assertTrue(alive(child.pid))
+
+    def test_one_cpu(self):
+        needs_system_wide()
+        cpu = online_cpus()[0]
+        self.start(["taskset", "-c", str(cpu), shape()])
+        rows = self.tables("--updates", 1, "-d", 1.5, "-C", cpu, "-E", 100)[0]
+        self.assertGreater(share(rows, "shape_seventy"), 5)
+
+    def test_totals(self):
+        rows = self.tables("-g", "--updates", 1, "-d", 1.5, "--", shape())[0]
+        self.assertShape(rows)
+        self.assertGreater(share(rows, "main", "Total"), 95)
+        self.assertGreater(share(rows, "shape_both", "Total"), 95)
+        self.assertLess(share(rows, "shape_both"), 5)
+        self.assertAlmostEqual(share(rows, "shape_seventy", "Total"),
+                               share(rows, "shape_seventy"), delta=3)
+
+    def test_dwarf_stacks(self):
+        rows = self.tables("--call-graph", "dwarf", "-F", 499, "--updates", 1, "-d", 2, "--",
+                           shape())[0]
+        self.assertShape(rows)
+        self.assertGreater(share(rows, "main", "Total"), 95)
+
+    def test_lines_by_other_keys(self):
+        child = self.start([shape()])
+        rows = self.tables("--updates", 1, "-p", child.pid, "-s", "pid")[0]
+        self.assertEqual(rows[0]["Process"], "shape:%d" % child.pid)
+        self.assertEqual(rows[0]["Self"], "100.00%")
+        rows = self.tables("--updates", 1, "-p", child.pid, "-s", "dso")[0]
+        self.assertEqual(rows[0]["Library"], "shape")
+        rows = self.tables("--updates", 1, "-p", child.pid, "-s", "sym", "-K")[0]
+        self.assertEqual(set(rows[0]), {"Self", "Function"})
+
+    def test_period_of_an_event(self):
+        result = self.top("-e", "page-faults", "-c", 1, "-w", "all", "-d", 0.5, "-s", "comm", "--",
+                          *load("pages", 20000))
+        rows = tables_of(result.stdout)[-1]
+        self.assertEqual(rows[0]["Process"], "load")
+        self.assertIn("page-faults, every 1, ", result.stdout)
+
+    def test_window_forgets(self):
+        """What was before the window is not in it, but in all."""
+        command = ["sh", "-c", "%s & p=$!; sleep 1.5; kill $p; exec %s busy 2500" %
+                   (shape(), load()[0])]
+        rows = self.tables("-w", 1, "-d", 0.5, "--", *command)[-2]
+        self.assertGreater(share(rows, "busy"), 50)
+        self.assertLess(share(rows, "shape_seventy"), 1)
+        rows = self.tables("-w", "all", "-d", 0.5, "--", *command)[-1]
+        self.assertGreater(share(rows, "busy"), 20)
+        self.assertGreater(share(rows, "shape_seventy"), 10)
+
+    def test_command_ends(self):
+        result = self.top("--", *load("busy", 300))
+        self.assertTrue(tables_of(result.stdout)[-1])
+        self.top("--", "sh", "-c", "exit 7", status=7)
+
+    def test_output_of_the_command(self):
+        result = self.top("--", "sh", "-c", "echo from the command")
+        self.assertIn("from the command", result.stderr)
+        self.assertNotIn("from the command", result.stdout)
+
+    def test_header(self):
+        out = self.top("--updates", 1, "-F", 777, "--", shape()).stdout
+        self.assertRegex(out, r"^\d\d:\d\d:\d\d  \S+, 777 Hz, \S*shape: [\d,]+ samples/s, last \d s, "
+                              r"0 lost, tacho \d+\.\d % of a CPU\n")
+        rate = int(re.search(r"([\d,]+) samples/s", out)[1].replace(",", ""))
+        self.assertTrue(20 < rate < 2500, rate)
+
+
+class Ends(Top):
+    def start_top(self, *args, **more):
+        more.setdefault("stdin", subprocess.DEVNULL)
+        more.setdefault("stdout", subprocess.PIPE)
+        more.setdefault("stderr", subprocess.PIPE)
+        return self.start([TACHO, "top", "--stdio", "-d", "0.3", *args], cwd=self.home, **more)
+
+    def wait_table(self, child):
+        self.assertRegex(child.stdout.readline(), r"^\d\d:\d\d:\d\d")
+
+    def assertGone(self, pids):
+        self.assertTrue(eventually(lambda: not [p for p in pids if alive(p)]),
+                        [(p, name_of(p)) for p in pids if alive(p)])
+
+    def test_nothing_stays_behind(self):
+        for number, expected in ((signal.SIGINT, 0), (signal.SIGTERM, 0), (signal.SIGKILL, -9)):
+            with self.subTest(signal=number):
+                child = self.start_top("--", "sh", "-c", "%s & %s; true" % (shape(), shape()))
+                self.wait_table(child)
+                pids = below(child.pid)
+                self.assertEqual(sorted(name_of(p) for p in pids),
+                                 ["sh", "shape", "shape", "tacho"])
+                child.send_signal(number)
+                child.communicate(timeout=20)
+                self.assertEqual(child.returncode, expected)
+                self.assertGone(pids)
+
+    def test_reader_goes(self):
+        child = self.start_top("--", shape())
+        self.wait_table(child)
+        pids = below(child.pid)
+        child.stdout.close()
+        self.assertEqual(child.wait(20), 0)
+        self.assertGone(pids)
+
+    def test_collector_dies(self):
+        child = self.start_top("--", shape())
+        self.wait_table(child)
+        pids = below(child.pid)
+        os.kill([p for p in pids if name_of(p) == "tacho"][0], signal.SIGKILL)
+        _, err = child.communicate(timeout=20)
+        self.assertEqual(child.returncode, 125)
+        self.assertIn("tacho: top: the collector was ended by signal 9", err)
+        self.assertGone(pids)
+
+    def test_watched_process_ends(self):
+        other = self.start([shape()])
+        child = self.start_top("-p", str(other.pid))
+        self.wait_table(child)
+        other.kill()
+        other.wait()
+        child.communicate(timeout=20)
+        self.assertEqual(child.returncode, 0)
+
+    def test_slow_reader_loses_nothing_of_the_rings(self):
+        """A stopped screen does not stop the collector; when it goes on, the table does, too."""
+        child = self.start_top("-F", "4000", "--", shape())
+        self.wait_table(child)
+        child.send_signal(signal.SIGSTOP)
+        time.sleep(1.5)
+        child.send_signal(signal.SIGCONT)
+        time.sleep(0.7)
+        child.send_signal(signal.SIGTERM)
+        out, _ = child.communicate(timeout=20)
+        self.assertShape(tables_of(out)[-1])
+        self.assertIn(", 0 lost, ", [x for x in out.splitlines() if "samples/s" in x][-1])
+
+
+class Mistakes(Top):
+    def test_wrong_values(self):
+        for args in (["-d", "0"], ["-d", "x"], ["-w", "99"], ["-s", "comm,colour"], ["-s", ","],
+                     ["-K", "-U"], ["--percent-limit", "101"], ["--no-such"]):
+            with self.subTest(args=args):
+                result = self.top(*args, status=2)
+                self.assertOneSentence(result.stderr)
+                self.assertEqual(result.stdout, "")
+
+    def test_unknown_event(self):
+        self.assertIn("no-such-event", self.top("-e", "no-such-event", status=1).stderr)
+
+    def test_no_such_process(self):
+        self.assertOneSentence(self.top("-p", 4194300, status=1).stderr)
+
+    def test_no_such_command(self):
+        result = self.top("--", "/no/such/command", status=127)
+        self.assertIn("/no/such/command", result.stderr)
+        self.write("text", "not a program")
+        self.top("--", self.path("text"), status=126)
+
+    def test_not_permitted(self):
+        needs_other_user()
+        if paranoid() < 1:
+            raise unittest.SkipTest("everybody may watch the whole system here")
+        result = self.top("--updates", 1, "-e", "cpu-clock", before=AS_NOBODY, status=1)
+        self.assertOneSentence(result.stderr)
+        self.assertIn("perf_event_paranoid", result.stderr)
+
+    def test_own_process_is_permitted(self):
+        needs_other_user()
+        if paranoid() > 2:
+            raise unittest.SkipTest("nobody but root may sample here")
+        result = self.tacho("top", "--stdio", "--updates", 1, "-e", "cpu-clock:u", "--", shape(),
+                            before=AS_NOBODY, cwd=self.home)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertShape(tables_of(result.stdout)[0])
+
+    def test_no_pmu_is_said(self):
+        needs_no_pmu()
+        self.assertIn("no PMU here", self.top("--updates", 1, "--", shape()).stderr)
+
+    def test_dumb_terminal(self):
+        status, output = in_terminal(
+            ["/usr/bin/env", "TERM=dumb", TACHO, "top", "--updates", "1", "-d", "0.5", "--",
+             shape()], environment(self.home))
+        self.assertEqual(status, 0)
+        self.assertIn("tables are printed instead", plain(output))
+        self.assertNotIn(b"\x1b[", output)
+        self.assertShape(tables_of(plain(output))[0])
+
+
+class Screen(Top):
+    """The real screen, in a terminal of tmux."""
+
+    def setUp(self):
+        super().setUp()
+        needs_program("tmux")
+        self.socket = "tacho-%d-%s" % (os.getpid(), self.id().rpartition(".")[2])
+        self.addCleanup(self.tmux, "kill-server")
+
+    def tmux(self, *args):
+        # Beside the user's own server and settings.
+        return subprocess.run(["tmux", "-L", self.socket, "-f", "/dev/null", *args],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                              env=environment(self.home), cwd=self.home).stdout
+
+    def open(self, *args, columns=100, rows=24, until="shape_seventy", folder="."):
+        command = " ".join("'%s'" % a for a in [TACHO, "top", "-d", "0.5", *map(str, args)])
+        self.tmux("new-session", "-d", "-x", str(columns), "-y", str(rows),
+                  "cd %s; echo before; %s; echo status=$?; stty -a; exec sleep 50" % (folder, command))
+        if until:
+            self.wait(until)
+
+    def show(self):
+        return self.tmux("capture-pane", "-p")
+
+    def wait(self, pattern, absent=None):
+        """The screen, once it has the one and not the other."""
+        found = []
+
+        def there():
+            found.append(self.show())
+            return re.search(pattern, found[-1]) and \
+                not (absent and re.search(absent, found[-1]))
+        self.assertTrue(eventually(there), "no /%s/ in\n%s" % (pattern, found[-1]))
+        return found[-1]
+
+    def keys(self, *names):
+        for name in names:
+            self.tmux("send-keys", name)
+            # An Escape that something follows at once would be part of a sequence.
+            time.sleep(0.1)
+
+    def selected(self):
+        """The line in reverse, below the titles."""
+        reverse = False
+        for number, line in enumerate(self.tmux("capture-pane", "-p", "-e").splitlines()):
+            text = ""
+            for codes, char in re.findall(r"\x1b\[([\d;]*)m|(.)", line):
+                if char:
+                    text += char if reverse else ""
+                    continue
+                for code in codes.split(";"):
+                    reverse = code == "7" or (reverse and code not in ("", "0", "27"))
+            if number > 2 and text:
+                return text
+        return ""
+
+    def pids(self):
+        pane = int(self.tmux("display-message", "-p", "#{pane_pid}"))
+        return [p for p in below(pane) if name_of(p) != "sleep"]
+
+    def quit(self, key="q", status=0):
+        pids = self.pids()
+        self.assertTrue(pids)
+        self.keys(key)
+        screen = self.wait("status=%d" % status)
+        # What stood there before is back, and so is the terminal.
+        self.assertIn("before", screen)
+        self.assertRegex(screen, r"[^-]\bicanon\b")
+        self.assertRegex(screen, r"[^-]\becho\b")
+        self.assertTrue(eventually(lambda: not [p for p in pids if alive(p)]))
+
+    def test_first_look(self):
+        self.open("--", shape())
+        screen = self.wait(r"last [2-9] s")
+        lines = screen.splitlines()
+        self.assertRegex(lines[0], r"^tacho top \S+, 999 Hz, .*shape")
+        self.assertRegex(lines[1], r"^[\d,]+ samples/s, last \d s, 0 lost, tacho \d+\.\d % of a CPU")
+        self.assertRegex(lines[2], r"^ +Self +Process +Library +Function")
+        self.assertRegex(lines[3], r"^ *\d+\.\d\d% shape +shape +shape_seventy")
+        self.assertShape(tables_of(screen)[0])
+        self.assertIn("q quit", lines[-1])
+        self.quit()
+
+    def test_sort(self):
+        self.open("-g", "--", shape())
+        order = []
+        for name in ("total", "process", "library", "function", "self"):
+            self.keys("s")
+            screen = self.wait("sorted by %s" % name)
+            order.append([r for r in screen.splitlines()[3:-1] if "%" in r])
+        functions = [r.split()[-1] for r in order[3]]
+        self.assertEqual(functions, sorted(functions, key=str.casefold))
+        totals = [float(r.split()[1].rstrip("%")) for r in order[0]]
+        self.assertEqual(totals, sorted(totals, reverse=True))
+        self.assertIn("shape_seventy", order[4][0])
+        self.quit()
+
+    def test_move_and_follow(self):
+        self.open("-g", "--", shape(), until="shape_thirty")
+        self.wait("last [2-9] s")
+        self.assertIn("shape_seventy", self.selected())
+        self.keys("Down")
+        self.assertIn("shape_thirty", self.selected())
+        # Sorted by name it is elsewhere, and still selected.
+        self.keys("s", "s", "s", "s")
+        self.wait("sorted by function")
+        self.assertTrue(eventually(lambda: "shape_thirty" in self.selected()), self.selected())
+        self.keys("Home")
+        self.assertNotIn("shape_thirty", self.selected())
+        self.keys("End")
+        last = self.selected()
+        self.keys("PPage")
+        self.assertNotEqual(self.selected(), last)
+        self.keys("NPage")
+        self.assertEqual(self.selected().split()[-1], last.split()[-1])
+        self.keys("Up")
+        self.assertNotEqual(self.selected().split()[-1], last.split()[-1])
+        self.quit()
+
+    def test_callers(self):
+        self.open("-g", "--", shape())
+        self.wait("last [2-9] s")
+        self.keys("Enter")
+        screen = self.wait(r"- shape_seventy\n.*100\.0% shape_both\n.*100\.0% main")
+        self.assertNotIn("- shape_thirty", screen)
+        # The selection can go into them, and stays there.
+        self.keys("Down", "Down")
+        self.assertIn(" main", self.selected())
+        time.sleep(1.2)
+        self.assertIn(" main", self.selected())
+        self.keys("Enter")
+        self.wait(r"\+ shape_seventy", absent=r"% shape_both\n.*% main")
+        self.quit()
+
+    def test_callers_need_stacks(self):
+        self.open("--", shape())
+        self.keys("Enter")
+        self.wait("start tacho top with -g")
+        self.quit()
+
+    def test_filter(self):
+        self.open("--", shape(), until="shape_thirty")
+        self.keys("/")
+        self.keys("T", "h", "i", "r", "x")
+        self.wait("nothing is like this", absent="shape_seventy")
+        self.keys("BSpace")
+        screen = self.wait(r"shape_thirty", absent="shape_seventy")
+        # Shares are still those of all.
+        self.assertLess(share(tables_of(screen)[0], "shape_thirty"), 45)
+        self.keys("(")
+        self.wait("not a regular expression")
+        self.keys("BSpace", "Enter")
+        self.wait("/Thir/")
+        self.keys("Escape")
+        self.wait("shape_seventy", absent="/Thir/")
+        self.quit()
+
+    def test_zoom_into_process(self):
+        needs_system_wide()
+        self.start([shape()])
+        self.open()
+        self.keys("/", "s", "h", "a", "p", "e", "_", "s", "e", "v", "Enter")
+        self.wait("/shape_sev/")
+        self.keys("z")
+        self.wait("zoom into: p process  l library")
+        self.keys("p")
+        self.wait(r"in shape \([\d.]+ % of all\)")
+        self.keys("Escape")
+        screen = self.wait(r"in shape \([\d.]+ % of all\)", absent="/shape_sev/")
+        self.assertEqual({r["Process"] for r in tables_of(screen)[0]}, {"shape"})
+        self.assertShape(tables_of(screen)[0])
+        self.keys("Escape")
+        self.wait("whole system", absent="in shape")
+        self.quit()
+
+    def test_zoom_into_library(self):
+        self.open("--", *load("calls", 100000000), until=r"\[kernel")
+        self.wait("last [2-9] s")
+        self.keys("/", "k", "e", "r", "n", "e", "l", "Enter")
+        self.wait("/kernel/")
+        self.keys("z", "l", "Escape")
+        screen = self.wait(r"in \[kernel.*\] \([\d.]+ % of all\)", absent="/kernel/")
+        libraries = {r["Library"] for r in tables_of(screen)[0]}
+        self.assertEqual(len(libraries), 1, screen)
+        self.assertAlmostEqual(sum(float(r["Self"].rstrip("%")) for r in tables_of(screen)[0]), 100,
+                               delta=30)
+        self.quit()
+
+    def test_kernel_and_user(self):
+        self.open("--", *load("calls", 100000000), until=r"\[kernel")
+        self.keys("K")
+        self.wait("without kernel", absent=r"\[kernel")
+        self.keys("U")
+        screen = self.wait("only kernel", absent="without kernel")
+        self.assertEqual(len({r["Library"] for r in tables_of(screen)[0]}), 1, screen)
+        self.keys("U")
+        self.wait("whole|load", absent="only kernel")
+        self.quit()
+
+    def test_rows(self):
+        self.open("--", shape())
+        self.keys("v")
+        self.wait(r"rows are functions\b")
+        self.wait(r"shape_seventy", absent="Process")
+        self.keys("v")
+        self.wait(r"100\.00% shape:\d+", absent="Function")
+        self.keys("v")
+        self.wait(r"9\d\.\d+% shape *\n", absent="Process")
+        self.keys("v")
+        self.wait("Process +Library +Function")
+        self.quit()
+
+    def test_window(self):
+        self.open("-w", 60, "--", shape())
+        self.keys("w")
+        self.wait(r"all samples since the start")
+        self.wait(r"all \d+ s, ")
+        for seconds in (2, 5, 10, 30, 60):
+            self.keys("w")
+            self.wait("samples of the last %d s" % seconds)
+        self.keys("w", "w")
+        self.wait("last 2 s, ")
+        self.quit()
+
+    def test_delay(self):
+        self.open("--", shape())
+        self.keys("+")
+        self.wait("every 1 s")
+        self.keys("-", "-")
+        self.wait("every 0.25 s")
+        self.quit()
+
+    def test_events(self):
+        self.open("-e", "cpu-clock,page-faults", "--", shape())
+        first = self.show().split()[2]
+        self.assertEqual(first, "cpu-clock,")
+        self.keys("e")
+        self.wait("^tacho top page-faults")
+        self.quit()
+
+    def test_freeze(self):
+        self.open("--", shape())
+        self.wait("last [2-9] s")
+        for key in ("f", "Space"):
+            self.keys(key)
+            self.wait("FROZEN")
+            frozen = self.show().splitlines()[3:-1]
+            time.sleep(1.5)
+            self.assertEqual(self.show().splitlines()[3:-1], frozen)
+            self.keys(key)
+            self.wait("samples/s", absent="FROZEN")
+            # New samples change the shares.
+            self.assertTrue(eventually(lambda: self.show().splitlines()[3:-1] != frozen))
+        self.quit()
+
+    def test_help(self):
+        self.open("--", shape())
+        for key in ("h", "?"):
+            self.keys(key)
+            screen = self.wait("Keys of tacho top", absent="shape_seventy")
+            for word in ("sort", "filter|regular", "zoom", "freeze", "save", "quit"):
+                self.assertRegex(screen, word)
+            self.keys("x")
+            self.wait("shape_seventy", absent="Keys of")
+        self.quit()
+
+    def test_save_recording(self):
+        self.open("-g", "--", shape())
+        self.wait("last [2-9] s")
+        self.keys("S")
+        self.wait("save: d perf.data")
+        self.keys("d")
+        self.wait(r"wrote 'tacho-top\.data\.\d+'")
+        files = glob.glob(self.path("tacho-top.data.*"))
+        self.assertEqual(len(files), 1)
+        self.quit()
+        info = self.tacho("info", "-i", files[0])
+        self.assertEqual(info.returncode, 0, info.stderr)
+        text = self.tacho("script", "-i", files[0]).stdout
+        seventy = text.count("shape_seventy")
+        self.assertGreater(seventy, 100)
+        self.assertAlmostEqual(seventy / (seventy + text.count("shape_thirty")), 0.7, delta=0.12)
+        # Nothing else was written.
+        self.assertEqual(glob.glob(self.path("*.data")), [])
+
+    def test_save_text(self):
+        self.open("-g", "--", shape())
+        self.wait("last [2-9] s")
+        self.keys("S", "t")
+        self.wait(r"wrote 'tacho-top\.txt\.\d+'")
+        with open(glob.glob(self.path("tacho-top.txt.*"))[0]) as text:
+            self.assertShape(tables_of(text.read())[0])
+        self.keys("S", "f")
+        self.wait(r"wrote 'tacho-top\.folded\.\d+'")
+        self.quit()
+        weights = {}
+        with open(glob.glob(self.path("tacho-top.folded.*"))[0]) as text:
+            for line in text:
+                stack, _, weight = line.rpartition(" ")
+                leaf = stack.split(";")[-1]
+                weights[leaf] = weights.get(leaf, 0) + int(weight)
+                if leaf == "shape_seventy":
+                    self.assertRegex(stack, r"^shape;.*main;shape_both;shape_seventy$")
+        self.assertAlmostEqual(weights["shape_seventy"] / sum(weights.values()), 0.7, delta=0.12)
+
+    def test_save_where_nothing_can_be_written(self):
+        folder = self.path("gone")
+        os.mkdir(folder)
+        self.open("--", shape(), folder=folder)
+        # Not even root makes a file in a directory that is gone.
+        os.rmdir(folder)
+        for key, name in (("d", "data"), ("t", "txt"), ("f", "folded")):
+            self.keys("S", key)
+            self.wait("cannot (create|write) 'tacho-top.%s" % name)
+        # It goes on.
+        self.wait("shape_seventy")
+        self.quit()
+
+    def test_command_has_no_terminal(self):
+        self.open("--", "sh", "-c",
+                  "echo LOUD; echo LOUD >&2; read x; %s & wait" % shape())
+        self.assertNotIn("LOUD", self.show())
+        # The keys are ours.
+        self.keys("v")
+        self.wait("rows are functions")
+        self.quit()
+        self.assertNotIn("LOUD", self.show())
+
+    def test_command_ends(self):
+        self.open("--", *load("busy", 1500), until="ENDED")
+        screen = self.show()
+        self.assertGreater(share(tables_of(screen)[0], "busy"), 50)
+        self.keys("S", "d")
+        self.wait("the recording has ended")
+        self.keys("q")
+        self.wait("status=0")
+
+    def test_ctrl_c(self):
+        self.open("--", shape())
+        self.quit("C-c")
+
+    def test_terminated(self):
+        self.open("--", shape())
+        pids = self.pids()
+        front = [p for p in pids if name_of(p) == "tacho"][0]
+        os.kill(front, signal.SIGTERM)
+        screen = self.wait("status=0")
+        self.assertRegex(screen, r"[^-]\bicanon\b")
+        self.assertTrue(eventually(lambda: not [p for p in pids if alive(p)]))
+
+    def test_collector_dies(self):
+        self.open("--", shape())
+        pids = self.pids()
+        os.kill([p for p in pids if name_of(p) == "tacho"][1], signal.SIGKILL)
+        screen = self.wait("status=125")
+        self.assertIn("the collector was ended by signal 9", screen)
+        self.assertRegex(screen, r"[^-]\bicanon\b")
+        self.assertTrue(eventually(lambda: not [p for p in pids if alive(p)]))
+
+    def test_narrow_and_resized(self):
+        self.open("-g", "--", shape(), columns=40, rows=10)
+        screen = self.show()
+        self.assertRegex(screen, r"\d% shape +[+-] shape_seventy")
+        self.assertNotIn("Library", screen)
+        self.tmux("resize-window", "-x", "120", "-y", "30")
+        screen = self.wait("Library +Function")
+        self.assertTrue(eventually(lambda: "q quit" in self.show().splitlines()[-1]))
+        self.tmux("resize-window", "-x", "20", "-y", "4")
+        self.wait("tacho top")
+        self.tmux("resize-window", "-x", "100", "-y", "24")
+        self.wait("Library +Function")
+        self.quit()
+
+    def test_stopped_and_continued(self):
+        self.open("--", shape())
+        self.keys("C-z")
+        # Without a shell that controls jobs nobody would continue it: it does not stop for good.
+        self.tmux("send-keys", "v")
+        pids = self.pids()
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+        self.wait("shape_seventy")
+        self.quit()
+
+
+if __name__ == "__main__":
+    unittest.main()

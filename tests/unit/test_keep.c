@@ -1,0 +1,100 @@
+/* The place for what is kept of processes: copies, and the oldest making room. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "symbol/jit_keep.h"
+#include "support.h"
+
+#include <fcntl.h>
+#include <utime.h>
+
+static void where_it_is(void **state)
+{
+	char *dir;
+
+	(void)state;
+	setenv("XDG_CACHE_HOME", in_dir("cache"), 1);
+	dir = jit_keep_dir(0x1234abcd);
+	assert_string_equal(dir, in_dir("cache/tacho/jit/000000001234abcd"));
+	free(dir);
+	assert_null(jit_keep_dir(0));
+}
+
+static void a_copy(void **state)
+{
+	char *text = NULL, *dir;
+	struct err e = {};
+	struct stat st;
+	int fd;
+
+	(void)state;
+	dir = xstrdup(in_dir("kept/deep"));
+	write_text("original", "1000 10 name");
+	fd = open(in_dir("original"), O_RDONLY);
+	assert_int_equal(jit_keep_file(dir, "perf-1.map", fd, &e), 0);
+	assert_int_equal(fs_read(in_dir("kept/deep/perf-1.map"), 1000, &text), 0);
+	assert_string_equal(text, "1000 10 name");
+	assert_int_equal(stat(in_dir("kept/deep/perf-1.map"), &st), 0);
+	assert_int_equal(st.st_mode & 077, 0);
+	free(text);
+	free(dir);
+	dir = xstrdup(in_dir("original/below"));
+	assert_true(jit_keep_file(dir, "perf-1.map", fd, &e) < 0);
+	assert_non_null(strstr(e.text, "cannot make"));
+	free(dir);
+	close(fd);
+}
+
+static void age(const char *name, time_t when)
+{
+	struct utimbuf times = {when, when};
+
+	assert_int_equal(utime(in_dir(name), &times), 0);
+}
+
+static void oldest_go_first(void **state)
+{
+	(void)state;
+	write_text("trim/a/x", "0123456789");
+	write_text("trim/b/x", "0123456789");
+	write_text("trim/b/y", "0123456789");
+	write_text("trim/c/x", "0123456789");
+	age("trim/a/x", 2000);
+	age("trim/b/x", 1000);
+	age("trim/b/y", 1001);
+	age("trim/c/x", 3000);
+	keep_trim_dir(in_dir("trim"), 1, 40);
+	assert_true(fs_exists("%s/trim/b/x", support_dir));
+	keep_trim_dir(in_dir("trim"), 1, 39);
+	assert_false(fs_exists("%s/trim/b", support_dir));
+	assert_true(fs_exists("%s/trim/a/x", support_dir));
+	keep_trim_dir(in_dir("trim"), 1, 10);
+	assert_false(fs_exists("%s/trim/a", support_dir));
+	assert_true(fs_exists("%s/trim/c/x", support_dir));
+}
+
+static void two_levels(void **state)
+{
+	(void)state;
+	write_text("ids/ab/cdef/elf", "0123456789");
+	write_text("ids/12/3456/elf", "0123456789");
+	age("ids/12/3456/elf", 1000);
+	keep_trim_dir(in_dir("ids"), 2, 15);
+	assert_true(fs_exists("%s/ids/ab/cdef/elf", support_dir));
+	assert_false(fs_exists("%s/ids/12/3456", support_dir));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(where_it_is),
+		cmocka_unit_test(a_copy),
+		cmocka_unit_test(oldest_go_first),
+		cmocka_unit_test(two_levels),
+	};
+
+	return cmocka_run_group_tests_name("keep", tests, make_support_dir, remove_support_dir);
+}
