@@ -31,16 +31,11 @@ static uint32_t descend(struct calltree *t, const struct calltree_options *o, ui
 	function_id f = o->as ? o->as[name->function.n] : name->function;
 	uint32_t key = f.n;
 
-<<<<<<< HEAD
 	if (o->keys)
 		key = o->keys[name - t->profile->names.items];
 	else if (o->by_name)
 		key = function_of(t->profile, f)->label.n;
 	return child_of(t, node, f, key, name->inlined && !o->join_inlined);
-=======
-	return child_of(t, node, f, o->by_name ? function_of(t->profile, f)->label.n : f.n,
-			name->inlined && !o->join_inlined);
->>>>>>> flame
 }
 
 /* Down through all that a frame stands for, from its outermost function. */

@@ -33,11 +33,8 @@ struct calltree_options {
 	bool no_inlines;       /* inlined functions count as the one that they are inlined in */
 	bool join_inlined;     /* a function is one node, whether it was inlined there or not */
 	const function_id *as; /* by function: the one that stands for it; NULL: itself */
-<<<<<<< HEAD
 	/* What merges instead of the function, for each of profile.names; NULL: the function. */
 	const uint32_t *keys;
-=======
->>>>>>> flame
 	/* A first level above the stacks: the name of the thread, say. NULL: none. */
 	function_id (*root)(void *ctx, const struct profile_row *row);
 	/* Which rows; NULL: all. */
