@@ -114,7 +114,7 @@ void held_files_see(struct held_files *h, const struct seen_mapping *m, bool for
 	if (!is_new(h, hash))
 		return;
 	if (h->files.len >= KEEPER_FILES_MAX) {
-		h->refused++;
+		h->refused += foreign;
 		return;
 	}
 	file.fd = open_right(m, foreign, &file.id);

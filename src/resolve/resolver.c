@@ -164,7 +164,10 @@ static struct chain_roots roots_of(const struct resolver *r, const struct record
 	};
 }
 
-/* The recorded chain; @calls: of its user part the calls themselves, not where they return to. False if it has a mark that no kernel sets: nothing of it can be trusted. */
+/*
+ * A recorded chain; false if it has a mark that no kernel sets: nothing of it can be trusted.
+ * @calls: in user code it has the calls themselves, not where they return to.
+ */
 static bool recorded_chain(struct resolver *r, const uint64_t *chain, uint64_t len, bool calls,
 			   const struct chain_roots *roots, bool *ret_has_user)
 {
@@ -255,7 +258,7 @@ void resolver_chain(struct resolver *r, const struct record *sample,
 	const struct sample *s = &sample->sample;
 	const uint64_t *chain = s->chain;
 	uint64_t len = s->chain_len;
-	bool has_user = false, calls = lbr_is_call_stack(&event->attr);
+	bool has_user = false, calls = s->branches.count && lbr_is_call_stack(&event->attr);
 
 	r->steps.len = 0;
 	if (calls) {

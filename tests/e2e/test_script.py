@@ -249,7 +249,9 @@ class Corpus(ScriptCase):
                 continue
             path = os.path.join(CORPUS, t["file"])
             with self.subTest(t["file"]):
-                self.same(without_maps(path, self.path("nomaps")), *NAMELESS)
+                # Where nothing is mapped perf gives up on a copied stack; we show the innermost frame.
+                if '"user_stack_bytes"' not in self.script(path, "--json"):
+                    self.same(without_maps(path, self.path("nomaps")), *NAMELESS)
                 self.same(path, "-F", "ip,brstack", "-G")
                 # perf takes the first form of MMAP2 for the present one, and prints nonsense.
                 if not t["file"].startswith("hotspot"):
