@@ -15,7 +15,6 @@
 #define MODULES_TOLD 5 /* of those whose names are missing */
 #define PEEK_BYTES   8
 
-
 /* ---- options ---- */
 
 int profile_options_check(const struct profile_options *o, struct resolve_options *ret,
