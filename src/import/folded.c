@@ -104,7 +104,7 @@ bool folded_detect(const char *text, size_t len)
 			if (parse_line(text, shown, &line))
 				stacks++;
 			else
-				others++;
+				others += end != NULL; /* the last one may not be whole */
 		}
 		part += end != NULL;
 		text += part;
@@ -122,26 +122,24 @@ static bool ends_with(const char *name, size_t len, const char *ending)
 
 static frame_id frame_of(struct profile *p, const char *name, size_t len)
 {
-	enum code_kind kind = CODE_UNKNOWN;
-	struct frame_name inlined = {.inlined = true};
 	struct profile_function f = {.named = true};
+	struct frame_name names = {};
 	frame_id frame;
+	char mark;
 
-	if (ends_with(name, len, "_[k]"))
-		kind = CODE_KERNEL;
-	else if (ends_with(name, len, "_[j]"))
-		kind = CODE_JIT;
-	else if (!ends_with(name, len, "_[i]"))
-		return profile_frame_named(p, name, len, kind);
-	if (kind)
-		return profile_frame_named(p, name, len - 4, kind);
+	if (len <= 4 || name[len - 1] != ']' || memcmp(name + len - 4, "_[", 2))
+		return profile_frame_named(p, name, len, CODE_UNKNOWN);
+	mark = name[len - 2];
+	if (mark != 'k' && mark != 'j' && mark != 'i')
+		return profile_frame_named(p, name, len, CODE_UNKNOWN);
 	f.name = profile_string_n(p, name, len - 4);
-	f.kind = CODE_USER;
-	f.start = 1; /* not the function of the same name that is not inlined */
-	inlined.function = profile_function(p, &f);
-	/* Away from the numbers that named frames have. */
-	frame = profile_frame(p, (module_id){}, inlined.function.n | 1ull << 40);
-	profile_name_frame(p, frame, &inlined, 1);
+	f.kind = mark == 'k' ? CODE_KERNEL : mark == 'j' ? CODE_JIT : CODE_USER;
+	f.start = (uint64_t)mark; /* not the function of the same name without a mark */
+	names.inlined = mark == 'i';
+	names.function = profile_function(p, &f);
+	/* Named frames of text are numbered by function. */
+	frame = profile_frame(p, (module_id){}, names.function.n);
+	profile_name_frame(p, frame, &names, 1);
 	return frame;
 }
 

@@ -135,7 +135,7 @@ static frame_id make_frame(struct profile *p, const struct frame_text *text, uin
 	f.start = text->inlined; /* not the function of the same name that is not inlined */
 	name.function = profile_function(p, &f);
 	/* Addresses of text are worth nothing without its mappings: by function, as in folded text. */
-	frame = profile_frame(p, (module_id){}, name.function.n | (uint64_t)text->inlined << 40);
+	frame = profile_frame(p, (module_id){}, name.function.n);
 	profile_name_frame(p, frame, &name, 1);
 	return frame;
 }

@@ -1,5 +1,6 @@
 #include "resolve/resolver.h"
 #include "resolve/image.h"
+#include "unwind/lbr.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -147,26 +148,47 @@ static unsigned max_stack(const struct resolver *r)
 	return r->shared->options->max_stack ? r->shared->options->max_stack : MAX_STACK_DEFAULT;
 }
 
-/* The recorded chain; false if it has a mark that no kernel sets: nothing of it can be trusted. */
-static bool recorded_chain(struct resolver *r, const struct sample *s, uint32_t user_root,
-			   uint32_t kernel_root, bool *ret_has_user)
+/* The maps that a sample's addresses are looked up in. */
+struct chain_roots {
+	uint32_t user, kernel;
+};
+
+static struct chain_roots roots_of(const struct resolver *r, const struct record *sample,
+				   uint64_t time_ns)
 {
-	uint32_t root = user_root;
+	const struct history *h = r->shared->history;
+
+	return (struct chain_roots){
+		.user = history_space(h, sample->id.pid, time_ns),
+		.kernel = history_kernel(h, time_ns) | KERNEL_ROOT,
+	};
+}
+
+/*
+ * A recorded chain; false if it has a mark that no kernel sets: nothing of it can be trusted.
+ * @calls: in user code it has the calls themselves, not where they return to.
+ */
+static bool recorded_chain(struct resolver *r, const uint64_t *chain, uint64_t len, bool calls,
+			   const struct chain_roots *roots, bool *ret_has_user)
+{
+	uint32_t root = roots->user;
 	bool caller = false;
 
-	for (uint64_t i = 0; i < s->chain_len && r->steps.len < max_stack(r); i++) {
-		uint64_t ip = s->chain[i];
+	for (uint64_t i = 0; i < len && r->steps.len < max_stack(r); i++) {
+		uint64_t ip = chain[i];
 
 		if (ip < (uint64_t)PERF_CONTEXT_MAX) {
-			add_step(r, ip, caller, root);
-			*ret_has_user |= root == user_root;
+			bool user = root == roots->user;
+
+			add_step(r, ip, caller && !(calls && user), root);
+			*ret_has_user |= user;
 			caller = true;
 			continue;
 		}
 		if (ip == (uint64_t)PERF_CONTEXT_KERNEL || ip == (uint64_t)PERF_CONTEXT_HV)
-			root = kernel_root;
+			root = roots->kernel;
 		else if (ip == (uint64_t)PERF_CONTEXT_USER)
-			root = user_root;
+			root = roots->user;
 		else
 			return false;
 		caller = false;
@@ -232,22 +254,33 @@ static bool is_kernel(uint16_t misc)
 void resolver_chain(struct resolver *r, const struct record *sample,
 		    const struct stream_event *event, uint64_t time_ns)
 {
-	const struct history *h = r->shared->history;
+	struct chain_roots roots = roots_of(r, sample, time_ns);
 	const struct sample *s = &sample->sample;
-	uint32_t user_root = history_space(h, sample->id.pid, time_ns);
-	uint32_t kernel_root = history_kernel(h, time_ns) | KERNEL_ROOT;
-	bool has_user = false;
+	const uint64_t *chain = s->chain;
+	uint64_t len = s->chain_len;
+	bool has_user = false, calls = s->branches.count && lbr_is_call_stack(&event->attr);
 
 	r->steps.len = 0;
-	if (!r->shared->options->leaf_only) {
-		if (!recorded_chain(r, s, user_root, kernel_root, &has_user))
-			r->steps.len = 0;
-		if (!has_user && (event->attr.sample_type & PERF_SAMPLE_STACK_USER) &&
-		    s->regs_user.abi)
-			unwound_chain(r, s, user_root);
+	if (calls) {
+		len = lbr_chain(s, r->ips, ARRAY_LEN(r->ips));
+		chain = r->ips;
 	}
-	if (!r->steps.len && (event->attr.sample_type & PERF_SAMPLE_IP))
-		add_step(r, s->ip, false, is_kernel(sample->misc) ? kernel_root : user_root);
+	if (!recorded_chain(r, chain, len, calls, &roots, &has_user))
+		r->steps.len = 0;
+	if (!has_user && (event->attr.sample_type & PERF_SAMPLE_STACK_USER) && s->regs_user.abi)
+		unwound_chain(r, s, roots.user);
+}
+
+/* What is sampled without a chain, or with one that cannot be used, is at least somewhere. */
+void resolver_leaf(struct resolver *r, const struct record *sample,
+		   const struct stream_event *event, uint64_t time_ns)
+{
+	struct chain_roots roots = roots_of(r, sample, time_ns);
+
+	r->steps.len = 0;
+	if (event->attr.sample_type & PERF_SAMPLE_IP)
+		add_step(r, sample->sample.ip, false,
+			 is_kernel(sample->misc) ? roots.kernel : roots.user);
 }
 
 /* ---- rows ---- */
@@ -444,7 +477,10 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 		keys.cpu = sample->id.cpu;
 	if (o->bucket_ns)
 		keys.bucket = (uint32_t)((time_ns - r->shared->base_ns) / o->bucket_ns);
-	resolver_chain(r, sample, event, time_ns);
+	if (!o->leaf_only)
+		resolver_chain(r, sample, event, time_ns);
+	if (o->leaf_only || !r->steps.len)
+		resolver_leaf(r, sample, event, time_ns);
 	count_event(r, event_index, weight);
 	if (!r->first_ns || time_ns < r->first_ns)
 		r->first_ns = time_ns;

@@ -83,6 +83,9 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 /* The sample's chain, in r->steps; and the frame of a step. For those who print samples. */
 void resolver_chain(struct resolver *r, const struct record *sample,
 		    const struct stream_event *event, uint64_t time_ns);
+/* The sampled place alone, in r->steps. */
+void resolver_leaf(struct resolver *r, const struct record *sample,
+		   const struct stream_event *event, uint64_t time_ns);
 frame_id resolver_frame(struct resolver *r, const struct chain_step *step);
 
 /* Asks the filter for all tasks that there are, so that the history's profile need not be looked at

