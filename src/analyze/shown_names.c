@@ -128,7 +128,7 @@ void shown_names_make(struct shown_names *n, const struct profile *p, enum name_
 		n->as[i].n = i;
 		if (i)
 			add_name(&n->text, p, f, style);
-		hash = hash_bytes(n->text.s + start, n->text.len - start, p->seed);
+		hash = hash_bytes(buf_str(&n->text) + start, n->text.len - start, p->seed);
 		buf_add_char(&n->text, '\0');
 		if (style != NAMES_FOLDED)
 			hash = hash_mix(hash, f->kind);

@@ -121,7 +121,7 @@ static frame_id make_frame(struct profile *p, const struct frame_text *text, uin
 	if (text->module_len) {
 		char *module = xstrndup(text->module, text->module_len);
 
-		f.kind = kind_of_module(module, text->module_len);
+		f.kind = kind_of_module(module, strlen(module)); /* a NUL may end it */
 		if (strcmp(module, "[unknown]"))
 			f.module = profile_module(p, module, NULL, f.kind);
 		free(module);

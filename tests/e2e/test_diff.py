@@ -45,7 +45,7 @@ class Text(Diff):
         self.assertEqual(first["g"][0][0], "p")
         self.assertEqual(first["all"][0], "p0")
         self.assertNotIn("gone", first)
-        self.assertEqual(second["deep"], ("n5", 100.0))
+        self.assertEqual(second["deep"], ("n5", 20.0))
         self.assertEqual(second["m"][0], "g0")
         self.assertNotIn("new", second)
 
@@ -132,12 +132,12 @@ class InBrowser(Diff):
             w.click(w.run(frame, 0, "g"))
             self.assertEqual(w.run("return arguments[0].getAttribute('width')", w.run(frame, 0, "g")), "100%")
             # The other one is as it was.
-            self.assertEqual(w.run("return arguments[0].getAttribute('width')", w.run(frame, 1, "gone")), "100%")
+            self.assertEqual(w.run("return arguments[0].getAttribute('width')", w.run(frame, 1, "gone")), "20%")
             self.assertIn("before 20.00 %, after 50.00 %",
                           w.run("return document.querySelector('.bar .detail').textContent"))
             w.keys("/", "deep")
             self.assertEqual(w.run("return document.documentElement.dataset.matched"),
-                             "matched: 0.00 % and 100.00 %")
+                             "matched: 0.00 % and 20.00 %")
 
 
 if __name__ == "__main__":
