@@ -255,6 +255,8 @@ static int run_diff(const struct command *self, int argc, char **argv)
 		status = command_fail(EXIT_USAGE, "diff: %s", e.text);
 		goto out;
 	}
+	resolve.precision = RESOLVE_LABELS;
+	resolve.by_comm = true;
 	r = show(&o, &resolve, &pair, &e);
 	if (r < 0 && r != -EPIPE)
 		command_fail(0, "diff: %s", e.text);

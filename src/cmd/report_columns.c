@@ -96,7 +96,8 @@ static void add_key(const struct report_view *v, enum report_key key, const stru
 		add_known(out, profile_text(p, place->module));
 		break;
 	case REPORT_SYM:
-		buf_add(out, function_of(p, place->function)->kind == CODE_KERNEL ? "[k] " : "[.] ");
+		buf_add(out,
+			function_of(p, place->function)->kind == CODE_KERNEL ? "[k] " : "[.] ");
 		report_add_function(v, place->function, place->inlined, out);
 		break;
 	case REPORT_SRCLINE:

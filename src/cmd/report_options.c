@@ -335,6 +335,8 @@ int report_view_options(struct report_view *v, struct err *e)
 	}
 	v->ro.relative = o->percentage && !strcmp(o->percentage, "relative");
 	v->ro.no_inlines = o->profile.no_inline;
+	v->resolve.precision = RESOLVE_FUNCTIONS;
+	v->resolve.by_comm = !(v->ro.keys & (1u << REPORT_PID | 1u << REPORT_TID));
 	v->resolve.by_cpu = v->ro.keys >> REPORT_CPU & 1;
 	v->resolve.lines = v->ro.keys & (1u << REPORT_SRCLINE | 1u << REPORT_SRCFILE);
 	r = parse_quantum(o->time_quantum ? o->time_quantum : "100ms", &v->resolve.bucket_ns, e);

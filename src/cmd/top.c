@@ -366,7 +366,9 @@ static void watch(struct top_session *s)
 			continue;
 		update(s);
 		s->quit |= last;
-		s->next_ns = MAX(s->next_ns + s->delay_ns, now);
+		s->next_ns += s->delay_ns;
+		if (s->next_ns <= now)
+			s->next_ns = now + s->delay_ns;
 	}
 }
 

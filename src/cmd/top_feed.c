@@ -24,6 +24,15 @@
 #define EPOCH_MAPPINGS (512u << 10)
 #define EPOCH_STRINGS  (64u << 20)
 
+/*
+ * Runtimes go on writing the names of the code that they make, but a map is read once. If more than
+ * one sample in JIT_SHARE is in such code without a name, a new epoch reads all anew, ever more rarely:
+ * it may be that nobody writes names.
+ */
+#define JIT_SHARE        50
+#define JIT_PAUSE_NS     (3 * NS_PER_SEC)
+#define JIT_PAUSE_NS_MAX (60 * NS_PER_SEC)
+
 #define SYNTH_BYTES_MAX ((uint64_t)64 << 20)
 #define SYNTH_NS_MAX    (2 * NS_PER_SEC)
 #define JOIN_MS         300
@@ -110,12 +119,26 @@ static void note_events(struct top_feed *f)
 		vec_push(&f->events, xstrdup(profile_text(p, p->events.items[i].name)));
 }
 
+static bool is_unnamed_jit(const struct profile *p, stack_id stack)
+{
+	frame_id frame = p->stacks.items[stack.n].frame;
+	const struct profile_function *f;
+
+	if (!p->frames.items[frame.n].name_count)
+		return false;
+	f = function_of(p, names_of(p, frame)->function);
+	return f->kind == CODE_JIT && !f->named;
+}
+
 /* What the rows have gathered goes to the table, or, while it is frozen, nowhere. */
 static void take_rows(struct top_feed *f)
 {
 	vec_each(&f->profile.rows, row) {
 		if (!row->samples)
 			continue;
+		f->jit_samples += row->samples;
+		if (is_unnamed_jit(&f->profile, row->stack))
+			f->jit_unnamed += row->samples;
 		if (!f->frozen)
 			top_add(&f->table, row->event.n, table_process(f, row->thread),
 				table_node(f, row->stack), row->samples, row->weight);
@@ -192,12 +215,31 @@ static void describe_tasks(struct top_feed *f)
 	synth_free(synth);
 }
 
+/* Modules are opened anew, too: what they have read of maps is old. */
+static bool is_jit_stale(struct top_feed *f, uint64_t now)
+{
+	bool many = f->jit_unnamed && f->jit_unnamed * JIT_SHARE > f->jit_samples;
+
+	if (now < f->next_jit_ns)
+		return false;
+	f->jit_samples = f->jit_unnamed = 0;
+	f->jit_pause_ns = many ? f->jit_pause_ns * 2 : JIT_PAUSE_NS;
+	if (f->jit_pause_ns > JIT_PAUSE_NS_MAX)
+		f->jit_pause_ns = JIT_PAUSE_NS_MAX;
+	f->next_jit_ns = now + f->jit_pause_ns;
+	return many;
+}
+
 /* Records that are still on their way meet a description that is newer than they are, by less than
  * half a second. */
-static void begin_epoch(struct top_feed *f)
+static void begin_epoch(struct top_feed *f, bool new_modules)
 {
 	analysis_release(&f->analysis);
 	profile_release(&f->profile);
+	if (new_modules) {
+		modules_free(f->modules);
+		f->modules = modules_new(&f->options.resolve.symbols);
+	}
 	profile_init(&f->profile);
 	analysis_init(&f->analysis, f->file, f->modules, &f->options.resolve, &f->profile, NULL);
 	forget_numbers(f);
@@ -233,6 +275,7 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 	struct top_feed *f = ctx;
 	const struct perf_event_header *header = (const void *)bytes;
 	uint64_t now;
+	bool stale;
 
 	(void)file_offset;
 	(void)ret_skip;
@@ -242,8 +285,9 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 	if (now < f->last_slice_ns + SLICE_NS)
 		return;
 	end_slice(f, now);
-	if (is_large(f))
-		begin_epoch(f);
+	stale = is_jit_stale(f, now);
+	if (stale || is_large(f))
+		begin_epoch(f, stale);
 }
 
 static int read_records(struct top_feed *f, struct err *e)
@@ -258,6 +302,8 @@ static int read_records(struct top_feed *f, struct err *e)
 	r = analysis_init(&f->analysis, f->file, f->modules, &f->options.resolve, &f->profile, e);
 	if (r == 0) {
 		f->last_slice_ns = clock_now_ns();
+		f->jit_pause_ns = JIT_PAUSE_NS;
+		f->next_jit_ns = f->last_slice_ns + JIT_PAUSE_NS;
 		r = perfdata_read(f->file, &visitor, f, e);
 		end_slice(f, clock_now_ns());
 	}

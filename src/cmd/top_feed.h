@@ -49,6 +49,8 @@ struct top_feed {
 	uint64_t last_slice_ns;
 	uint64_t new_samples, new_lost; /* since the last slice */
 	unsigned epochs;
+	uint64_t jit_samples, jit_unnamed;  /* of all, those in code that was made at run time */
+	uint64_t next_jit_ns, jit_pause_ns; /* when to look for its names again */
 };
 
 /* @data_fd belongs to the feed from now on. */

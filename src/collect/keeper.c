@@ -142,12 +142,10 @@ static struct kept_process *find_process(struct keeper *k, uint32_t pid)
 /* All that must be known of it while it lives. */
 static void look_closer(struct kept_process *p)
 {
-	CLEANUP(free_ptr) char *tmp = xasprintf("/proc/%u/root/tmp", p->pid);
-
 	if (!p->facts.pid && (!process_read(p->pid, &p->facts) || p->facts.pid != p->pid))
 		p->facts.pid = 0;
 	if (p->foreign && p->tmp_fd < 0)
-		p->tmp_fd = open(tmp, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		p->tmp_fd = process_open(p->pid, "/tmp", O_PATH | O_DIRECTORY);
 }
 
 static bool is_made_code(const char *path)

@@ -53,9 +53,11 @@ def shape(n=3000000):
 
 
 class ReportCase(Case):
+    PERF_RECORD = ("record", "--no-bpf-event", "-N")  # its cache of files is not for several at a time
+
     def record(self, argv, *options, tool="tacho", name="x.data", **more):
         path = self.path(name)
-        program = [TACHO, "record"] if tool == "tacho" else [needs_program("perf"), "record", "--no-bpf-event"]
+        program = [TACHO, "record"] if tool == "tacho" else [needs_program("perf"), *self.PERF_RECORD]
         result = subprocess.run([*program, "-q", "-e", "cpu-clock", *options, "-o", path, "--", *argv],
                                 env=environment(self.home), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                                 text=True, **more)
@@ -88,8 +90,9 @@ class ReportCase(Case):
                                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
         return self.rows(result.stdout)
 
-    def assertAgrees(self, path, options, count, tolerance):
-        """The first entries of perf's are ours too, with the same shares in all columns of shares."""
+    def assertAgrees(self, path, options, count, tolerance, deeper=False):
+        """The first entries of perf's are ours too, with the same shares in all columns of shares. @deeper: callers
+        may have more, because perf at times gives up on stacks that begin in a library (some runs, not others)."""
         theirs = self.perf_rows(path, *options)
         ours = self.rows(self.report(path, "--no-inline", "-t", "|", "-g", "none", *options))
         shares = sum(cell.endswith("%") for cell in theirs[0])
@@ -108,8 +111,11 @@ class ReportCase(Case):
             if wanted[0] < 0.5:
                 break
             self.assertIn(tuple(row[shares:]), mine, (options, ours[:20]))
-            for a, b in zip(mine[tuple(row[shares:])], wanted):
-                self.assertAlmostEqual(a, b, delta=tolerance, msg=(options, row))
+            for column, (a, b) in enumerate(zip(mine[tuple(row[shares:])], wanted)):
+                if deeper and shares == 2 and column == 0:
+                    self.assertGreater(a, b - tolerance, (options, row))
+                else:
+                    self.assertAlmostEqual(a, b, delta=tolerance, msg=(options, row))
             compared += 1
             if compared == count:
                 break
@@ -148,7 +154,7 @@ class BesidePerf(ReportCase):
             path = self.record(compiler, *options, "-F", "1500", tool="perf")
             for sort in ([], ["--no-children"]):
                 with self.subTest(options=options, sort=sort):
-                    self.assertAgrees(path, sort, 20, 0.5)
+                    self.assertAgrees(path, sort, 20, 0.5, deeper="dwarf" in options)
 
     def test_redis(self):
         server, bench = needs_program("redis-server"), needs_program("redis-benchmark")
