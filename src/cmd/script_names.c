@@ -37,12 +37,9 @@ struct chain_step script_names_step(struct script_names *n, uint64_t address, ui
 	/* On all machines that we know the kernel has the upper half. */
 	bool kernel = address >> 63;
 
-	return (struct chain_step){
-		.ip = address,
-		.lookup = address,
-		.root = kernel ? history_kernel(h, time_ns, NULL) | KERNEL_ROOT
-			       : history_space(h, pid, time_ns, NULL),
-	};
+	return resolver_step(&n->analysis.resolver, address,
+			     kernel ? history_kernel(h, time_ns, NULL) | KERNEL_ROOT
+				    : history_space(h, pid, time_ns, NULL));
 }
 
 /* Names come from files and may hold anything. */
@@ -120,7 +117,7 @@ static void json_level(struct script_names *n, struct json *j, const struct chai
 	jw_open(j, '{');
 	jw_kv_str(j, "function", f->named ? profile_text(p, f->name) : NULL);
 	if (f->start && f->named)
-		jw_kv_u64(j, "offset", frame->address + (step->ip - step->lookup) - f->start);
+		jw_kv_u64(j, "offset", frame->address + step->back - f->start);
 	if (name->inlined)
 		jw_kv_bool(j, "inlined", true);
 	if (frame->module.n)
@@ -156,12 +153,13 @@ void script_names_json(struct script_names *n, struct json *j, const struct reco
 
 const char *script_names_kernel(struct script_names *n, uint64_t address, uint64_t *ret_offset)
 {
-	struct chain_step step = {.ip = address, .lookup = address};
+	struct chain_step step;
 	const struct profile_function *f;
 	frame_id id;
 	uint32_t count;
 
-	step.root = history_kernel(&n->analysis.history, UINT64_MAX, NULL) | KERNEL_ROOT;
+	step = resolver_step(&n->analysis.resolver, address,
+			     history_kernel(&n->analysis.history, UINT64_MAX, NULL) | KERNEL_ROOT);
 	script_names_of(n, &step, &id, &count);
 	if (!count)
 		return NULL;

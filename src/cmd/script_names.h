@@ -59,7 +59,7 @@ const char *script_names_kernel(struct script_names *n, uint64_t address, uint64
 static inline uint64_t frame_text_offset(const struct script_names *n, const struct frame_text *t,
 					 frame_id frame, const struct chain_step *step)
 {
-	return n->profile.frames.items[frame.n].address + (step->ip - step->lookup) - t->start;
+	return n->profile.frames.items[frame.n].address + step->back - t->start;
 }
 
 #endif

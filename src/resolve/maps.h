@@ -56,4 +56,29 @@ static inline bool maps_find(const struct maps *m, uint32_t root, uint64_t addre
 	return false;
 }
 
+/* The same, and how far to both sides the answer holds: start ≤ address < end. */
+static inline bool maps_find_range(const struct maps *m, uint32_t root, uint64_t address,
+				   uint64_t *ret_start, uint64_t *ret_end, uint32_t *ret_mapping)
+{
+	*ret_start = 0;
+	*ret_end = UINT64_MAX;
+	while (root) {
+		const struct map_node *n = &m->nodes.items[root];
+
+		if (address < n->start) {
+			*ret_end = n->start;
+			root = n->left;
+		} else if (address < n->end) {
+			*ret_start = n->start;
+			*ret_end = n->end;
+			*ret_mapping = n->mapping;
+			return true;
+		} else {
+			*ret_start = n->end;
+			root = n->right;
+		}
+	}
+	return false;
+}
+
 #endif

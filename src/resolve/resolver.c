@@ -9,8 +9,6 @@
 #define FIRST_SLOTS       1024
 #define OWN_THREAD        (1u << 31)
 
-/* ---- frames ---- */
-
 struct module *resolver_module(struct resolver *r, uint32_t image)
 {
 	const struct image *i = &r->shared->history->images.items[image];
@@ -30,21 +28,54 @@ struct module *resolver_module(struct resolver *r, uint32_t image)
 	return r->modules.items[image];
 }
 
-/* The mapping at an address; kernel code that no record tells of belongs to the kernel proper. */
-static bool find_mapping(const struct history *h, const struct chain_step *step,
-			 uint32_t *ret_image, uint64_t *ret_offset)
+/* ---- places ---- */
+
+/* Kernel code that no record tells of belongs to the kernel proper. */
+static void find_place(const struct history *h, uint32_t root, uint64_t address,
+		       struct known_place *ret)
 {
+	uint64_t end;
 	uint32_t n;
 
-	if (maps_find(&h->maps, step->root & ~KERNEL_ROOT, step->lookup, &n)) {
-		*ret_image = h->mappings.items[n].image;
-		*ret_offset = mapping_offset(&h->mappings.items[n], step->lookup);
-		return true;
+	ret->root = root;
+	ret->mask = UINT64_MAX;
+	if (maps_find_range(&h->maps, root & ~KERNEL_ROOT, address, &ret->start, &end, &n)) {
+		ret->image = h->mappings.items[n].image;
+		ret->delta = mapping_offset(&h->mappings.items[n], 0);
+	} else {
+		ret->image = root & KERNEL_ROOT ? h->kernel_image : 0;
+		ret->delta = 0;
+		/* Stacks of code without frame pointers are full of addresses that lead nowhere,
+		 * hardly two of them the same: they are taken for one. */
+		if (!ret->image)
+			ret->mask = 0;
 	}
-	*ret_image = h->kernel_image;
-	*ret_offset = step->lookup;
-	return (step->root & KERNEL_ROOT) && h->kernel_image;
+	ret->size = end - ret->start;
 }
+
+/* Few mappings are looked at again and again. */
+static inline void set_place(struct resolver *r, struct chain_step *step, uint32_t root)
+{
+	uint64_t address = step->ip - step->back;
+	struct known_place *p =
+		&r->places[(address >> 20 ^ address >> 12 ^ root * 0x9e3779b1u >> 20) %
+			   KNOWN_PLACES];
+
+	if (p->root != root || address - p->start >= p->size)
+		find_place(r->shared->history, root, address, p);
+	step->image = p->image;
+	step->offset = (address + p->delta) & p->mask;
+}
+
+struct chain_step resolver_step(struct resolver *r, uint64_t address, uint32_t root)
+{
+	struct chain_step step = {.ip = address};
+
+	set_place(r, &step, root);
+	return step;
+}
+
+/* ---- frames ---- */
 
 static frame_id mark_frame(struct resolver *r, enum unwind_end end)
 {
@@ -109,35 +140,35 @@ static uint64_t coarse_address(struct resolver *r, struct module *m, uint64_t ad
 
 static frame_id find_frame(struct resolver *r, const struct chain_step *step)
 {
-	const struct history *h = r->shared->history;
 	const struct resolve_options *o = r->shared->options;
-	uint32_t image;
-	uint64_t offset;
+	uint64_t address = step->offset;
 
-	if (step->root == MARK_ROOT)
-		return mark_frame(r, (enum unwind_end)step->lookup);
-	/* Stacks of code without frame pointers are full of addresses that lead nowhere, hardly two of
-	 * them the same: they are one frame. */
-	if (!find_mapping(h, step, &image, &offset)) {
+	if (step->image == IMAGE_MARK)
+		return mark_frame(r, (enum unwind_end)step->offset);
+	if (!step->image) {
 		if (o->want_place)
 			return other_frame(r);
 		r->report.unmapped_frames++;
 		return profile_frame(r->profile, r->shared->nowhere, 0);
 	}
-	if (!o->no_names)
-		offset = module_address(resolver_module(r, image), offset, step->lookup);
-	if (o->want_place && !o->want_place(o->want_ctx, resolver_module(r, image), offset))
-		return other_frame(r);
-	if (!o->no_names)
-		offset = coarse_address(r, resolver_module(r, image), offset);
-	return profile_frame(r->profile, h->images.items[image].module, offset);
+	if (!o->no_names) {
+		struct module *m = resolver_module(r, step->image);
+
+		address = module_address(m, address, step->ip - step->back);
+		if (o->want_place && !o->want_place(o->want_ctx, m, address))
+			return other_frame(r);
+		address = coarse_address(r, m, address);
+	}
+	return profile_frame(r->profile, r->shared->history->images.items[step->image].module,
+			     address);
 }
 
-static size_t frame_slot(const struct known_frames *k, uint64_t lookup, uint32_t root)
+static size_t frame_slot(const struct known_frames *k, uint64_t offset, uint32_t image)
 {
-	size_t at = hash_mix(lookup ^ k->seed, root) & k->mask;
+	size_t at = hash_mix(offset ^ k->seed, image) & k->mask;
 
-	while (k->slots[at].frame.n && (k->slots[at].lookup != lookup || k->slots[at].root != root))
+	while (k->slots[at].frame.n &&
+	       (k->slots[at].offset != offset || k->slots[at].image != image))
 		at = (at + 1) & k->mask;
 	return at;
 }
@@ -151,7 +182,7 @@ static void grow_frames(struct known_frames *k)
 	larger.slots = xcalloc(larger.mask + 1, sizeof(*larger.slots));
 	for (size_t i = 0; i < room; i++)
 		if (k->slots[i].frame.n)
-			larger.slots[frame_slot(&larger, k->slots[i].lookup, k->slots[i].root)] =
+			larger.slots[frame_slot(&larger, k->slots[i].offset, k->slots[i].image)] =
 				k->slots[i];
 	free(k->slots);
 	*k = larger;
@@ -161,32 +192,21 @@ frame_id resolver_frame(struct resolver *r, const struct chain_step *step)
 {
 	struct known_frames *k = &r->frames;
 	size_t at;
-	frame_id frame;
 
-	/* Finding a mapping again is cheaper than a table of places that nobody wants. */
+	/* Asking again is cheaper than a table of places that nobody wants. */
 	if (r->shared->options->want_place)
 		return find_frame(r, step);
 	if (!k->slots || k->count * 2 > k->mask)
 		grow_frames(k);
-	at = frame_slot(k, step->lookup, step->root);
-	if (k->slots[at].frame.n)
-		return k->slots[at].frame;
-	frame = find_frame(r, step);
-	/* What leads nowhere would fill the table, and is soon found not to be there. */
-	if (frame.n && r->profile->frames.items[frame.n].module.n != r->shared->nowhere.n) {
-		k->slots[at] = (struct known_frame){step->lookup, step->root, frame};
-		k->count++;
+	at = frame_slot(k, step->offset, step->image);
+	if (!k->slots[at].frame.n) {
+		k->slots[at] = (struct known_frame){step->offset, step->image, find_frame(r, step)};
+		k->count += k->slots[at].frame.n != 0;
 	}
-	return frame;
+	return k->slots[at].frame;
 }
 
 /* ---- chains ---- */
-
-static void add_step(struct resolver *r, uint64_t ip, bool caller, uint32_t root)
-{
-	/* A return address belongs to the call before it, which may be the last of its function. */
-	vec_push(&r->steps, (struct chain_step){ip, caller && ip ? ip - 1 : ip, root});
-}
 
 static unsigned max_stack(const struct resolver *r)
 {
@@ -231,7 +251,8 @@ static bool recorded_chain(struct resolver *r, const uint64_t *chain, uint64_t l
 	const uint64_t marks = (uint64_t)PERF_CONTEXT_MAX;
 	uint32_t root = roots->user;
 	struct chain_step *to, *end;
-	uint64_t back = 0; /* from a return address into its call */
+	/* A return address belongs to the call before it, which may be the last of its function. */
+	uint32_t back = 0;
 
 	vec_reserve(&r->steps, max_stack(r));
 	to = r->steps.items;
@@ -240,7 +261,9 @@ static bool recorded_chain(struct resolver *r, const uint64_t *chain, uint64_t l
 		uint64_t ip = chain[i];
 
 		if (ip < marks) {
-			*to++ = (struct chain_step){ip, ip ? ip - back : 0, root};
+			to->ip = ip;
+			to->back = ip ? back : 0;
+			set_place(r, to++, root);
 			back = !(calls && root == roots->user);
 			continue;
 		}
@@ -254,7 +277,7 @@ static bool recorded_chain(struct resolver *r, const uint64_t *chain, uint64_t l
 	}
 	r->steps.len = (size_t)(to - r->steps.items);
 	/* User code is the outermost part. */
-	*ret_has_user = r->steps.len && to[-1].root == roots->user;
+	*ret_has_user = r->steps.len && root == roots->user && chain[len - 1] < marks;
 	return true;
 }
 
@@ -266,16 +289,13 @@ struct lookup_ctx {
 static struct module *find_module(void *ctx, uint64_t runtime_address, uint64_t *ret_address)
 {
 	const struct lookup_ctx *c = ctx;
-	const struct history *h = c->resolver->shared->history;
-	struct chain_step step = {.lookup = runtime_address, .root = c->root};
+	struct chain_step step = resolver_step(c->resolver, runtime_address, c->root);
 	struct module *m;
-	uint64_t offset;
-	uint32_t image;
 
-	if (!find_mapping(h, &step, &image, &offset))
+	if (!step.image)
 		return NULL;
-	m = resolver_module(c->resolver, image);
-	*ret_address = module_address(m, offset, runtime_address);
+	m = resolver_module(c->resolver, step.image);
+	*ret_address = module_address(m, step.offset, runtime_address);
 	return m;
 }
 
@@ -299,9 +319,9 @@ static void unwound_chain(struct resolver *r, const struct sample *s, uint32_t r
 		r->unwinder = unwinder_new();
 	end = unwind_stack(r->unwinder, &in, r->ips, room, &count);
 	for (size_t i = 0; i < count; i++)
-		add_step(r, r->ips[i], false, root);
+		vec_push(&r->steps, resolver_step(r, r->ips[i], root));
 	if (unwind_end_text(end)) {
-		vec_push(&r->steps, (struct chain_step){.lookup = end, .root = MARK_ROOT});
+		vec_push(&r->steps, (struct chain_step){.offset = end, .image = IMAGE_MARK});
 		r->report.cut_stacks++;
 	}
 }
@@ -341,8 +361,9 @@ void resolver_leaf(struct resolver *r, const struct record *sample,
 
 	r->steps.len = 0;
 	if (event->attr.sample_type & PERF_SAMPLE_IP)
-		add_step(r, sample->sample.ip, false,
-			 is_kernel(sample->misc) ? roots.kernel : roots.user);
+		vec_push(&r->steps,
+			 resolver_step(r, sample->sample.ip,
+				       is_kernel(sample->misc) ? roots.kernel : roots.user));
 }
 
 /* ---- rows ---- */
@@ -379,7 +400,7 @@ static size_t steps_in_common(const struct resolver *r)
 		const struct chain_step *a = &r->steps.items[len - 1 - common];
 		const struct chain_step *b = &r->last.items[last - 1 - common];
 
-		if (a->lookup != b->lookup || a->root != b->root)
+		if (a->offset != b->offset || a->image != b->image)
 			break;
 	}
 	return common;
@@ -425,7 +446,7 @@ static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys
 			h = hash_mix(h, resolver_frame(r, step).n);
 	else
 		vec_each(&r->steps, step)
-			h = hash_mix(h ^ step->root, step->lookup);
+			h = hash_mix(h ^ step->image, step->offset);
 	return h;
 }
 

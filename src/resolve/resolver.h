@@ -28,20 +28,35 @@ struct resolve_shared {
 	bool grows;        /* the history is added to while we resolve; then there is one worker */
 };
 
-/* One level of a chain, the leaf first. */
+/*
+ * One level of a chain, the leaf first. Places are kept as (image, offset), so that what processes
+ * have in common looks the same in all of them, wherever it is mapped.
+ */
 struct chain_step {
 	uint64_t ip;     /* as recorded */
-	uint64_t lookup; /* the address to look up: of a caller, one inside its call instruction */
-	uint32_t root; /* the maps that it is looked up in; MARK_ROOT: `lookup` is an unwind_end */
+	uint64_t offset; /* in the image, of the address that is looked up; or an enum unwind_end */
+	uint32_t image;  /* 0: nothing is mapped there; IMAGE_MARK: a mark how the stack ended */
+	uint32_t back; /* that address is ip - back: of a caller, one inside its call instruction */
 };
 
 typedef VEC(struct chain_step) chain_steps;
 
+#define IMAGE_MARK (~0u)
+
 /* Where all of a module lies that has no name, if that is not to be told apart. */
 #define NAMELESS_ADDRESS UINT64_MAX
 
-#define MARK_ROOT   (~0u)
-#define KERNEL_ROOT (1u << 31) /* set in the roots of the kernel's maps */
+/* Set in the roots of the kernel's maps. */
+#define KERNEL_ROOT (1u << 31)
+
+/* A mapping that was looked up, or a gap between mappings. */
+struct known_place {
+	uint64_t start, size;
+	uint64_t delta, mask; /* offset = (address + delta) & mask */
+	uint32_t root, image;
+};
+
+#define KNOWN_PLACES 512
 
 struct resolver {
 	struct resolve_shared *shared;
@@ -49,10 +64,11 @@ struct resolver {
 	chain_steps steps;
 	chain_steps last;          /* the last chain that was new, and */
 	VEC(stack_id) last_stacks; /* the stack that begins at each of its steps */
+	struct known_place places[KNOWN_PLACES];
 	struct known_frames {
 		struct known_frame {
-			uint64_t lookup;
-			uint32_t root;
+			uint64_t offset;
+			uint32_t image;
 			frame_id frame; /* 0: free */
 		} * slots;
 		size_t count, mask;
@@ -106,6 +122,8 @@ void resolver_chain(struct resolver *r, const struct record *sample,
 void resolver_leaf(struct resolver *r, const struct record *sample,
 		   const struct stream_event *event, uint64_t time_ns);
 frame_id resolver_frame(struct resolver *r, const struct chain_step *step);
+/* A step of its own for an address, looked up in the maps @root. */
+struct chain_step resolver_step(struct resolver *r, uint64_t address, uint32_t root);
 
 /* Asks the filter for all tasks that there are, so that the history's profile need not be looked at
  * while another worker adds to it. */
