@@ -140,24 +140,49 @@ void profile_name_frame(struct profile *p, frame_id frame, const struct frame_na
 		vec_push(&p->names, names[i]);
 }
 
+static struct stack_slot *stack_place(const struct profile *p, uint32_t parent, uint32_t frame)
+{
+	const struct stack_slots *s = &p->stack_slots;
+	size_t at = hash_mix(p->seed ^ parent, frame) & s->mask;
+
+	while (s->items[at].stack && (s->items[at].parent != parent || s->items[at].frame != frame))
+		at = (at + 1) & s->mask;
+	return &s->items[at];
+}
+
+static void grow_stacks(struct profile *p)
+{
+	struct stack_slots *s = &p->stack_slots;
+	size_t room = s->items ? 2 * (s->mask + 1) : 1024;
+
+	free(s->items);
+	s->items = xcalloc(room, sizeof(*s->items));
+	s->mask = room - 1;
+	for (uint32_t n = 1; n < p->stacks.len; n++) {
+		uint32_t parent = p->stacks.items[n].parent.n, frame = p->stacks.items[n].frame.n;
+
+		*stack_place(p, parent, frame) = (struct stack_slot){parent, frame, n};
+	}
+}
+
 stack_id profile_stack(struct profile *p, stack_id parent, frame_id frame)
 {
-	uint64_t hash = hash_mix(p->seed ^ parent.n, frame.n);
-	size_t at = slots_begin(&p->stack_slots, hash);
-	uint32_t n;
+	struct stack_slot *slot;
 
-	while ((n = slots_next(&p->stack_slots, hash, &at)))
-		if (p->stacks.items[n].parent.n == parent.n &&
-		    p->stacks.items[n].frame.n == frame.n)
-			return (stack_id){n};
+	/* Half full at most. */
+	if (!p->stack_slots.items || p->stack_slots.count * 2 > p->stack_slots.mask)
+		grow_stacks(p);
+	slot = stack_place(p, parent.n, frame.n);
+	if (slot->stack)
+		return (stack_id){slot->stack};
 	if (p->stacks.len >= PROFILE_STACKS_MAX) {
 		p->refused++;
 		return (stack_id){};
 	}
-	n = (uint32_t)p->stacks.len;
+	*slot = (struct stack_slot){parent.n, frame.n, (uint32_t)p->stacks.len};
+	p->stack_slots.count++;
 	vec_push(&p->stacks, (struct profile_stack){parent, frame});
-	slots_add(&p->stack_slots, hash, n);
-	return (stack_id){n};
+	return (stack_id){slot->stack};
 }
 
 /* ---- samples ---- */
@@ -260,7 +285,7 @@ void profile_release(struct profile *p)
 	slots_release(&p->module_slots);
 	slots_release(&p->function_slots);
 	slots_release(&p->frame_slots);
-	slots_release(&p->stack_slots);
+	free(p->stack_slots.items);
 	slots_release(&p->thread_slots);
 	slots_release(&p->row_slots);
 }

@@ -136,6 +136,15 @@ struct profile_strings {
 	struct slots slots;
 };
 
+/* Stacks are looked for more often than anything else: the key lies beside the number. */
+struct stack_slots {
+	struct stack_slot {
+		uint32_t parent, frame;
+		uint32_t stack; /* 0: free */
+	} * items;
+	size_t mask, count;
+};
+
 struct profile {
 	struct profile_strings strings;
 	VEC(struct profile_module) modules;
@@ -146,8 +155,8 @@ struct profile {
 	VEC(struct profile_thread) threads;
 	VEC(struct profile_event) events;
 	VEC(struct profile_row) rows;
-	struct slots module_slots, function_slots, frame_slots, stack_slots, thread_slots,
-		row_slots;
+	struct slots module_slots, function_slots, frame_slots, thread_slots, row_slots;
+	struct stack_slots stack_slots;
 	uint64_t first_ns, last_ns; /* of the samples that are in it */
 	uint64_t bucket_ns;         /* 0: rows are not split by time */
 	uint64_t lost;              /* samples that the recorder lost */

@@ -406,6 +406,19 @@ static size_t steps_in_common(const struct resolver *r)
 	return common;
 }
 
+/* The table of frames is larger than the caches: what will be needed is on its way meanwhile. */
+static void fetch_frames(const struct resolver *r, size_t count)
+{
+	const struct known_frames *k = &r->frames;
+
+	for (size_t i = 0; k->slots && i < count; i++) {
+		const struct chain_step *step = &r->steps.items[i];
+
+		__builtin_prefetch(
+			&k->slots[hash_mix(step->offset ^ k->seed, step->image) & k->mask]);
+	}
+}
+
 /* Leaves r->steps empty: they have become the last chain. */
 static stack_id stack_of_steps(struct resolver *r)
 {
@@ -414,6 +427,7 @@ static stack_id stack_of_steps(struct resolver *r)
 	chain_steps done = r->steps;
 
 	vec_reserve(&r->last_stacks, len);
+	fetch_frames(r, len - common);
 	if (common)
 		memmove(r->last_stacks.items + len - common, r->last_stacks.items + last - common,
 			common * sizeof(stack_id));
