@@ -392,13 +392,13 @@ static void grow_rows(struct known_rows *k)
 }
 
 /* How many of the outermost steps are those of the last new chain: mostly all but a few. */
-static size_t steps_in_common(const struct resolver *r)
+static size_t steps_in_common(const chain_steps *x, const chain_steps *y)
 {
-	size_t len = r->steps.len, last = r->last.len, room = len < last ? len : last, common = 0;
+	size_t room = x->len < y->len ? x->len : y->len, common = 0;
 
 	for (; common < room; common++) {
-		const struct chain_step *a = &r->steps.items[len - 1 - common];
-		const struct chain_step *b = &r->last.items[last - 1 - common];
+		const struct chain_step *a = &x->items[x->len - 1 - common];
+		const struct chain_step *b = &y->items[y->len - 1 - common];
 
 		if (a->offset != b->offset || a->image != b->image)
 			break;
@@ -407,27 +407,25 @@ static size_t steps_in_common(const struct resolver *r)
 }
 
 /* The table of frames is larger than the caches: what will be needed is on its way meanwhile. */
-static void fetch_frames(const struct resolver *r, size_t count)
+static void fetch_frames(const struct known_frames *k, const chain_steps *steps, size_t count)
 {
-	const struct known_frames *k = &r->frames;
-
 	for (size_t i = 0; k->slots && i < count; i++) {
-		const struct chain_step *step = &r->steps.items[i];
+		const struct chain_step *step = &steps->items[i];
 
 		__builtin_prefetch(
 			&k->slots[hash_mix(step->offset ^ k->seed, step->image) & k->mask]);
 	}
 }
 
-/* Leaves r->steps empty: they have become the last chain. */
-static stack_id stack_of_steps(struct resolver *r)
+/* @steps become the last new chain; what they are afterwards is of no importance. */
+static stack_id stack_of_steps(struct resolver *r, chain_steps *steps)
 {
-	size_t common = steps_in_common(r), len = r->steps.len, last = r->last.len;
+	size_t common = steps_in_common(steps, &r->last), len = steps->len, last = r->last.len;
 	stack_id stack = common ? r->last_stacks.items[last - common] : (stack_id){};
-	chain_steps done = r->steps;
+	chain_steps done = *steps;
 
 	vec_reserve(&r->last_stacks, len);
-	fetch_frames(r, len - common);
+	fetch_frames(&r->frames, steps, len - common);
 	if (common)
 		memmove(r->last_stacks.items + len - common, r->last_stacks.items + last - common,
 			common * sizeof(stack_id));
@@ -439,8 +437,7 @@ static stack_id stack_of_steps(struct resolver *r)
 		r->last_stacks.items[i] = stack;
 	}
 	r->last_stacks.len = len;
-	r->steps = r->last;
-	r->steps.len = 0;
+	*steps = r->last;
 	r->last = done;
 	return stack;
 }
@@ -464,24 +461,48 @@ static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys
 	return h;
 }
 
-static struct known_row *known_row_of(struct resolver *r, struct profile_row *keys)
+static void count_pending(struct resolver *r)
 {
+	struct pending_sample *p = &r->pending;
 	struct known_rows *k = &r->rows;
-	uint64_t hash = hash_of_steps(r, keys);
 	struct known_row *row;
 
-	if (!k->slots || k->count * 2 > k->mask)
-		grow_rows(k);
-	row = &k->slots[row_slot(k, hash)];
+	if (!p->used)
+		return;
+	p->used = false;
+	row = &k->slots[row_slot(k, p->hash)];
 	if (!row->row) {
-		keys->stack = stack_of_steps(r);
-		row->row = profile_row(r->profile, keys);
+		p->keys.stack = stack_of_steps(r, &p->steps);
+		row->row = profile_row(r->profile, &p->keys);
 		if (!row->row)
-			return NULL;
-		row->hash = hash;
+			return;
+		row->hash = p->hash;
 		k->count++;
 	}
-	return row;
+	row->samples++;
+	row->weight += p->weight;
+}
+
+/* r->steps are the sample's chain. */
+static void count_sample(struct resolver *r, const struct profile_row *keys, uint64_t weight)
+{
+	struct known_rows *k = &r->rows;
+	chain_steps spare;
+
+	count_pending(r);
+	if (!k->slots || k->count * 2 > k->mask)
+		grow_rows(k);
+	spare = r->pending.steps;
+	r->pending = (struct pending_sample){
+		.steps = r->steps,
+		.keys = *keys,
+		.hash = hash_of_steps(r, keys),
+		.weight = weight,
+		.used = true,
+	};
+	r->steps = spare;
+	r->steps.len = 0;
+	__builtin_prefetch(&k->slots[r->pending.hash & k->mask]);
 }
 
 /* Counts stay beside the hashes while samples come, because rows lie elsewhere in memory. */
@@ -609,7 +630,6 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 {
 	const struct resolve_options *o = r->shared->options;
 	struct profile_row keys = {.event = {event_index}};
-	struct known_row *row;
 
 	if (!wants_event(r, event, event_index) || !filter_time(&r->shared->filter, time_ns) ||
 	    !filter_cpu(&r->shared->filter, sample->id.cpu))
@@ -629,11 +649,7 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 		r->first_ns = time_ns;
 	if (time_ns > r->last_ns)
 		r->last_ns = time_ns;
-	row = known_row_of(r, &keys);
-	if (!row)
-		return;
-	row->samples++;
-	row->weight += weight;
+	count_sample(r, &keys, weight);
 }
 
 /* ---- several workers ---- */
@@ -698,6 +714,7 @@ static void merge_rows(struct profile *to, const struct profile *from)
 
 void resolver_deliver(struct resolver *from, struct profile *to)
 {
+	count_pending(from);
 	deliver_counts(from);
 	if (from->profile != to)
 		merge_rows(to, from->profile);
@@ -730,6 +747,7 @@ void resolver_release(struct resolver *r)
 	free(r->frames.slots);
 	free(r->rows.slots);
 	vec_release(&r->steps);
+	vec_release(&r->pending.steps);
 	vec_release(&r->last);
 	vec_release(&r->last_stacks);
 	vec_release(&r->modules);

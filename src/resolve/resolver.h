@@ -62,6 +62,13 @@ struct resolver {
 	struct resolve_shared *shared;
 	struct profile *profile; /* its own, or the history's */
 	chain_steps steps;
+	/* The sample before: its row is on the way from memory while the next one is decoded. */
+	struct pending_sample {
+		chain_steps steps;
+		struct profile_row keys;
+		uint64_t hash, weight;
+		bool used;
+	} pending;
 	chain_steps last;          /* the last chain that was new, and */
 	VEC(stack_id) last_stacks; /* the stack that begins at each of its steps */
 	struct known_place places[KNOWN_PLACES];
