@@ -129,6 +129,9 @@ static uint64_t coarse_address(struct resolver *r, struct module *m, uint64_t ad
 
 	if (o->precision == RESOLVE_ADDRESSES || o->lines || (!o->no_inlines && module_dwarf(m)))
 		return address;
+	/* Finer than needed does no harm, waiting would. */
+	if (module_is_being_read(m))
+		return address;
 	s = resolver_symbol(m, address, &name);
 	if (s)
 		return s->start;

@@ -85,6 +85,8 @@ struct module *modules_find(struct modules *all, const char *path, const char *b
 /* Begins to read the kernel's names in the background, which takes a while (the kernel makes a text of
  * all of them): for whoever knows that he will ask. Nothing for other modules. */
 void module_prepare(struct module *m);
+/* Asking for its names now would mean to wait for that. */
+bool module_is_being_read(const struct module *m);
 
 /*
  * Where in the module a runtime address lies: file_offset is that of the mapping's page offset

@@ -46,9 +46,12 @@ static void read_names(struct kernel_names *k)
 	pthread_mutex_unlock(&k->lock);
 }
 
-static void *read_in_background(void *k)
+static void *read_in_background(void *ctx)
 {
+	struct kernel_names *k = ctx;
+
 	read_names(k);
+	atomic_store_explicit(&k->reading, false, memory_order_release);
 	return NULL;
 }
 
@@ -59,9 +62,20 @@ void module_prepare(struct module *m)
 	if (!k)
 		return;
 	pthread_mutex_lock(&k->lock);
-	if (!k->asked && !k->has_reader)
+	if (!k->asked && !k->has_reader) {
+		atomic_store(&k->reading, true);
 		k->has_reader = !pthread_create(&k->reader, NULL, read_in_background, k);
+		if (!k->has_reader)
+			atomic_store(&k->reading, false);
+	}
 	pthread_mutex_unlock(&k->lock);
+}
+
+bool module_is_being_read(const struct module *m)
+{
+	const struct kernel_names *k = m->state->kernel;
+
+	return k && atomic_load_explicit(&k->reading, memory_order_acquire);
 }
 
 void module_release_kernels(struct modules *all)

@@ -22,6 +22,7 @@ struct kernel_names {
 	char *file;
 	pthread_mutex_t lock;
 	bool asked, has_reader;
+	atomic_bool reading; /* by that reader, right now */
 	pthread_t reader; /* in the background */
 	struct kallsyms kallsyms;
 	char *problem; /* why there are none */
