@@ -35,9 +35,9 @@ struct record_session {
 	VEC(char *) whole_argv;
 	struct term term;
 	unsigned default_hz; /* 0: that of record */
-	bool no_pmu;  /* so the default event is another one */
-	bool drawn;   /* the progress line stands on the terminal */
-	bool started; /* so there is a file */
+	bool no_pmu;         /* so the default event is another one */
+	bool drawn;          /* the progress line stands on the terminal */
+	bool started;        /* so there is a file */
 	bool error_told;
 	strvec files; /* that were told to be complete */
 };
