@@ -126,4 +126,5 @@ def main():
         mix.run(float(sys.argv[1]))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -34,6 +34,14 @@ static int by_begin(const void *x, const void *y)
 	return (a->lane > b->lane) - (a->lane < b->lane);
 }
 
+static void reach(struct arrow *arrow, uint32_t instruction)
+{
+	if (instruction < arrow->from)
+		arrow->from = instruction;
+	if (instruction > arrow->to)
+		arrow->to = instruction;
+}
+
 /* All jumps to one place share an arrow, as long as they are near. */
 static void collect(const struct annotation *a, arrow_list *ret)
 {
@@ -48,17 +56,13 @@ static void collect(const struct annotation *a, arrow_list *ret)
 	}
 	if (jumps.len)
 		qsort(jumps.items, jumps.len, sizeof(*jumps.items), by_target);
-	vec_each(&jumps, j) {
-		struct arrow *last = ret->len ? &ret->items[ret->len - 1] : NULL;
-		uint32_t low = j->source < j->target ? j->source : j->target;
-		uint32_t high = j->source < j->target ? j->target : j->source;
+	for (size_t i = 0; i < jumps.len;) {
+		uint32_t target = jumps.items[i].target;
+		struct arrow arrow = {.from = target, .to = target, .target = target};
 
-		if (last && last->target == j->target) {
-			last->from = low < last->from ? low : last->from;
-			last->to = high > last->to ? high : last->to;
-		} else {
-			vec_push(ret, (struct arrow){.from = low, .to = high, .target = j->target});
-		}
+		for (; i < jumps.len && jumps.items[i].target == target; i++)
+			reach(&arrow, jumps.items[i].source);
+		vec_push(ret, arrow);
 	}
 	vec_release(&jumps);
 }

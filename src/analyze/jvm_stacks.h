@@ -14,7 +14,7 @@
 #include "profile/profile.h"
 
 /* The name that an interpreted main() is given. */
-#define JVM_MAIN_NAME "main (interpreted)"
+#define JVM_MAIN_NAME "main [interpreted]"
 
 /* Names it in all stacks; returns in how many. Once, at the end: stacks are changed in place. */
 size_t jvm_name_main(struct profile *p);

@@ -1,5 +1,6 @@
 #include "analyze/report.h"
 
+#include <endian.h>
 #include <string.h>
 
 /*
@@ -387,33 +388,88 @@ uint64_t report_whole(const struct report *r, const struct report_entry *e)
 	return r->event_weight.items[r->groups.items[e->group].event.n];
 }
 
-static const char *name_of_entry(const struct report *r, const struct report_entry *e)
+/*
+ * What entries are ordered by, side by side: there may be a hundred thousand with a sample each, and
+ * then most comparisons come down to the beginning of the name.
+ */
+struct sort_key {
+	double amount;
+	uint64_t name; /* its first bytes */
+	uint32_t depth, entry;
+};
+
+static const char *name_of_entry(const struct report *r, uint32_t entry)
 {
-	return function_text(r->profile, r->places.items[e->place].function);
+	return function_text(r->profile, r->places.items[r->entries.items[entry].place].function);
 }
 
-static int compare_entries(const void *a, const void *b, void *ctx)
+static struct sort_key sort_key_of(const struct report *r, uint32_t n)
 {
-	const struct report *r = ctx;
-	const struct report_entry *x = &r->entries.items[*(const uint32_t *)a];
-	const struct report_entry *y = &r->entries.items[*(const uint32_t *)b];
-	double xs = (double)(r->o.children ? x->total : x->self);
-	double ys = (double)(r->o.children ? y->total : y->self);
-	int c;
+	const struct report_entry *e = &r->entries.items[n];
+	struct sort_key key = {.amount = (double)(r->o.children ? e->total : e->self),
+			       .depth = r->o.children ? e->depth : 0,
+			       .entry = n};
+	char first[sizeof(key.name)] = "";
 
 	/* Counts of different events can only be compared by their shares. */
-	if (r->o.one_section) {
-		xs /= (double)(report_whole(r, x) ?: 1);
-		ys /= (double)(report_whole(r, y) ?: 1);
-	}
-	if (xs != ys)
-		return xs > ys ? -1 : 1;
-	if (r->o.children && x->depth != y->depth)
+	if (r->o.one_section)
+		key.amount /= (double)(report_whole(r, e) ?: 1);
+	memcpy(first, name_of_entry(r, n), strnlen(name_of_entry(r, n), sizeof(first)));
+	memcpy(&key.name, first, sizeof(first));
+	key.name = be64toh(key.name);
+	return key;
+}
+
+/* Entries of one name: by what else tells them apart, so that every run shows the same. */
+static int compare_rest(const struct report *r, uint32_t a, uint32_t b)
+{
+	const struct profile *p = r->profile;
+	const struct report_entry *x = &r->entries.items[a], *y = &r->entries.items[b];
+	const struct report_group *g = &r->groups.items[x->group], *h = &r->groups.items[y->group];
+	const struct report_place *s = &r->places.items[x->place], *t = &r->places.items[y->place];
+	const uint64_t ours[] = {
+		g->event.n, g->pid,  g->tid,     g->cpu,
+		g->bucket,  s->line, s->inlined, function_of(p, s->function)->start};
+	const uint64_t theirs[] = {
+		h->event.n, h->pid,  h->tid,     h->cpu,
+		h->bucket,  t->line, t->inlined, function_of(p, t->function)->start};
+	int c = strcmp(profile_text(p, g->comm), profile_text(p, h->comm));
+
+	if (!c)
+		c = strcmp(profile_text(p, s->module), profile_text(p, t->module));
+	if (!c)
+		c = strcmp(profile_text(p, s->file), profile_text(p, t->file));
+	for (size_t i = 0; !c && i < ARRAY_LEN(ours); i++)
+		c = ours[i] < theirs[i] ? -1 : ours[i] > theirs[i];
+	return c ? c : a < b ? -1 : 1;
+}
+
+static int compare_keys(const void *a, const void *b, void *ctx)
+{
+	const struct sort_key *x = a, *y = b;
+	int c;
+
+	if (x->amount != y->amount)
+		return x->amount > y->amount ? -1 : 1;
+	if (x->depth != y->depth)
 		return x->depth < y->depth ? -1 : 1;
-	c = strcmp(name_of_entry(r, x), name_of_entry(r, y));
-	if (c)
-		return c;
-	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
+	if (x->name != y->name)
+		return x->name < y->name ? -1 : 1;
+	c = strcmp(name_of_entry(ctx, x->entry), name_of_entry(ctx, y->entry));
+	return c ? c : compare_rest(ctx, x->entry, y->entry);
+}
+
+static void sort_section(struct report *r, struct report_section *s)
+{
+	struct sort_key *keys = xcalloc(s->entries.len, sizeof(*keys));
+
+	for (size_t i = 0; i < s->entries.len; i++)
+		keys[i] = sort_key_of(r, s->entries.items[i]);
+	if (s->entries.len)
+		qsort_r(keys, s->entries.len, sizeof(*keys), compare_keys, r);
+	for (size_t i = 0; i < s->entries.len; i++)
+		s->entries.items[i] = keys[i].entry;
+	free(keys);
 }
 
 static struct report_section *section_of(struct report *r, event_id event)
@@ -455,9 +511,7 @@ static void fill_sections(struct report *r)
 	}
 	vec_each(&r->sections, s) {
 		s->weight = r->event_weight.items[s->event.n];
-		if (s->entries.len)
-			qsort_r(s->entries.items, s->entries.len, sizeof(uint32_t), compare_entries,
-				r);
+		sort_section(r, s);
 	}
 }
 

@@ -206,8 +206,14 @@ static int heavier_first(const void *a, const void *b, void *ctx)
 		return x->weight > y->weight ? -1 : 1;
 	c = strcmp(function_text(m->r->profile, x->function),
 		   function_text(m->r->profile, y->function));
-	if (c)
+	if (c || (c = (int)x->inlined - (int)y->inlined))
 		return c;
+	if (function_of(m->r->profile, x->function)->start !=
+	    function_of(m->r->profile, y->function)->start)
+		return function_of(m->r->profile, x->function)->start <
+				       function_of(m->r->profile, y->function)->start
+			       ? -1
+			       : 1;
 	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
 }
 

@@ -5,7 +5,7 @@
 /* Groups are functions to the tree; this keeps them apart from functions of the same name. */
 #define GROUP_START UINT64_MAX
 
-static function_id group_function(struct profile *p, enum naming_style style, const char *name)
+static function_id group_function(struct profile *p, enum name_style style, const char *name)
 {
 	CLEANUP(free_ptr) char *copy = xstrdup(*name ? name : "[unknown]");
 	struct profile_function f = {.start = GROUP_START, .named = true};
@@ -100,7 +100,7 @@ void view_build(struct view *v, struct profile *p, const struct view_options *o)
 
 	*v = (struct view){.profile = p, .options = *o};
 	make_groups(v, p);
-	naming_make(&v->names, p, o->style);
+	shown_names_make(&v->names, p, o->style);
 	tree.as = v->names.as;
 	if (o->group != GROUP_NONE)
 		tree.root = group_of_row;
@@ -110,7 +110,7 @@ void view_build(struct view *v, struct profile *p, const struct view_options *o)
 void view_release(struct view *v)
 {
 	calltree_release(&v->tree);
-	naming_release(&v->names);
+	shown_names_release(&v->names);
 	free(v->groups);
 	*v = (struct view){};
 }

@@ -8,7 +8,7 @@
 #define TACHO_ANALYZE_VIEW_H
 
 #include "analyze/calltree.h"
-#include "analyze/naming.h"
+#include "analyze/shown_names.h"
 
 /* The first level of the tree. */
 enum view_group {
@@ -22,7 +22,7 @@ enum view_group {
 
 struct view_options {
 	enum view_group group;
-	enum naming_style style;
+	enum name_style style;
 	event_id event; /* whose samples; of no importance with GROUP_EVENT */
 	bool reverse;   /* from the leaf to the root, the group stays first */
 	bool join_inlined;
@@ -31,7 +31,7 @@ struct view_options {
 struct view {
 	const struct profile *profile;
 	struct view_options options;
-	struct naming names;
+	struct shown_names names;
 	struct calltree tree;
 	function_id *groups; /* by thread, CPU or event */
 	size_t group_count;
@@ -42,7 +42,7 @@ void view_release(struct view *v);
 
 static inline const char *view_name(const struct view *v, const struct call_node *node)
 {
-	return naming_of(&v->names, node->function);
+	return shown_name(&v->names, node->function);
 }
 
 /* The event with the most samples, the first of equals. */

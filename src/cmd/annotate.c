@@ -71,17 +71,6 @@ struct annotate {
 
 /* ---- which functions ---- */
 
-static bool in_list(const char *list, const char *word)
-{
-	CLEANUP(strvec_release) strvec words = {};
-
-	text_split(list, ",", &words);
-	vec_each(&words, w)
-		if (!strcmp(*w, word))
-			return true;
-	return false;
-}
-
 static void count_event(struct annotate *an, uint64_t *weight, uint64_t *samples)
 {
 	const struct profile *p = &an->in.profile;
@@ -109,10 +98,9 @@ static bool choose_event(struct annotate *an)
 static bool in_wanted_dso(const struct annotate *an, const struct profile_function *f)
 {
 	const struct profile *p = &an->in.profile;
-	const struct profile_module *m = &p->modules.items[f->module.n];
 
-	return !an->o.dso || in_list(an->o.dso, profile_text(p, m->path)) ||
-	       in_list(an->o.dso, profile_text(p, m->name));
+	return !an->o.dso ||
+	       module_is_listed(an->o.dso, profile_text(p, p->modules.items[f->module.n].path));
 }
 
 /* All functions of that name; the strictest way of looking that finds any counts. */
@@ -366,7 +354,7 @@ static int annotate(struct annotate *an, struct resolve_options *resolve)
 	if (an->o.symbol) {
 		struct wanted_name name = wanted_name_of(an->o.symbol);
 
-		an->wanted = wanted_places_new(&name);
+		an->wanted = wanted_places_new(&name, an->o.dso);
 	}
 	if (choose(an, resolve, &e) < 0) {
 		command_fail(0, "annotate: %s", e.text);

@@ -2,13 +2,14 @@
 #include "base/text.h"
 #include "symbol/demangle.h"
 #include "symbol/dwarf.h"
+#include "symbol/jitdump.h"
 
 #include <elf.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#define SOURCE_NOTES_MAX 3 /* of files that cannot be read */
+#define SOURCE_NOTES_MAX 3 /* of a kind */
 
 void annotate_builder_init(struct annotate_builder *b, const struct profile_input *in,
 			   const struct annotate_build_options *o)
@@ -62,7 +63,10 @@ static uint16_t recorded_machine(const struct profile_input *in)
 static int open_disasm(struct work *w, struct err *e)
 {
 	struct elf_file *elf = module_elf(w->module);
-	uint16_t machine = elf ? elf_machine(elf) : recorded_machine(w->b->in);
+	const struct jitdump *jit = module_jitdump(w->module);
+	uint16_t machine = elf   ? elf_machine(elf)
+			   : jit ? jitdump_machine(jit)
+				 : recorded_machine(w->b->in);
 	struct disasm_options o = {.machine = machine, .intel = w->b->o.intel};
 
 	if (w->b->disasm && w->b->machine == machine)
@@ -220,17 +224,20 @@ static pool_text scope_at(struct work *w, struct dwarf *d, uint64_t address)
 static void add_lines(struct work *w)
 {
 	struct dwarf *d = module_dwarf(w->module);
+	const struct jitdump *jit = module_jitdump(w->module);
 	line_rows rows = {};
 
 	/* Asking while rows are walked would ask under a lock. */
 	if (d)
 		dwarf_each_line(d, w->a->start, w->a->end, keep_row, &rows);
+	else if (jit)
+		jitdump_each_line(jit, w->a->start, w->a->end, keep_row, &rows);
 	for (size_t i = 0; i < rows.len; i++) {
 		const struct line_row *row = &rows.items[i];
 
 		annotation_add_row(w->a, row->address, row->file, row->line,
-				   row->file && row->line ? scope_at(w, d, row->address)
-							  : (pool_text){0});
+				   d && row->file && row->line ? scope_at(w, d, row->address)
+							       : (pool_text){0});
 	}
 	if (!rows.len && !w->b->o.no_source)
 		note(w->a, annotation_stringf(w->a, "There is no debug information for lines: "
@@ -245,11 +252,11 @@ static const char *read_line(void *ctx, const char *file, uint32_t line)
 	return source_line(sources_get(b->sources, file), line);
 }
 
-/* What is wrong with the sources of the lines that are shown. */
+/* What is wrong with the sources of the lines that are shown: the first few, and how many more. */
 static void add_source_notes(struct work *w)
 {
 	struct annotation *a = w->a;
-	size_t missing = 0, told = 0;
+	size_t missing = 0, newer = 0;
 	struct stat st;
 	bool known = w->module->file && !stat(w->module->file, &st);
 
@@ -257,22 +264,23 @@ static void add_source_notes(struct work *w)
 		CLEANUP(free_ptr) char *path = xstrdup(annotation_text(a, a->files.items[i].path));
 		const struct source_file *f = sources_get(w->b->sources, path);
 
-		if (!f->problem && known && f->modified > st.st_mtime)
+		if (f->problem && missing++ < SOURCE_NOTES_MAX)
+			note(a,
+			     sentence(a, f->problem,
+				      missing == 1 ? "; --source-map FROM=TO says where it is now"
+						   : ""));
+		if (!f->problem && known && f->modified > st.st_mtime && newer++ < SOURCE_NOTES_MAX)
 			note(a, annotation_stringf(a,
 						   "'%s' is newer than the program: its lines "
 						   "may be others.",
 						   f->path));
-		if (!f->problem)
-			continue;
-		missing++;
-		if (told++ < SOURCE_NOTES_MAX)
-			note(a, sentence(a, f->problem,
-					 told == 1 ? "; --source-map FROM=TO says where it is now"
-						   : ""));
 	}
 	if (missing > SOURCE_NOTES_MAX)
 		note(a, annotation_stringf(a, "%zu more source files cannot be read.",
 					   missing - SOURCE_NOTES_MAX));
+	if (newer > SOURCE_NOTES_MAX)
+		note(a, annotation_stringf(a, "%zu more source files are newer than the program.",
+					   newer - SOURCE_NOTES_MAX));
 }
 
 /* ---- all of it ---- */

@@ -75,6 +75,18 @@ bool name_is_wanted(const struct wanted_name *w, const char *linker_name)
 	       name_match(buf_str(&readable), w->text) != NAME_OTHER;
 }
 
+bool module_is_listed(const char *list, const char *path)
+{
+	CLEANUP(strvec_release) strvec words = {};
+	const char *slash = strrchr(path, '/');
+
+	text_split(list, ",", &words);
+	vec_each(&words, w)
+		if (!strcmp(*w, path) || (slash && !strcmp(*w, slash + 1)))
+			return true;
+	return false;
+}
+
 /* ---- places ---- */
 
 struct place_range {
@@ -90,15 +102,17 @@ struct module_places {
 /* Lists only grow at their head, so reading them needs no lock. */
 struct wanted_places {
 	struct wanted_name name;
+	const char *dso;
 	pthread_mutex_t lock;
 	_Atomic(struct module_places *) buckets[BUCKETS];
 };
 
-struct wanted_places *wanted_places_new(const struct wanted_name *name)
+struct wanted_places *wanted_places_new(const struct wanted_name *name, const char *dso)
 {
 	struct wanted_places *w = xcalloc(1, sizeof(*w));
 
 	w->name = *name;
+	w->dso = dso;
 	pthread_mutex_init(&w->lock, NULL);
 	return w;
 }
@@ -127,15 +141,17 @@ static struct module_places *find_places(struct module_places *list, const struc
 	return list;
 }
 
-static void collect_ranges(const struct wanted_name *name, struct module *m,
+static void collect_ranges(const struct wanted_places *w, struct module *m,
 			   struct module_places *to)
 {
-	const struct symtab *t = module_symbols(m);
+	/* A module that nobody wants is not even asked for its symbols. */
+	bool listed = !w->dso || module_is_listed(w->dso, m->path);
+	const struct symtab *t = listed ? module_symbols(m) : NULL;
 
 	for (size_t i = 0; t && i < t->symbols.len; i++) {
 		const struct symbol *s = &t->symbols.items[i];
 
-		if (name_is_wanted(name, symtab_name(t, s)))
+		if (name_is_wanted(&w->name, symtab_name(t, s)))
 			vec_push(&to->ranges, (struct place_range){s->start, s->end});
 	}
 }
@@ -150,7 +166,7 @@ static const struct module_places *places_of(struct wanted_places *w, struct mod
 	/* Outside the lock: others may go on with other modules. */
 	new = xcalloc(1, sizeof(*new));
 	new->module = m;
-	collect_ranges(&w->name, m, new);
+	collect_ranges(w, m, new);
 	pthread_mutex_lock(&w->lock);
 	found = find_places(atomic_load(bucket), m);
 	if (!found) {

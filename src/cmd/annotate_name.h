@@ -19,6 +19,9 @@ struct wanted_name {
 struct wanted_name wanted_name_of(const char *text);
 enum name_match name_match(const char *name, const char *wanted);
 
+/* Whether a module is one of a list as the user wrote it. */
+bool module_is_listed(const char *list, const char *path);
+
 /* The same for a name as the linker has it. Most are told apart without demangling. */
 bool name_is_wanted(const struct wanted_name *w, const char *linker_name);
 
@@ -28,7 +31,8 @@ bool name_is_wanted(const struct wanted_name *w, const char *linker_name);
  */
 struct wanted_places;
 
-struct wanted_places *wanted_places_new(const struct wanted_name *name);
+/* @dso: only of these modules, paths or last parts with commas between; NULL: of all. */
+struct wanted_places *wanted_places_new(const struct wanted_name *name, const char *dso);
 void wanted_places_free(struct wanted_places *w);
 bool is_wanted_place(struct wanted_places *w, struct module *m, uint64_t address);
 

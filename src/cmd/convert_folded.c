@@ -32,9 +32,11 @@ int convert_folded(const char *input, const char *output, struct fold_options *o
 	struct resolve_options resolve;
 	struct profile_input in;
 	struct err e = {};
-	int status, r;
+	int status, r = profile_options_check(&o->profile, &resolve, &e);
 
-	if (profile_options_check(&o->profile, &resolve, &e) < 0) {
+	resolve.precision = RESOLVE_LABELS;
+	resolve.by_comm = true;
+	if (r < 0) {
 		status = command_fail(EXIT_USAGE, "convert: %s", e.text);
 	} else if (profile_input_load(input, &resolve, &in, &e) < 0) {
 		status = command_fail(EXIT_FAILED, "convert: %s", e.text);

@@ -152,11 +152,10 @@ static int write_svg(const struct diff_options *o, const struct pair *pair, cons
 		     struct err *e)
 {
 	const char *path = o->output ? o->output : export_file_default("diff.svg");
-	CLEANUP(free_ptr)
-	char *subtitle = xasprintf("from %s to %s", pair->names[0], pair->names[1]);
+	CLEANUP(buf_release) struct buf subtitle = {};
 	struct diff_svg_options svg = {
 		.export = {.title = o->title ? o->title : "Difference",
-			   .subtitle = subtitle,
+
 			   .width = o->width,
 			   .icicle = o->icicle},
 		.names = {pair->names[0], pair->names[1]},
@@ -167,6 +166,12 @@ static int write_svg(const struct diff_options *o, const struct pair *pair, cons
 
 	if (r < 0)
 		return r;
+	for (int i = 0; i < 2; i++) {
+		buf_addf(&subtitle, "%s %s (", i ? " to" : "from", pair->names[i]);
+		buf_add_grouped(&subtitle, d->nodes.items[0].samples[i], 0);
+		buf_add(&subtitle, d->nodes.items[0].samples[i] == 1 ? " sample)" : " samples)");
+	}
+	svg.export.subtitle = buf_str(&subtitle);
 	if (o->min)
 		parse_double(o->min, &svg.export.min_pct);
 	export_diff_svg(d, &svg, &file.out);
@@ -250,6 +255,8 @@ static int run_diff(const struct command *self, int argc, char **argv)
 		status = command_fail(EXIT_USAGE, "diff: %s", e.text);
 		goto out;
 	}
+	resolve.precision = RESOLVE_LABELS;
+	resolve.by_comm = true;
 	r = show(&o, &resolve, &pair, &e);
 	if (r < 0 && r != -EPIPE)
 		command_fail(0, "diff: %s", e.text);

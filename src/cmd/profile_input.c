@@ -15,13 +15,12 @@
 #define MODULES_TOLD 5 /* of those whose names are missing */
 #define PEEK_BYTES   8
 
-
 /* ---- options ---- */
 
 int profile_options_check(const struct profile_options *o, struct resolve_options *ret,
 			  struct err *e)
 {
-	struct text_filter *filter;
+	struct filter filter = {};
 	int r;
 
 	*ret = (struct resolve_options){
@@ -46,11 +45,9 @@ int profile_options_check(const struct profile_options *o, struct resolve_option
 
 	if (early.time && strchr(early.time, '%'))
 		early.time = NULL;
-	r = text_filter_new(&early, &filter, e);
-	if (r < 0)
-		return r;
-	text_filter_free(filter);
-	return 0;
+	r = text_filter_make(&filter, &early, e);
+	filter_release(&filter);
+	return r;
 }
 
 void profile_options_release(struct profile_options *o, struct resolve_options *resolve)
@@ -179,7 +176,7 @@ static int load_text(int fd, uint64_t size, const struct resolve_options *o,
 {
 	struct progress bar = progress_of("reading");
 	struct text_progress progress = {&bar, size};
-	struct text_filter *filter;
+	struct filter filter = {};
 	struct text_import t = {
 		.profile = &in->profile,
 		.want = text_filter_wants,
@@ -191,14 +188,13 @@ static int load_text(int fd, uint64_t size, const struct resolve_options *o,
 		.progress = show_text,
 		.progress_ctx = &progress,
 	};
-	int r = text_filter_new(&o->filter, &filter, e);
+	int r = text_filter_make(&filter, &o->filter, e);
 
-	if (r < 0)
-		return r;
-	t.want_ctx = filter;
-	r = text_import_fd(&t, fd, e);
+	t.want_ctx = &filter;
+	if (!r)
+		r = text_import_fd(&t, fd, e);
 	progress_clear(&bar);
-	text_filter_free(filter);
+	filter_release(&filter);
 	if (!r)
 		r = check_filter(&t, &o->filter, e);
 	in->source = t.format == &text_folded ? PROFILE_FOLDED : PROFILE_PERF_SCRIPT;

@@ -116,10 +116,8 @@ void profile_input_release(struct profile_input *in);
 int profile_input_end(struct profile_input *in, const char *command);
 
 /* profile_filter.c: the same choice for text. */
-struct text_filter;
-int text_filter_new(const struct sample_filter *f, struct text_filter **ret, struct err *e);
-void text_filter_free(struct text_filter *f);
 struct text_sample;
-bool text_filter_wants(void *ctx, const struct text_sample *sample);
+int text_filter_make(struct filter *f, const struct sample_filter *o, struct err *e);
+bool text_filter_wants(void *ctx, const struct text_sample *sample); /* ctx: struct filter */
 
 #endif

@@ -91,8 +91,6 @@ void columns_measure(struct report_view *v, const struct report_section *s, size
 size_t report_shown(const struct report_view *v, const struct report_section *s);
 struct chain_options report_chain_options(const struct report_view *v,
 					  const struct report_entry *e);
-/* "[.]", "[k]": as perf marks code. */
-char report_level(enum code_kind kind);
 
 /* report_text.c, report_chain.c, report_json.c, report_tui.c */
 void report_show_text(struct report_view *v);

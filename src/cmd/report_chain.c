@@ -204,6 +204,8 @@ void report_chain_text(struct report_view *v, const struct report_entry *e)
 	struct drawing d = {.v = v, .chains = &chains, .whole = report_whole(&v->report, e)};
 	struct chain_options o = report_chain_options(v, e);
 
+	if ((v->ro.children ? e->total : e->self) < o.min)
+		return;
 	report_chains(&v->report, e, &o, &chains);
 	if (chains.nodes.items[0].first_child) {
 		if (v->mode == CHAINS_FLAT || v->mode == CHAINS_FOLDED)

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* Names of C++ are longer than any heading needs to be. */
+#define LAST_WIDTH 60
+
 double report_share(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -12,11 +15,6 @@ double report_share(uint64_t part, uint64_t whole)
 bool column_is_number(const struct column *c)
 {
 	return c->kind != COLUMN_KEY || c->key == REPORT_CPU || c->key == REPORT_TIME;
-}
-
-char report_level(enum code_kind kind)
-{
-	return kind == CODE_KERNEL ? 'k' : '.';
 }
 
 void report_add_name(struct buf *out, const char *name)
@@ -98,7 +96,8 @@ static void add_key(const struct report_view *v, enum report_key key, const stru
 		add_known(out, profile_text(p, place->module));
 		break;
 	case REPORT_SYM:
-		buf_addf(out, "[%c] ", report_level(function_of(p, place->function)->kind));
+		buf_add(out,
+			function_of(p, place->function)->kind == CODE_KERNEL ? "[k] " : "[.] ");
 		report_add_function(v, place->function, place->inlined, out);
 		break;
 	case REPORT_SRCLINE:
@@ -175,26 +174,55 @@ static size_t least_width(const struct column *c)
 	return title;
 }
 
+/* The widest cell of the entries that are shown, but not more than @enough. */
+static size_t widest(const struct report_view *v, const struct column *c,
+		     const struct report_section *s, size_t shown, size_t enough)
+{
+	const struct profile *p = &v->in.profile;
+	const struct report *r = &v->report;
+	CLEANUP(buf_release) struct buf text = {};
+	size_t most = 0;
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < shown && most < enough; i++) {
+		const struct report_entry *e = &r->entries.items[s->entries.items[i]];
+		string_id name = {};
+		size_t width;
+
+		/* Most cells are the same few names. */
+		if (c->kind == COLUMN_KEY && c->key == REPORT_COMM)
+			name = r->groups.items[e->group].comm;
+		else if (c->kind == COLUMN_KEY && c->key == REPORT_DSO)
+			name = r->places.items[e->place].module;
+		if (name.n && name.n == last)
+			continue;
+		last = name.n;
+		if (name.n) {
+			width = text_columns(profile_text(p, name));
+		} else {
+			buf_clear(&text);
+			column_text(v, c, e, &text);
+			width = text_columns(buf_str(&text));
+		}
+		if (width > most)
+			most = width;
+	}
+	return most < enough ? most : enough;
+}
+
 void columns_measure(struct report_view *v, const struct report_section *s, size_t limit)
 {
-	CLEANUP(buf_release) struct buf text = {};
 	size_t shown = report_shown(v, s);
 
 	vec_each(&v->columns, c) {
+		bool last = c == v->columns.items + v->columns.len - 1;
+		size_t enough = limit ? limit : last ? LAST_WIDTH : SIZE_MAX, width;
+
 		c->width = least_width(c);
-		/* The last column needs no width; two numbers have theirs. */
 		if (c->kind == COLUMN_CHILDREN || c->kind == COLUMN_SELF)
 			continue;
-		for (size_t i = 0; i < shown; i++) {
-			size_t width;
-
-			buf_clear(&text);
-			column_text(v, c, &v->report.entries.items[s->entries.items[i]], &text);
-			width = text_columns(buf_str(&text));
-			if (limit && width > limit)
-				width = limit;
-			if (width > c->width)
-				c->width = width;
-		}
+		width = widest(v, c, s, shown, enough);
+		if (width > c->width)
+			c->width = width;
 	}
 }

@@ -335,14 +335,15 @@ int report_view_options(struct report_view *v, struct err *e)
 	}
 	v->ro.relative = o->percentage && !strcmp(o->percentage, "relative");
 	v->ro.no_inlines = o->profile.no_inline;
+	v->resolve.precision = RESOLVE_FUNCTIONS;
+	v->resolve.by_comm = !(v->ro.keys & (1u << REPORT_PID | 1u << REPORT_TID));
 	v->resolve.by_cpu = v->ro.keys >> REPORT_CPU & 1;
 	v->resolve.lines = v->ro.keys & (1u << REPORT_SRCLINE | 1u << REPORT_SRCFILE);
-	if (v->ro.keys >> REPORT_TIME & 1) {
-		r = parse_quantum(o->time_quantum ? o->time_quantum : "100ms",
-				  &v->resolve.bucket_ns, e);
-		if (r < 0)
-			return r;
-	}
+	r = parse_quantum(o->time_quantum ? o->time_quantum : "100ms", &v->resolve.bucket_ns, e);
+	if (r < 0)
+		return r;
+	if (!(v->ro.keys >> REPORT_TIME & 1))
+		v->resolve.bucket_ns = 0;
 	/* Without callers only the sampled places have to be looked at, and none inside them. */
 	v->resolve.leaf_only = v->mode == CHAINS_NONE && o->no_children && !o->tui;
 	if (v->resolve.leaf_only && !v->resolve.lines)

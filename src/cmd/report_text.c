@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#define LAST_DOTS 60 /* names of C++ are longer than any heading needs to be */
-
 void report_flush(struct report_view *v, bool all)
 {
 	if (v->write_failed)
@@ -75,7 +73,7 @@ static void add_titles(struct report_view *v)
 	}
 	buf_add(out, "# ");
 	vec_each(&v->columns, c) {
-		buf_pad(out, c == last && c->width > LAST_DOTS ? LAST_DOTS : c->width, '.');
+		buf_pad(out, c->width, '.');
 		buf_add(out, c == last ? "\n" : "  ");
 	}
 	buf_add(out, "#\n");

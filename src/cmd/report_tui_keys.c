@@ -166,7 +166,6 @@ static void annotate(struct tui *t)
 {
 	struct report_view *v = t->view;
 	const char *path = v->o.profile.input ? v->o.profile.input : "perf.data";
-	CLEANUP(free_ptr) char *name = NULL;
 	const struct command *command = NULL;
 	char *argv[] = {(char *)"-i", (char *)path, NULL, NULL};
 	struct err e = {};
@@ -180,9 +179,10 @@ static void annotate(struct tui *t)
 		buf_add(&t->status, "only a function of a recording in a file can be annotated");
 		return;
 	}
-	argv[2] = name = xstrdup(function_text(&v->in.profile, function_at(t)));
+	argv[2] = xstrdup(function_text(&v->in.profile, function_at(t)));
 	screen_close();
 	command->run(command, 3, argv);
+	free(argv[2]);
 	if (screen_open(&e) < 0)
 		t->quit = true;
 }

@@ -138,6 +138,8 @@ void script_names_json(struct script_names *n, struct json *j, const struct reco
 	const struct resolver *resolver = &n->analysis.resolver;
 
 	script_names_chain(n, r, event, r->id.time_ns);
+	if (!resolver->steps.len)
+		resolver_leaf(&n->analysis.resolver, r, event, r->id.time_ns);
 	jw_key(j, "stack");
 	jw_open(j, '[');
 	for (size_t i = 0; i < resolver->steps.len && !(leaf_only && i); i++) {

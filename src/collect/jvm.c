@@ -136,10 +136,10 @@ static enum answer converse(const char *socket_name)
 
 static enum answer ask(pid_t pid, const struct process_facts *p)
 {
-	CLEANUP(free_ptr) char *directory = xasprintf("/proc/%d/root/tmp", (int)pid);
 	CLEANUP(free_ptr) char *socket_name = xasprintf(".java_pid%u", p->pid_inside);
+	int directory = process_open((uint32_t)pid, "/tmp", O_PATH | O_DIRECTORY);
 
-	if (chdir(directory))
+	if (directory < 0 || fchdir(directory))
 		return NO_ACCESS;
 	if (p->uid != geteuid() || p->gid != getegid()) {
 		/* Of the groups only root may get rid; others have their own user's anyway. */

@@ -18,8 +18,10 @@
 
 /* How often the watch is looked at: what lives shorter leaves next to no samples. */
 #define WATCH_NS (10 * NS_PER_MSEC)
-/* At the end the thread may be stuck in a file system that does not answer. */
-#define FINISH_S 5
+/* So long it copies at the end; and if it is stuck in a file system that does not answer, so long we
+ * wait for it. */
+#define COPY_NS  (5 * NS_PER_SEC)
+#define FINISH_S 10
 
 /* A process of interest: of another namespace, or one that makes code. */
 struct kept_process {
@@ -140,12 +142,10 @@ static struct kept_process *find_process(struct keeper *k, uint32_t pid)
 /* All that must be known of it while it lives. */
 static void look_closer(struct kept_process *p)
 {
-	CLEANUP(free_ptr) char *tmp = xasprintf("/proc/%u/root/tmp", p->pid);
-
 	if (!p->facts.pid && (!process_read(p->pid, &p->facts) || p->facts.pid != p->pid))
 		p->facts.pid = 0;
 	if (p->foreign && p->tmp_fd < 0)
-		p->tmp_fd = open(tmp, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		p->tmp_fd = process_open(p->pid, "/tmp", O_PATH | O_DIRECTORY);
 }
 
 static bool is_made_code(const char *path)
@@ -232,6 +232,7 @@ static void *thread_main(void *arg)
 {
 	struct keeper *k = arg;
 	bool busy = false, more = true;
+	uint64_t end_ns;
 
 	while (more) {
 		mapping_list news = {};
@@ -245,7 +246,8 @@ static void *thread_main(void *arg)
 		/* One at a time: what is new must be opened soon. */
 		busy = held_files_copy_one(&k->files);
 	}
-	while (held_files_copy_one(&k->files))
+	end_ns = clock_now_ns() + COPY_NS;
+	while (clock_now_ns() < end_ns && held_files_copy_one(&k->files))
 		;
 	return NULL;
 }
@@ -310,6 +312,9 @@ static int open_map(const struct kept_process *p, int *ret_fd, struct err *e)
 	char *path = p->tmp_fd >= 0 ? xasprintf("/proc/self/fd/%d/perf-%u.map", p->tmp_fd, inside)
 				    : xasprintf("/tmp/perf-%u.map", inside);
 
+	/* What lies in our /tmp is not its own. */
+	if (p->foreign && p->tmp_fd < 0)
+		return -ENOENT;
 	return perf_map_open_path(path, uid, beginning_of(p), ret_fd, e);
 }
 
@@ -353,6 +358,18 @@ static void say_of_jvms(const struct keeper *k, size_t seen, size_t nameless, st
 				   nameless == 1 ? "its" : "their"));
 }
 
+static void say_of_files(struct keeper *k, strvec *notes)
+{
+	size_t left = k->files.refused;
+
+	for (size_t i = k->files.copied; i < k->files.files.len; i++)
+		left += !k->files.files.items[i].path;
+	if (left)
+		vec_push(notes, xasprintf("%zu program%s that will be gone later %s not kept: too "
+					  "large, too many or too slow to copy",
+					  left, left == 1 ? "" : "s", left == 1 ? "was" : "were"));
+}
+
 static void keep_all(struct keeper *k, strvec *notes)
 {
 	CLEANUP(free_ptr) char *dir = k->o.no_copies ? NULL : jit_keep_dir(k->o.wall_ns);
@@ -370,6 +387,7 @@ static void keep_all(struct keeper *k, strvec *notes)
 	/* What is known to be wrong has been said. */
 	say_of_jvms(k, seen, notes->len == reasons ? nameless : 0, notes);
 	held_files_copy_deleted(&k->files);
+	say_of_files(k, notes);
 	if (kept || k->files.bytes)
 		keep_trim();
 }

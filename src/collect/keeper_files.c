@@ -2,6 +2,7 @@
 #include "collect/keeper_internal.h"
 #include "base/fs.h"
 #include "collect/keeper.h"
+#include "perf/process.h"
 #include "symbol/debug_cache.h"
 #include "symbol/jit_keep.h"
 
@@ -11,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Only plain files: to open a device can do anything. */
-static int open_plain(const char *path)
+/* Only plain files: to open a device can do anything. Closes @look. */
+static int open_plain(int look)
 {
-	int look = open(path, O_PATH | O_CLOEXEC), fd;
 	CLEANUP(free_ptr) char *again = NULL;
+	int fd;
 	struct stat st;
 
 	if (look < 0)
@@ -32,12 +33,8 @@ static int open_plain(const char *path)
 
 int open_through(uint32_t pid, const char *path, bool foreign)
 {
-	CLEANUP(free_ptr) char *inside = NULL;
-
-	if (!foreign)
-		return open_plain(path);
-	inside = xasprintf("/proc/%u/root%s", pid, path);
-	return open_plain(inside);
+	return open_plain(foreign ? process_open(pid, path, O_PATH)
+				  : open(path, O_PATH | O_CLOEXEC));
 }
 
 /* The mapped file itself, whatever its name has become; needs a right that root has. */
@@ -47,7 +44,7 @@ static int open_mapped(const struct seen_mapping *m)
 	char *path = xasprintf("/proc/%u/map_files/%llx-%llx", m->pid, (unsigned long long)m->start,
 			       (unsigned long long)(m->start + m->length));
 
-	return open_plain(path);
+	return open_plain(open(path, O_PATH | O_CLOEXEC));
 }
 
 /* Whether it has that id; without one to compare, the file's own is taken. */
@@ -114,7 +111,7 @@ void held_files_see(struct held_files *h, const struct seen_mapping *m, bool for
 	if (!is_new(h, hash))
 		return;
 	if (h->files.len >= KEEPER_FILES_MAX) {
-		h->refused++;
+		h->refused += foreign;
 		return;
 	}
 	file.fd = open_right(m, foreign, &file.id);

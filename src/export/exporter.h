@@ -35,7 +35,7 @@ struct export_options {
 struct exporter {
 	const char *name, *summary;
 	const char *extension;
-	enum naming_style style; /* that the view has to be built with */
+	enum name_style style; /* that the view has to be built with */
 	int (*run)(const struct view *v, const struct export_options *o, struct export_out *out,
 		   struct err *e);
 };

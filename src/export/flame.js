@@ -45,7 +45,9 @@ function readGraph(element) {
 		rect.frame = f;
 		frames.push(f);
 	}
-	const graph = {element, frames, rows, focus: frames[0]};
+	/* Not the root: what is only a part of the other graph's whole is drawn as that. */
+	const whole = {x: 0, w: 1, row: -1};
+	const graph = {element, frames, rows, whole, focus: whole};
 	frames.forEach(f => f.graph = graph);
 	element.setAttribute("tabindex", "0");
 	element.setAttribute("role", "application");
@@ -269,7 +271,7 @@ function closeSearch() {
 function reset() {
 	closeSearch();
 	select(null);
-	graphs.forEach(g => g.focus = g.frames[0]);
+	graphs.forEach(g => g.focus = g.whole);
 	draw();
 }
 
@@ -322,7 +324,7 @@ function leave() {
 }
 
 function move(key) {
-	const from = current || graphs[0].focus;
+	const from = current || graphs[0].frames[0];
 	const inward = key === (up ? "ArrowUp" : "ArrowDown");
 	const to = !current ? from
 		: key === "Home" ? from.graph.frames[0]
@@ -382,8 +384,11 @@ for (const g of graphs) {
 document.addEventListener("keydown", onKey);
 addEventListener("resize", draw);
 addEventListener("scroll", stick);
-/* Callers stand at the bottom: begin there. */
-if (up && alone)
-	scrollTo(0, height * scale());
+/* Callers stand at the bottom of the first graph: begin there. */
+if (up && alone) {
+	const first = graphs[0].element;
+	const end = graphs.length > 1 ? +first.getAttribute("y") + +first.getAttribute("height") + 8 : height;
+	scrollTo(0, end * scale() - innerHeight);
+}
 stick();
 })();

@@ -6,7 +6,7 @@
 
 #define STRONGEST   8      /* shade of the largest change */
 #define HARDLY      0.0005 /* a change of less than this share is none */
-#define LEAST_SCALE 0.02   /* small changes everywhere are not to look dramatic */
+#define LEAST_SCALE 0.10   /* small changes everywhere are not to look dramatic */
 
 struct place {
 	uint32_t node;
@@ -17,8 +17,7 @@ struct place {
 /* One of the two graphs: which weights it shows, by node. */
 struct layer {
 	double *share;
-	double whole; /* the share that is the whole width */
-	unsigned rows;
+	unsigned rows; /* 0: there is nothing to show */
 	uint64_t omitted;
 };
 
@@ -28,6 +27,7 @@ struct drawing {
 	struct svg svg;
 	struct layer layers[2];
 	enum diff_side side; /* whose widths the first graph shows */
+	double whole;        /* the share that is the whole width, in both graphs */
 	double largest;      /* change */
 	VEC(struct place) todo;
 	struct buf detail;
@@ -65,9 +65,8 @@ static void prune(struct drawing *d, struct layer *layer)
 	uint16_t *depth = xcalloc(count, sizeof(*depth));
 	double least;
 
-	layer->whole = layer->share[0];
-	least = svg_least_share(&d->options->export) * layer->whole;
-	layer->rows = layer->whole > 0;
+	layer->rows = layer->share[0] > 0;
+	least = svg_least_share(&d->options->export) * d->whole;
 	for (size_t i = 1; i < count; i++) {
 		uint32_t parent = nodes[i].parent;
 		bool wide = layer->share[parent] > 0 && layer->share[i] >= least &&
@@ -179,8 +178,8 @@ static void draw_layer(struct drawing *d, size_t section, struct layer *layer)
 		const struct diff_node *node = &d->diff->nodes.items[at.node];
 		const char *name = at.node ? diff_text(d->diff, node->name) : "all";
 		struct svg_frame f = {
-			.x = at.x / layer->whole,
-			.width = layer->share[at.node] / layer->whole,
+			.x = at.x / d->whole,
+			.width = layer->share[at.node] / d->whole,
 			.row = at.row,
 			.name = *name ? name : "[unknown]",
 		};
@@ -215,7 +214,7 @@ static void add_heading(struct drawing *d, struct buf *heading)
 {
 	buf_addf(heading, "Only %s (%s): ", d->options->negate ? "after" : "before",
 		 d->options->names[!d->side]);
-	svg_add_pct(heading, d->layers[1].whole);
+	svg_add_pct(heading, d->layers[1].share[0]);
 }
 
 void export_diff_svg(const struct diff *d, const struct diff_svg_options *o, struct export_out *out)
@@ -237,6 +236,7 @@ void export_diff_svg(const struct diff *d, const struct diff_svg_options *o, str
 	measure_first(&g);
 	measure_second(&g);
 	find_largest(&g);
+	g.whole = fmax(g.layers[0].share[0], g.layers[1].share[0]);
 	for (int i = 0; i < 2; i++)
 		prune(&g, &g.layers[i]);
 	add_heading(&g, &heading);

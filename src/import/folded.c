@@ -24,6 +24,8 @@ struct folded {
 	struct buf last;
 	VEC(stack_id) stacks; /* after each frame of it */
 	VEC(uint32_t) ends;   /* where the text of that frame ends */
+	/* By the number of its text, with a mark if it has one. */
+	VEC(frame_id) frames;
 };
 
 /* ---- a line ---- */
@@ -104,7 +106,7 @@ bool folded_detect(const char *text, size_t len)
 			if (parse_line(text, shown, &line))
 				stacks++;
 			else
-				others++;
+				others += end != NULL; /* the last one may not be whole */
 		}
 		part += end != NULL;
 		text += part;
@@ -120,29 +122,44 @@ static bool ends_with(const char *name, size_t len, const char *ending)
 	return len > 4 && !memcmp(name + len - 4, ending, 4);
 }
 
-static frame_id frame_of(struct profile *p, const char *name, size_t len)
+static frame_id make_frame(struct profile *p, const char *name, size_t len)
 {
-	enum code_kind kind = CODE_UNKNOWN;
-	struct frame_name inlined = {.inlined = true};
 	struct profile_function f = {.named = true};
+	struct frame_name names = {};
 	frame_id frame;
+	char mark;
 
-	if (ends_with(name, len, "_[k]"))
-		kind = CODE_KERNEL;
-	else if (ends_with(name, len, "_[j]"))
-		kind = CODE_JIT;
-	else if (!ends_with(name, len, "_[i]"))
-		return profile_frame_named(p, name, len, kind);
-	if (kind)
-		return profile_frame_named(p, name, len - 4, kind);
+	if (len <= 4 || name[len - 1] != ']' || memcmp(name + len - 4, "_[", 2))
+		return profile_frame_named(p, name, len, CODE_UNKNOWN);
+	mark = name[len - 2];
+	if (mark != 'k' && mark != 'j' && mark != 'i')
+		return profile_frame_named(p, name, len, CODE_UNKNOWN);
 	f.name = profile_string_n(p, name, len - 4);
-	f.kind = CODE_USER;
-	f.start = 1; /* not the function of the same name that is not inlined */
-	inlined.function = profile_function(p, &f);
-	/* Away from the numbers that named frames have. */
-	frame = profile_frame(p, (module_id){}, inlined.function.n | 1ull << 40);
-	profile_name_frame(p, frame, &inlined, 1);
+	f.kind = mark == 'k' ? CODE_KERNEL : mark == 'j' ? CODE_JIT : CODE_USER;
+	f.start = (uint64_t)mark; /* not the function of the same name without a mark */
+	names.inlined = mark == 'i';
+	names.function = profile_function(p, &f);
+	/* Named frames of text are numbered by function. */
+	frame = profile_frame(p, (module_id){}, names.function.n);
+	profile_name_frame(p, frame, &names, 1);
 	return frame;
+}
+
+static frame_id frame_of(struct profile *p, struct folded *f, const char *name, size_t len)
+{
+	string_id text = profile_string_n(p, name, len);
+
+	while (f->frames.len <= text.n)
+		vec_push(&f->frames, (frame_id){});
+	if (!f->frames.items[text.n].n) {
+		frame_id frame = make_frame(p, name, len);
+
+		/* Without room for its text it has no number of its own. */
+		if (!text.n)
+			return frame;
+		f->frames.items[text.n] = frame;
+	}
+	return f->frames.items[text.n];
 }
 
 /* How many frames are those of the line before. */
@@ -193,7 +210,7 @@ static stack_id stack_of(struct text_import *t, struct folded *f, const char *st
 		size_t end = semicolon ? (size_t)(semicolon - stack) : len;
 
 		if (end > at && !(t->no_inlines && ends_with(stack + at, end - at, "_[i]")))
-			id = profile_stack(p, id, frame_of(p, stack + at, end - at));
+			id = profile_stack(p, id, frame_of(p, f, stack + at, end - at));
 		vec_push(&f->stacks, id);
 		vec_push(&f->ends, (uint32_t)end);
 		at = end + 1;
@@ -327,6 +344,7 @@ static void folded_release(struct text_import *t)
 	buf_release(&f->last);
 	vec_release(&f->stacks);
 	vec_release(&f->ends);
+	vec_release(&f->frames);
 	free(f);
 	t->state = NULL;
 }

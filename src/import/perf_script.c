@@ -121,7 +121,7 @@ static frame_id make_frame(struct profile *p, const struct frame_text *text, uin
 	if (text->module_len) {
 		char *module = xstrndup(text->module, text->module_len);
 
-		f.kind = kind_of_module(module, text->module_len);
+		f.kind = kind_of_module(module, strlen(module)); /* a NUL may end it */
 		if (strcmp(module, "[unknown]"))
 			f.module = profile_module(p, module, NULL, f.kind);
 		free(module);
@@ -135,7 +135,7 @@ static frame_id make_frame(struct profile *p, const struct frame_text *text, uin
 	f.start = text->inlined; /* not the function of the same name that is not inlined */
 	name.function = profile_function(p, &f);
 	/* Addresses of text are worth nothing without its mappings: by function, as in folded text. */
-	frame = profile_frame(p, (module_id){}, name.function.n | (uint64_t)text->inlined << 40);
+	frame = profile_frame(p, (module_id){}, name.function.n);
 	profile_name_frame(p, frame, &name, 1);
 	return frame;
 }

@@ -103,14 +103,13 @@ static bool time_of(struct word w, struct text_sample *ret)
 static void event_of(const char *at, const char *end, struct text_sample *ret,
 		     const char **ret_rest)
 {
-	const char *before = at;
-	struct word w = next_word(&at, end);
+	struct word w;
 	uint64_t period;
 
-	*ret_rest = before;
+	*ret_rest = at;
+	w = next_word(&at, end);
 	ret->period = 1;
 	if (number_of(w.s, w.len, &period)) {
-		before = at;
 		w = next_word(&at, end);
 		/* A number that no event follows is no period. */
 		if (w.len < 2 || w.s[w.len - 1] != ':')

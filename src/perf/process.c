@@ -3,9 +3,13 @@
 #include "base/number.h"
 #include "base/text.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define STATUS_BYTES_MAX (1u << 16)
@@ -77,6 +81,26 @@ static bool links_differ(uint32_t pid, const char *name)
 
 	return !stat(theirs, &a) && !stat(ours, &b) &&
 	       (a.st_dev != b.st_dev || a.st_ino != b.st_ino);
+}
+
+int process_open(uint32_t pid, const char *path, int flags)
+{
+	CLEANUP(free_ptr) char *root = xasprintf("/proc/%u/root", pid);
+	CLEANUP(free_ptr) char *whole = xasprintf("%s/%s", root, path);
+	struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT};
+	int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, code;
+
+	if (root_fd < 0)
+		return -errno;
+	fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));
+	code = errno;
+	/* Linux before 5.6. */
+	if (fd < 0 && code == ENOSYS) {
+		fd = open(whole, flags | O_CLOEXEC);
+		code = errno;
+	}
+	close(root_fd);
+	return fd < 0 ? -code : fd;
 }
 
 bool process_read(uint32_t pid, struct process_facts *ret)

@@ -20,7 +20,13 @@ struct process_facts {
 /* False: it is gone, or nothing may be known of it. */
 bool process_read(uint32_t pid, struct process_facts *ret);
 
-/* The same from the text of /proc/PID/status; the rest is left alone. */
+/*
+ * Opens @path as the process itself would find it: links in it lead to places in its own root
+ * directory, never out of it. O_CLOEXEC is added. A descriptor or a negative errno.
+ */
+int process_open(uint32_t pid, const char *path, int flags);
+
+/* The same as process_read() from the text of /proc/PID/status; the rest is left alone. */
 bool process_parse_status(const char *status, struct process_facts *ret);
 
 /* Ticks since the boot from the text of /proc/PID/stat. */

@@ -266,6 +266,11 @@ static uint64_t one_record(struct stream *s, unsigned char *bytes)
 	}
 	h = (const void *)bytes;
 	count(s, h);
+	if (h->type == PERF_RECORD_SAMPLE && s->visitor->sample) {
+		if (!s->visitor->sample(s->ctx, h, block_offset_of(bytes)))
+			s->enough = s->stopped = true;
+		return 0;
+	}
 	if (h->type < RECORD_USER_START) {
 		kernel_record(s, bytes);
 		return 0;

@@ -54,6 +54,9 @@ struct stream_visitor {
 	 * records. NULL: they are passed over.
 	 */
 	void (*user)(void *ctx, unsigned char *bytes, uint64_t file_offset, uint64_t *ret_skip);
+	/* Samples as they come, without their event and time; `record` then gets all others. NULL: they
+	 * are records like all. False: enough. Only with `unordered`, in our byte order. */
+	bool (*sample)(void *ctx, const struct perf_event_header *header, uint64_t file_offset);
 	/* The bytes that `user` had passed over, piece by piece. May be NULL. */
 	void (*follow)(void *ctx, const unsigned char *bytes, size_t size);
 };

@@ -12,16 +12,17 @@ bool chunks_possible(const struct perfdata *p)
 	       !(p->features.present & others);
 }
 
-void chunks_note(struct chunk_list *list, const struct stream_record *record)
+void chunks_note(struct chunk_list *list, const struct perf_event_header *record,
+		 uint64_t file_offset)
 {
 	struct chunk *last = list->chunks.len ? &list->chunks.items[list->chunks.len - 1] : NULL;
 
-	list->end = record->file_offset + record->header->size;
-	if (last && record->file_offset - last->offset < CHUNK_BYTES)
+	list->end = file_offset + record->size;
+	if (last && file_offset - last->offset < CHUNK_BYTES)
 		return;
 	if (last)
-		last->size = record->file_offset - last->offset;
-	vec_push(&list->chunks, (struct chunk){.offset = record->file_offset});
+		last->size = file_offset - last->offset;
+	vec_push(&list->chunks, (struct chunk){.offset = file_offset});
 }
 
 void chunks_finish(struct chunk_list *list)

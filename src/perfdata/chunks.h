@@ -24,7 +24,8 @@ struct chunk_list {
 /* Whether its header allows it at all. */
 bool chunks_possible(const struct perfdata *p);
 /* Called for every record of the first reading. */
-void chunks_note(struct chunk_list *list, const struct stream_record *record);
+void chunks_note(struct chunk_list *list, const struct perf_event_header *record,
+		 uint64_t file_offset);
 /* The first reading is over. */
 void chunks_finish(struct chunk_list *list);
 void chunks_release(struct chunk_list *list);

@@ -38,6 +38,13 @@ static bool on_record(void *ctx, const struct stream_record *record)
 	return p->visitor->record(p->ctx, record);
 }
 
+static bool on_sample(void *ctx, const struct perf_event_header *header, uint64_t file_offset)
+{
+	struct perfdata *p = ctx;
+
+	return p->visitor->sample(p->ctx, header, file_offset);
+}
+
 static void show_progress(struct perfdata *p, uint64_t *next_ns)
 {
 	uint64_t now, done = 0, total = 0;
@@ -129,7 +136,10 @@ static int open_parts(struct perfdata *p, struct err *e)
 int perfdata_read(struct perfdata *p, const struct stream_visitor *visitor, void *ctx,
 		  struct err *e)
 {
-	static const struct stream_visitor ours = {on_record, on_user, on_follow};
+	static const struct stream_visitor all = {
+		.record = on_record, .user = on_user, .follow = on_follow};
+	static const struct stream_visitor apart = {
+		.record = on_record, .user = on_user, .follow = on_follow, .sample = on_sample};
 	uint64_t next_ns = 0;
 	int r = open_parts(p, e), error = 0;
 
@@ -137,7 +147,7 @@ int perfdata_read(struct perfdata *p, const struct stream_visitor *visitor, void
 		return r;
 	p->visitor = visitor;
 	p->ctx = ctx;
-	p->stream.visitor = &ours;
+	p->stream.visitor = visitor->sample ? &apart : &all;
 	p->stream.ctx = p;
 	if (p->seekable && lseek(p->fd, (off_t)p->data_offset, SEEK_SET) < 0)
 		error = -errno;

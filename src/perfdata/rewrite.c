@@ -286,7 +286,8 @@ static void put_follow(void *ctx, const unsigned char *bytes, size_t size)
 		put(r, bytes, size);
 }
 
-static const struct stream_visitor rewriter = {put_record, put_user, put_follow};
+static const struct stream_visitor rewriter = {
+	.record = put_record, .user = put_user, .follow = put_follow};
 
 int rewrite_run(struct rewrite *r, bool *ret_written, struct err *e)
 {

@@ -76,6 +76,7 @@ uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed)
 		h = hash_mix(h, word);
 	}
 	word = 0;
-	memcpy(&word, at, size);
+	if (size)
+		memcpy(&word, at, size);
 	return hash_mix(h, word);
 }

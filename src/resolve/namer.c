@@ -27,31 +27,6 @@ struct name_worker {
 
 /* ---- looking up, by several threads ---- */
 
-/*
- * The code that a signal handler returns to is never called: its first instruction is the return
- * address. One less, which is right for callers, would be another function, or none.
- */
-static bool returns_from_signal(const char *name)
-{
-	return !strcmp(name, "__restore_rt") || !strcmp(name, "__restore") ||
-	       !strcmp(name, "__kernel_rt_sigreturn");
-}
-
-static const struct symbol *find_symbol(struct module *m, uint64_t address, const char **ret_name)
-{
-	const struct symbol *s = module_symbol(m, address, ret_name);
-	const struct symbol *next;
-	const char *next_name;
-
-	if (s && s->end > address + 1)
-		return s;
-	next = module_symbol(m, address + 1, &next_name);
-	if (!next || next->start != address + 1 || !returns_from_signal(next_name))
-		return s;
-	*ret_name = next_name;
-	return next;
-}
-
 static struct module *module_of(struct namer *n, module_id module)
 {
 	uint32_t image = module.n < n->images.len ? n->images.items[module.n] : 0;
@@ -90,7 +65,7 @@ static void *look_up(void *ctx)
 
 		if (!m)
 			continue;
-		f->symbol = find_symbol(m, frame->address, &f->name);
+		f->symbol = resolver_symbol(m, frame->address, &f->name);
 		if (o->lines || !o->no_inlines)
 			find_places(w, m, frame->address, f);
 	}
@@ -145,7 +120,8 @@ static function_id function_without_symbol(struct namer *n, const struct profile
 		f.name = profile_string(p, "[unknown]");
 		return profile_function(p, &f);
 	}
-	report->unnamed_frames++;
+	/* Those that are one by now were counted before. */
+	report->unnamed_frames += frame->address != NAMELESS_ADDRESS;
 	buf_addf(&text, *name == '[' ? "%s" : "[%s]", name);
 	f.label = profile_string_n(p, text.s, text.len);
 	text.len = 0;

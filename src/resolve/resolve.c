@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "perfdata/chunks.h"
 #include "resolve/analysis.h"
+#include "resolve/image.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -40,16 +41,39 @@ struct first_reading {
 	bool again; /* it cannot be done this way after all */
 };
 
+static bool samples_kernel(const struct stream *s)
+{
+	vec_each(&s->events, event)
+		if (!event->attr.exclude_kernel)
+			return true;
+	return false;
+}
+
+/* The kernel's names take a while to be read, so that begins as soon as it is known which. */
+static void prepare_kernel(struct analysis *a, const struct stream_record *raw)
+{
+	const char *reason;
+	struct record r;
+
+	if (a->options.no_names || a->history.kernel_image || !samples_kernel(&a->file->stream) ||
+	    (raw->header->misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL ||
+	    record_decode(&raw->event->layout, raw->header, &r, &reason) < 0)
+		return;
+	image_of_mmap(&a->history, &r);
+	if (a->history.kernel_image)
+		module_prepare(resolver_module(&a->resolver, a->history.kernel_image));
+}
+
 static bool on_first(void *ctx, const struct stream_record *raw)
 {
 	struct first_reading *f = ctx;
 	size_t size = raw->header->size, room = (size + 7) & ~(size_t)7;
 
-	chunks_note(&f->chunks, raw);
-	if (raw->header->type == PERF_RECORD_SAMPLE)
-		return !f->again;
+	chunks_note(&f->chunks, raw->header, raw->file_offset);
 	if (!raw->event)
 		return true;
+	if (raw->header->type == PERF_RECORD_MMAP || raw->header->type == PERF_RECORD_MMAP2)
+		prepare_kernel(f->analysis, raw);
 	if (f->bytes.len + room > ASIDE_BYTES_MAX) {
 		f->again = true;
 		return false;
@@ -58,6 +82,14 @@ static bool on_first(void *ctx, const struct stream_record *raw)
 	vec_reserve(&f->bytes, f->bytes.len + room);
 	memcpy(f->bytes.items + f->bytes.len, raw->header, size);
 	f->bytes.len += room;
+	return !f->again;
+}
+
+static bool on_first_sample(void *ctx, const struct perf_event_header *header, uint64_t file_offset)
+{
+	struct first_reading *f = ctx;
+
+	chunks_note(&f->chunks, header, file_offset);
 	return !f->again;
 }
 
@@ -179,6 +211,13 @@ static void *work(void *ctx)
 	}
 }
 
+static void add_report(struct resolve_report *to, const struct resolve_report *from)
+{
+	to->cut_stacks += from->cut_stacks;
+	to->unmapped_frames += from->unmapped_frames;
+	to->unnamed_frames += from->unnamed_frames;
+}
+
 /* The first worker is ourselves, and writes into the profile itself. */
 static void run_workers(struct pool *pool)
 {
@@ -209,7 +248,7 @@ static void run_workers(struct pool *pool)
 		struct worker *w = &pool->workers[i];
 
 		resolver_deliver(&w->resolver, a->profile);
-		a->resolver.report.cut_stacks += w->resolver.report.cut_stacks;
+		add_report(&a->resolver.report, &w->resolver.report);
 		resolver_release(&w->resolver);
 		profile_release(&w->profile);
 	}
@@ -258,7 +297,8 @@ static bool order_matters(const struct stream *s)
 
 static int read_twice(struct analysis *a, bool *ret_again, struct err *e)
 {
-	static const struct stream_visitor visitor = {.record = on_first, .user = on_first_user};
+	static const struct stream_visitor visitor = {
+		.record = on_first, .user = on_first_user, .sample = on_first_sample};
 	struct first_reading first = {.analysis = a};
 	struct err samples_err = {};
 	int r, samples;

@@ -13,11 +13,23 @@
 #include "resolve/filter.h"
 #include "symbol/module.h"
 
+/*
+ * How finely places in code are told apart. The coarser, the fewer stacks there are, and the faster
+ * everything is that looks at them. Where functions were inlined, addresses stay as they are.
+ */
+enum resolve_precision {
+	RESOLVE_ADDRESSES, /* every address is a frame of its own: for lines and instructions */
+	RESOLVE_FUNCTIONS, /* a frame for each function; what has no name stays an address */
+	RESOLVE_LABELS,    /* and all that has no name in a module is one: for graphs */
+};
+
 struct resolve_options {
+	enum resolve_precision precision;
 	struct symbol_options symbols;
 	struct sample_filter filter;
 	bool leaf_only;  /* no callers: a stack is the sampled place alone */
 	bool no_threads; /* rows are not split by thread */
+	bool by_comm;    /* threads of the same name are one */
 	/*
 	 * Which places matter; all others become one frame, "[other]", which is fast: they need no
 	 * rows and no names. NULL: all do. Called by several threads, once for each place or more.

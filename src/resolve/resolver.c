@@ -1,5 +1,6 @@
 #include "resolve/resolver.h"
 #include "resolve/image.h"
+#include "unwind/lbr.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -63,6 +64,49 @@ static frame_id other_frame(struct resolver *r)
 	return r->other;
 }
 
+/*
+ * The code that a signal handler returns to is never called: its first instruction is the return
+ * address. One less, which is right for callers, would be another function, or none.
+ */
+static bool returns_from_signal(const char *name)
+{
+	return !strcmp(name, "__restore_rt") || !strcmp(name, "__restore") ||
+	       !strcmp(name, "__kernel_rt_sigreturn");
+}
+
+const struct symbol *resolver_symbol(struct module *m, uint64_t address, const char **ret_name)
+{
+	const struct symbol *s = module_symbol(m, address, ret_name);
+	const struct symbol *next;
+	const char *next_name;
+
+	if (s && s->end > address + 1)
+		return s;
+	next = module_symbol(m, address + 1, &next_name);
+	if (!next || next->start != address + 1 || !returns_from_signal(next_name))
+		return s;
+	*ret_name = next_name;
+	return next;
+}
+
+/* The address that stands for all that are not to be told apart from this one. */
+static uint64_t coarse_address(struct resolver *r, struct module *m, uint64_t address)
+{
+	const struct resolve_options *o = r->shared->options;
+	const struct symbol *s;
+	const char *name;
+
+	if (o->precision == RESOLVE_ADDRESSES || o->lines || (!o->no_inlines && module_dwarf(m)))
+		return address;
+	s = resolver_symbol(m, address, &name);
+	if (s)
+		return s->start;
+	if (o->precision == RESOLVE_FUNCTIONS)
+		return address;
+	r->report.unnamed_frames++;
+	return NAMELESS_ADDRESS;
+}
+
 static frame_id find_frame(struct resolver *r, const struct chain_step *step)
 {
 	const struct history *h = r->shared->history;
@@ -84,12 +128,14 @@ static frame_id find_frame(struct resolver *r, const struct chain_step *step)
 		offset = module_address(resolver_module(r, image), offset, step->lookup);
 	if (o->want_place && !o->want_place(o->want_ctx, resolver_module(r, image), offset))
 		return other_frame(r);
+	if (!o->no_names)
+		offset = coarse_address(r, resolver_module(r, image), offset);
 	return profile_frame(r->profile, h->images.items[image].module, offset);
 }
 
 static size_t frame_slot(const struct known_frames *k, uint64_t lookup, uint32_t root)
 {
-	size_t at = hash_mix(lookup ^ hash_seed(), root) & k->mask;
+	size_t at = hash_mix(lookup ^ k->seed, root) & k->mask;
 
 	while (k->slots[at].frame.n && (k->slots[at].lookup != lookup || k->slots[at].root != root))
 		at = (at + 1) & k->mask;
@@ -98,7 +144,7 @@ static size_t frame_slot(const struct known_frames *k, uint64_t lookup, uint32_t
 
 static void grow_frames(struct known_frames *k)
 {
-	struct known_frames larger = {.count = k->count};
+	struct known_frames larger = {.count = k->count, .seed = k->seed};
 	size_t room = k->slots ? k->mask + 1 : 0;
 
 	larger.mask = (room ? room * 2 : FIRST_SLOTS) - 1;
@@ -147,30 +193,57 @@ static unsigned max_stack(const struct resolver *r)
 	return r->shared->options->max_stack ? r->shared->options->max_stack : MAX_STACK_DEFAULT;
 }
 
-/* The recorded chain; false if it has a mark that no kernel sets: nothing of it can be trusted. */
-static bool recorded_chain(struct resolver *r, const struct sample *s, uint32_t user_root,
-			   uint32_t kernel_root, bool *ret_has_user)
+/* The maps that a sample's addresses are looked up in. */
+struct chain_roots {
+	uint32_t user, kernel;
+};
+
+static struct chain_roots roots_of(const struct resolver *r, const struct record *sample,
+				   uint64_t time_ns)
 {
-	uint32_t root = user_root;
-	bool caller = false;
+	const struct history *h = r->shared->history;
 
-	for (uint64_t i = 0; i < s->chain_len && r->steps.len < max_stack(r); i++) {
-		uint64_t ip = s->chain[i];
+	return (struct chain_roots){
+		.user = history_space(h, sample->id.pid, time_ns),
+		.kernel = history_kernel(h, time_ns) | KERNEL_ROOT,
+	};
+}
 
-		if (ip < (uint64_t)PERF_CONTEXT_MAX) {
-			add_step(r, ip, caller, root);
-			*ret_has_user |= root == user_root;
-			caller = true;
+/*
+ * A recorded chain; false if it has a mark that no kernel sets: nothing of it can be trusted.
+ * @calls: in user code it has the calls themselves, not where they return to. Every sample comes
+ * through here with all of its frames, so it is written for speed.
+ */
+static bool recorded_chain(struct resolver *r, const uint64_t *chain, uint64_t len, bool calls,
+			   const struct chain_roots *roots, bool *ret_has_user)
+{
+	const uint64_t marks = (uint64_t)PERF_CONTEXT_MAX;
+	uint32_t root = roots->user;
+	struct chain_step *to, *end;
+	uint64_t back = 0; /* from a return address into its call */
+
+	vec_reserve(&r->steps, max_stack(r));
+	to = r->steps.items;
+	end = to + max_stack(r);
+	for (uint64_t i = 0; i < len && to < end; i++) {
+		uint64_t ip = chain[i];
+
+		if (ip < marks) {
+			*to++ = (struct chain_step){ip, ip ? ip - back : 0, root};
+			back = !(calls && root == roots->user);
 			continue;
 		}
 		if (ip == (uint64_t)PERF_CONTEXT_KERNEL || ip == (uint64_t)PERF_CONTEXT_HV)
-			root = kernel_root;
+			root = roots->kernel;
 		else if (ip == (uint64_t)PERF_CONTEXT_USER)
-			root = user_root;
+			root = roots->user;
 		else
 			return false;
-		caller = false;
+		back = 0;
 	}
+	r->steps.len = (size_t)(to - r->steps.items);
+	/* User code is the outermost part. */
+	*ret_has_user = r->steps.len && to[-1].root == roots->user;
 	return true;
 }
 
@@ -232,22 +305,33 @@ static bool is_kernel(uint16_t misc)
 void resolver_chain(struct resolver *r, const struct record *sample,
 		    const struct stream_event *event, uint64_t time_ns)
 {
-	const struct history *h = r->shared->history;
+	struct chain_roots roots = roots_of(r, sample, time_ns);
 	const struct sample *s = &sample->sample;
-	uint32_t user_root = history_space(h, sample->id.pid, time_ns);
-	uint32_t kernel_root = history_kernel(h, time_ns) | KERNEL_ROOT;
-	bool has_user = false;
+	const uint64_t *chain = s->chain;
+	uint64_t len = s->chain_len;
+	bool has_user = false, calls = s->branches.count && lbr_is_call_stack(&event->attr);
 
 	r->steps.len = 0;
-	if (!r->shared->options->leaf_only) {
-		if (!recorded_chain(r, s, user_root, kernel_root, &has_user))
-			r->steps.len = 0;
-		if (!has_user && (event->attr.sample_type & PERF_SAMPLE_STACK_USER) &&
-		    s->regs_user.abi)
-			unwound_chain(r, s, user_root);
+	if (calls) {
+		len = lbr_chain(s, r->ips, ARRAY_LEN(r->ips));
+		chain = r->ips;
 	}
-	if (!r->steps.len && (event->attr.sample_type & PERF_SAMPLE_IP))
-		add_step(r, s->ip, false, is_kernel(sample->misc) ? kernel_root : user_root);
+	if (!recorded_chain(r, chain, len, calls, &roots, &has_user))
+		r->steps.len = 0;
+	if (!has_user && (event->attr.sample_type & PERF_SAMPLE_STACK_USER) && s->regs_user.abi)
+		unwound_chain(r, s, roots.user);
+}
+
+/* What is sampled without a chain, or with one that cannot be used, is at least somewhere. */
+void resolver_leaf(struct resolver *r, const struct record *sample,
+		   const struct stream_event *event, uint64_t time_ns)
+{
+	struct chain_roots roots = roots_of(r, sample, time_ns);
+
+	r->steps.len = 0;
+	if (event->attr.sample_type & PERF_SAMPLE_IP)
+		add_step(r, sample->sample.ip, false,
+			 is_kernel(sample->misc) ? roots.kernel : roots.user);
 }
 
 /* ---- rows ---- */
@@ -278,14 +362,14 @@ static void grow_rows(struct known_rows *k)
 /* How many of the outermost steps are those of the last new chain: mostly all but a few. */
 static size_t steps_in_common(const struct resolver *r)
 {
-	const struct chain_step *a = r->steps.items + r->steps.len;
-	const struct chain_step *b = r->last.items + r->last.len;
-	size_t room = r->steps.len < r->last.len ? r->steps.len : r->last.len, common = 0;
+	size_t len = r->steps.len, last = r->last.len, room = len < last ? len : last, common = 0;
 
-	while (common < room && a[-1].lookup == b[-1].lookup && a[-1].root == b[-1].root) {
-		common++;
-		a--;
-		b--;
+	for (; common < room; common++) {
+		const struct chain_step *a = &r->steps.items[len - 1 - common];
+		const struct chain_step *b = &r->last.items[last - 1 - common];
+
+		if (a->lookup != b->lookup || a->root != b->root)
+			break;
 	}
 	return common;
 }
@@ -298,8 +382,9 @@ static stack_id stack_of_steps(struct resolver *r)
 	chain_steps done = r->steps;
 
 	vec_reserve(&r->last_stacks, len);
-	memmove(r->last_stacks.items + len - common, r->last_stacks.items + last - common,
-		common * sizeof(stack_id));
+	if (common)
+		memmove(r->last_stacks.items + len - common,
+			r->last_stacks.items + last - common, common * sizeof(stack_id));
 	for (size_t i = len - common; i-- > 0;) {
 		frame_id frame = resolver_frame(r, &done.items[i]);
 
@@ -320,7 +405,7 @@ static stack_id stack_of_steps(struct resolver *r)
  */
 static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys)
 {
-	uint64_t h = hash_mix(hash_seed() ^ ((uint64_t)keys->thread.n << 32 | keys->event.n),
+	uint64_t h = hash_mix(r->seed ^ ((uint64_t)keys->thread.n << 32 | keys->event.n),
 			      (uint64_t)keys->cpu << 32 | keys->bucket);
 
 	/* Where most places have become one, few rows are left, which the caches hold. */
@@ -333,21 +418,41 @@ static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys
 	return h;
 }
 
-static uint32_t row_of(struct resolver *r, struct profile_row *keys)
+static struct known_row *known_row_of(struct resolver *r, struct profile_row *keys)
 {
 	struct known_rows *k = &r->rows;
 	uint64_t hash = hash_of_steps(r, keys);
-	size_t at;
+	struct known_row *row;
 
 	if (!k->slots || k->count * 2 > k->mask)
 		grow_rows(k);
-	at = row_slot(k, hash);
-	if (!k->slots[at].row) {
+	row = &k->slots[row_slot(k, hash)];
+	if (!row->row) {
 		keys->stack = stack_of_steps(r);
-		k->slots[at] = (struct known_row){hash, profile_row(r->profile, keys)};
-		k->count += k->slots[at].row != 0;
+		row->row = profile_row(r->profile, keys);
+		if (!row->row)
+			return NULL;
+		row->hash = hash;
+		k->count++;
 	}
-	return k->slots[at].row;
+	return row;
+}
+
+/* Counts stay beside the hashes while samples come, because rows lie elsewhere in memory. */
+static void deliver_counts(struct resolver *r)
+{
+	for (size_t i = 0; r->rows.slots && i <= r->rows.mask; i++) {
+		struct known_row *known = &r->rows.slots[i];
+		struct profile_row *row;
+
+		if (!known->samples)
+			continue;
+		row = &r->profile->rows.items[known->row - 1];
+		row->samples += known->samples;
+		row->weight += known->weight;
+		known->samples = 0;
+		known->weight = 0;
+	}
 }
 
 /* ---- samples ---- */
@@ -360,12 +465,25 @@ static uint8_t ask_filter(const struct resolver *r, thread_id thread)
 	return filter_task(&r->shared->filter, t->pid, t->tid, profile_text(p, t->comm)) ? 2 : 1;
 }
 
+static thread_id first_of_comm(struct resolver *r, thread_id thread)
+{
+	uint32_t comm = r->shared->history->profile->threads.items[thread.n].comm.n;
+
+	while (r->comm_threads.len <= comm)
+		vec_push(&r->comm_threads, 0);
+	if (!r->comm_threads.items[comm])
+		r->comm_threads.items[comm] = thread.n;
+	return (thread_id){r->comm_threads.items[comm]};
+}
+
 void resolver_know_threads(struct resolver *r)
 {
 	const struct profile *p = r->shared->history->profile;
 
-	for (uint32_t n = (uint32_t)r->wanted.len; n < p->threads.len; n++)
+	for (uint32_t n = (uint32_t)r->wanted.len; n < p->threads.len; n++) {
 		vec_push(&r->wanted, n ? ask_filter(r, (thread_id){n}) : 1);
+		vec_push(&r->same_comm, first_of_comm(r, (thread_id){n}));
+	}
 }
 
 static bool wants_thread(struct resolver *r, thread_id thread)
@@ -430,8 +548,7 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 {
 	const struct resolve_options *o = r->shared->options;
 	struct profile_row keys = {.event = {event_index}};
-	struct profile_row *row;
-	uint32_t n;
+	struct known_row *row;
 
 	if (!wants_event(r, event, event_index) || !filter_time(&r->shared->filter, time_ns) ||
 	    !filter_cpu(&r->shared->filter, sample->id.cpu))
@@ -440,20 +557,24 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 		return;
 	if (o->no_threads)
 		keys.thread = (thread_id){};
+	else if (o->by_comm && !(keys.thread.n & OWN_THREAD))
+		keys.thread = r->same_comm.items[keys.thread.n];
 	if (o->by_cpu)
 		keys.cpu = sample->id.cpu;
 	if (o->bucket_ns)
 		keys.bucket = (uint32_t)((time_ns - r->shared->base_ns) / o->bucket_ns);
-	resolver_chain(r, sample, event, time_ns);
+	if (!o->leaf_only)
+		resolver_chain(r, sample, event, time_ns);
+	if (o->leaf_only || !r->steps.len)
+		resolver_leaf(r, sample, event, time_ns);
 	count_event(r, event_index, weight);
 	if (!r->first_ns || time_ns < r->first_ns)
 		r->first_ns = time_ns;
 	if (time_ns > r->last_ns)
 		r->last_ns = time_ns;
-	n = row_of(r, &keys);
-	if (!n)
+	row = known_row_of(r, &keys);
+	if (!row)
 		return;
-	row = &r->profile->rows.items[n - 1];
 	row->samples++;
 	row->weight += weight;
 }
@@ -520,6 +641,7 @@ static void merge_rows(struct profile *to, const struct profile *from)
 
 void resolver_deliver(struct resolver *from, struct profile *to)
 {
+	deliver_counts(from);
 	if (from->profile != to)
 		merge_rows(to, from->profile);
 	else
@@ -540,7 +662,10 @@ void resolver_deliver(struct resolver *from, struct profile *to)
 
 void resolver_init(struct resolver *r, struct resolve_shared *shared, struct profile *profile)
 {
-	*r = (struct resolver){.shared = shared, .profile = profile};
+	*r = (struct resolver){.shared = shared,
+			       .profile = profile,
+			       .seed = hash_seed(),
+			       .frames.seed = hash_seed()};
 }
 
 void resolver_release(struct resolver *r)
@@ -552,6 +677,8 @@ void resolver_release(struct resolver *r)
 	vec_release(&r->last_stacks);
 	vec_release(&r->modules);
 	vec_release(&r->wanted);
+	vec_release(&r->same_comm);
+	vec_release(&r->comm_threads);
 	vec_release(&r->wanted_events);
 	vec_release(&r->events);
 	if (r->unwinder)

@@ -37,6 +37,9 @@ struct chain_step {
 
 typedef VEC(struct chain_step) chain_steps;
 
+/* Where all of a module lies that has no name, if that is not to be told apart. */
+#define NAMELESS_ADDRESS UINT64_MAX
+
 #define MARK_ROOT   (~0u)
 #define KERNEL_ROOT (1u << 31) /* set in the roots of the kernel's maps */
 
@@ -53,19 +56,25 @@ struct resolver {
 			frame_id frame; /* 0: free */
 		} * slots;
 		size_t count, mask;
+		uint64_t seed;
 	} frames;
 	struct known_rows {
 		struct known_row {
 			uint64_t hash; /* of all that makes the row */
-			uint32_t row;  /* + 1; 0: free */
+			uint64_t weight;
+			uint32_t samples; /* since they were last delivered */
+			uint32_t row;     /* + 1; 0: free */
 		} * slots;
 		size_t count, mask;
 	} rows;
 	frame_id other;               /* stands for all places that are not wanted; 0: none yet */
 	VEC(struct module *) modules; /* by image */
 	VEC(uint8_t) wanted;          /* by thread: 1 no, 2 yes */
+	VEC(thread_id) same_comm;     /* by thread: the first of the same name */
+	VEC(uint32_t) comm_threads;   /* by name: that one's number */
 	VEC(uint8_t) wanted_events;   /* by event: 0 not asked, 1 no, 2 yes */
 	struct unwinder *unwinder;
+	uint64_t seed;
 	uint64_t ips[1024]; /* that unwinding gives */
 	uint64_t first_ns, last_ns;
 	struct resolve_report report;
@@ -83,6 +92,9 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 /* The sample's chain, in r->steps; and the frame of a step. For those who print samples. */
 void resolver_chain(struct resolver *r, const struct record *sample,
 		    const struct stream_event *event, uint64_t time_ns);
+/* The sampled place alone, in r->steps. */
+void resolver_leaf(struct resolver *r, const struct record *sample,
+		   const struct stream_event *event, uint64_t time_ns);
 frame_id resolver_frame(struct resolver *r, const struct chain_step *step);
 
 /* Asks the filter for all tasks that there are, so that the history's profile need not be looked at
@@ -92,6 +104,9 @@ void resolver_know_threads(struct resolver *r);
 /* Adds all that a worker has found since the last time to the history's profile, which may be its
  * own: then only totals are to be added. */
 void resolver_deliver(struct resolver *from, struct profile *to);
+
+/* The symbol that a frame's address belongs to; NULL: none. */
+const struct symbol *resolver_symbol(struct module *m, uint64_t address, const char **ret_name);
 
 /* The module of an image, opened if need be. */
 struct module *resolver_module(struct resolver *r, uint32_t image);

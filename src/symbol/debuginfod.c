@@ -29,6 +29,14 @@ bool debuginfod_is_wanted(void)
 	return urls && urls[strspn(urls, " ")];
 }
 
+#ifdef TACHO_STATIC
+/* A static program can load no library. */
+static bool load(struct library *lib)
+{
+	*lib = (struct library){};
+	return false;
+}
+#else
 static bool load(struct library *lib)
 {
 	static const char *const names[] = {
@@ -47,6 +55,7 @@ static bool load(struct library *lib)
 			return false;
 	return true;
 }
+#endif
 
 static int stop_when_late(client_t *client, long done, long total)
 {

@@ -120,11 +120,25 @@ static bool growth_is_small(const char *name, char mark, unsigned base)
 	return small;
 }
 
+/* An identifier that is not ASCII, which the demangler decodes into memory of the heap. */
+static bool has_unicode(const char *name)
+{
+	for (const char *u = strchr(name, 'u'); u; u = strchr(u + 1, 'u'))
+		if (u[1] >= '0' && u[1] <= '9')
+			return true;
+	return false;
+}
+
 static bool demangle_rust(const char *name, struct pieces *p)
 {
-	if (name[1] == 'R' && !growth_is_small(name, 'B', 62))
+	if (name[1] == 'R' && has_unicode(name)) {
+		if (!growth_is_small(name, 'B', 62))
+			return false;
+		return rust_demangle_callback(name, NO_PARAMETERS, take_some, p);
+	}
+	if (setjmp(p->give_up))
 		return false;
-	return rust_demangle_callback(name, NO_PARAMETERS, take_some, p);
+	return rust_demangle_callback(name, NO_PARAMETERS, take_or_leave, p);
 }
 
 static bool demangle_d(const char *name, struct pieces *p)
@@ -140,19 +154,41 @@ static bool demangle_d(const char *name, struct pieces *p)
 	return text && take(p, text, strlen(text));
 }
 
+static bool demangle_any(const char *name, struct pieces *p)
+{
+	switch (name[1]) {
+	case 'Z':
+		return demangle_rust(name, p) || demangle_cpp(name, p);
+	case 'R':
+		return demangle_rust(name, p);
+	case 'D':
+		return demangle_d(name, p);
+	default:
+		return false;
+	}
+}
+
+#define PLT_SUFFIX "@plt"
+
 bool demangle(const char *name, struct buf *out)
 {
 	struct pieces p = {.out = out, .start = out->len};
-	bool known = false;
+	size_t len = strnlen(name, DEMANGLE_INPUT_MAX + 1);
+	char bare[DEMANGLE_INPUT_MAX + 1];
+	bool of_plt, known;
 
-	if (name[0] != '_' || strnlen(name, DEMANGLE_INPUT_MAX + 1) > DEMANGLE_INPUT_MAX)
+	if (name[0] != '_' || len > DEMANGLE_INPUT_MAX)
 		return false;
-	if (name[1] == 'Z')
-		known = demangle_rust(name, &p) || demangle_cpp(name, &p);
-	else if (name[1] == 'R')
-		known = demangle_rust(name, &p);
-	else if (name[1] == 'D')
-		known = demangle_d(name, &p);
+	of_plt = len > strlen(PLT_SUFFIX) && !strcmp(name + len - strlen(PLT_SUFFIX), PLT_SUFFIX);
+	if (of_plt) {
+		len -= strlen(PLT_SUFFIX);
+		memcpy(bare, name, len);
+		bare[len] = '\0';
+		name = bare;
+	}
+	known = demangle_any(name, &p);
+	if (known && of_plt)
+		take(&p, PLT_SUFFIX, strlen(PLT_SUFFIX));
 	if (known && !p.too_long)
 		return true;
 	out->len = p.start;

@@ -1,3 +1,4 @@
+#include "symbol/dwarf.h"
 #include "symbol/dwarf_state.h"
 
 void dwarf_damage(struct dwarf *d, const char *reason)
@@ -10,20 +11,29 @@ void dwarf_damage(struct dwarf *d, const char *reason)
 
 bool dwarf_hold(struct dwarf *d, size_t bytes)
 {
-	if (atomic_fetch_add(&d->held_bytes, bytes) + bytes <= DWARF_HELD_BYTES_MAX)
+	if (atomic_fetch_add(&d->held_bytes, bytes) + bytes <= d->held_max)
 		return true;
 	atomic_fetch_sub(&d->held_bytes, bytes);
 	atomic_fetch_add(&d->refused, 1);
 	return false;
 }
 
-void reader_afford(struct reader *r, _Atomic int64_t *budget)
+bool reader_afford(struct reader *r, _Atomic int64_t *budget)
 {
 	int64_t left = atomic_load_explicit(budget, memory_order_relaxed);
 
 	if (r->failed || (left > 0 && (uint64_t)left >= reader_left(r)))
-		return;
+		return false;
 	r->end = r->at + (left > 0 ? left : 0);
+	return true;
+}
+
+void dwarf_unreadable(struct dwarf *d, bool cut, const char *reason)
+{
+	if (cut)
+		atomic_fetch_add(&d->refused, 1);
+	else
+		dwarf_damage(d, reason);
 }
 
 static void set_budget(_Atomic int64_t *budget, uint64_t bytes, unsigned times)
@@ -36,6 +46,7 @@ struct dwarf *dwarf_new(const struct dwarf_sections *sections)
 	struct dwarf *d = xcalloc(1, sizeof(*d));
 
 	d->sections = *sections;
+	d->held_max = DWARF_HELD_BYTES_MAX;
 	pthread_mutex_init(&d->index_lock, NULL);
 	pthread_mutex_init(&d->abbrev_lock, NULL);
 	for (size_t i = 0; i < DWARF_LOCKS; i++) {
@@ -191,6 +202,11 @@ uint64_t dwarf_damages(const struct dwarf *d, const char **ret_reason)
 uint64_t dwarf_refused(const struct dwarf *d)
 {
 	return atomic_load_explicit(&d->refused, memory_order_relaxed);
+}
+
+void dwarf_limit(struct dwarf *d, uint64_t held_bytes_max)
+{
+	d->held_max = held_bytes_max;
 }
 
 uint64_t dwarf_held_bytes(const struct dwarf *d)

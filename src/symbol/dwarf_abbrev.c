@@ -92,13 +92,13 @@ static struct abbrevs *read_table(struct dwarf *d, const struct unit *u)
 	struct abbrevs *t = xcalloc(1, sizeof(*t));
 	struct reader r = abbrev_reader(d, u);
 	const unsigned char *start = r.at;
+	bool cut = reader_afford(&r, &d->abbrev_budget);
 	uint64_t code;
 
-	reader_afford(&r, &d->abbrev_budget);
 	t->dense = true;
 	while ((code = read_uleb(&r)) && !r.failed) {
 		if (!read_declaration(&r, t, code)) {
-			dwarf_damage(d, "an abbreviation cannot be read");
+			dwarf_unreadable(d, cut, "an abbreviation cannot be read");
 			break;
 		}
 		t->dense &= code == t->items.len;

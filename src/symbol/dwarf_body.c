@@ -12,11 +12,11 @@ struct walk {
 	uint32_t parents[DWARF_DIE_DEPTH_MAX];
 };
 
-static uint32_t small(const struct die *die, enum die_slot slot)
+static uint32_t small(const struct die *die, enum die_slot slot, uint32_t otherwise)
 {
-	uint64_t value = die_has(die, slot) ? die->values[slot].u : 0;
-
-	return value > UINT32_MAX ? 0 : (uint32_t)value;
+	if (!die_has(die, slot) || die->values[slot].u > UINT32_MAX)
+		return otherwise;
+	return (uint32_t)die->values[slot].u;
 }
 
 /* The inlined function at the reader; gives its number. */
@@ -31,8 +31,8 @@ static uint32_t add_inlined(struct walk *w, const struct abbrev *a, uint64_t off
 	spans_add_die(w->d, w->u, &die, &w->spans, number, (uint32_t)w->depth);
 	vec_push(&w->found, (struct inlined){.die = offset,
 					     .parent = w->parents[w->depth],
-					     .call_file = small(&die, DIE_CALL_FILE),
-					     .call_line = small(&die, DIE_CALL_LINE)});
+					     .call_file = small(&die, DIE_CALL_FILE, DWARF_NOTHING),
+					     .call_line = small(&die, DIE_CALL_LINE, 0)});
 	return number;
 }
 

@@ -161,10 +161,13 @@ bool form_read(struct reader *r, const struct unit *u, uint16_t form, uint32_t i
 void die_read(struct reader *r, const struct unit *u, const struct abbrevs *table,
 	      const struct abbrev *a, struct die *die)
 {
-	const struct abbrev_attribute *at = table->attributes.items + a->first;
+	const struct abbrev_attribute *at;
 	struct value unwanted;
 
 	die->present = 0;
+	if (!a->count)
+		return;
+	at = table->attributes.items + a->first;
 	for (unsigned i = 0; i < a->count && !r->failed; i++, at++) {
 		bool wanted = at->slot != DIE_IGNORED;
 
@@ -178,7 +181,7 @@ void die_read(struct reader *r, const struct unit *u, const struct abbrevs *tabl
 void die_skip(struct reader *r, const struct unit *u, const struct abbrevs *table,
 	      const struct abbrev *a)
 {
-	const struct abbrev_attribute *at = table->attributes.items + a->first;
+	const struct abbrev_attribute *at;
 	struct value unwanted;
 
 	if (!a->varies) {
@@ -187,6 +190,7 @@ void die_skip(struct reader *r, const struct unit *u, const struct abbrevs *tabl
 				     (uint64_t)a->ref_addrs * ref_addr_size(u));
 		return;
 	}
+	at = table->attributes.items + a->first;
 	for (unsigned i = 0; i < a->count && !r->failed; i++, at++)
 		form_read(r, u, at->form, at->implicit, &unwanted);
 }

@@ -154,13 +154,15 @@ struct functions *unit_functions(struct dwarf *d, struct unit *u)
 
 struct functions *unit_all_functions(struct dwarf *d, struct unit *u)
 {
-	struct functions *f = unit_functions(d, u), *all;
+	struct functions *f, *all;
 
-	if (!f->skipped)
-		return f;
+	/* Stored after the functions: who sees it sees those, too. */
+	if (atomic_load_explicit(&u->searched, memory_order_acquire))
+		return unit_functions(d, u);
+	unit_functions(d, u);
 	pthread_mutex_lock(unit_lock(d, u));
 	f = atomic_load_explicit(&u->functions, memory_order_relaxed);
-	if (f->skipped) {
+	if (f->skipped && !atomic_load(&u->searched)) {
 		all = read_functions(d, u, true);
 		/* Others may still read what was there before; it goes with the struct dwarf. */
 		if (all != &no_functions) {
@@ -168,6 +170,7 @@ struct functions *unit_all_functions(struct dwarf *d, struct unit *u)
 			atomic_store_explicit(&u->functions, all, memory_order_release);
 			f = all;
 		}
+		atomic_store_explicit(&u->searched, true, memory_order_release);
 	}
 	pthread_mutex_unlock(unit_lock(d, u));
 	return f;

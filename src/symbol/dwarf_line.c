@@ -9,6 +9,7 @@ struct machine {
 	uint32_t operation, file, line;
 	size_t first; /* row of the sequence */
 	bool sorted;  /* its rows are */
+	bool cut;     /* there is more than may be read */
 };
 
 static void begin_sequence(struct machine *m)
@@ -82,7 +83,7 @@ static void end_sequence(struct machine *m)
 {
 	struct line_table *t = m->t;
 	size_t count = t->rows.len - m->first;
-	struct line_row *rows = t->rows.items + m->first;
+	struct line_row *rows = count ? t->rows.items + m->first : NULL;
 	uint64_t highest = m->h.address_size == 4 ? UINT32_MAX - 1 : UINT64_MAX - 1;
 
 	if (count && !m->sorted)
@@ -184,7 +185,7 @@ static void run_program(struct machine *m, struct reader *r)
 	/* What has no end says nothing about how far its last row reaches. */
 	m->t->rows.len = m->first;
 	if (r->failed)
-		dwarf_damage(m->d, "a line program cannot be read");
+		dwarf_unreadable(m->d, m->cut, "a line program cannot be read");
 	if (m->spans.refused)
 		atomic_fetch_add(&m->d->refused, 1);
 }
@@ -200,11 +201,11 @@ static struct line_table *read_lines(struct dwarf *d, const struct unit *u)
 	size_t bytes;
 
 	t->comp_dir = u->comp_dir;
-	reader_afford(&r, &d->line_budget);
+	m.cut = reader_afford(&r, &d->line_budget);
 	if (!r.failed && line_header_read(d, u, t, &r, &m.h))
 		run_program(&m, &r);
 	else
-		dwarf_damage(d, "the header of a line program cannot be read");
+		dwarf_unreadable(d, m.cut, "the header of a line program cannot be read");
 	dwarf_spend(&d->line_budget, (size_t)(r.at - start));
 	spans_flatten(&m.spans, &t->steps);
 	spans_release(&m.spans);

@@ -120,7 +120,7 @@ static bool list_offset(const struct range_list *l, const struct value *v, uint6
 static void read_list(struct range_list *l, const struct value *v)
 {
 	const struct dwarf_sections *s = &l->d->sections;
-	bool entries = l->u->version >= 5;
+	bool entries = l->u->version >= 5, cut;
 	const unsigned char *start;
 	uint64_t offset;
 	struct reader r;
@@ -131,14 +131,14 @@ static void read_list(struct range_list *l, const struct value *v)
 	}
 	r = reader_at(entries ? s->rnglists : s->ranges, offset, s->swap);
 	start = r.at;
-	reader_afford(&r, &l->d->range_budget);
+	cut = reader_afford(&r, &l->d->range_budget);
 	if (!entries)
 		read_pairs(l, &r);
 	else
 		while (read_entry(l, &r))
 			;
 	if (r.failed)
-		dwarf_damage(l->d, "a list of address ranges does not end");
+		dwarf_unreadable(l->d, cut, "a list of address ranges does not end");
 	dwarf_spend(&l->d->range_budget, (size_t)(r.at - start) + 16);
 }
 

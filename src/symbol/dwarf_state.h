@@ -174,6 +174,7 @@ struct unit {
 	uint16_t version, tag;
 	uint8_t address_size, offset_size, type;
 	bool alt;
+	_Atomic bool searched; /* all of its entries were looked at for functions */
 	struct functions *_Atomic functions;
 };
 
@@ -192,6 +193,7 @@ struct dwarf {
 	struct line_table *_Atomic *lines; /* by line_slot */
 	size_t line_slots;
 
+	uint64_t held_max;
 	_Atomic uint64_t held_bytes, refused, damages;
 	const char *_Atomic reason;
 	/* Bytes that may still be decoded: an honest file is read through once or twice, one that makes
@@ -203,8 +205,11 @@ struct dwarf {
 void dwarf_damage(struct dwarf *d, const char *reason);
 /* Counts memory as held; false: that is more than may be, and it was counted as refused. */
 bool dwarf_hold(struct dwarf *d, size_t bytes);
-/* Ends the reader where the budget does; what was read is to be spent. */
-void reader_afford(struct reader *r, _Atomic int64_t *budget);
+/* Ends the reader where the budget does and says whether that cuts something off; what was read is to
+ * be spent. */
+bool reader_afford(struct reader *r, _Atomic int64_t *budget);
+/* What cannot be read is damaged, unless it was cut off. */
+void dwarf_unreadable(struct dwarf *d, bool cut, const char *reason);
 static inline void dwarf_spend(_Atomic int64_t *budget, size_t bytes)
 {
 	atomic_fetch_sub_explicit(budget, (int64_t)bytes, memory_order_relaxed);

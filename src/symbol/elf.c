@@ -1,6 +1,6 @@
 #include "symbol/elf.h"
 #include "base/cursor.h"
-#include "symbol/decompress.h"
+#include "symbol/elf_packed.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -378,55 +378,14 @@ static void hold(struct section *s, unsigned char *bytes, size_t size)
 	s->data_size = size;
 }
 
-/* Decompressed size and method, from the header of a compressed section or of an old ".zdebug_". */
-struct compression {
-	uint32_t type;
-	uint64_t size;
-	size_t header_size;
-};
-
-static bool compression_of(const struct elf_file *f, const struct section *s, const char *name,
-			   const unsigned char *bytes, struct compression *ret)
+static void unpack(struct elf_file *f, struct section *s, const unsigned char *bytes,
+		   const struct elf_packed *how)
 {
-	struct cursor c = cursor_in(f, bytes, s->size);
-
-	if (s->flags & SHF_COMPRESSED) {
-		ret->type = cursor_u32(&c);
-		if (f->is64)
-			cursor_u32(&c);
-		ret->size = word(&c, f->is64);
-		word(&c, f->is64); /* alignment */
-		ret->header_size = c.at;
-		return !c.failed;
-	}
-	if (strncmp(name, ".zdebug", 7) || s->size < 12 || memcmp(bytes, "ZLIB", 4))
-		return false;
-	c.swap = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__; /* always the large end first */
-	cursor_skip(&c, 4);
-	*ret = (struct compression){.type = ELFCOMPRESS_ZLIB, .size = cursor_u64(&c), 12};
-	return true;
-}
-
-#ifndef ELFCOMPRESS_ZSTD
-#define ELFCOMPRESS_ZSTD 2
-#endif
-
-/* zlib makes no byte into more than this many, so a larger claim is a lie. */
-#define ZLIB_RATIO_MAX 1100
-
-static void decompress(struct elf_file *f, struct section *s, const unsigned char *bytes,
-		       const struct compression *how)
-{
-	const unsigned char *from = bytes + how->header_size;
-	size_t from_size = s->size - how->header_size;
-	unsigned char *out = NULL;
+	unsigned char *out;
 
 	if (how->size > ELF_BYTES_MAX - f->held_bytes)
 		return;
-	if (how->type == ELFCOMPRESS_ZLIB && how->size / ZLIB_RATIO_MAX <= from_size)
-		out = decompress_zlib(from, from_size, how->size);
-	else if (how->type == ELFCOMPRESS_ZSTD)
-		out = decompress_zstd(from, from_size, how->size);
+	out = elf_unpack(how, bytes, s->size);
 	if (!out)
 		return;
 	f->held_bytes += how->size;
@@ -435,7 +394,7 @@ static void decompress(struct elf_file *f, struct section *s, const unsigned cha
 
 static void load(struct elf_file *f, struct section *s, const char *name)
 {
-	struct compression how;
+	struct elf_packed how;
 	unsigned char *bytes;
 
 	if (s->asked)
@@ -453,8 +412,8 @@ static void load(struct elf_file *f, struct section *s, const char *name)
 	bytes = read_held(f, s->offset, s->size);
 	if (!bytes)
 		return;
-	if (compression_of(f, s, name, bytes, &how)) {
-		decompress(f, s, bytes, &how);
+	if (elf_packed_by(cursor_in(f, bytes, s->size), f->is64, s->flags, name, &how)) {
+		unpack(f, s, bytes, &how);
 	} else if (!(s->flags & SHF_COMPRESSED)) {
 		hold(s, bytes, s->size);
 		return;

@@ -12,6 +12,7 @@
 
 #define RELOCATIONS_MAX (1u << 20)
 #define PLT_BYTES_MAX   (16u << 20)
+#define RESOLVERS_MAX   1024u
 
 struct slot {
 	uint64_t address;
@@ -25,6 +26,7 @@ struct plt {
 	struct elf_file *f;
 	uint16_t machine;
 	VEC(struct slot) slots;
+	VEC(size_t) resolvers; /* symbols of the table that choose a function at the start */
 	struct elf_section symbols, names;
 	size_t symbol_size;
 };
@@ -99,15 +101,24 @@ static bool name_of_symbol(const struct plt *p, uint32_t index, struct buf *out)
 /* The function that is chosen when the program starts has the symbol of its resolver. */
 static bool name_of_resolver(const struct plt *p, uint64_t address, struct buf *out)
 {
-	for (size_t i = 0; i < p->to->symbols.len; i++) {
-		const struct symbol *s = &p->to->symbols.items[i];
+	const struct symbol *best = NULL;
 
-		if (s->start != address || s->type != STT_GNU_IFUNC)
-			continue;
-		buf_add(out, symtab_name(p->to, s));
-		return true;
+	vec_each(&p->resolvers, i) {
+		const struct symbol *s = &p->to->symbols.items[*i];
+
+		if (s->start == address && (!best || !symtab_prefers(p->to, best, s)))
+			best = s;
 	}
-	return false;
+	if (best)
+		buf_add(out, symtab_name(p->to, best));
+	return best;
+}
+
+static void find_resolvers(struct plt *p)
+{
+	for (size_t i = 0; i < p->to->symbols.len && p->resolvers.len < RESOLVERS_MAX; i++)
+		if (p->to->symbols.items[i].type == STT_GNU_IFUNC)
+			vec_push(&p->resolvers, i);
 }
 
 static void add_entry(struct plt *p, uint64_t address, uint64_t size, uint64_t slot_address)
@@ -202,10 +213,12 @@ void elf_add_plt_symbols(struct symtab *t, struct elf_file *program)
 			p.symbols.data = NULL;
 	}
 	if (p.slots.len) {
+		find_resolvers(&p);
 		qsort(p.slots.items, p.slots.len, sizeof(*p.slots.items), compare_slots);
 		read_entries(&p, ".plt");
 		read_entries(&p, ".plt.sec");
 		read_entries(&p, ".plt.got");
 	}
+	vec_release(&p.resolvers);
 	vec_release(&p.slots);
 }

@@ -127,6 +127,11 @@ void kallsyms_parse(struct kallsyms *k, const char *text, size_t size)
 {
 	struct parser p = {.to = k, .at = text, .end = text + size};
 
+	/*
+	 * perf gives each symbol its end before it looks at aliases, so that all but the last at one
+	 * place are empty, and go. The same here, for names that agree.
+	 */
+	k->symbols.last_is_best = true;
 	/* A line has some 45 bytes, of which 20 or so are the name. */
 	vec_reserve(&k->symbols.symbols, size / 48 + 1);
 	vec_reserve(&k->symbols.names, size / 2 + 1);

@@ -82,6 +82,10 @@ struct module *modules_get(struct modules *all, const struct module_request *req
 /* One that was got before, by its path and its build id in hexadecimal (empty: any); or NULL. */
 struct module *modules_find(struct modules *all, const char *path, const char *build_id);
 
+/* Begins to read the kernel's names in the background, which takes a while (the kernel makes a text of
+ * all of them): for whoever knows that he will ask. Nothing for other modules. */
+void module_prepare(struct module *m);
+
 /*
  * Where in the module a runtime address lies: file_offset is that of the mapping's page offset
  * plus the distance from its start. Gives the ELF virtual address (for kernels and perf maps the

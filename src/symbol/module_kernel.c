@@ -46,12 +46,32 @@ static void read_names(struct kernel_names *k)
 	pthread_mutex_unlock(&k->lock);
 }
 
+static void *read_in_background(void *k)
+{
+	read_names(k);
+	return NULL;
+}
+
+void module_prepare(struct module *m)
+{
+	struct kernel_names *k = m->state->kernel;
+
+	if (!k)
+		return;
+	pthread_mutex_lock(&k->lock);
+	if (!k->asked && !k->has_reader)
+		k->has_reader = !pthread_create(&k->reader, NULL, read_in_background, k);
+	pthread_mutex_unlock(&k->lock);
+}
+
 void module_release_kernels(struct modules *all)
 {
 	while (all->kernels) {
 		struct kernel_names *k = all->kernels;
 
 		all->kernels = k->next;
+		if (k->has_reader)
+			pthread_join(k->reader, NULL);
 		kallsyms_release(&k->kallsyms);
 		pthread_mutex_destroy(&k->lock);
 		free(k->problem);
@@ -259,8 +279,10 @@ static void open_part(struct module *m)
 			s->moved = seen.address - r->start;
 		return;
 	}
-	if (s->all->copied_kernel) {
-		s->kernel = s->all->copied_kernel;
+	pthread_mutex_lock(&s->all->lock);
+	s->kernel = s->all->copied_kernel;
+	pthread_mutex_unlock(&s->all->lock);
+	if (s->kernel) {
 		m->file = xstrdup(s->kernel->file);
 	} else if (now.size && r->build_id.size) {
 		module_problem(m, "the kernel module '%s' is not the one that was recorded", name);

@@ -21,7 +21,8 @@ struct kernel_names {
 	struct kernel_names *next;
 	char *file;
 	pthread_mutex_t lock;
-	bool asked;
+	bool asked, has_reader;
+	pthread_t reader; /* in the background */
 	struct kallsyms kallsyms;
 	char *problem; /* why there are none */
 };

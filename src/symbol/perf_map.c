@@ -104,12 +104,15 @@ int perf_map_open(const struct perf_map_source *source, int *ret_fd, char **ret_
 		    try_path(xasprintf("/proc/%u/root/tmp/perf-%u.map", s.pid, s.pid_inside), &s,
 			     ret_fd, ret_path, &r, e))
 			return 0;
+	} else {
+		now.foreign_files = false;
 	}
 	/* A process of another pid namespace that shares our files has written its own number. */
-	if (s.pid_inside && s.pid_inside != s.pid &&
+	if (s.pid_inside && s.pid_inside != s.pid && !now.foreign_files &&
 	    try_path(xasprintf("/tmp/perf-%u.map", s.pid_inside), &s, ret_fd, ret_path, &r, e))
 		return 0;
-	if (try_path(xasprintf("/tmp/perf-%u.map", s.pid), &s, ret_fd, ret_path, &r, e))
+	if (!now.foreign_files &&
+	    try_path(xasprintf("/tmp/perf-%u.map", s.pid), &s, ret_fd, ret_path, &r, e))
 		return 0;
 	return r;
 }

@@ -122,14 +122,15 @@ static size_t underscores(const char *name)
 	return n;
 }
 
-/* Variants of one constructor differ in a digit: both are shown by the same name. */
-static bool differ_in_one_character(const char *a, const char *b)
+/* Variants of one constructor or destructor differ in a digit: they are shown by the same name. */
+static bool are_variants(const char *a, const char *b)
 {
 	size_t i = 0;
 
 	while (a[i] && a[i] == b[i])
 		i++;
-	return a[i] && b[i] && !strcmp(a + i + 1, b + i + 1);
+	return i && (a[i - 1] == 'C' || a[i - 1] == 'D') && a[i] >= '0' && a[i] <= '9' &&
+	       b[i] >= '0' && b[i] <= '9' && !strcmp(a + i + 1, b + i + 1);
 }
 
 static bool may_be_mangled(const char *name)
@@ -143,7 +144,7 @@ static bool first_name_is_better(const char *a, const char *b)
 	size_t len_a, len_b;
 
 	if (may_be_mangled(a) || may_be_mangled(b)) {
-		if (differ_in_one_character(a, b))
+		if (are_variants(a, b))
 			return true;
 		if (demangle(a, &shown_a))
 			a = buf_str(&shown_a);
@@ -159,8 +160,10 @@ static bool first_name_is_better(const char *a, const char *b)
 	return strncmp(a, "SyS", 3) && strncmp(a, "compat_SyS", 10);
 }
 
-static bool first_is_better(const struct symtab *t, const struct symbol *a, const struct symbol *b)
+bool symtab_prefers(const struct symtab *t, const struct symbol *a, const struct symbol *b)
 {
+	if (t->last_is_best)
+		return false;
 	if ((a->end > a->start) != (b->end > b->start))
 		return a->end > a->start;
 	if ((a->binding == STB_WEAK) != (b->binding == STB_WEAK))
@@ -186,7 +189,7 @@ static void keep_one_a_place(struct symtab *t)
 			t->symbols.items[kept++] = *s;
 			aliases = 0;
 		} else if (aliases++ < ALIASES_MAX &&
-			   !first_is_better(t, &t->symbols.items[kept - 1], s)) {
+			   !symtab_prefers(t, &t->symbols.items[kept - 1], s)) {
 			t->symbols.items[kept - 1] = *s;
 		}
 	}

@@ -26,7 +26,8 @@ struct symbol {
 struct symtab {
 	VEC(struct symbol) symbols;
 	VEC(char) names;
-	uint64_t refused; /* beyond the limits */
+	uint64_t refused;  /* beyond the limits */
+	bool last_is_best; /* of kallsyms: of those at one place the last one added is kept */
 };
 
 /* @size 0: up to the next symbol. @name is as the file has it, not demangled. */
@@ -43,6 +44,8 @@ void symtab_add_symbol(struct symtab *t, const struct symbol *symbol);
  * before local before weak, fewer leading underscores, the longer name as it is shown); gives those
  * without a size one. */
 void symtab_finish(struct symtab *t);
+/* Does @a stay when @b begins at the same place, and was added later? */
+bool symtab_prefers(const struct symtab *t, const struct symbol *a, const struct symbol *b);
 
 /* NULL: nothing there. */
 const struct symbol *symtab_find(const struct symtab *t, uint64_t address);

@@ -169,16 +169,21 @@ static void grow_places(struct rows *r)
 	free(old);
 }
 
+static void forget_all(struct rows *r)
+{
+	memset(r->places, 0, (r->place_mask + 1) * sizeof(*r->places));
+	memset(r->slots, 0, (r->slot_mask + 1) * sizeof(*r->slots));
+	r->place_count = r->rows.len = r->full.len = 0;
+}
+
 const struct row *rows_add(struct rows *r, const struct machine *m, struct unwind_tables *tables,
 			   uint64_t address)
 {
 	struct row row;
 	uint32_t number;
 
-	if (r->place_count >= ROWS_PLACES_MAX || r->full.len >= ROWS_FULL_MAX) {
-		rows_release(r);
-		rows_init(r);
-	}
+	if (r->place_count >= ROWS_PLACES_MAX || r->full.len >= ROWS_FULL_MAX)
+		forget_all(r);
 	if (r->place_count >= r->place_mask / 2)
 		grow_places(r);
 	row = compile(r, m, tables, address);

@@ -249,7 +249,9 @@ class Corpus(ScriptCase):
                 continue
             path = os.path.join(CORPUS, t["file"])
             with self.subTest(t["file"]):
-                self.same(without_maps(path, self.path("nomaps")), *NAMELESS)
+                # Where nothing is mapped perf gives up on a copied stack; we show the innermost frame.
+                if '"user_stack_bytes"' not in self.script(path, "--json"):
+                    self.same(without_maps(path, self.path("nomaps")), *NAMELESS)
                 self.same(path, "-F", "ip,brstack", "-G")
                 # perf takes the first form of MMAP2 for the present one, and prints nonsense.
                 if not t["file"].startswith("hotspot"):
@@ -267,14 +269,28 @@ class Fields(ScriptCase):
         self.assertEqual(self.script(self.file, "-F", "ip,comm,time"),
                          self.script(self.file, "-F", "time,ip,comm"))
 
-    def test_names_are_unknown(self):
-        line = self.script(self.file).splitlines()[0]
-        self.assertRegex(line, r"cpu-clock: +[0-9a-f]+ \[unknown\] \(\[unknown\]\)$")
-        without = self.script(self.file, "-F", "-sym").splitlines()[0]
-        self.assertEqual(without, line.replace(" [unknown]", ""))
+    def test_names(self):
+        line = self.script(self.file).splitlines()[-1]
+        self.assertRegex(line, r"cpu-clock: +[0-9a-f]+ \S+\+0x[0-9a-f]+ \(\S+\)$")
+        self.assertEqual(self.script(self.file, "-F", "-symoff").splitlines()[-1],
+                         re.sub(r"\+0x[0-9a-f]+ \(", " (", line))
+        self.assertEqual(self.script(self.file, "-F", "-sym,-symoff").splitlines()[-1],
+                         re.sub(r" \S+ (\(\S+\))$", r" \1", line))
+
+    def test_names_beside_perf(self):
+        """Addresses apart, which perf turns into offsets of files, lines are the same. perf takes a
+        return address behind a function's last call for the function that follows."""
+        path = recordings.get("names", "-g", "-e", "cpu-clock")
+        ours = self.script(path, "--no-inline").splitlines()
+        theirs = self.perf(path).splitlines()
+        self.assertEqual(len(ours), len(theirs))
+        for we, they in zip(ours, theirs):
+            we, they = (re.sub(r"^\t *[0-9a-f]+ ", "", line).strip() for line in (we, they))
+            if not re.search(r"\+0x0 \(", they):
+                self.assertEqual(we, they)
 
     def test_changes(self):
-        usual = self.script(self.file, "-F", "comm,tid,time,event,period,ip,sym,dso")
+        usual = self.script(self.file, "-F", "comm,tid,time,event,period,ip,sym,symoff,dso")
         self.assertEqual(self.script(self.file), usual)
         self.assertEqual(self.script(self.file, "-F", "-comm", "-F", "+comm"), usual)
         self.assertEqual(self.script(self.file, "-F", "sw:comm"),
@@ -282,7 +298,7 @@ class Fields(ScriptCase):
         self.assertEqual(self.script(self.file, "-F", "hw:comm"), usual)
 
     def test_mistakes(self):
-        for fields, word in (("evnt", "did you mean 'event'"), ("srcline", "not available yet"),
+        for fields, word in (("evnt", "did you mean 'event'"), ("srccode", "not available yet"),
                              ("insn", "not available yet"), ("+ip,comm", "not both"),
                              ("foo:ip", "not a kind of event"), ("hw:trace", "no field 'trace'"),
                              ("", "no field"), ("zzzzzzzz", "--help lists them")):
@@ -344,7 +360,8 @@ class Forms(ScriptCase):
                     and r["type"] == "SAMPLE"]
         self.assertTrue(switches)
         for r in switches:
-            self.assertEqual(r["fields"]["prev_pid"], r["tid"])
+            # Of a task that is about to vanish the kernel gives no number any more.
+            self.assertIn(r["tid"], (r["fields"]["prev_pid"], -1))
             self.assertIn("prev_comm=%s " % r["fields"]["prev_comm"], r["trace"])
 
     def test_json_of_groups(self):

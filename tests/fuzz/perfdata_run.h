@@ -31,10 +31,23 @@ static bool run_record(void *ctx, const struct stream_record *from)
 	return !(run->stops && ++run->records == 3);
 }
 
-static void run_perfdata(const void *data, size_t size, unsigned how)
+/* A file of these bytes, until the next call. */
+static inline const char *run_file(const void *data, size_t size)
+{
+	static char path[64];
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = memfd_create("perf.data", MFD_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
+		abort();
+	return path;
+}
+
+static inline void run_perfdata(const void *data, size_t size, unsigned how)
 {
 	static const struct stream_visitor visitor = {.record = run_record};
-	static int fd = -1;
 	struct perfdata_options options = {
 		.unordered = how & RUN_UNORDERED,
 		.whole = how & RUN_WHOLE,
@@ -42,15 +55,9 @@ static void run_perfdata(const void *data, size_t size, unsigned how)
 	struct run run = {.stops = how & RUN_STOP};
 	struct perfdata *p;
 	struct err e = {};
-	char path[64];
 	int r;
 
-	if (fd < 0)
-		fd = memfd_create("perf.data", MFD_CLOEXEC);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (fd < 0 || ftruncate(fd, 0) || pwrite(fd, data, size, 0) != (ssize_t)size)
-		abort();
-	if (perfdata_open(&p, path, &options, &e) < 0) {
+	if (perfdata_open(&p, run_file(data, size), &options, &e) < 0) {
 		if (!e.code || !e.text[0])
 			abort();
 		return;

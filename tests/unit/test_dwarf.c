@@ -4,6 +4,7 @@
  * same story.
  */
 #include "dwarf_program.h"
+#include "symbol/module.h"
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -261,6 +262,42 @@ static void test_dwz(void **state)
 	}
 }
 
+/* A module finds the debug file of a stripped program, and the file that dwz made for both. */
+static void test_module(void **state)
+{
+	const struct symbol_options options = {.no_debuginfod = true};
+	struct module_request request = {.kind = MODULE_ELF, .path = in_dir("program")};
+	CLEANUP(free_ptr)
+	char *command = xasprintf("cd %s && cp program second && dwz -L none -l none -m common "
+				  "program second && objcopy --only-keep-debug program "
+				  "program.debug && cp program whole && strip program && objcopy "
+				  "--add-gnu-debuglink=program.debug program",
+				  support_dir);
+	struct dwarf_place got[4];
+	struct program whole;
+	struct modules *all;
+	struct module *m;
+
+	(void)state;
+	if (!have_tool("dwz") || !have_tool("g++")) {
+		print_message("# dwz or g++ is not installed\n");
+		skip();
+	}
+	assert_true(compile("g++", "-O2 -g", source_cxx, "source.cc", "program"));
+	assert_true(run_shell(command));
+	assert_true(open_program(&whole, in_dir("whole"), NULL));
+	all = modules_new(&options);
+	m = modules_get(all, &request);
+	assert_non_null(module_dwarf(m));
+	assert_ptr_equal(module_dwarf(m), module_dwarf(m));
+	assert_int_equal(dwarf_places(module_dwarf(m), label_address(&whole, "in_put"), got, 4), 3);
+	assert_string_equal(got[0].function, "_ZN3lib3box8declaredEi");
+	assert_non_null(got[2].function);
+	assert_string_equal(got[2].function, "_ZN3lib3box3putEi");
+	close_program(&whole);
+	modules_free(all);
+}
+
 /* A function inside of a function stands below its entry, which is otherwise jumped over. */
 static void test_nested_function(void **state)
 {
@@ -370,6 +407,31 @@ static void test_little_room(void **state)
 	close_program(&p);
 }
 
+/* What would take too much is left out and counted; the rest is answered. */
+static void test_held_limit(void **state)
+{
+	struct dwarf_place got[4];
+	uint64_t address, all;
+	struct program p;
+
+	(void)state;
+	assert_true(compile("gcc", "-O2 -g", source, "source.c", "program"));
+	assert_true(open_program(&p, in_dir("program"), NULL));
+	address = label_address(&p, "in_leaf");
+	assert_int_equal(dwarf_places(p.dwarf, address, got, 4), 3);
+	assert_int_equal(dwarf_refused(p.dwarf), 0);
+	all = dwarf_held_bytes(p.dwarf);
+	close_program(&p);
+	for (uint64_t limit = 0; limit < all; limit += all / 64 + 1) {
+		assert_true(open_program(&p, in_dir("program"), NULL));
+		dwarf_limit(p.dwarf, limit);
+		assert_true(dwarf_places(p.dwarf, address, got, 4) <= 3);
+		assert_true(dwarf_refused(p.dwarf) > 0);
+		assert_true(dwarf_held_bytes(p.dwarf) <= limit);
+		close_program(&p);
+	}
+}
+
 static void test_no_debug_information(void **state)
 {
 	struct dwarf *d = dwarf_new(&(struct dwarf_sections){});
@@ -440,10 +502,12 @@ int main(void)
 		cmocka_unit_test(test_clang),
 		cmocka_unit_test(test_linkage_names),
 		cmocka_unit_test(test_dwz),
+		cmocka_unit_test(test_module),
 		cmocka_unit_test(test_nested_function),
 		cmocka_unit_test(test_split_has_lines),
 		cmocka_unit_test(test_rows_of_range),
 		cmocka_unit_test(test_little_room),
+		cmocka_unit_test(test_held_limit),
 		cmocka_unit_test(test_no_debug_information),
 		cmocka_unit_test(test_threads),
 	};

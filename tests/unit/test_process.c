@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "perf/process.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 static void ourselves(void **state)
@@ -24,6 +26,23 @@ static void ourselves(void **state)
 	assert_true(p.start_ns <= now_ns + NS_PER_SEC / 10);
 	assert_true(p.start_ns + 600 * NS_PER_SEC > now_ns);
 	assert_false(process_read(0x7fffffff, &p));
+}
+
+static void as_it_sees_files(void **state)
+{
+	char byte;
+	int fd;
+
+	(void)state;
+	fd = process_open((uint32_t)getpid(), "/proc/self/exe", O_RDONLY);
+	/* Links of /proc lead out of any root; those are not followed. */
+	assert_true(fd < 0);
+	fd = process_open((uint32_t)getpid(), "/../../etc/passwd", O_RDONLY);
+	assert_true(fd >= 0);
+	assert_int_equal(read(fd, &byte, 1), 1);
+	close(fd);
+	assert_int_equal(process_open((uint32_t)getpid(), "/nowhere/at/all", O_RDONLY), -ENOENT);
+	assert_int_equal(process_open(0x7fffffff, "/etc", O_RDONLY), -ENOENT);
 }
 
 static void inside_of_namespaces(void **state)
@@ -61,6 +80,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ourselves),
+		cmocka_unit_test(as_it_sees_files),
 		cmocka_unit_test(inside_of_namespaces),
 		cmocka_unit_test(beginnings),
 	};

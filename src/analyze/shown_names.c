@@ -1,4 +1,4 @@
-#include "analyze/naming.h"
+#include "analyze/shown_names.h"
 
 #include <string.h>
 
@@ -49,7 +49,7 @@ static void add_tidy(struct buf *out, const char *name, bool jit)
 			buf_add_char(out, name[i] == '\n' ? ' ' : name[i]);
 }
 
-void naming_add_folded(struct buf *out, const char *name, bool jit)
+void add_folded_name(struct buf *out, const char *name, bool jit)
 {
 	CLEANUP(free_ptr) char *copy = NULL;
 	bool first = true;
@@ -74,11 +74,11 @@ void naming_add_folded(struct buf *out, const char *name, bool jit)
 }
 
 static void add_unnamed(struct buf *out, const struct profile *p, const struct profile_function *f,
-			enum naming_style style)
+			enum name_style style)
 {
 	const char *module = profile_text(p, p->modules.items[f->module.n].name);
 
-	if (!*module)
+	if (!*module || !strcmp(module, "[unknown]"))
 		buf_add(out, "[unknown]");
 	else if (style == NAMES_PLAIN && *module == '[')
 		buf_add(out, module);
@@ -87,19 +87,19 @@ static void add_unnamed(struct buf *out, const struct profile *p, const struct p
 }
 
 static void add_name(struct buf *out, const struct profile *p, const struct profile_function *f,
-		     enum naming_style style)
+		     enum name_style style)
 {
 	const char *name = profile_text(p, f->name);
 
 	if (!f->named)
 		add_unnamed(out, p, f, style);
 	else if (style != NAMES_PLAIN)
-		naming_add_folded(out, name, f->kind == CODE_JIT);
+		add_folded_name(out, name, f->kind == CODE_JIT);
 	else
 		buf_add(out, name);
 }
 
-static bool is_same(const struct naming *n, const struct profile *p, enum naming_style style,
+static bool is_same(const struct shown_names *n, const struct profile *p, enum name_style style,
 		    uint32_t a, uint32_t b)
 {
 	const struct profile_function *x = &p->functions.items[a], *y = &p->functions.items[b];
@@ -111,11 +111,11 @@ static bool is_same(const struct naming *n, const struct profile *p, enum naming
 	return !strcmp(n->text.s + n->starts[a], n->text.s + n->starts[b]);
 }
 
-void naming_make(struct naming *n, const struct profile *p, enum naming_style style)
+void shown_names_make(struct shown_names *n, const struct profile *p, enum name_style style)
 {
 	struct slots slots = {};
 
-	*n = (struct naming){.count = p->functions.len};
+	*n = (struct shown_names){.count = p->functions.len};
 	n->starts = xcalloc(n->count, sizeof(*n->starts));
 	n->as = xcalloc(n->count, sizeof(*n->as));
 	for (uint32_t i = 0; i < n->count; i++) {
@@ -128,7 +128,7 @@ void naming_make(struct naming *n, const struct profile *p, enum naming_style st
 		n->as[i].n = i;
 		if (i)
 			add_name(&n->text, p, f, style);
-		hash = hash_bytes(n->text.s + start, n->text.len - start, p->seed);
+		hash = hash_bytes(buf_str(&n->text) + start, n->text.len - start, p->seed);
 		buf_add_char(&n->text, '\0');
 		if (style != NAMES_FOLDED)
 			hash = hash_mix(hash, f->kind);
@@ -147,10 +147,10 @@ void naming_make(struct naming *n, const struct profile *p, enum naming_style st
 	slots_release(&slots);
 }
 
-void naming_release(struct naming *n)
+void shown_names_release(struct shown_names *n)
 {
 	buf_release(&n->text);
 	free(n->starts);
 	free(n->as);
-	*n = (struct naming){};
+	*n = (struct shown_names){};
 }

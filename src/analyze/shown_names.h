@@ -5,13 +5,13 @@
  *
  * Belongs to one profile, as it was when the names were made. Any number of threads may read.
  */
-#ifndef TACHO_ANALYZE_NAMING_H
-#define TACHO_ANALYZE_NAMING_H
+#ifndef TACHO_ANALYZE_SHOWN_NAMES_H
+#define TACHO_ANALYZE_SHOWN_NAMES_H
 
 #include "base/buf.h"
 #include "profile/profile.h"
 
-enum naming_style {
+enum name_style {
 	NAMES_PLAIN, /* as they are; functions of different modules stay apart */
 	/*
 	 * As the usual folding scripts have them: without parameters, quotes and semicolons;
@@ -21,22 +21,22 @@ enum naming_style {
 	NAMES_FOLDED_KINDS, /* the same, but functions of different kinds stay apart */
 };
 
-struct naming {
+struct shown_names {
 	struct buf text;
 	uint32_t *starts; /* in text, by function */
 	function_id *as;
 	size_t count;
 };
 
-void naming_make(struct naming *n, const struct profile *p, enum naming_style style);
-void naming_release(struct naming *n);
+void shown_names_make(struct shown_names *n, const struct profile *p, enum name_style style);
+void shown_names_release(struct shown_names *n);
 
-static inline const char *naming_of(const struct naming *n, function_id f)
+static inline const char *shown_name(const struct shown_names *n, function_id f)
 {
 	return n->text.s + n->starts[f.n];
 }
 
 /* Appends the name of a function as folding scripts would write it. */
-void naming_add_folded(struct buf *out, const char *name, bool jit);
+void add_folded_name(struct buf *out, const char *name, bool jit);
 
 #endif

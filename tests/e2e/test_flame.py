@@ -1,0 +1,336 @@
+#!/usr/bin/env python3
+"""tacho flame and convert --to folded: the right shares, as the usual scripts have them, and a picture
+that can be used in a browser."""
+
+import json
+import os
+import re
+import subprocess
+import unittest
+import xml.etree.ElementTree as ET
+
+from browser import Browser
+from helpers import TACHO, Case, needs_program
+from shapes import shape
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+FOLDED = """\
+prog;main;work;hot;spin 70
+prog;main;work;cold;spin 25
+prog;main;work;cold;read_[k] 5
+"""
+
+SCRIPT = """\
+my prog 100/101 [001] 10.500000:     1000 cycles:u: 
+\t    7f0000001000 leaf+0x10 (/usr/lib/libx.so.1)
+\t    550000001000 main+0x20 (/usr/bin/prog)
+
+my prog 100/101 [001] 11.500000:     1000 cycles:u: 
+\t    7f0000001000 [unknown] (/usr/lib/libx.so.1)
+\t    550000001000 main+0x20 (/usr/bin/prog)
+
+other 200/200 [000] 12.500000:     3000 faults: 
+\tffffffff81000000 do_fault+0x0 ([kernel.kallsyms])
+
+"""
+
+
+def frames_of(path):
+    """(name, share in percent) of all frames of a picture."""
+    found = []
+    for rect in ET.parse(path).getroot().iter(SVG + "rect"):
+        title = rect.find(SVG + "title")
+        if title is not None:
+            found.append((title.text.split("\n")[0], float(rect.get("width")[:-1])))
+    return found
+
+
+def folded_of(text):
+    return dict(line.rsplit(" ", 1) for line in text.splitlines())
+
+
+class Flame(Case):
+    def flame(self, *options, status=0, **more):
+        result = self.tacho("flame", *options, **more)
+        self.assertEqual(result.returncode, status, result.stderr)
+        return result
+
+    def svg(self, text, *options):
+        path = self.path("out.svg")
+        self.flame("-q", "-i", self.write("in.txt", text), "-o", path, *options)
+        return path
+
+
+class Input(Flame):
+    def test_folded(self):
+        shares = dict(frames_of(self.svg(FOLDED)))
+        self.assertEqual(shares["all"], 100)
+        self.assertEqual(shares["hot"], 70)
+        self.assertEqual(shares["cold"], 30)
+
+    def test_perf_script(self):
+        path = self.write("in.txt", SCRIPT)
+        result = self.flame("-i", path, "--format", "folded")
+        self.assertEqual(result.stdout, "my_prog;main;[libx.so.1] 1000\nmy_prog;main;leaf 1000\n")
+        self.assertIn("shows cycles:u of 2 events", result.stderr)
+
+    def test_event(self):
+        path = self.write("in.txt", SCRIPT)
+        for option in (["--event", "faults"], ["--by", "faults"]):
+            result = self.flame("-i", path, "--format", "folded", *option)
+            self.assertEqual(result.stdout, "other;do_fault 3000\n")
+        result = self.flame("-i", path, "--format", "folded", "--by", "event")
+        self.assertIn("cycles:u;main;leaf 1000\n", result.stdout)
+        self.assertIn("faults;do_fault 3000\n", result.stdout)
+        self.assertIn("no event 'nothing'", self.flame("-i", path, "--by", "nothing", status=2).stderr)
+
+    def test_groups(self):
+        path = self.write("in.txt", SCRIPT)
+        for by, name in (("tid", "my_prog-100/101;"), ("pid", "my_prog-100;"), ("cpu", "CPU_1;"),
+                         ("none", "main;leaf ")):
+            result = self.flame("-q", "-i", path, "--format", "folded", "--by", by)
+            self.assertTrue(result.stdout.splitlines()[-1].startswith(name), result.stdout)
+
+    def test_filters(self):
+        path = self.write("in.txt", SCRIPT)
+
+        def total(*options):
+            text = self.flame("-q", "-i", path, "--format", "folded", *options).stdout
+            return sum(map(int, folded_of(text).values()))
+        self.assertEqual(total("--time", "11,12"), 1000)
+        self.assertEqual(total("--comm", "other"), 3000)
+        self.assertEqual(total("--tid", "101"), 2000)
+        self.assertEqual(total("-C", "0"), 3000)
+        self.assertEqual(total("--max-stack", "1", "--comm", "my prog"), 2000)
+
+    def test_filters_that_cannot_be(self):
+        path = self.write("in.txt", FOLDED)
+        for option in (["--time", "1,2"], ["--comm", "a"], ["--cpu", "1"]):
+            result = self.flame("-i", path, *option, status=1)
+            self.assertIn("the text says nothing of", result.stderr)
+
+    def test_pipe(self):
+        result = self.flame("-i", "-", "--format", "folded", input=FOLDED)
+        self.assertIn("prog;main;work;hot;spin 70\n", result.stdout)
+
+    def test_errors(self):
+        self.assertIn("cannot open 'perf.data'", self.flame(status=1).stderr)
+        path = self.write("in.txt", "hello, world\n")
+        self.assertIn("neither perf.data nor folded stacks nor text of perf script",
+                      self.flame("-i", path, status=1).stderr)
+        path = self.write("in.txt", FOLDED)
+        self.assertIn("cannot write", self.flame("-i", path, "-o", "/no/where.svg", status=1).stderr)
+        self.flame("-i", path, "--min", "x", status=2)
+        self.flame("-i", path, "--format", "png", status=2)
+        self.flame("-i", path, "--color", "pink", status=2)
+        self.assertIn("one file at a time", self.flame(path, path, status=2).stderr)
+
+    def test_bad_lines_are_told(self):
+        path = self.write("in.txt", FOLDED + "what is this\n")
+        result = self.flame("-i", path, "--format", "folded")
+        self.assertIn("1 line is not as expected and left out (the first: line 4)", result.stderr)
+
+    def test_full_disk(self):
+        path = self.write("in.txt", FOLDED)
+        self.assertIn("cannot write '/dev/full'", self.flame("-i", path, "-o", "/dev/full", status=1).stderr)
+
+
+class Output(Flame):
+    def test_json(self):
+        path = self.write("in.txt", FOLDED)
+        tree = json.loads(self.flame("-i", path, "--format", "json").stdout)
+        self.assertEqual((tree["name"], tree["value"]), ("all", 100))
+        work = tree["children"][0]["children"][0]["children"][0]
+        self.assertEqual({c["name"]: c["value"] for c in work["children"]}, {"hot": 70, "cold": 30})
+
+    def test_reverse(self):
+        path = self.write("in.txt", FOLDED)
+        result = self.flame("-i", path, "--format", "folded", "--reverse")
+        self.assertIn("spin;hot;work;main;prog 70\n", result.stdout)
+
+    def test_direction(self):
+        for option, top in ((), False), (("--icicle",), True):
+            rects = list(ET.parse(self.svg(FOLDED, *option)).getroot().iter(SVG + "rect"))
+            ys = {r.find(SVG + "title").text.split("\n")[0]: int(r.get("y")) for r in rects
+                  if r.find(SVG + "title") is not None}
+            self.assertEqual(ys["all"] < ys["spin"], top)
+
+    def test_small_frames_are_left_out(self):
+        path = self.svg(FOLDED, "--min", "10")
+        self.assertNotIn("read", dict(frames_of(path)))
+        with open(path) as text:
+            self.assertIn("1 frame too narrow to draw (5.00 %)", text.read())
+
+    def test_needs_nothing_from_outside(self):
+        with open(self.svg(FOLDED)) as text:
+            found = set(re.findall(r"https?://[^\"' ]+", text.read()))
+        self.assertEqual(found, {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xhtml"})
+
+    def test_names_cannot_break_out(self):
+        evil = "</title><script>alert(1)</script>]]>"
+        frames = dict(frames_of(self.svg(f"main;{evil} 5\nmain;\x1b[1m\x01 3\n")))
+        self.assertIn(evil, frames)
+        with open(self.path("out.svg")) as text:
+            self.assertEqual(text.read().count("<script>"), 1)
+
+    def test_convert(self):
+        path = self.write("in.txt", SCRIPT)
+        result = self.tacho("convert", "-i", path, "--to", "folded", "--event", "faults", "--kernel", "-o", "-")
+        self.assertEqual(result.stdout, "other;do_fault_[k] 3000\n")
+
+
+class Recorded(Flame):
+    def recorded(self):
+        path = self.path("shape.data")
+        result = self.tacho("record", "-q", "-g", "-e", "cpu-clock", "-c", "200000", "-o", path, "--", shape())
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return path
+
+    def test_shape(self):
+        path = self.recorded()
+        self.flame("-q", "-i", path, "-o", self.path("out.svg"))
+        shares = dict(frames_of(self.path("out.svg")))
+        whole = shares["work"]
+        self.assertGreater(whole, 80)
+        self.assertAlmostEqual(shares["hot"] / whole, 0.7, delta=0.06)
+        self.assertAlmostEqual(shares["cold"] / whole, 0.3, delta=0.06)
+
+    def test_inlined(self):
+        path = self.recorded()
+        text = self.tacho("convert", "-i", path, "--to", "folded", "--all", "-o", "-").stdout
+        self.assertRegex(text, r"(?m)^shape;.*;main;work;hot;spin;small_\[i\] \d+$")
+
+    def test_pipe(self):
+        path = self.recorded()
+        with open(path, "rb") as data:
+            piped = subprocess.run([TACHO, "flame", "-i", "-", "--format", "folded"], stdin=data,
+                                   capture_output=True, text=True)
+        self.assertEqual(piped.returncode, 0, piped.stderr)
+        self.assertEqual(piped.stdout, self.flame("-i", path, "--format", "folded").stdout)
+
+    def test_like_perf_script(self):
+        """The program's own functions, against the text that perf makes of the same file."""
+        needs_program("perf")
+        path = self.recorded()
+        script = subprocess.run(["perf", "script", "--no-inline", "-i", path], capture_output=True, text=True)
+        if script.returncode:
+            raise unittest.SkipTest("perf script does not read it: " + script.stderr[:200])
+        theirs = folded_of(self.flame("-i", self.write("perf.txt", script.stdout), "--format", "folded").stdout)
+        ours = folded_of(self.flame("-i", path, "--no-inline", "--format", "folded").stdout)
+        self.assertEqual(sum(map(int, theirs.values())), sum(map(int, ours.values())))
+        same = sum(min(int(n), int(ours.get(stack, 0))) for stack, n in theirs.items())
+        self.assertGreater(same / sum(map(int, theirs.values())), 0.98)
+
+    def test_damaged(self):
+        path = self.recorded()
+        os.truncate(path, os.path.getsize(path) * 2 // 3)
+        result = self.flame("-q", "-i", path, "-o", self.path("out.svg"), status=1)
+        self.assertIn("what can be read is shown", result.stderr)
+        self.assertIn("work", dict(frames_of(self.path("out.svg"))))
+
+
+FRAME = """return [...document.querySelectorAll('.graph rect')]
+	.find(r => r.firstElementChild.textContent.split('\\n')[0] === arguments[0])"""
+WIDTH = """const r = arguments[0]; return r.getAttribute('display') === 'none' ? 0
+	: parseFloat(r.getAttribute('width'))"""
+DETAIL = "return document.querySelector('.bar .detail').textContent"
+
+
+class InBrowser(Flame):
+    def opened(self, text=FOLDED, **kind):
+        b = Browser(**kind)
+        self.addCleanup(b.close)
+        b.open(self.svg(text))
+        return b
+
+    def width(self, b, name):
+        return b.run(WIDTH, b.run(FRAME, name))
+
+    def button(self, b, name):
+        b.click(b.run("return [...document.querySelectorAll('.button')].find(g => "
+                      "g.textContent.startsWith(arguments[0]))", name))
+
+    def test_zoom_and_reset(self):
+        b = self.opened()
+        self.assertEqual(self.width(b, "cold"), 30)
+        b.click(b.run(FRAME, "cold"))
+        self.assertEqual(self.width(b, "cold"), 100)
+        self.assertEqual(self.width(b, "hot"), 0)
+        self.assertAlmostEqual(self.width(b, "read"), 100 * 5 / 30, places=2)
+        self.assertEqual(self.width(b, "main"), 100)
+        self.button(b, "Reset")
+        self.assertEqual(self.width(b, "cold"), 30)
+        self.assertEqual(self.width(b, "hot"), 70)
+
+    def test_search(self):
+        b = self.opened()
+        self.button(b, "Search")
+        b.keys("^READ$")
+        self.assertEqual(b.run(DETAIL), "matched: 0.00 %")
+        b.keys("Escape", "/", "^(cold|read)$")
+        self.assertEqual(b.run(DETAIL), "matched: 30.00 %")
+        hits = b.run("return [...document.querySelectorAll('.hit')].map("
+                     "r => r.firstElementChild.textContent.split('\\n')[0])")
+        self.assertEqual(sorted(hits), ["cold", "read"])
+        b.keys("(")
+        self.assertEqual(b.run(DETAIL), "not a regular expression")
+        b.keys("Escape")
+        self.assertEqual(b.run("return document.querySelectorAll('.hit').length"), 0)
+
+    def test_keys(self):
+        b = self.opened()
+        b.keys("Home", "Up", "Up", "Up", "Up")  # to prog, main, work, hot
+        self.assertTrue(b.run(DETAIL).startswith("hot  ·  70 samples, 70.00 %"), b.run(DETAIL))
+        b.keys("Left", "Enter")
+        self.assertEqual(self.width(b, "cold"), 100)
+        b.keys("Down")
+        self.assertTrue(b.run(DETAIL).startswith("work  ·  100 samples"), b.run(DETAIL))
+        b.keys("Escape")
+        self.assertEqual(self.width(b, "cold"), 30)
+        b.keys("?")
+        self.assertEqual(b.run("return document.querySelectorAll('.help').length"), 1)
+        b.keys("Escape")
+        self.assertEqual(b.run("return document.querySelectorAll('.help').length"), 0)
+        b.keys("Tab", "Tab", "Tab", "Tab")
+        self.assertIn(b.run("return document.activeElement.getAttribute('class')"), ("graph", "button"))
+
+    def test_hover(self):
+        b = self.opened()
+        b.run("arguments[0].dispatchEvent(new MouseEvent('mousemove', {bubbles: true}))", b.run(FRAME, "read"))
+        self.assertIn("read  ·  5 samples, 5.00 %", b.run(DETAIL))
+
+    def test_narrow(self):
+        b = self.opened(width=390, height=800, phone=True)
+        box = b.run("const r = arguments[0].getBoundingClientRect(); return [r.left, r.right, innerWidth]",
+                    b.run(FRAME, "all"))
+        self.assertGreaterEqual(box[0], 0)
+        self.assertLessEqual(box[1], box[2])
+        # Nothing sticks out of its frame.
+        self.assertEqual(b.run("""return [...document.querySelectorAll('.graph text')].filter(t =>
+			t.getAttribute('display') !== 'none' && t.getBoundingClientRect().right >
+			t.previousElementSibling.getBoundingClientRect().right + 1).length"""), 0)
+
+    def test_dark(self):
+        colours = []
+        for dark in (False, True):
+            b = self.opened(dark=dark)
+            colours.append(b.run("return getComputedStyle(document.querySelector('.paper')).fill"))
+        self.assertEqual(colours[0], "rgb(255, 255, 255)")
+        self.assertNotEqual(colours[0], colours[1])
+
+    def test_shown_again_in_a_page(self):
+        """Put into an HTML page, it works there too."""
+        svg = self.svg(FOLDED)
+        with open(svg) as text:
+            picture = text.read().split("?>", 1)[1].replace("<![CDATA[", "").replace("]]></script>", "</script>")
+        page = self.write("page.html", "<!doctype html><p>before</p>" + picture)
+        b = Browser()
+        self.addCleanup(b.close)
+        b.open(page)
+        b.click(b.run(FRAME, "cold"))
+        self.assertEqual(self.width(b, "cold"), 100)
+
+
+if __name__ == "__main__":
+    unittest.main()
