@@ -238,7 +238,7 @@ static void enter_node(struct report *r, struct finder *f, uint32_t n, uint32_t 
 	uint32_t place = r->place_of_key[node->key];
 
 	r->same_above[n] = f->on_path[place];
-	if (node->self)
+	if (node->self_samples)
 		add_self(r, f, n, depth);
 	if (r->hidden_key[node->key])
 		return;
@@ -267,7 +267,7 @@ static void walk_group(struct report *r, struct finder *f, uint32_t root)
 	uint32_t n = nodes[root].first_child, depth = 1;
 
 	f->group_now = nodes[root].function.n;
-	if (nodes[root].self)
+	if (nodes[root].self_samples)
 		add_self(r, f, root, 0);
 	while (n) {
 		enter_node(r, f, n, depth);
@@ -390,11 +390,12 @@ uint64_t report_whole(const struct report *r, const struct report_entry *e)
 
 /*
  * What entries are ordered by, side by side: there may be a hundred thousand with a sample each, and
- * then most comparisons come down to the beginning of the name.
+ * then most comparisons come down to the name.
  */
 struct sort_key {
 	double amount;
-	uint64_t name; /* its first bytes */
+	uint64_t name;    /* its first bytes, */
+	uint64_t address; /* and where the function lies, for those that begin alike */
 	uint32_t depth, entry;
 };
 
@@ -406,9 +407,11 @@ static const char *name_of_entry(const struct report *r, uint32_t entry)
 static struct sort_key sort_key_of(const struct report *r, uint32_t n)
 {
 	const struct report_entry *e = &r->entries.items[n];
-	struct sort_key key = {.amount = (double)(r->o.children ? e->total : e->self),
-			       .depth = r->o.children ? e->depth : 0,
-			       .entry = n};
+	struct sort_key key = {
+		.amount = (double)(r->o.children ? e->total : e->self),
+		.address = function_of(r->profile, r->places.items[e->place].function)->start,
+		.depth = r->o.children ? e->depth : 0,
+		.entry = n};
 	char first[sizeof(key.name)] = "";
 
 	/* Counts of different events can only be compared by their shares. */
@@ -455,6 +458,8 @@ static int compare_keys(const void *a, const void *b, void *ctx)
 		return x->depth < y->depth ? -1 : 1;
 	if (x->name != y->name)
 		return x->name < y->name ? -1 : 1;
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
 	c = strcmp(name_of_entry(ctx, x->entry), name_of_entry(ctx, y->entry));
 	return c ? c : compare_rest(ctx, x->entry, y->entry);
 }

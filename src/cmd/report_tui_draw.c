@@ -191,12 +191,12 @@ void tui_help(void)
 		"q  Ctrl-C                    quit",
 	};
 
-	screen_clear();
-	screen_put(0, 0, SCREEN_BOLD, "Keys");
-	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
-		screen_put(i + 2, 2, SCREEN_PLAIN, lines[i]);
-	screen_put(screen_height() - 1, 0, SCREEN_DIM, "any key goes back");
-	screen_show();
-	while (screen_key(-1) == KEY_RESIZE)
+	do {
+		screen_clear();
+		screen_put(0, 0, SCREEN_BOLD, "Keys");
+		for (size_t i = 0; i < ARRAY_LEN(lines); i++)
+			screen_put(i + 2, 2, SCREEN_PLAIN, lines[i]);
+		screen_put(screen_height() - 1, 0, SCREEN_DIM, "any key goes back");
 		screen_show();
+	} while (screen_key(-1) == KEY_RESIZE);
 }

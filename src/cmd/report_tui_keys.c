@@ -145,6 +145,7 @@ static void sort(struct tui *t)
 static void switch_children(struct tui *t)
 {
 	struct report_view *v = t->view;
+	size_t kept = 0;
 
 	if (!v->has_callers) {
 		buf_add(&t->status, "no stacks were recorded");
@@ -152,11 +153,9 @@ static void switch_children(struct tui *t)
 	}
 	v->o.no_children = v->ro.children;
 	vec_each(&v->columns, c)
-		if (c->kind == COLUMN_CHILDREN || c->kind == COLUMN_SELF) {
-			memmove(c, c + 1,
-				(size_t)(v->columns.items + --v->columns.len - c) * sizeof(*c));
-			c--;
-		}
+		if (c->kind != COLUMN_CHILDREN && c->kind != COLUMN_SELF)
+			v->columns.items[kept++] = *c;
+	v->columns.len = kept;
 	v->o.fields = NULL;
 	report_view_defaults(v, true);
 	tui_rebuild(t);

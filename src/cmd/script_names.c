@@ -40,8 +40,8 @@ struct chain_step script_names_step(struct script_names *n, uint64_t address, ui
 	return (struct chain_step){
 		.ip = address,
 		.lookup = address,
-		.root = kernel ? history_kernel(h, time_ns) | KERNEL_ROOT
-			       : history_space(h, pid, time_ns),
+		.root = kernel ? history_kernel(h, time_ns, NULL) | KERNEL_ROOT
+			       : history_space(h, pid, time_ns, NULL),
 	};
 }
 
@@ -161,7 +161,7 @@ const char *script_names_kernel(struct script_names *n, uint64_t address, uint64
 	frame_id id;
 	uint32_t count;
 
-	step.root = history_kernel(&n->analysis.history, UINT64_MAX) | KERNEL_ROOT;
+	step.root = history_kernel(&n->analysis.history, UINT64_MAX, NULL) | KERNEL_ROOT;
 	script_names_of(n, &step, &id, &count);
 	if (!count)
 		return NULL;

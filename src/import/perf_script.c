@@ -5,6 +5,7 @@
 /* Lines of frames that are known as such; forgotten and begun anew above this. */
 #define KNOWN_BYTES_MAX (64u << 20)
 #define DETECT_LINES    200
+#define GONE            " (deleted))"
 
 struct known_line {
 	uint32_t start, len; /* in `texts` */
@@ -86,18 +87,20 @@ struct frame_text {
 static void split_frame(const char *s, size_t len, struct frame_text *ret)
 {
 	const char *open = NULL;
-	size_t at;
+	size_t at, gone;
 
 	*ret = (struct frame_text){.symbol = s};
 	while (len && is_blank(s[len - 1]))
 		len--;
-	if (len && s[len - 1] == ')')
-		for (at = len - 1; at > 0 && !open; at--)
+	/* "symbol (/tmp/x (deleted))": a file that is gone is still that file. */
+	gone = has_ending(s, len, GONE) ? strlen(GONE) : 1;
+	if (len > gone && s[len - 1] == ')')
+		for (at = len - gone; at > 0 && !open; at--)
 			if (s[at] == '(' && s[at - 1] == ' ')
 				open = s + at;
 	if (open) {
 		ret->module = open + 1;
-		ret->module_len = (size_t)(s + len - 1 - ret->module);
+		ret->module_len = (size_t)(s + len - gone - ret->module);
 		len = (size_t)(open - 1 - s);
 		ret->inlined = ret->module_len == 7 && !memcmp(ret->module, "inlined", 7);
 		if (ret->inlined)

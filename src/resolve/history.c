@@ -23,34 +23,50 @@ static void begin_task_era(struct history *h, struct thread *thread, uint64_t ti
 	vec_push(&h->task_eras.items[thread->number], era);
 }
 
-/* The last that began by then. Before the first, the first: it is the only thing known. */
-static thread_id era_at(const struct task_era *eras, size_t count, uint64_t time_ns)
+/*
+ * The last of the eras that began by then; before the first, the first: it is the only thing known.
+ * Both kinds of eras begin with their time.
+ */
+static size_t era_at(const void *eras, size_t each, size_t count, uint64_t time_ns,
+		     struct answer_span *span)
 {
 	size_t low = 0, high = count;
 
+#define BEGINS(i) (*(const uint64_t *)((const char *)eras + (i)*each))
 	/* The newest is asked for most often. */
-	if (eras[count - 1].time_ns <= time_ns)
-		return eras[count - 1].thread;
+	if (BEGINS(count - 1) <= time_ns)
+		low = count - 1;
 	while (high - low > 1) {
 		size_t middle = (low + high) / 2;
 
-		if (eras[middle].time_ns <= time_ns)
+		if (BEGINS(middle) <= time_ns)
 			low = middle;
 		else
 			high = middle;
 	}
-	return eras[low].thread;
+	if (span) {
+		span->from_ns = low ? BEGINS(low) : 0;
+		span->until_ns = low + 1 < count ? BEGINS(low + 1) : UINT64_MAX;
+	}
+#undef BEGINS
+	return low;
 }
 
-thread_id history_thread(const struct history *h, uint32_t tid, uint64_t time_ns)
+thread_id history_thread(const struct history *h, uint32_t tid, uint64_t time_ns,
+			 struct answer_span *span)
 {
 	const struct thread *thread = threads_look(&h->threads, tid);
+	const __typeof__(*h->task_eras.items) *eras;
 
-	if (!thread || thread->number >= h->task_eras.len ||
-	    !h->task_eras.items[thread->number].len)
+	if (span)
+		*span = (struct answer_span){};
+	if (!thread || thread->number >= h->task_eras.len)
 		return (thread_id){};
-	return era_at(h->task_eras.items[thread->number].items,
-		      h->task_eras.items[thread->number].len, time_ns);
+	eras = &h->task_eras.items[thread->number];
+	if (!eras->len)
+		return (thread_id){};
+	return eras->items[era_at(eras->items, sizeof(*eras->items), eras->len, time_ns, span)]
+		.thread;
 }
 
 thread_id history_add_thread(struct history *h, uint32_t pid, uint32_t tid, uint64_t time_ns)
@@ -58,7 +74,7 @@ thread_id history_add_thread(struct history *h, uint32_t pid, uint32_t tid, uint
 	struct thread *thread = threads_get(&h->threads, pid, tid);
 
 	begin_task_era(h, thread, time_ns);
-	return history_thread(h, tid, time_ns);
+	return history_thread(h, tid, time_ns, NULL);
 }
 
 /* ---- spaces ---- */
@@ -108,30 +124,22 @@ static void begin_space_era(struct history *h, struct space *s, uint64_t time_ns
 	vec_push(&s->eras, (struct space_era){time_ns, root});
 }
 
-static uint32_t root_at(const struct space *s, uint64_t time_ns)
+static uint32_t root_at(const struct space *s, uint64_t time_ns, struct answer_span *span)
 {
-	size_t low = 0, high = s->eras.len;
-
-	if (!high)
+	if (!s || !s->eras.len) {
+		if (span)
+			*span = (struct answer_span){.until_ns = UINT64_MAX};
 		return 0;
-	if (s->eras.items[high - 1].time_ns <= time_ns)
-		return s->eras.items[high - 1].root;
-	while (high - low > 1) {
-		size_t middle = (low + high) / 2;
-
-		if (s->eras.items[middle].time_ns <= time_ns)
-			low = middle;
-		else
-			high = middle;
 	}
-	return s->eras.items[low].root;
+	return s->eras
+		.items[era_at(s->eras.items, sizeof(*s->eras.items), s->eras.len, time_ns, span)]
+		.root;
 }
 
-uint32_t history_space(const struct history *h, uint32_t pid, uint64_t time_ns)
+uint32_t history_space(const struct history *h, uint32_t pid, uint64_t time_ns,
+		       struct answer_span *span)
 {
-	const struct space *s = find_space(h, pid);
-
-	return s ? root_at(s, time_ns) : 0;
+	return root_at(find_space(h, pid), time_ns, span);
 }
 
 uint64_t history_beginning(const struct history *h, uint32_t pid)
@@ -141,9 +149,9 @@ uint64_t history_beginning(const struct history *h, uint32_t pid)
 	return s && s->eras.len ? s->eras.items[0].time_ns : 0;
 }
 
-uint32_t history_kernel(const struct history *h, uint64_t time_ns)
+uint32_t history_kernel(const struct history *h, uint64_t time_ns, struct answer_span *span)
 {
-	return root_at(&h->spaces.items[KERNEL_SPACE], time_ns);
+	return root_at(&h->spaces.items[KERNEL_SPACE], time_ns, span);
 }
 
 /* ---- records ---- */
@@ -261,7 +269,9 @@ static void take_fork(struct history *h, const struct record *r, uint64_t time_n
 	if (t->pid == t->parent_pid)
 		return;
 	/* Tools make such records up for what was there already, whose mappings follow. */
-	root = r->misc & PERF_RECORD_MISC_FORK_EXEC ? 0 : history_space(h, t->parent_pid, time_ns);
+	root = r->misc & PERF_RECORD_MISC_FORK_EXEC
+		       ? 0
+		       : history_space(h, t->parent_pid, time_ns, NULL);
 	begin_space_era(h, get_space(h, t->pid), time_ns, root);
 }
 

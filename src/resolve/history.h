@@ -99,12 +99,20 @@ void history_catch_up(struct history *h, uint64_t time_ns);
 void history_expect(struct history *h, const struct coming_code *code);
 void history_sort_coming(struct history *h);
 
-/* The task at that time; number 0 if no record tells of it. */
-thread_id history_thread(const struct history *h, uint32_t tid, uint64_t time_ns);
+/* For how long an answer holds, so that who asks for one sample after the other need not ask again:
+ * from_ns ≤ time < until_ns, while nothing is added. */
+struct answer_span {
+	uint64_t from_ns, until_ns;
+};
+
+/* The task at that time; number 0 if no record tells of it. @span may be NULL. */
+thread_id history_thread(const struct history *h, uint32_t tid, uint64_t time_ns,
+			 struct answer_span *span);
 
 /* The set of maps of a process at that time. */
-uint32_t history_space(const struct history *h, uint32_t pid, uint64_t time_ns);
-uint32_t history_kernel(const struct history *h, uint64_t time_ns);
+uint32_t history_space(const struct history *h, uint32_t pid, uint64_t time_ns,
+		       struct answer_span *span);
+uint32_t history_kernel(const struct history *h, uint64_t time_ns, struct answer_span *span);
 
 /* When the first record told of the process; 0: it was there before, or is unknown. */
 uint64_t history_beginning(const struct history *h, uint32_t pid);

@@ -198,15 +198,26 @@ struct chain_roots {
 	uint32_t user, kernel;
 };
 
-static struct chain_roots roots_of(const struct resolver *r, const struct record *sample,
+static bool holds(const struct answer_span *span, uint64_t time_ns)
+{
+	return time_ns >= span->from_ns && time_ns < span->until_ns;
+}
+
+/* Samples come in runs of one task on one CPU: what was found for the last one mostly holds. */
+static struct chain_roots roots_of(struct resolver *r, const struct record *sample,
 				   uint64_t time_ns)
 {
 	const struct history *h = r->shared->history;
+	bool grows = r->shared->grows;
+	uint32_t pid = sample->id.pid;
 
-	return (struct chain_roots){
-		.user = history_space(h, sample->id.pid, time_ns),
-		.kernel = history_kernel(h, time_ns) | KERNEL_ROOT,
-	};
+	if (grows || r->last_space.pid != pid || !holds(&r->last_space.span, time_ns)) {
+		r->last_space.pid = pid;
+		r->last_space.root = history_space(h, pid, time_ns, &r->last_space.span);
+	}
+	if (grows || !holds(&r->last_kernel.span, time_ns))
+		r->last_kernel.root = history_kernel(h, time_ns, &r->last_kernel.span);
+	return (struct chain_roots){r->last_space.root, r->last_kernel.root | KERNEL_ROOT};
 }
 
 /*
@@ -383,8 +394,8 @@ static stack_id stack_of_steps(struct resolver *r)
 
 	vec_reserve(&r->last_stacks, len);
 	if (common)
-		memmove(r->last_stacks.items + len - common,
-			r->last_stacks.items + last - common, common * sizeof(stack_id));
+		memmove(r->last_stacks.items + len - common, r->last_stacks.items + last - common,
+			common * sizeof(stack_id));
 	for (size_t i = len - common; i-- > 0;) {
 		frame_id frame = resolver_frame(r, &done.items[i]);
 
@@ -518,10 +529,25 @@ static bool wants_unknown(const struct resolver *r, thread_id thread)
 static bool choose_thread(struct resolver *r, const struct record *sample, uint64_t time_ns,
 			  thread_id *ret)
 {
-	*ret = history_thread(r->shared->history, sample->id.tid, time_ns);
+	const struct resolve_options *o = r->shared->options;
+
+	if (!r->shared->grows && r->last_thread.tid == sample->id.tid &&
+	    holds(&r->last_thread.span, time_ns)) {
+		*ret = r->last_thread.thread;
+		return r->last_thread.wanted;
+	}
+	*ret = history_thread(r->shared->history, sample->id.tid, time_ns, &r->last_thread.span);
 	if (!ret->n)
 		*ret = unknown_thread(r, &sample->id, time_ns);
-	return ret->n & OWN_THREAD ? wants_unknown(r, *ret) : wants_thread(r, *ret);
+	r->last_thread.tid = sample->id.tid;
+	r->last_thread.wanted =
+		ret->n & OWN_THREAD ? wants_unknown(r, *ret) : wants_thread(r, *ret);
+	if (o->no_threads)
+		*ret = (thread_id){};
+	else if (o->by_comm && !(ret->n & OWN_THREAD))
+		*ret = r->same_comm.items[ret->n];
+	r->last_thread.thread = *ret;
+	return r->last_thread.wanted;
 }
 
 static bool wants_event(struct resolver *r, const struct stream_event *event, uint32_t number)
@@ -555,10 +581,6 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 		return;
 	if (!choose_thread(r, sample, time_ns, &keys.thread))
 		return;
-	if (o->no_threads)
-		keys.thread = (thread_id){};
-	else if (o->by_comm && !(keys.thread.n & OWN_THREAD))
-		keys.thread = r->same_comm.items[keys.thread.n];
 	if (o->by_cpu)
 		keys.cpu = sample->id.cpu;
 	if (o->bucket_ns)

@@ -73,6 +73,16 @@ struct resolver {
 	VEC(thread_id) same_comm;     /* by thread: the first of the same name */
 	VEC(uint32_t) comm_threads;   /* by name: that one's number */
 	VEC(uint8_t) wanted_events;   /* by event: 0 not asked, 1 no, 2 yes */
+	struct {
+		struct answer_span span;
+		uint32_t pid, root;
+	} last_space, last_kernel; /* answers of the history that still hold for the next sample */
+	struct {
+		struct answer_span span;
+		uint32_t tid;
+		thread_id thread;
+		bool wanted;
+	} last_thread;
 	struct unwinder *unwinder;
 	uint64_t seed;
 	uint64_t ips[1024]; /* that unwinding gives */

@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 
 from helpers import TACHO, TOP, Case, environment, in_terminal, plain
 
-COMMANDS = ["stat", "script", "record", "list", "events", "doctor", "completion", "help"]
+COMMANDS = ["stat", "script", "record", "report", "list", "events", "doctor", "completion", "help"]
 
 
 def options_of(text):

@@ -98,7 +98,8 @@ class Runtimes(JitCase):
             const end = process.cpuUsage().user + 500000;
             while (process.cpuUsage().user < end) spinning(100000);
             """)
-        result = self.record("-g", node, "--perf-basic-prof", program)
+        # It leaves a log in its directory.
+        result = self.record("-g", node, "--perf-basic-prof", program, cwd=self.home)
         self.forget_map(int(result.stdout))
         counts = self.leaves()
         named = sum(n for name, n in counts.items() if "spinning" in name)

@@ -143,8 +143,8 @@ static const char *path_at(const struct fixture *f, uint32_t pid, uint64_t time_
 			   uint64_t address)
 {
 	const struct history *h = &f->history;
-	uint32_t root =
-		pid == KERNEL_PID ? history_kernel(h, time_ns) : history_space(h, pid, time_ns);
+	uint32_t root = pid == KERNEL_PID ? history_kernel(h, time_ns, NULL)
+					  : history_space(h, pid, time_ns, NULL);
 	uint32_t n;
 
 	if (!maps_find(&h->maps, root, address, &n))
@@ -154,7 +154,7 @@ static const char *path_at(const struct fixture *f, uint32_t pid, uint64_t time_
 
 static const char *comm_at(const struct fixture *f, uint32_t tid, uint64_t time_ns)
 {
-	thread_id t = history_thread(&f->history, tid, time_ns);
+	thread_id t = history_thread(&f->history, tid, time_ns, NULL);
 
 	return profile_text(&f->profile, f->profile.threads.items[t.n].comm);
 }
@@ -220,8 +220,8 @@ static void kinds_of_code_are_told_apart(void **state)
 
 		map(f, 10 + i, 7, start, 0x1000, rows[i].path);
 		assert_string_equal(path_at(f, 7, 99, start), rows[i].shown);
-		assert_true(
-			maps_find(&f->history.maps, history_space(&f->history, 7, 99), start, &n));
+		assert_true(maps_find(&f->history.maps, history_space(&f->history, 7, 99, NULL),
+				      start, &n));
 		image = &f->history.images.items[f->history.mappings.items[n].image];
 		assert_int_equal(image->request.kind, rows[i].kind);
 	}

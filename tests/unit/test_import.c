@@ -242,6 +242,16 @@ static void inlined_frames_are_known(void **state)
 		      "x;org/A:::b;outer 3\n");
 }
 
+static void deleted_files_have_their_name(void **state)
+{
+	(void)state;
+	assert_folded((struct text_import){},
+		      "x 1 5.0: 3 cpu-clock: \n"
+		      "\t 4010 [unknown] (/tmp/gone.so (deleted))\n"
+		      "\t 4020 f(int)+0x4 (/tmp/gone.so (deleted))\n\n",
+		      GROUP_COMM, false, "x;f;[gone.so] 3\n");
+}
+
 static void a_sample_may_be_one_line(void **state)
 {
 	(void)state;
@@ -358,6 +368,7 @@ int main(void)
 		cmocka_unit_test(endless_lines_are_left_out),
 		cmocka_unit_test(samples_have_frames),
 		cmocka_unit_test(inlined_frames_are_known),
+		cmocka_unit_test(deleted_files_have_their_name),
 		cmocka_unit_test(a_sample_may_be_one_line),
 		cmocka_unit_test(a_sample_may_lack_its_period),
 		cmocka_unit_test(source_lines_are_passed_over),

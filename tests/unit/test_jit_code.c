@@ -43,7 +43,7 @@ static uint64_t offset_at(uint64_t time_ns, uint64_t address)
 {
 	uint32_t n;
 
-	if (!maps_find(&h.maps, history_space(&h, PID, time_ns), address, &n))
+	if (!maps_find(&h.maps, history_space(&h, PID, time_ns, NULL), address, &n))
 		return 0;
 	return h.mappings.items[n].offset;
 }
