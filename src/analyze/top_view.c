@@ -12,6 +12,23 @@ static const struct top_sum *sum_of(const struct top_cell *cell, const struct to
 	return q->all ? &cell->all : &cell->window;
 }
 
+/*
+ * A CPU that has nothing to do waits in the idle task, process 0. A clock takes samples there, too,
+ * and they would hide where the CPU goes. Interrupts that the idle task handles are work.
+ */
+static bool is_idle(const struct top_table *t, const struct top_cell *cell)
+{
+	static const char *const waiting[] = {"idle", "halt", "mwait"};
+	const struct top_function *leaf = &t->functions.items[t->nodes.items[cell->node].function];
+
+	if (t->processes.items[cell->process].pid || leaf->kind != CODE_KERNEL)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(waiting); i++)
+		if (strstr(top_text(t, leaf->name), waiting[i]))
+			return true;
+	return false;
+}
+
 static bool is_wanted(const struct top_table *t, const struct top_question *q,
 		      const struct top_cell *cell)
 {
@@ -177,7 +194,8 @@ void top_view_build(struct top_view *v, const struct top_table *t, const struct 
 	for (uint32_t i = 1; i < t->cells.len; i++) {
 		const struct top_cell *cell = &t->cells.items[i];
 
-		if (cell->event != q->event || !sum_of(cell, q)->samples)
+		if (cell->event != q->event || !sum_of(cell, q)->samples ||
+		    (!q->idle && is_idle(t, cell)))
 			continue;
 		add_sum(&v->all, sum_of(cell, q));
 		if (!is_wanted(t, q, cell))
@@ -255,7 +273,8 @@ static void grow_tree(struct caller_tree *tree, const struct top_table *t,
 		uint64_t weight = sum_of(cell, q)->weight;
 		uint32_t node, at = 0;
 
-		if (!cell->node || !weight || cell->event != q->event || !is_wanted(t, q, cell))
+		if (!cell->node || !weight || cell->event != q->event ||
+		    (!q->idle && is_idle(t, cell)) || !is_wanted(t, q, cell))
 			continue;
 		node = node_of_row(t, q, cell, row);
 		if (!node)

@@ -27,6 +27,7 @@ struct top_question {
 	bool all;    /* since the beginning, not only the window */
 	bool chains; /* callers count, too: rows have totals */
 	bool no_kernel, no_user;
+	bool idle;             /* the kernel's idle task waiting counts, too */
 	const regex_t *filter; /* of "comm pid dso sym"; NULL: all */
 	/* Only samples of this process, and in this library. What is left is 100 %. NULL: all. */
 	const char *zoom_comm, *zoom_dso;

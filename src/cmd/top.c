@@ -65,6 +65,7 @@ static const struct option_def table_of_options[] = {
 	 "what lines are told apart by: pid, comm, dso, sym; comm,dso,sym without it"},
 	{'K', "hide-kernel-symbols", NULL, OPT_FLAG, AT(no_kernel), "without the kernel"},
 	{'U', "hide-user-symbols", NULL, OPT_FLAG, AT(no_user), "only the kernel"},
+	{0, "idle", NULL, OPT_FLAG, AT(idle), "with CPUs that have nothing to do"},
 	{0, "percent-limit", "PCT", OPT_STR, AT(percent_limit),
 	 "no lines with less than this; 0.01 without it"},
 	{0, NULL, NULL, OPT_HEADING, 0, "Output"},
@@ -134,6 +135,7 @@ static int choose_view(struct top_session *s, struct err *e)
 	s->question.all = all;
 	s->question.no_kernel = s->o.no_kernel;
 	s->question.no_user = s->o.no_user;
+	s->question.idle = s->o.idle;
 	return r < 0 ? r : choose_rows(s, e);
 }
 
@@ -508,7 +510,8 @@ const struct command cmd_top = {
 		"callers of a line (with -g); s sorts by self, total, process, library or "
 		"function; v makes lines of functions, processes or libraries; / shows only lines "
 		"that match a regular expression; z zooms into the process or library of the line, "
-		"and Escape goes back; K and U leave out the kernel or all else; e goes to the "
+		"and Escape goes back; K and U leave out the kernel or all else; i shows idle "
+		"CPUs, too; e goes to the "
 		"next event; w changes the time that is looked at, + and - how often; f or Space "
 		"freezes the screen; S saves the last minute as perf.data (for tacho report, flame "
 		"and perf), or the table as text, or folded stacks; h helps; q quits.\n\n"

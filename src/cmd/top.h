@@ -15,7 +15,7 @@
 struct top_options {
 	struct record_options record;
 	const char *delay, *sort, *window, *percent_limit;
-	bool no_kernel, no_user, stdio;
+	bool no_kernel, no_user, idle, stdio;
 	unsigned entries, updates;
 };
 

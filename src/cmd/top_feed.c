@@ -19,10 +19,11 @@
  * and what runs now is described anew from /proc. What was counted is in the table, which has
  * limits of its own, and names stay cached with the modules, which stay open.
  */
-#define EPOCH_STACKS   (1u << 20)
-#define EPOCH_ROWS     (1u << 20)
-#define EPOCH_MAPPINGS (512u << 10)
-#define EPOCH_STRINGS  (64u << 20)
+#define EPOCH_STACKS   (256u << 10)
+#define EPOCH_ROWS     (128u << 10)
+#define EPOCH_MAPPINGS (128u << 10)
+#define EPOCH_THREADS  (32u << 10)
+#define EPOCH_STRINGS  (16u << 20)
 
 /*
  * Runtimes go on writing the names of the code that they make, but a map is read once. If more than
@@ -172,6 +173,7 @@ static bool is_large(const struct top_feed *f)
 {
 	return f->profile.stacks.len > EPOCH_STACKS || f->profile.rows.len > EPOCH_ROWS ||
 	       f->analysis.history.mappings.len > EPOCH_MAPPINGS ||
+	       f->profile.threads.len > EPOCH_THREADS ||
 	       f->profile.strings.bytes.len > EPOCH_STRINGS;
 }
 

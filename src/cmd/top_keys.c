@@ -437,6 +437,10 @@ static bool key_of_view(struct top_session *s, int key)
 		s->question.no_kernel = !s->question.no_kernel;
 		s->question.no_user = false;
 		return true;
+	case 'i':
+		s->question.idle = !s->question.idle;
+		top_say(s, s->question.idle ? "with idle CPUs" : "without idle CPUs");
+		return true;
 	case 'U':
 		s->question.no_user = !s->question.no_user;
 		s->question.no_kernel = false;

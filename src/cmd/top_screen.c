@@ -329,6 +329,7 @@ static const char *const help_lines[] = {
 	"/        only lines that match a regular expression; Esc takes it away",
 	"z        zoom into the process or library of the line; Esc goes back",
 	"K U      without the kernel, only the kernel",
+	"i        with idle CPUs: without it, a CPU that waits is not shown",
 	"e        the next event",
 	"w        samples of the last 2, 5, 10, 30, 60 seconds, or all",
 	"+ -      look less often, more often",

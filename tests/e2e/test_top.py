@@ -521,6 +521,14 @@ class Screen(Top):
         self.wait("whole|load", absent="only kernel")
         self.quit()
 
+    def test_idle(self):
+        self.open("--", shape())
+        self.keys("i")
+        self.wait("with idle CPUs")
+        self.keys("i")
+        self.wait("without idle CPUs")
+        self.quit()
+
     def test_rows(self):
         self.open("--", shape())
         self.keys("v")

@@ -160,6 +160,22 @@ static void zoom_and_filter(void **state)
 	regfree(&filter);
 }
 
+static void idle_is_left_out(void **state)
+{
+	(void)state;
+	add(0, "swapper", "[kernel]!native_safe_halt", 900);
+	add(0, "swapper", "[kernel]!handle_softirqs", 10);
+	add(1, "app", "app!idle_hands", 80);
+	add(1, "app", "[kernel]!mwait_on", 10);
+	assert_rows("app app idle_hands 80/80\nswapper [kernel] handle_softirqs 10/10\n"
+		    "app [kernel] mwait_on 10/10\n");
+	assert_int_equal(view.all.weight, 100);
+	question.idle = true;
+	top_view_build(&view, &table, &question);
+	assert_int_equal(view.all.weight, 1000);
+	assert_int_equal(view.rows.items[0].self.weight, 900);
+}
+
 static void window_moves(void **state)
 {
 	(void)state;
@@ -300,10 +316,15 @@ static void too_many_entries(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_TABLE(groups_and_order), WITH_TABLE(events_are_apart),
-		WITH_TABLE(totals),           WITH_TABLE(zoom_and_filter),
-		WITH_TABLE(window_moves),     WITH_TABLE(same_slice_is_one_entry),
-		WITH_TABLE(callers),          WITH_TABLE(stays_bounded),
+		WITH_TABLE(groups_and_order),
+		WITH_TABLE(events_are_apart),
+		WITH_TABLE(totals),
+		WITH_TABLE(zoom_and_filter),
+		WITH_TABLE(idle_is_left_out),
+		WITH_TABLE(window_moves),
+		WITH_TABLE(same_slice_is_one_entry),
+		WITH_TABLE(callers),
+		WITH_TABLE(stays_bounded),
 		WITH_TABLE(too_many_entries),
 	};
 
