@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static void *or_abort(void *p)
 {
@@ -54,4 +55,50 @@ void *alloc_checked(size_t count, size_t size, size_t limit_bytes)
 void free_ptr(void *ptr_to_ptr)
 {
 	free(*(void **)ptr_to_ptr);
+}
+
+/* ---- tables ---- */
+
+#define HUGE_PAGE_BYTES (2u << 20)
+
+static size_t mapped_bytes(size_t count, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2)
+		abort();
+	return bytes < HUGE_PAGE_BYTES ? 0
+				       : (bytes + HUGE_PAGE_BYTES - 1) & -(size_t)HUGE_PAGE_BYTES;
+}
+
+void *table_alloc(size_t count, size_t size)
+{
+	size_t bytes = mapped_bytes(count, size), before;
+	char *room;
+
+	if (!bytes)
+		return xcalloc(count, size);
+	/* One page more than needed, so that an aligned piece is in it; the rest is given back. */
+	room = mmap(NULL, bytes + HUGE_PAGE_BYTES, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (room == MAP_FAILED)
+		abort();
+	before = -(uintptr_t)room & (HUGE_PAGE_BYTES - 1);
+	if (before)
+		munmap(room, before);
+	munmap(room + before + bytes, HUGE_PAGE_BYTES - before);
+	madvise(room + before, bytes, MADV_HUGEPAGE);
+	return room + before;
+}
+
+void table_free(void *table, size_t count, size_t size)
+{
+	size_t bytes = mapped_bytes(count, size);
+
+	if (!table)
+		return;
+	if (bytes)
+		munmap(table, bytes);
+	else
+		free(table);
 }

@@ -30,6 +30,14 @@ char *xasprintf(const char *fmt, ...) PRINTF_LIKE(1, 2);
 /* Zeroed memory for @count items, or NULL when that is more than @limit_bytes. */
 void *alloc_checked(size_t count, size_t size, size_t limit_bytes);
 
+/*
+ * Zeroed memory for a hash table, which is touched all over: large ones are put into huge pages,
+ * because faulting in small ones one by one would take longer than using them.
+ */
+void *table_alloc(size_t count, size_t size);
+/* With the same numbers; NULL is fine. */
+void table_free(void *table, size_t count, size_t size);
+
 /* For CLEANUP(): frees the pointer that the variable holds. */
 void free_ptr(void *ptr_to_ptr);
 

@@ -155,8 +155,8 @@ static void grow_stacks(struct profile *p)
 	struct stack_slots *s = &p->stack_slots;
 	size_t room = s->items ? 2 * (s->mask + 1) : 1024;
 
-	free(s->items);
-	s->items = xcalloc(room, sizeof(*s->items));
+	table_free(s->items, room / 2, sizeof(*s->items));
+	s->items = table_alloc(room, sizeof(*s->items));
 	s->mask = room - 1;
 	for (uint32_t n = 1; n < p->stacks.len; n++) {
 		uint32_t parent = p->stacks.items[n].parent.n, frame = p->stacks.items[n].frame.n;
@@ -285,7 +285,7 @@ void profile_release(struct profile *p)
 	slots_release(&p->module_slots);
 	slots_release(&p->function_slots);
 	slots_release(&p->frame_slots);
-	free(p->stack_slots.items);
+	table_free(p->stack_slots.items, p->stack_slots.mask + 1, sizeof(struct stack_slot));
 	slots_release(&p->thread_slots);
 	slots_release(&p->row_slots);
 }

@@ -22,12 +22,12 @@ static void grow(struct slots *s)
 	size_t old_count = old ? s->mask + 1 : 0;
 	size_t room = old ? old_count * 2 : FIRST_SLOTS;
 
-	s->items = xcalloc(room, sizeof(*s->items));
+	s->items = table_alloc(room, sizeof(*s->items));
 	s->mask = room - 1;
 	for (size_t i = 0; i < old_count; i++)
 		if (old[i].number)
 			insert(s, old[i]);
-	free(old);
+	table_free(old, old_count, sizeof(*old));
 }
 
 void slots_add(struct slots *s, uint64_t hash, uint32_t number)
@@ -41,7 +41,7 @@ void slots_add(struct slots *s, uint64_t hash, uint32_t number)
 
 void slots_release(struct slots *s)
 {
-	free(s->items);
+	table_free(s->items, s->items ? s->mask + 1 : 0, sizeof(*s->items));
 	*s = (struct slots){};
 }
 

@@ -182,12 +182,12 @@ static void grow_frames(struct known_frames *k)
 	size_t room = k->slots ? k->mask + 1 : 0;
 
 	larger.mask = (room ? room * 2 : FIRST_SLOTS) - 1;
-	larger.slots = xcalloc(larger.mask + 1, sizeof(*larger.slots));
+	larger.slots = table_alloc(larger.mask + 1, sizeof(*larger.slots));
 	for (size_t i = 0; i < room; i++)
 		if (k->slots[i].frame.n)
 			larger.slots[frame_slot(&larger, k->slots[i].offset, k->slots[i].image)] =
 				k->slots[i];
-	free(k->slots);
+	table_free(k->slots, room, sizeof(*k->slots));
 	*k = larger;
 }
 
@@ -386,11 +386,11 @@ static void grow_rows(struct known_rows *k)
 	size_t room = k->slots ? k->mask + 1 : 0;
 
 	larger.mask = (room ? room * 2 : FIRST_SLOTS) - 1;
-	larger.slots = xcalloc(larger.mask + 1, sizeof(*larger.slots));
+	larger.slots = table_alloc(larger.mask + 1, sizeof(*larger.slots));
 	for (size_t i = 0; i < room; i++)
 		if (k->slots[i].row)
 			larger.slots[row_slot(&larger, k->slots[i].hash)] = k->slots[i];
-	free(k->slots);
+	table_free(k->slots, room, sizeof(*k->slots));
 	*k = larger;
 }
 
@@ -747,8 +747,8 @@ void resolver_init(struct resolver *r, struct resolve_shared *shared, struct pro
 
 void resolver_release(struct resolver *r)
 {
-	free(r->frames.slots);
-	free(r->rows.slots);
+	table_free(r->frames.slots, r->frames.mask + 1, sizeof(*r->frames.slots));
+	table_free(r->rows.slots, r->rows.mask + 1, sizeof(*r->rows.slots));
 	vec_release(&r->steps);
 	vec_release(&r->pending.steps);
 	vec_release(&r->last);
