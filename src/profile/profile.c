@@ -169,8 +169,8 @@ stack_id profile_stack(struct profile *p, stack_id parent, frame_id frame)
 {
 	struct stack_slot *slot;
 
-	/* Half full at most. */
-	if (!p->stack_slots.items || p->stack_slots.count * 2 > p->stack_slots.mask)
+	/* Two thirds full at most. */
+	if (!p->stack_slots.items || p->stack_slots.count * 3 > p->stack_slots.mask * 2)
 		grow_stacks(p);
 	slot = stack_place(p, parent.n, frame.n);
 	if (slot->stack)

@@ -199,7 +199,7 @@ frame_id resolver_frame(struct resolver *r, const struct chain_step *step)
 	/* Asking again is cheaper than a table of places that nobody wants. */
 	if (r->shared->options->want_place)
 		return find_frame(r, step);
-	if (!k->slots || k->count * 2 > k->mask)
+	if (!k->slots || k->count * 3 > k->mask * 2)
 		grow_frames(k);
 	at = frame_slot(k, step->offset, step->image);
 	if (!k->slots[at].frame.n) {
@@ -493,7 +493,7 @@ static void count_sample(struct resolver *r, const struct profile_row *keys, uin
 	chain_steps spare;
 
 	count_pending(r);
-	if (!k->slots || k->count * 2 > k->mask)
+	if (!k->slots || k->count * 3 > k->mask * 2)
 		grow_rows(k);
 	spare = r->pending.steps;
 	r->pending = (struct pending_sample){
