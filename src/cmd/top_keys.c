@@ -153,6 +153,8 @@ static void freeze(struct top_session *s)
 	pthread_mutex_lock(&s->feed.lock);
 	frozen = s->feed.frozen = !s->feed.frozen;
 	pthread_mutex_unlock(&s->feed.lock);
+	/* What came since the last look is in the table already: it is shown now, not later. */
+	look_anew(s);
 	top_say(s, frozen ? "frozen: what happens now is not counted; f goes on" : "going on");
 }
 
