@@ -56,14 +56,14 @@ static void close_length(struct made *m, struct buf *b, size_t start)
 }
 
 /* code, tag, children, then pairs of attribute and form up to 0 */
-static void abbrev(struct made *m, unsigned code, unsigned tag, bool children, ...)
+static void abbrev(struct made *m, unsigned code, unsigned tag, int children, ...)
 {
 	va_list ap;
 	int attribute;
 
 	put_uleb(&m->abbrev, code);
 	put_uleb(&m->abbrev, tag);
-	buf_add_char(&m->abbrev, children);
+	buf_add_char(&m->abbrev, (char)children);
 	va_start(ap, children);
 	while ((attribute = va_arg(ap, int))) {
 		put_uleb(&m->abbrev, (unsigned)attribute);
