@@ -140,6 +140,9 @@ static int compare(const struct diff_options *o, struct pair *pair, struct diff 
 	for (int i = 0; i < 2; i++)
 		view_release(&views[i]);
 	for (int i = 0; i < 2; i++)
+		if (i < (int)pair->loaded && !pair->inputs[i].report.samples)
+			return profile_input_nothing(&pair->inputs[i], e);
+	for (int i = 0; i < 2; i++)
 		if (!ret->nodes.items[0].total[i])
 			return err_set(e, ENODATA, "'%s' has no samples to compare",
 				       pair->names[i]);

@@ -208,9 +208,10 @@ static int show(const struct flame_options *o, struct choice *c, struct profile_
 		c->view.group = GROUP_NONE;
 	}
 	view_build(&view, &in->profile, &c->view);
-	if (!view.tree.nodes.items[0].total)
-		r = err_set(e, ENODATA, "'%s' has no samples to show%s", in->path,
-			    in->report.samples ? " of this event" : "");
+	if (!in->report.samples)
+		r = profile_input_nothing(in, e);
+	else if (!view.tree.nodes.items[0].total)
+		r = err_set(e, ENODATA, "'%s' has no samples of this event", in->path);
 	else
 		r = write_view(o, in, c, &view, e);
 	view_release(&view);
