@@ -1,4 +1,5 @@
 #include "cmd/profile_input.h"
+#include "analyze/gaps.h"
 #include "analyze/jvm_stacks.h"
 #include "base/text.h"
 #include "cmd/command.h"
@@ -14,6 +15,7 @@
 
 #define MODULES_TOLD 5 /* of those whose names are missing */
 #define PEEK_BYTES   8
+#define HINT_SHARE   0.05 /* of the samples, from which on a remedy is named */
 
 /* ---- options ---- */
 
@@ -356,6 +358,28 @@ static void add_share(struct buf *b, uint64_t part, uint64_t whole)
 		buf_addf(b, " (%.1f %%)", 100.0 * (double)part / (double)whole);
 }
 
+/* A few samples without a name are in every recording; they are said where they matter. */
+static void warn_gaps(const struct profile_input *in, struct buf *b)
+{
+	struct profile_gaps gaps;
+
+	profile_gaps(&in->profile, &gaps);
+	if (gaps.unnamed) {
+		add_count(b, gaps.unnamed, "sample", "samples");
+		add_share(b, gaps.unnamed, gaps.samples);
+		buf_addf(b, " %s in code without a name\n", gaps.unnamed == 1 ? "is" : "are");
+	}
+	if (!gaps.unnamed_callers)
+		return;
+	add_count(b, gaps.unnamed_callers, "sample", "samples");
+	add_share(b, gaps.unnamed_callers, gaps.samples);
+	buf_addf(b, " %s callers without a name%s\n", gaps.unnamed_callers == 1 ? "has" : "have",
+		 in->file && (double)gaps.lost_callers > HINT_SHARE * (double)gaps.samples
+			 ? ": stacks go astray in code without frame pointers, record "
+			   "--call-graph dwarf follows them there"
+			 : "");
+}
+
 static void warn_counts(const struct profile_input *in, struct buf *b)
 {
 	const struct resolve_report *r = &in->report;
@@ -371,12 +395,6 @@ static void warn_counts(const struct profile_input *in, struct buf *b)
 		add_share(b, r->cut_stacks, r->samples);
 		buf_add(b, " before the outermost function\n");
 	}
-	if (r->unnamed_frames)
-		add_count(b, r->unnamed_frames, "place in code has no name\n",
-			  "places in code have no name\n");
-	if (r->unmapped_frames)
-		add_count(b, r->unmapped_frames, "address lies in no mapping\n",
-			  "addresses lie in no mapping\n");
 	if (in->profile.refused)
 		add_count(b, in->profile.refused, "piece found no room: the result lacks it\n",
 			  "pieces found no room: the result lacks them\n");
@@ -423,6 +441,7 @@ void profile_input_warn(const struct profile_input *in, const char *command)
 	CLEANUP(strvec_release) strvec lines = {};
 
 	warn_counts(in, &b);
+	warn_gaps(in, &b);
 	warn_modules(in, &b);
 	warn_java(in, &b);
 	if (in->damaged)
