@@ -72,7 +72,7 @@ static int unknown_long(struct parser *p, const char *name)
 	CLEANUP(buf_release) struct buf hint = {};
 
 	for (const struct option_def *d = p->table; d->kind; d++)
-		if (d->name)
+		if (d->name && d->help)
 			suggest_offer(&near, d->name);
 	for (size_t i = 0; i < near.count; i++)
 		buf_addf(&hint, "%s --%s", i ? " or" : "; did you mean", near.names[i]);
@@ -82,7 +82,7 @@ static int unknown_long(struct parser *p, const char *name)
 	return err_set(p->e, EINVAL, "unknown option --%s%s", name, buf_str(&hint));
 }
 
-/* Exact name, or the only one that begins so. */
+/* Exact name, or the only one of those shown that begins so. */
 static int find_long(struct parser *p, const char *name, const struct option_def **ret_def)
 {
 	const struct option_def *found = NULL;
@@ -94,6 +94,8 @@ static int find_long(struct parser *p, const char *name, const struct option_def
 			*ret_def = d;
 			return 0;
 		}
+		if (!d->help)
+			continue;
 		if (found)
 			return err_set(p->e, EINVAL, "option --%s could be --%s or --%s", name,
 				       found->name, d->name);

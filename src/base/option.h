@@ -45,7 +45,7 @@ struct option_def {
 	const char *arg; /* what the value is called: FILE, DIR, EVENT … (completion goes by it) */
 	enum option_kind kind;
 	size_t offset;
-	const char *help;
+	const char *help; /* NULL: taken, but not shown; for other words for the same */
 };
 
 /*

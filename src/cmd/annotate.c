@@ -31,6 +31,8 @@ static const struct option_def annotate_table[] = {
 	{'s', "symbol", "NAME", OPT_STR, AT(symbol), "the function, as the first word says it too"},
 	{'d', "dso", "NAMES", OPT_STR, AT(dso),
 	 "only functions of these programs and libraries: paths, or their last parts"},
+	{0, "dsos", "NAMES", OPT_STR, AT(dso), NULL},
+	{'S', "symbols", "NAME", OPT_STR, AT(symbol), NULL},
 	{0, "limit", "N", OPT_UINT, AT(limit),
 	 "without a name: at most so many functions (default: 5, or all of --percent-limit)"},
 	{0, "percent-limit", "PCT", OPT_STR, AT(percent_limit),
@@ -312,9 +314,7 @@ static int load(struct annotate *an, struct resolve_options *resolve, bool all, 
 			       "recording (perf.data)",
 			       an->in.path);
 	if (!choose_event(an))
-		return err_set(e, ENODATA, "'%s' has no samples%s%s", an->in.path,
-			       an->o.profile.events ? " of " : "",
-			       an->o.profile.events ? an->o.profile.events : "");
+		return profile_input_nothing(&an->in, e);
 	hot_functions(&an->in.profile, an->event, &an->hot);
 	return 0;
 }

@@ -26,9 +26,9 @@ static bool takes_command(const struct command *c)
 static void bash_words(const struct command *c, struct buf *out)
 {
 	for (const struct option_def *d = c->options; d && d->kind; d++) {
-		if (d->name)
+		if (d->name && d->help)
 			buf_addf(out, "--%s ", d->name);
-		if (d->letter)
+		if (d->letter && d->help)
 			buf_addf(out, "-%c ", d->letter);
 	}
 	buf_addf(out, "--help %s", c->words ? c->words : "");
@@ -108,7 +108,7 @@ static void script_zsh(struct buf *out)
 	for (size_t i = 0; commands[i]; i++) {
 		buf_addf(out, "\t%s)\n\t\t_arguments \\\n", commands[i]->name);
 		for (const struct option_def *d = commands[i]->options; d && d->kind; d++)
-			if (d->kind != OPT_HEADING)
+			if (d->kind != OPT_HEADING && d->help)
 				zsh_option(d, out);
 		if (commands[i]->words)
 			buf_addf(out, "\t\t\t'1:word:(%s)' \\\n", commands[i]->words);
@@ -127,7 +127,7 @@ static void script_fish(struct buf *out)
 		buf_addf(out, "complete -c tacho -n __fish_use_subcommand -f -a %s -d '%s'\n",
 			 c->name, c->summary);
 		for (const struct option_def *d = c->options; d && d->kind; d++) {
-			if (d->kind == OPT_HEADING)
+			if (d->kind == OPT_HEADING || !d->help)
 				continue;
 			buf_addf(out, "complete -c tacho -n '__fish_seen_subcommand_from %s'",
 				 c->name);

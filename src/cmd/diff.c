@@ -28,7 +28,7 @@ static const struct option_def diff_table[] = {
 	{0, "reverse", NULL, OPT_FLAG, AT(reverse), "begin at the innermost function"},
 	{0, "icicle", NULL, OPT_FLAG, AT(icicle), "the root on top"},
 	{0, "min", "PCT", OPT_STR, AT(min),
-	 "leave out frames below this share (default: a tenth of a pixel)"},
+	 "leave out frames below this share (default: a tenth of a pixel; 0: none)"},
 	{0, "title", "TEXT", OPT_STR, AT(title), "what stands on top"},
 	{0, "width", "PIXELS", OPT_UINT, AT(width), "as a picture (default: 1200)"},
 	{'q', "quiet", NULL, OPT_FLAG, AT(quiet), "say nothing of what was written"},
@@ -140,6 +140,9 @@ static int compare(const struct diff_options *o, struct pair *pair, struct diff 
 	for (int i = 0; i < 2; i++)
 		view_release(&views[i]);
 	for (int i = 0; i < 2; i++)
+		if (i < (int)pair->loaded && !pair->inputs[i].report.samples)
+			return profile_input_nothing(&pair->inputs[i], e);
+	for (int i = 0; i < 2; i++)
 		if (!ret->nodes.items[0].total[i])
 			return err_set(e, ENODATA, "'%s' has no samples to compare",
 				       pair->names[i]);
@@ -173,7 +176,8 @@ static int write_svg(const struct diff_options *o, const struct pair *pair, cons
 	}
 	svg.export.subtitle = buf_str(&subtitle);
 	if (o->min)
-		parse_double(o->min, &svg.export.min_pct);
+		svg.export.all =
+			parse_double(o->min, &svg.export.min_pct) && svg.export.min_pct == 0;
 	export_diff_svg(d, &svg, &file.out);
 	r = export_file_end(&file, e);
 	if (!r && !o->quiet && strcmp(path, "-"))

@@ -25,7 +25,7 @@ static const struct option_def flame_table[] = {
 	{0, "reverse", NULL, OPT_FLAG, AT(reverse), "begin at the innermost function"},
 	{0, "icicle", NULL, OPT_FLAG, AT(icicle), "the root on top"},
 	{0, "min", "PCT", OPT_STR, AT(min),
-	 "leave out frames below this share (default: a tenth of a pixel)"},
+	 "leave out frames below this share (default: a tenth of a pixel; 0: none)"},
 	{0, "title", "TEXT", OPT_STR, AT(title), "what stands on top"},
 	{0, "width", "PIXELS", OPT_UINT, AT(width), "as a picture (default: 1200)"},
 	{0, "color", "HOW", OPT_STR, AT(color), "by kind of code (kind, default), module or grey"},
@@ -95,6 +95,7 @@ static int choose(const struct flame_options *o, struct choice *c, struct err *e
 	c->view.reverse = o->reverse;
 	c->view.join_inlined = c->exporter == &export_folded;
 	c->export.min_pct = pct;
+	c->export.all = o->min && pct == 0;
 	c->export.width = o->width;
 	c->export.icicle = o->icicle;
 	return choose_palette(o->color, &c->export.palette, e);
@@ -208,9 +209,10 @@ static int show(const struct flame_options *o, struct choice *c, struct profile_
 		c->view.group = GROUP_NONE;
 	}
 	view_build(&view, &in->profile, &c->view);
-	if (!view.tree.nodes.items[0].total)
-		r = err_set(e, ENODATA, "'%s' has no samples to show%s", in->path,
-			    in->report.samples ? " of this event" : "");
+	if (!in->report.samples)
+		r = profile_input_nothing(in, e);
+	else if (!view.tree.nodes.items[0].total)
+		r = err_set(e, ENODATA, "'%s' has no samples of this event", in->path);
 	else
 		r = write_view(o, in, c, &view, e);
 	view_release(&view);

@@ -33,6 +33,8 @@ static void add_options(const struct option_def *table, size_t width, struct buf
 	for (const struct option_def *d = table; d && d->kind; d++) {
 		size_t start = out->len, indent = 30;
 
+		if (!d->help)
+			continue;
 		if (d->kind == OPT_HEADING) {
 			buf_addf(out, "\n%s:\n", d->help);
 			continue;
@@ -139,6 +141,8 @@ static void roff_options(const struct option_def *table, struct buf *out)
 	for (const struct option_def *d = table; d && d->kind; d++) {
 		CLEANUP(buf_release) struct buf head = {};
 
+		if (!d->help)
+			continue;
 		if (d->kind == OPT_HEADING) {
 			buf_addf(out, ".SS %s\n", d->help);
 			continue;

@@ -1,4 +1,5 @@
 #include "cmd/profile_input.h"
+#include "analyze/gaps.h"
 #include "analyze/jvm_stacks.h"
 #include "base/text.h"
 #include "cmd/command.h"
@@ -14,8 +15,34 @@
 
 #define MODULES_TOLD 5 /* of those whose names are missing */
 #define PEEK_BYTES   8
+#define HINT_SHARE   0.05 /* of the samples, from which on a remedy is named */
 
 /* ---- options ---- */
+
+/* A file that is not there would leave names out without a word. */
+static int check_place(const char *option, const char *path, bool folder, struct err *e)
+{
+	struct stat st;
+
+	if (!path)
+		return 0;
+	if (stat(path, &st) < 0 || access(path, R_OK) < 0)
+		return err_set(e, EINVAL, "--%s: cannot open '%s': %s", option, path,
+			       strerror(errno));
+	if (folder != S_ISDIR(st.st_mode))
+		return err_set(e, EINVAL, "--%s: '%s' is %s", option, path,
+			       folder ? "not a directory" : "a directory");
+	return 0;
+}
+
+int symbol_places_check(const struct symbol_options *o, struct err *e)
+{
+	int r = check_place("symfs", o->symfs, true, e);
+
+	if (!r)
+		r = check_place("vmlinux", o->vmlinux, false, e);
+	return r ? r : check_place("kallsyms", o->kallsyms, false, e);
+}
 
 int profile_options_check(const struct profile_options *o, struct resolve_options *ret,
 			  struct err *e)
@@ -40,6 +67,9 @@ int profile_options_check(const struct profile_options *o, struct resolve_option
 		vec_push(&ret->symbols.source_from, xstrndup(*pair, (size_t)(equals - *pair)));
 		vec_push(&ret->symbols.source_to, xstrdup(equals + 1));
 	}
+	r = symbol_places_check(&ret->symbols, e);
+	if (r < 0)
+		return r;
 	/* Times as shares need the recording; all else is right or wrong already. */
 	struct sample_filter early = ret->filter;
 
@@ -247,7 +277,7 @@ int profile_input_load(const char *path, const struct resolve_options *o, struct
 	bool perfdata = false;
 	int fd = -1, r;
 
-	*ret = (struct profile_input){};
+	*ret = (struct profile_input){.filter = o->filter};
 	if (!path)
 		path = "perf.data";
 	r = open_input(path, &fd, &perfdata, &size, e);
@@ -277,6 +307,45 @@ void profile_input_release(struct profile_input *in)
 
 /* ---- what the user should know ---- */
 
+static void add_option(struct buf *b, const char *name, const char *value)
+{
+	if (value)
+		buf_addf(b, " --%s %s", name, value);
+}
+
+static void add_events(struct buf *b, const struct profile *p)
+{
+	const char *between = "; its events: ";
+
+	vec_each(&p->events, event) {
+		buf_addf(b, "%s%s", between, profile_text(p, event->name));
+		between = ", ";
+	}
+}
+
+int profile_input_nothing(const struct profile_input *in, struct err *e)
+{
+	const struct perfdata_facts *facts = in->file ? &in->file->facts : NULL;
+	const struct sample_filter *f = &in->filter;
+	CLEANUP(buf_release) struct buf options = {}, hint = {};
+
+	add_option(&options, "event", f->events);
+	add_option(&options, "time", f->time);
+	add_option(&options, "comms", f->comms);
+	add_option(&options, "pid", f->pids);
+	add_option(&options, "tid", f->tids);
+	add_option(&options, "cpu", f->cpus);
+	if (!options.len)
+		return err_set(e, ENODATA, "'%s' has no samples", in->path);
+	if (f->events)
+		add_events(&hint, &in->profile);
+	if (f->time && facts && facts->last_sample_ns)
+		buf_addf(&hint, "; its times: %.6f,%.6f", (double)facts->first_sample_ns / 1e9,
+			 (double)facts->last_sample_ns / 1e9);
+	return err_set(e, ENODATA, "no sample of '%s' passes%s%s", in->path, buf_str(&options),
+		       buf_str(&hint));
+}
+
 static void add_count(struct buf *b, uint64_t n, const char *one, const char *many)
 {
 	buf_add_grouped(b, n, 0);
@@ -287,6 +356,28 @@ static void add_share(struct buf *b, uint64_t part, uint64_t whole)
 {
 	if (whole)
 		buf_addf(b, " (%.1f %%)", 100.0 * (double)part / (double)whole);
+}
+
+/* A few samples without a name are in every recording; they are said where they matter. */
+static void warn_gaps(const struct profile_input *in, struct buf *b)
+{
+	struct profile_gaps gaps;
+
+	profile_gaps(&in->profile, &gaps);
+	if (gaps.unnamed) {
+		add_count(b, gaps.unnamed, "sample", "samples");
+		add_share(b, gaps.unnamed, gaps.samples);
+		buf_addf(b, " %s in code without a name\n", gaps.unnamed == 1 ? "is" : "are");
+	}
+	if (!gaps.unnamed_callers)
+		return;
+	add_count(b, gaps.unnamed_callers, "sample", "samples");
+	add_share(b, gaps.unnamed_callers, gaps.samples);
+	buf_addf(b, " %s callers without a name%s\n", gaps.unnamed_callers == 1 ? "has" : "have",
+		 in->file && (double)gaps.lost_callers > HINT_SHARE * (double)gaps.samples
+			 ? ": stacks go astray in code without frame pointers, record "
+			   "--call-graph dwarf follows them there"
+			 : "");
 }
 
 static void warn_counts(const struct profile_input *in, struct buf *b)
@@ -304,12 +395,6 @@ static void warn_counts(const struct profile_input *in, struct buf *b)
 		add_share(b, r->cut_stacks, r->samples);
 		buf_add(b, " before the outermost function\n");
 	}
-	if (r->unnamed_frames)
-		add_count(b, r->unnamed_frames, "place in code has no name\n",
-			  "places in code have no name\n");
-	if (r->unmapped_frames)
-		add_count(b, r->unmapped_frames, "address lies in no mapping\n",
-			  "addresses lie in no mapping\n");
 	if (in->profile.refused)
 		add_count(b, in->profile.refused, "piece found no room: the result lacks it\n",
 			  "pieces found no room: the result lacks them\n");
@@ -328,9 +413,14 @@ static void warn_modules(const struct profile_input *in, struct buf *b)
 	vec_each(&p->modules, m) {
 		if (!m->problem.n)
 			continue;
-		if (told++ < MODULES_TOLD)
-			buf_addf(b, "%s: %s\n", profile_text(p, m->path),
-				 profile_text(p, m->problem));
+		const char *path = profile_text(p, m->path), *problem = profile_text(p, m->problem);
+
+		/* Most sentences name the file themselves. */
+		if (told++ >= MODULES_TOLD)
+			continue;
+		if (!strstr(problem, path))
+			buf_addf(b, "%s: ", path);
+		buf_addf(b, "%s\n", problem);
 	}
 	if (told > MODULES_TOLD)
 		buf_addf(b, "… and %llu more files whose names are missing\n",
@@ -351,6 +441,7 @@ void profile_input_warn(const struct profile_input *in, const char *command)
 	CLEANUP(strvec_release) strvec lines = {};
 
 	warn_counts(in, &b);
+	warn_gaps(in, &b);
 	warn_modules(in, &b);
 	warn_java(in, &b);
 	if (in->damaged)

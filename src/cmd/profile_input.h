@@ -33,6 +33,7 @@ struct profile_options {
 	option_list source_map;
 	unsigned max_stack;
 	bool no_inline, no_demangle;
+	bool ignored; /* what is so anyway */
 };
 
 #define PROFILE_FILE_ROW(type, member)                                                             \
@@ -49,7 +50,11 @@ struct profile_options {
 			offsetof(type, member) + offsetof(struct profile_options, field), help,    \
 	}
 
-/* Two headings with their options, for the end of a table. -C is as perf has it. */
+/* What perf's users type, and what is so here without being said. */
+#define PROFILE_IGNORED_ROW(type, member, letter, name)                                            \
+	PROFILE_ROW(type, member, letter, name, NULL, OPT_FLAG, ignored, NULL)
+
+/* Two headings with their options, for the end of a table. -c and -C are as perf has them. */
 #define PROFILE_ROWS(type, member)                                                                 \
 	{.kind = OPT_HEADING, .help = "Which samples"},                                            \
 		PROFILE_ROW(type, member, 0, "event", "EVENT", OPT_STR, events,                    \
@@ -57,7 +62,7 @@ struct profile_options {
 		PROFILE_ROW(type, member, 0, "time", "FROM,TO", OPT_STR, time,                     \
 			    "only of this time, in seconds of the recording's clock; or shares: "  \
 			    "10%-20%"),                                                            \
-		PROFILE_ROW(type, member, 0, "comms", "NAMES", OPT_STR, comms,                     \
+		PROFILE_ROW(type, member, 'c', "comms", "NAMES", OPT_STR, comms,                   \
 			    "only of threads with one of these names"),                            \
 		PROFILE_ROW(type, member, 0, "pid", "PIDS", OPT_STR, pids,                         \
 			    "only of these processes"),                                            \
@@ -79,11 +84,17 @@ struct profile_options {
 		PROFILE_ROW(type, member, 0, "kallsyms", "FILE", OPT_STR, kallsyms,                \
 			    "its symbols, as /proc/kallsyms has them"),                            \
 		PROFILE_ROW(type, member, 0, "source-map", "FROM=TO", OPT_LIST, source_map,        \
-			    "source files that begin with FROM are below TO now")
+			    "source files that begin with FROM are below TO now"),                 \
+		PROFILE_IGNORED_ROW(type, member, 'f', "force"),                                   \
+		PROFILE_IGNORED_ROW(type, member, 'v', "verbose"),                                 \
+		PROFILE_IGNORED_ROW(type, member, 0, "inline"),                                    \
+		PROFILE_IGNORED_ROW(type, member, 0, "demangle")
 
 /* Checks what can be checked early; -EINVAL is wrong usage. Sets *ret whole. */
 int profile_options_check(const struct profile_options *o, struct resolve_options *ret,
 			  struct err *e);
+/* That the files and directories which the user named for symbols are there. */
+int symbol_places_check(const struct symbol_options *o, struct err *e);
 void profile_options_release(struct profile_options *o, struct resolve_options *resolve);
 
 enum profile_source { PROFILE_PERFDATA, PROFILE_FOLDED, PROFILE_PERF_SCRIPT };
@@ -93,6 +104,7 @@ struct profile_input {
 	enum profile_source source;
 	struct profile profile;
 	struct resolve_report report; /* for text: what is known of it */
+	struct sample_filter filter;  /* as it was asked for */
 	struct perfdata *file;        /* perf.data only, else NULL: the machine, the events */
 	struct modules *modules;      /* perf.data only, else NULL: code and lines */
 	bool differential;            /* folded text with two counts: events "before" and "after" */
@@ -107,6 +119,9 @@ struct profile_input {
  */
 int profile_input_load(const char *path, const struct resolve_options *o, struct profile_input *ret,
 		       struct err *e);
+
+/* The sentence for a profile without samples: that there are none, or which options left none. */
+int profile_input_nothing(const struct profile_input *in, struct err *e);
 
 /* Says on stderr what the user should know (losses, missing names, damage), once each. */
 void profile_input_warn(const struct profile_input *in, const char *command);

@@ -43,6 +43,7 @@ static const struct option_def report_table[] = {
 	{.kind = OPT_HEADING, .help = "Which entries"},
 	{'d', "dsos", "NAMES", OPT_STR, AT(dsos), "only of these programs and libraries"},
 	{'S', "symbols", "NAMES", OPT_STR, AT(symbols), "only these functions"},
+	{0, "symbol", "NAMES", OPT_STR, AT(symbols), NULL},
 	{0, "symbol-filter", "TEXT", OPT_STR, AT(symbol_filter),
 	 "only functions with this in their name"},
 	PROFILE_ROWS(struct report_cmd_options, profile),
@@ -71,6 +72,34 @@ static void show_text(struct report_view *v)
 		v->write_failed = false;
 }
 
+/* An empty table says nothing; why it is empty does. */
+static void explain_nothing(const struct report_view *v)
+{
+	const struct profile_options *o = &v->o.profile;
+	bool chosen = v->ro.want_thread || v->ro.want_function;
+	struct err e = {};
+
+	vec_each(&v->report.sections, section)
+		if (report_shown(v, section))
+			return;
+	if (!v->in.report.samples) {
+		profile_input_nothing(&v->in, &e);
+		command_fail(0, "report: %s", e.text);
+	} else if (chosen) {
+		const char *option = o->comms       ? "--comms"
+				     : o->pids      ? "--pid"
+				     : o->tids      ? "--tid"
+				     : v->o.dsos    ? "--dsos"
+				     : v->o.symbols ? "--symbols"
+						    : "--symbol-filter";
+
+		command_fail(0, "report: nothing in '%s' passes %s%s", v->in.path, option,
+			     v->min_pct > 0 ? " and --percent-limit" : "");
+	} else if (v->min_pct > 0) {
+		command_fail(0, "report: nothing has %g %% or more", v->min_pct);
+	}
+}
+
 static int show(struct report_view *v)
 {
 	struct err e = {};
@@ -86,6 +115,8 @@ static int show(struct report_view *v)
 		report_show_json(v);
 	else if (!v->o.tui)
 		show_text(v);
+	if (!v->o.tui && !v->o.header_only)
+		explain_nothing(v);
 	report_release(&v->report);
 	return v->write_failed ? EXIT_FAILED : status;
 }
@@ -114,16 +145,26 @@ static int run_report(const struct command *self, int argc, char **argv)
 {
 	CLEANUP(strvec_release) strvec words = {};
 	struct report_view v = {};
-	int status = 0, used;
+	int status = 0, used, left;
+	const char *word = NULL;
+	char **rest;
 
 	report_join_words(argc, argv, &words);
-	used = command_options(self, &v.o, (int)words.len, words.items, &status);
-	if (used < 0)
-		return status;
-	if ((int)words.len - used > 1 || ((int)words.len > used && v.o.profile.input))
-		return command_fail(EXIT_USAGE, "report: one file at a time");
-	if ((int)words.len > used)
-		v.o.profile.input = words.items[used];
+	left = (int)words.len;
+	rest = words.items;
+	/* Options may stand behind the file too. */
+	while ((used = command_options(self, &v.o, left, rest, &status)) < left) {
+		if (used < 0)
+			return status;
+		if (word || v.o.profile.input)
+			break;
+		v.o.profile.input = word = rest[used];
+		rest += used + 1;
+		left -= used + 1;
+	}
+	if (used < left || (word && v.o.profile.input != word))
+		return command_fail(EXIT_USAGE, "report: '%s' is one word too many: it reads '%s'",
+				    used < left ? rest[used] : word, v.o.profile.input);
 	status = run_view(&v);
 	report_view_release(&v);
 	return status;

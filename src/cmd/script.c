@@ -1,6 +1,7 @@
 #include "cmd/script.h"
 #include "base/fs.h"
 #include "cmd/command.h"
+#include "cmd/profile_input.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -41,6 +42,10 @@ static const struct option_def script_table[] = {
 	    "one line a sample, no call chains"),
 	OPT(0, "max-stack", "N", OPT_UINT, max_stack,
 	    "at most N frames of a chain (kernel.perf_event_max_stack)"),
+	OPT('f', "force", NULL, OPT_FLAG, ignored, NULL),
+	OPT('v', "verbose", NULL, OPT_FLAG, ignored, NULL),
+	OPT(0, "inline", NULL, OPT_FLAG, ignored, NULL),
+	OPT(0, "demangle", NULL, OPT_FLAG, ignored, NULL),
 	OPT(0, "no-inline", NULL, OPT_FLAG, no_inline, "no inlined functions in call chains"),
 	OPT(0, "no-demangle", NULL, OPT_FLAG, no_demangle, "names as the linker has them"),
 	OPT(0, "symfs", "DIR", OPT_STR, symfs, "look for programs and libraries below DIR"),
@@ -352,7 +357,10 @@ static int names_init(struct script *s, struct err *e)
 		.no_inlines = s->o.no_inline,
 		.lines = true,
 	};
+	int r = symbol_places_check(&options.symbols, e);
 
+	if (r < 0)
+		return r;
 	return script_names_init(&s->names, s->data, &options, e);
 }
 
@@ -438,8 +446,7 @@ const struct command cmd_script = {
 		"Fields: comm, tid, pid, time, cpu, event, trace, ip, sym, dso, addr, symoff, "
 		"period, iregs, uregs, brstack, brstacksym, brstackoff, data_src, weight, "
 		"bpf-output, synth, phys_addr, misc, tod, data_page_size, code_page_size, "
-		"ins_lat, retire_lat, cgroup. Names are not looked up yet: sym is [unknown], dso "
-		"([unknown]).\n\n"
+		"ins_lat, retire_lat, cgroup, srcline.\n\n"
 		"Names in the file may hold anything; control characters and what is not UTF-8 "
 		"are printed as '?'. In JSON, addresses are strings (\"0xffffffff81000000\"), "
 		"times, counts and ids are numbers; all records are there, and the options that "

@@ -22,6 +22,7 @@ struct script_options {
 	struct sample_filter filter;
 	option_list fields;
 	unsigned max_stack;
+	bool ignored; /* what is so anyway */
 	bool no_inline, no_demangle, hide_chains, ns, reltime, deltatime, dump, header, header_only,
 		json;
 	bool show_mmap, show_task, show_lost, show_switch, show_namespace, show_cgroup, show_bpf;

@@ -26,6 +26,7 @@ struct export_options {
 	const char *title, *subtitle;
 	double width;         /* SVG: pixels that it is laid out for, 0: 1200 */
 	double min_pct;       /* frames below are left out; 0: by the width */
+	bool all;             /* however narrow they are */
 	bool icicle;          /* SVG: the root on top */
 	bool annotate;        /* folded: _[k], _[j] and _[i] behind names; */
 	bool annotate_kernel; /* or only _[k] */

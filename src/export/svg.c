@@ -60,7 +60,18 @@ double svg_least_share(const struct export_options *o)
 {
 	double width = o->width > 0 ? o->width : DEFAULT_WIDTH;
 
+	if (o->all)
+		return 0;
 	return o->min_pct > 0 ? o->min_pct / 100 : SVG_NARROWEST_PX / (width - 2 * SVG_MARGIN_PX);
+}
+
+/* Nothing is missing from the width: what they hold is part of the frame below them. */
+void svg_add_omitted(struct buf *out, uint64_t frames, const struct export_options *o)
+{
+	buf_add_grouped(out, frames, 0);
+	buf_add(out, frames == 1 ? " frame below " : " frames below ");
+	svg_add_pct(out, svg_least_share(o));
+	buf_add(out, frames == 1 ? " is not drawn" : " are not drawn");
 }
 
 /* A share as "12.3456", in percent. */

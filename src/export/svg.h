@@ -66,5 +66,7 @@ void svg_add_pct(struct buf *out, double share);
 unsigned svg_shade_of(const char *name);
 /* How much of the whole a frame must be to be drawn. */
 double svg_least_share(const struct export_options *o);
+/* "12 frames below 0.0085 % are not drawn" */
+void svg_add_omitted(struct buf *out, uint64_t frames, const struct export_options *o);
 
 #endif

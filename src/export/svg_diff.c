@@ -204,8 +204,7 @@ static void finish(struct drawing *d)
 	buf_addf(&note, "widths: %s", d->options->negate ? "before" : "after");
 	if (omitted) {
 		buf_add(&note, "; ");
-		buf_add_grouped(&note, omitted, 0);
-		buf_add(&note, " frames too narrow to draw");
+		svg_add_omitted(&note, omitted, &d->options->export);
 	}
 	svg_end(&d->svg, legend, buf_str(&note));
 }

@@ -16,9 +16,9 @@ struct drawing {
 	uint64_t least; /* weight that is drawn */
 	double whole;
 	unsigned rows;
-	uint64_t omitted, omitted_weight; /* frames too narrow */
-	unsigned char *drawn;             /* by node */
-	VEC(struct place) todo;           /* the next one last */
+	uint64_t omitted;       /* frames too narrow */
+	unsigned char *drawn;   /* by node */
+	VEC(struct place) todo; /* the next one last */
 	struct buf detail;
 	bool kinds[128];
 };
@@ -43,7 +43,6 @@ static void choose_nodes(struct drawing *d)
 		depth[i] = (uint16_t)(depth[parent] + 1);
 		if (nodes[i].total < d->least || depth[i] >= SVG_DEPTH_MAX) {
 			d->omitted++;
-			d->omitted_weight += nodes[i].total;
 			continue;
 		}
 		d->drawn[i] = 1;
@@ -181,11 +180,7 @@ static void finish(struct drawing *d)
 			legend[n++] = all[i].meaning;
 		}
 	if (d->omitted) {
-		buf_add_grouped(&note, d->omitted, 0);
-		buf_add(&note, d->omitted == 1 ? " frame" : " frames");
-		buf_add(&note, " too narrow to draw (");
-		svg_add_pct(&note, (double)d->omitted_weight / d->whole);
-		buf_add_char(&note, ')');
+		svg_add_omitted(&note, d->omitted, d->options);
 	}
 	svg_end(&d->svg, legend, note.len ? buf_str(&note) : NULL);
 }

@@ -160,7 +160,15 @@ class Output(Flame):
         path = self.svg(FOLDED, "--min", "10")
         self.assertNotIn("read", dict(frames_of(path)))
         with open(path) as text:
-            self.assertIn("1 frame too narrow to draw (5.00 %)", text.read())
+            self.assertIn("1 frame below 10.00 % is not drawn", text.read())
+
+    def test_zero_leaves_nothing_out(self):
+        lines = "".join(f"prog;main;f{i} 1\n" for i in range(50)) + "prog;main;wide 1000000\n"
+        self.assertNotIn("f7", dict(frames_of(self.svg(lines))))
+        path = self.svg(lines, "--min", "0")
+        self.assertIn("f7", dict(frames_of(path)))
+        with open(path) as text:
+            self.assertNotIn("not drawn", text.read())
 
     def test_needs_nothing_from_outside(self):
         with open(self.svg(FOLDED)) as text:

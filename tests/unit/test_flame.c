@@ -120,7 +120,7 @@ static void picture_escapes_and_leaves_out(void **state)
 	assert_non_null(strstr(svg.s, "<title>std::less&lt;int&gt;\n90 samples, 90.00 %</title>"));
 	assert_non_null(strstr(svg.s, "<title>x&amp;y\n"));
 	assert_null(strstr(svg.s, "tiny"));
-	assert_non_null(strstr(svg.s, "2 frames too narrow to draw (1.00 %)"));
+	assert_non_null(strstr(svg.s, "2 frames below 5.00 % are not drawn"));
 	/* all, main and two more */
 	assert_int_equal(count_of(&svg, "samples, "), 4);
 	buf_release(&svg);
