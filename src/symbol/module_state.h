@@ -23,7 +23,7 @@ struct kernel_names {
 	pthread_mutex_t lock;
 	bool asked, has_reader;
 	atomic_bool reading; /* by that reader, right now */
-	pthread_t reader; /* in the background */
+	pthread_t reader;    /* in the background */
 	struct kallsyms kallsyms;
 	char *problem; /* why there are none */
 };
