@@ -49,6 +49,9 @@ static void load_perf_map(struct module *m)
 		module_problem(m, "%s", e.text);
 	else
 		s->names = &s->own_names;
+	if (s->own_names.refused)
+		module_problem(m, "'%s' is too long: only its first %u lines were read", m->file,
+			       PERF_MAP_LINES_MAX);
 }
 
 void module_load_jit_names(struct module *m)

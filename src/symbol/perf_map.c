@@ -179,7 +179,8 @@ static bool parse_line(const char *at, const char *end, struct line *ret)
 	return size && ret->end > ret->start;
 }
 
-static uint64_t split_lines(const char *text, size_t len, line_list *ret)
+/* @ret_cut: there are more than can be taken. */
+static uint64_t split_lines(const char *text, size_t len, line_list *ret, bool *ret_cut)
 {
 	const char *end = text + len;
 	uint64_t bad = 0;
@@ -196,6 +197,7 @@ static uint64_t split_lines(const char *text, size_t len, line_list *ret)
 			bad += stop > text;
 		text = stop + 1;
 	}
+	*ret_cut = text < end;
 	return bad;
 }
 
@@ -281,9 +283,11 @@ static void cut_overlaps(const line_list *lines, const struct edge *edges, size_
 uint64_t perf_map_parse(const char *text, size_t len, struct symtab *ret)
 {
 	line_list lines = {};
-	uint64_t bad = split_lines(text, len, &lines);
+	bool cut;
+	uint64_t bad = split_lines(text, len, &lines, &cut);
 	struct edge *edges = xcalloc(2 * lines.len, sizeof(*edges));
 
+	ret->refused += cut;
 	for (uint32_t i = 0; i < lines.len; i++) {
 		edges[2 * i] = (struct edge){lines.items[i].start, i, true};
 		edges[2 * i + 1] = (struct edge){lines.items[i].end, i, false};

@@ -164,6 +164,24 @@ static void whose_and_how_old(void **state)
 	assert_true(perf_map_open_path(in_dir("link"), 0, 0, &fd, &e) < 0);
 }
 
+/* Names that are missing because of the limit are not missing silently. */
+static void too_many_lines_are_told(void **state)
+{
+	struct symtab t = {};
+	struct buf text = {};
+
+	(void)state;
+	for (size_t i = 0; i < PERF_MAP_LINES_MAX; i++)
+		buf_add(&text, "1 1 f\n");
+	perf_map_parse(text.s, text.len, &t);
+	assert_int_equal(t.refused, 0);
+	buf_add(&text, "2 1 g\n");
+	perf_map_parse(text.s, text.len, &t);
+	assert_int_equal(t.refused, 1);
+	symtab_release(&t);
+	buf_release(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +191,7 @@ int main(void)
 		cmocka_unit_test(overlaps_by_the_slow_way),
 		cmocka_unit_test(kept_copy),
 		cmocka_unit_test(whose_and_how_old),
+		cmocka_unit_test(too_many_lines_are_told),
 	};
 
 	return cmocka_run_group_tests_name("perf_map", tests, make_support_dir, remove_support_dir);
