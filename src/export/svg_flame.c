@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define UNKNOWN "[unknown]"
+
 struct place {
 	uint32_t node;
 	unsigned row;
@@ -103,6 +105,8 @@ static char kind_of(const struct drawing *d, const struct place *at, const struc
 		return 'm';
 	if (node->inlined)
 		return 'i';
+	if (!strcmp(view_name(d->view, node), UNKNOWN))
+		return 'g';
 	return f->kind == CODE_KERNEL ? 'k' : f->kind == CODE_JIT ? 'j' : 'u';
 }
 
@@ -150,11 +154,12 @@ static bool draw(struct drawing *d, const struct place *at)
 		.width = (double)node->total / d->whole,
 		.row = at->row,
 		.kind = kind,
-		.name = *name ? name : "[unknown]",
+		.name = *name ? name : UNKNOWN,
 	};
 
 	f.shade = kind == 'g' ? 0 : svg_shade_of(kind == 'm' ? module : name);
 	d->kinds[(unsigned char)kind] = true;
+	d->kinds['?'] |= kind == 'g' && !strcmp(name, UNKNOWN);
 	make_detail(d, at, node, kind);
 	f.detail = buf_str(&d->detail);
 	return svg_frame(&d->svg, &f);
@@ -165,11 +170,8 @@ static void finish(struct drawing *d)
 	static const struct {
 		char kind;
 		const char *class, *meaning;
-	} all[] = {{'u', "u3", "user"},
-		   {'k', "k3", "kernel"},
-		   {'i', "i3", "inlined"},
-		   {'j', "j3", "JIT"},
-		   {'m', "m3", "by module"}};
+	} all[] = {{'u', "u3", "user"}, {'k', "k3", "kernel"},    {'i', "i3", "inlined"},
+		   {'j', "j3", "JIT"},  {'m', "m3", "by module"}, {'?', "g0", "unknown"}};
 	const char *legend[2 * ARRAY_LEN(all) + 1] = {};
 	CLEANUP(buf_release) struct buf note = {};
 	size_t n = 0;
