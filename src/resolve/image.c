@@ -135,6 +135,7 @@ uint32_t image_of_mmap(struct history *h, const struct record *r)
 		memcpy(request.build_id.bytes, m->build_id, m->build_id_size);
 	} else if (r->type == PERF_RECORD_MMAP2) {
 		request.inode = m->inode;
+		request.generation = m->inode_generation;
 	}
 	if (request.kind == MODULE_KERNEL) {
 		request.path = "[kernel.kallsyms]";

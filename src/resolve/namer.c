@@ -173,7 +173,7 @@ static function_id outermost(struct namer *n, const struct profile_frame *frame,
 
 	if (f->symbol)
 		return function_of_symbol(n, f->symbol, f->name, frame->module);
-	if (f->place_count && places[0].function)
+	if (places && f->place_count && places[0].function)
 		return function_inlined(n, places[0].function, frame->module);
 	of_image = function_of_image(n, frame);
 	return of_image.n ? of_image : function_without_symbol(n, frame, report);
@@ -185,19 +185,20 @@ static void take(struct namer *n, frame_id id, const struct finding *f,
 	struct profile_frame frame = n->resolver->profile->frames.items[id.n];
 	bool no_inlines = n->resolver->shared->options->no_inlines;
 	struct frame_name names[DWARF_INLINE_DEPTH_MAX] = {};
+	uint32_t place_count = places ? f->place_count : 0;
 	uint32_t count = 1;
 
 	if (frame.names)
 		return;
 	names[0].function = outermost(n, &frame, f, places, report);
-	if (f->place_count) {
+	if (place_count) {
 		/* Without inlined functions the innermost line is where it really was. */
-		const struct dwarf_place *at = &places[no_inlines ? f->place_count - 1 : 0];
+		const struct dwarf_place *at = &places[no_inlines ? place_count - 1 : 0];
 
 		names[0].file = file_id(n, at->file);
 		names[0].line = at->line;
 	}
-	for (; !no_inlines && count < f->place_count; count++) {
+	for (; !no_inlines && count < place_count; count++) {
 		const struct dwarf_place *at = &places[count];
 
 		names[count] = (struct frame_name){

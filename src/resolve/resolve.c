@@ -363,13 +363,14 @@ int resolve_file(struct perfdata *file, struct modules *modules, const struct re
 		file->options.ctx = &a;
 	}
 	a.twice = chunks_possible(file) && !order_matters(&file->stream);
+	a.shared.grows = !a.twice;
 	if (a.twice)
 		r = read_twice(&a, &again, e);
 	if (again) {
 		perfdata_rewind(file);
 		a.twice = false;
+		a.shared.grows = true;
 	}
-	a.shared.grows = !a.twice;
 	if (!a.twice)
 		r = read_in_order(&a, e);
 	finish(&a, ret);

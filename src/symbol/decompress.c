@@ -10,10 +10,17 @@
 #define FIRST_BYTES      65536u
 #define XZ_MEMORY_MAX    (256ull << 20)
 #define ZLIB_GZIP_WINDOW (15 + 16)
+/* Debug sections shrink to a tenth; what claims to be more than this was made to fill our memory. */
+#define RATIO_MAX 1024u
+
+static bool is_plausible(size_t packed_size, size_t size)
+{
+	return size <= FIRST_BYTES || size / RATIO_MAX <= packed_size;
+}
 
 unsigned char *decompress_zlib(const void *data, size_t data_size, size_t size)
 {
-	unsigned char *out = malloc(size ? size : 1);
+	unsigned char *out = is_plausible(data_size, size) ? malloc(size ? size : 1) : NULL;
 	uLongf got = size;
 	uLong used = data_size;
 
@@ -25,7 +32,7 @@ unsigned char *decompress_zlib(const void *data, size_t data_size, size_t size)
 
 unsigned char *decompress_zstd(const void *data, size_t data_size, size_t size)
 {
-	unsigned char *out = malloc(size ? size : 1);
+	unsigned char *out = is_plausible(data_size, size) ? malloc(size ? size : 1) : NULL;
 
 	if (out && ZSTD_decompress(out, size, data, data_size) == size)
 		return out;

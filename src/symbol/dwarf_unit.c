@@ -33,6 +33,7 @@ static bool read_header(struct dwarf *d, struct reader *r, struct unit *u)
 static void read_headers(struct dwarf *d, struct dwarf_bytes info, bool alt)
 {
 	uint64_t offset = 0;
+	size_t passed_over = 0;
 
 	while (offset < info.size) {
 		struct reader r = reader_at(info, offset, d->sections.swap);
@@ -41,7 +42,7 @@ static void read_headers(struct dwarf *d, struct dwarf_bytes info, bool alt)
 				 .abbrev_slot = DWARF_NOTHING,
 				 .line_slot = DWARF_NOTHING};
 
-		if (d->units.len >= DWARF_UNITS_MAX) {
+		if (d->units.len + passed_over >= DWARF_UNITS_MAX) {
 			atomic_fetch_add(&d->refused, 1);
 			return;
 		}
@@ -53,6 +54,8 @@ static void read_headers(struct dwarf *d, struct dwarf_bytes info, bool alt)
 		u.end = offset = (uint64_t)(r.end - info.data);
 		if (u.version)
 			vec_push(&d->units, u);
+		else
+			passed_over++;
 	}
 }
 
@@ -201,7 +204,7 @@ static void read_aranges(struct dwarf *d, struct spans *spans)
 
 	vec_each(&spans->items, span)
 		covered[span->item] = true;
-	while (offset < section.size) {
+	for (size_t sets = 0; offset < section.size && sets < DWARF_UNITS_MAX; sets++) {
 		struct reader r = reader_at(section, offset, d->sections.swap);
 		const unsigned char *start = r.at, *end;
 		unsigned offset_size;

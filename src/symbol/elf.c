@@ -9,6 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define NAME_BYTES_MAX (64u << 20) /* of all sections' names */
+#define NOTE_BYTES_MAX (1u << 20)  /* of the section with the build id */
+
 struct section {
 	uint32_t name, type, link, info;
 	uint64_t flags, address, offset, size, align, entry_size;
@@ -206,7 +209,7 @@ static void read_section_names(struct elf_file *f, uint32_t index)
 		return;
 	s = &f->sections[index];
 	if (s->type != SHT_STRTAB || s->offset > f->size || s->size > f->size - s->offset ||
-	    s->size > ELF_BYTES_MAX)
+	    s->size > NAME_BYTES_MAX)
 		return;
 	f->section_names = malloc(s->size + 1);
 	if (!f->section_names || !read_bytes(f, s->offset, f->section_names, s->size))
@@ -430,8 +433,7 @@ bool elf_section_header_at(const struct elf_file *f, size_t index, struct elf_se
 		return false;
 	s = &f->sections[index];
 	*ret = (struct elf_section){
-		.data = s->data,
-		.size = s->data ? s->data_size : s->size,
+		.size = s->size,
 		.address = s->address,
 		.offset = s->offset,
 		.flags = s->flags,
@@ -455,9 +457,11 @@ bool elf_section_at(struct elf_file *f, size_t index, struct elf_section *ret)
 	pthread_mutex_lock(&f->lock);
 	load(f, s, elf_section_name(f, index));
 	pthread_mutex_unlock(&f->lock);
-	if (!s->data && s->type != SHT_NOBITS && s->size)
-		return false;
-	return elf_section_header_at(f, index, ret);
+	elf_section_header_at(f, index, ret);
+	ret->data = s->data;
+	if (s->data)
+		ret->size = s->data_size;
+	return s->data || s->type == SHT_NOBITS || !s->size;
 }
 
 static bool find_section(const struct elf_file *f, const char *name, size_t *ret_index)
@@ -509,10 +513,11 @@ bool elf_section_read(struct elf_file *f, size_t index, uint64_t offset, void *t
 {
 	struct elf_section s;
 
-	if (!elf_section_header_at(f, index, &s) || offset > s.size || size > s.size - offset)
+	if (!elf_section_header_at(f, index, &s))
 		return false;
 	if (s.type != SHT_NOBITS && !(s.flags & SHF_COMPRESSED))
-		return s.offset <= UINT64_MAX - offset &&
+		return offset <= s.size && size <= s.size - offset &&
+		       s.offset <= UINT64_MAX - offset &&
 		       read_bytes(f, s.offset + offset, to, size);
 	if (!elf_section_at(f, index, &s) || !s.data || offset > s.size || size > s.size - offset)
 		return false;
@@ -584,7 +589,7 @@ static bool id_in_sections(struct elf_file *f, struct build_id *ret)
 	struct elf_section s;
 
 	for (size_t i = 1; i < f->section_count; i++) {
-		if (f->sections[i].type != SHT_NOTE ||
+		if (f->sections[i].type != SHT_NOTE || f->sections[i].size > NOTE_BYTES_MAX ||
 		    strcmp(elf_section_name(f, i), ".note.gnu.build-id") ||
 		    !elf_section_at(f, i, &s) || !s.data)
 			continue;

@@ -12,6 +12,7 @@
 
 #define RELOCATIONS_MAX (1u << 20)
 #define PLT_BYTES_MAX   (16u << 20)
+#define TABLE_BYTES_MAX (256u << 20) /* of relocations, dynamic symbols, and their names */
 #define RESOLVERS_MAX   1024u
 
 struct slot {
@@ -31,6 +32,19 @@ struct plt {
 	size_t symbol_size;
 };
 
+/* A header may claim any size: it is looked at before memory is taken for the bytes. */
+static bool read_section(struct elf_file *f, const char *name, size_t most, struct elf_section *ret)
+{
+	return elf_section_header(f, name, ret) && ret->size <= most && elf_section(f, name, ret) &&
+	       ret->data;
+}
+
+static bool read_section_at(struct elf_file *f, size_t index, struct elf_section *ret)
+{
+	return elf_section_header_at(f, index, ret) && ret->size <= TABLE_BYTES_MAX &&
+	       elf_section_at(f, index, ret) && ret->data;
+}
+
 /* ---- relocations ---- */
 
 static bool is_wanted(uint16_t machine, uint32_t type)
@@ -47,7 +61,7 @@ static void add_relocations(struct plt *p, const char *section)
 	struct elf_section s;
 	struct cursor c;
 
-	if (!elf_section(p->f, section, &s) || !s.data || s.type != SHT_RELA)
+	if (!read_section(p->f, section, TABLE_BYTES_MAX, &s) || s.type != SHT_RELA)
 		return;
 	c = cursor_of(s.data, s.size - s.size % sizeof(Elf64_Rela));
 	c.swap = elf_is_swapped(p->f);
@@ -190,7 +204,7 @@ static void read_entries(struct plt *p, const char *section)
 {
 	struct elf_section s;
 
-	if (!elf_section(p->f, section, &s) || !s.data || s.size > PLT_BYTES_MAX)
+	if (!read_section(p->f, section, PLT_BYTES_MAX, &s) || s.size > PLT_BYTES_MAX)
 		return;
 	if (p->machine == EM_AARCH64)
 		read_arm64_entries(p, &s);
@@ -208,8 +222,8 @@ void elf_add_plt_symbols(struct symtab *t, struct elf_file *program)
 	add_relocations(&p, ".rela.dyn");
 	if (p.slots.len && elf_section_of_type(program, SHT_DYNSYM, &p.symbols)) {
 		p.symbol_size = sizeof(Elf64_Sym);
-		if (!elf_section_at(program, p.symbols.index, &p.symbols) ||
-		    !elf_section_at(program, p.symbols.link, &p.names))
+		if (!read_section_at(program, p.symbols.index, &p.symbols) ||
+		    !read_section_at(program, p.symbols.link, &p.names))
 			p.symbols.data = NULL;
 	}
 	if (p.slots.len) {

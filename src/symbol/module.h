@@ -48,7 +48,7 @@ struct module_request {
 	uint32_t pid;        /* whose mapping it is, to look through its eyes; 0: unknown */
 	uint32_t pid_inside; /* in its pid namespace, for perf maps; 0: the same */
 	uint64_t start;      /* of the mapping: for map_files, and for the kernel its _text */
-	uint64_t length, inode;
+	uint64_t length, inode, generation; /* the last two 0: unknown */
 	uint64_t begun_ns; /* of the process, by the recording's clock; 0: before it, or unknown */
 	uint64_t kernel_text; /* runtime address of _text when recorded; 0: unknown */
 };

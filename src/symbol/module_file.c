@@ -6,8 +6,11 @@
 #include "symbol/module_state.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -29,15 +32,44 @@ struct search {
 	struct err error;
 };
 
+/* What tells files apart that had the same number, one after the other. Not every file system knows. */
+static bool generation_of(const char *path, uint64_t *ret)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), generation = 0;
+	bool known = fd >= 0 && !ioctl(fd, FS_IOC_GETVERSION, &generation);
+
+	if (fd >= 0)
+		close(fd);
+	*ret = (uint32_t)generation;
+	return known;
+}
+
+/* For files without a build id. Another number alone proves nothing: files are moved and copied. */
+static bool was_replaced(const struct search *s, const char *path, const struct stat *st)
+{
+	const struct module_request *r = s->request;
+	uint64_t written_ns =
+		(uint64_t)st->st_mtim.tv_sec * NS_PER_SEC + (uint64_t)st->st_mtim.tv_nsec;
+	uint64_t recorded_ns = s->m->state->all->wall_ns, generation;
+
+	if (r->build_id.size || !r->inode || s->m->state->all->options.symfs)
+		return false;
+	if (r->inode != st->st_ino)
+		return recorded_ns && written_ns > recorded_ns;
+	return r->generation && generation_of(path, &generation) && generation != r->generation;
+}
+
 /* Takes @path over. */
 static bool try_file(struct search *s, char *path)
 {
 	struct module_state *state = s->m->state;
 	struct elf_file *f = NULL;
-	struct stat st;
+	struct stat st = {};
 
 	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
 		err_set(&s->error, EINVAL, "'%s' is not a regular file", path);
+	} else if (st.st_ino && was_replaced(s, path, &st)) {
+		err_set(&s->error, ESTALE, "'%s' was rebuilt since the recording", path);
 	} else if (elf_open(&f, path, s->error.code ? NULL : &s->error) < 0) {
 		f = NULL;
 	} else if (s->request->build_id.size &&

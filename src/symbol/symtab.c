@@ -221,11 +221,20 @@ static void give_sizes(struct symtab *t)
 	}
 }
 
+static void make_index(struct symtab *t)
+{
+	t->index.len = 0;
+	vec_reserve(&t->index, t->symbols.len / SYMTAB_STEP + 1);
+	for (size_t i = 0; i < t->symbols.len; i += SYMTAB_STEP)
+		vec_push(&t->index, t->symbols.items[i].start);
+}
+
 void symtab_finish(struct symtab *t)
 {
 	sort(t);
 	keep_one_a_place(t);
 	give_sizes(t);
+	make_index(t);
 	if (t->symbols.len && t->symbols.cap > t->symbols.len + t->symbols.len / 8) {
 		t->symbols.cap = t->symbols.len;
 		t->symbols.items =
@@ -238,10 +247,20 @@ void symtab_finish(struct symtab *t)
 const struct symbol *symtab_find(const struct symtab *t, uint64_t address)
 {
 	const struct symbol *first = t->symbols.items;
-	size_t count = t->symbols.len;
+	size_t count = t->index.len, step = 0;
 
 	if (!count || address < first->start)
 		return NULL;
+	while (count > 1) {
+		size_t half = count / 2;
+
+		step = t->index.items[step + half] <= address ? step + half : step;
+		count -= half;
+	}
+	first += step * SYMTAB_STEP;
+	count = t->symbols.len - step * SYMTAB_STEP;
+	if (count > SYMTAB_STEP)
+		count = SYMTAB_STEP;
 	while (count > 1) {
 		size_t half = count / 2;
 
@@ -261,5 +280,6 @@ const struct symbol *symtab_find(const struct symtab *t, uint64_t address)
 void symtab_release(struct symtab *t)
 {
 	vec_release(&t->symbols);
+	vec_release(&t->index);
 	vec_release(&t->names);
 }

@@ -23,8 +23,12 @@ struct symbol {
 	uint16_t part;       /* of kallsyms: the loadable module it is in; 0: the kernel itself */
 };
 
+#define SYMTAB_STEP 16
+
 struct symtab {
 	VEC(struct symbol) symbols;
+	/* The start of every SYMTAB_STEP-th: a search begins in these, which the caches hold. */
+	VEC(uint64_t) index;
 	VEC(char) names;
 	uint64_t refused;  /* beyond the limits */
 	bool last_is_best; /* of kallsyms: of those at one place the last one added is kept */

@@ -56,14 +56,14 @@ static void close_length(struct made *m, struct buf *b, size_t start)
 }
 
 /* code, tag, children, then pairs of attribute and form up to 0 */
-static void abbrev(struct made *m, unsigned code, unsigned tag, bool children, ...)
+static void abbrev(struct made *m, unsigned code, unsigned tag, int children, ...)
 {
 	va_list ap;
 	int attribute;
 
 	put_uleb(&m->abbrev, code);
 	put_uleb(&m->abbrev, tag);
-	buf_add_char(&m->abbrev, children);
+	buf_add_char(&m->abbrev, (char)children);
 	va_start(ap, children);
 	while ((attribute = va_arg(ap, int))) {
 		put_uleb(&m->abbrev, (unsigned)attribute);
@@ -548,12 +548,31 @@ static void test_deep_entries(void **state)
 	release_made(&m);
 }
 
+/* Units that are nothing but a length of nothing: passing over them has an end too. */
+static void test_empty_units(void **state)
+{
+	struct dwarf_place place;
+	struct made m = {};
+	struct dwarf *d;
+
+	(void)state;
+	buf_pad(&m.info, 16 << 20, '\0');
+	buf_pad(&m.aranges, 16 << 20, '\0');
+	d = open_made(&m);
+	assert_int_equal(dwarf_places(d, 0x1001, &place, 1), 0);
+	assert_int_equal(dwarf_refused(d), 1);
+	assert_true(dwarf_damages(d, NULL) <= 1 << 20);
+	dwarf_free(d);
+	release_made(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_line_program),  cmocka_unit_test(test_cut_line_program),
 		cmocka_unit_test(test_range_entries), cmocka_unit_test(test_pairs_and_aranges),
 		cmocka_unit_test(test_shared_list),   cmocka_unit_test(test_deep_entries),
+		cmocka_unit_test(test_empty_units),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,6 +15,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <sys/resource.h>
 
 static char *path_of(const char *name)
 {
@@ -281,6 +282,61 @@ static void refuses(void **state)
 	elf_close(f);
 }
 
+/* Headers that claim gigabytes, in a file that has them as a hole: what is not of a credible size is
+ * not read. */
+static void large_claims_cost_nothing(void **state)
+{
+	static const char *const sections[] = {".note.gnu.build-id", ".plt", ".rela.plt",
+					       ".dynsym"};
+	CLEANUP(free_ptr) char *path = path_of("claims");
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(sections); i++) {
+		struct rusage before, after;
+		struct symtab t = {};
+		struct elf_file *f = open_built("p");
+		struct elf_section s;
+		uint64_t size = 3ull << 30, headers_at;
+		int fd;
+
+		assert_true(elf_section_header(f, sections[i], &s));
+		assert_true(run("cp p claims"));
+		fd = open(path, O_RDWR | O_CLOEXEC);
+		assert_int_equal(pread(fd, &headers_at, 8, offsetof(Elf64_Ehdr, e_shoff)), 8);
+		assert_int_equal(pwrite(fd, &size, 8,
+					(off_t)(headers_at + s.index * sizeof(Elf64_Shdr) +
+						offsetof(Elf64_Shdr, sh_size))),
+				 8);
+		assert_int_equal(ftruncate(fd, 1ll << 40), 0);
+		close(fd);
+		elf_close(f);
+
+		assert_int_equal(getrusage(RUSAGE_SELF, &before), 0);
+		f = open_built("claims");
+		assert_int_equal(elf_build_id(f)->size, 20);
+		elf_add_plt_symbols(&t, f);
+		assert_int_equal(getrusage(RUSAGE_SELF, &after), 0);
+		assert_true(after.ru_maxrss - before.ru_maxrss < 1 << 20); /* KiB */
+		symtab_release(&t);
+		elf_close(f);
+	}
+	unlink(path);
+}
+
+/* What one thread has read of a section is not seen by another that only looks at its header. */
+static void headers_have_no_bytes(void **state)
+{
+	struct elf_file *f = open_built("p");
+	struct elf_section s;
+
+	(void)state;
+	assert_true(elf_section(f, ".text", &s));
+	assert_non_null(s.data);
+	assert_true(elf_section_header(f, ".text", &s));
+	assert_null(s.data);
+	elf_close(f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,6 +347,8 @@ int main(void)
 		cmocka_unit_test(symbols_of_debug_files_and_packed_ones),
 		cmocka_unit_test(agrees_with_nm),
 		cmocka_unit_test(refuses),
+		cmocka_unit_test(large_claims_cost_nothing),
+		cmocka_unit_test(headers_have_no_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, build_programs, remove_support_dir);

@@ -13,6 +13,8 @@
 #include "support.h"
 
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -177,12 +179,49 @@ static void without_build_id_the_checksum_decides(void **state)
 			"objcopy --only-keep-debug crc/full crc/.debug/q.debug && "
 			"strip -o crc/bare crc/full && "
 			"objcopy --add-gnu-debuglink=crc/.debug/q.debug crc/bare crc/good && "
-			"cp -r crc bad && printf x >> bad/.debug/q.debug"));
+			"cp -r crc bad && printf x >> bad/.debug/q.debug && "
+			"cp -r crc huge && truncate -s 1T huge/.debug/q.debug"));
 	m = get_with(all, "crc/good", NULL);
 	assert_string_equal(name_at_file(m, "hidden_one"), "hidden_one");
 	m = get_with(all, "bad/good", NULL);
 	assert_string_equal(name_at_file(m, "hidden_one"), "");
+	/* Reading all of it for its checksum would take minutes. */
+	m = get_with(all, "huge/good", NULL);
+	assert_string_equal(name_at_file(m, "hidden_one"), "");
 	modules_free(all);
+}
+
+/* Without a build id a file is known by its number, its generation, and when it was written. */
+static void without_build_id_a_rebuilt_one_is_seen(void **state)
+{
+	CLEANUP(free_ptr) char *path = path_of("nameless");
+	struct module_request r = {.kind = MODULE_ELF, .path = path};
+	struct modules *all[3] = {modules_new(NULL), modules_new(NULL), modules_new(NULL)};
+	int generation, fd;
+	struct stat st;
+
+	(void)state;
+	assert_true(run("cc -g -O1 -Wl,--build-id=none -o nameless p.c"));
+	assert_int_equal(stat(path, &st), 0);
+	modules_set_recording(all[0], 1, 1);
+	modules_set_recording(all[1], ((uint64_t)st.st_mtime + 60) * 1000000000, 1);
+	r.inode = st.st_ino;
+	assert_null(modules_get(all[0], &r)->problem);
+	r.inode = st.st_ino + 1;
+	assert_non_null(strstr(modules_get(all[0], &r)->problem, "rebuilt"));
+	assert_null(modules_get(all[1], &r)->problem); /* it was moved to here */
+
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (!ioctl(fd, FS_IOC_GETVERSION, &generation)) {
+		r.inode = st.st_ino;
+		r.generation = (uint32_t)generation;
+		assert_null(modules_get(all[1], &r)->problem);
+		r.generation++;
+		assert_non_null(strstr(modules_get(all[2], &r)->problem, "rebuilt"));
+	}
+	close(fd);
+	for (size_t i = 0; i < ARRAY_LEN(all); i++)
+		modules_free(all[i]);
 }
 
 static void below_symfs(void **state)
@@ -399,6 +438,7 @@ int main(void)
 		cmocka_unit_test(missing_and_strange_files),
 		cmocka_unit_test(debuglink),
 		cmocka_unit_test(without_build_id_the_checksum_decides),
+		cmocka_unit_test(without_build_id_a_rebuilt_one_is_seen),
 		cmocka_unit_test(below_symfs),
 		cmocka_unit_test(own_cache),
 		cmocka_unit_test(perf_cache),
