@@ -113,7 +113,8 @@ function chooseRows() {
 	}
 }
 
-const labelY = () => row / 2 + 3;
+/* Underscores stay inside low rows. */
+const labelY = () => 8.6 + (row - ROW_READABLE) * .68;
 
 function setLabel(f, x, px) {
 	const fits = Math.floor((px - 6) / characterWidth);

@@ -93,6 +93,12 @@ static void push_children(struct drawing *d, const struct place *parent)
 	}
 }
 
+/* An address in no mapping, or the mark of a stack that was cut. */
+static bool is_unknown(const struct profile_function *f, const char *name)
+{
+	return !strcmp(name, UNKNOWN) || (f->kind == CODE_UNKNOWN && !f->module.n && *name == '[');
+}
+
 static char kind_of(const struct drawing *d, const struct place *at, const struct call_node *node)
 {
 	const struct profile_function *f = function_of(d->view->profile, node->function);
@@ -105,7 +111,7 @@ static char kind_of(const struct drawing *d, const struct place *at, const struc
 		return 'm';
 	if (node->inlined)
 		return 'i';
-	if (!strcmp(view_name(d->view, node), UNKNOWN))
+	if (is_unknown(f, view_name(d->view, node)))
 		return 'g';
 	return f->kind == CODE_KERNEL ? 'k' : f->kind == CODE_JIT ? 'j' : 'u';
 }
@@ -159,7 +165,7 @@ static bool draw(struct drawing *d, const struct place *at)
 
 	f.shade = kind == 'g' ? 0 : svg_shade_of(kind == 'm' ? module : name);
 	d->kinds[(unsigned char)kind] = true;
-	d->kinds['?'] |= kind == 'g' && !strcmp(name, UNKNOWN);
+	d->kinds['?'] |= kind == 'g' && at->row > 1 && d->options->palette == PALETTE_KIND;
 	make_detail(d, at, node, kind);
 	f.detail = buf_str(&d->detail);
 	return svg_frame(&d->svg, &f);
