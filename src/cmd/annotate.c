@@ -4,6 +4,7 @@
 #include "cmd/annotate_build.h"
 #include "cmd/annotate_name.h"
 #include "cmd/command.h"
+#include "cmd/export_file.h"
 #include "cmd/pager.h"
 #include "export/annotate_html.h"
 #include "export/annotate_json.h"
@@ -223,18 +224,31 @@ static void add_json(struct annotate *an, const struct annotation *all)
 	buf_add_char(&an->out, '\n');
 }
 
+/* Into the file that is there, which may be a device or a pipe: it is not replaced. */
+static int write_file(const char *path, struct buf *text, struct err *e)
+{
+	struct export_file file;
+	int r = export_file_begin(&file, path, e);
+
+	if (r < 0)
+		return r;
+	buf_add_mem(&file.out.buf, text->s, text->len);
+	return export_file_end(&file, e);
+}
+
 /* Where it goes to: a page on a terminal would help nobody. */
 static bool deliver(struct annotate *an)
 {
 	const char *path = an->o.output;
+	struct err e = {};
 	int r;
 
 	if (!path && an->o.html && isatty(STDOUT_FILENO))
 		path = "annotate.html";
 	if (path && strcmp(path, "-")) {
-		r = fs_write_atomic(path, buf_str(&an->out), an->out.len);
+		r = write_file(path, &an->out, &e);
 		if (r < 0)
-			command_fail(0, "annotate: cannot write '%s': %s", path, strerror(-r));
+			command_fail(0, "annotate: %s", e.text);
 		else if (!an->o.output)
 			command_fail(0, "annotate: the page is in %s", path);
 		return r >= 0;

@@ -264,8 +264,11 @@ static int run_diff(const struct command *self, int argc, char **argv)
 	r = show(&o, &resolve, &pair, &e);
 	if (r < 0 && r != -EPIPE)
 		command_fail(0, "diff: %s", e.text);
-	for (size_t i = 0; i < pair.loaded; i++)
-		status |= profile_input_end(&pair.inputs[i], "diff");
+	for (size_t i = 0; i < pair.loaded; i++) {
+		CLEANUP(free_ptr) char *of = xasprintf("diff: '%s'", pair.inputs[i].path);
+
+		status |= profile_input_end(&pair.inputs[i], of);
+	}
 	if (r < 0)
 		status = r == -EINVAL ? EXIT_USAGE : EXIT_FAILED;
 out:

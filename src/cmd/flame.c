@@ -208,6 +208,10 @@ static int show(const struct flame_options *o, struct choice *c, struct profile_
 			return err_set(e, EINVAL, "--by %s: folded text says nothing of it", o->by);
 		c->view.group = GROUP_NONE;
 	}
+	/* Nanoseconds and faults have no common measure: a sample is as wide as another. */
+	if (c->view.group == GROUP_EVENT && c->exporter == &export_svg)
+		vec_each(&in->profile.rows, row)
+			row->weight = row->samples;
 	view_build(&view, &in->profile, &c->view);
 	if (!in->report.samples)
 		r = profile_input_nothing(in, e);

@@ -21,7 +21,7 @@ static size_t line_count(const struct buf *text)
 
 void pager_begin(struct pager *p)
 {
-	const char *pager = getenv("PAGER");
+	const char *pager = getenv("PAGER"), *terminal = getenv("TERM");
 	char *argv[] = {(char *)(pager && *pager ? pager : "less"), NULL};
 	posix_spawn_file_actions_t actions;
 	int pipes[2];
@@ -29,10 +29,11 @@ void pager_begin(struct pager *p)
 
 	*p = (struct pager){.fd = STDOUT_FILENO};
 	/* A pager with arguments would need a shell to take it apart; less knows ours by LESS. */
-	if (!isatty(STDOUT_FILENO) || strchr(argv[0], ' ') || !strcmp(argv[0], "cat") ||
-	    pipe2(pipes, O_CLOEXEC))
+	if (!isatty(STDOUT_FILENO) || (terminal && !strcmp(terminal, "dumb")) ||
+	    strchr(argv[0], ' ') || !strcmp(argv[0], "cat") || pipe2(pipes, O_CLOEXEC))
 		return;
-	setenv("LESS", "FRX", 0);
+	/* Names of templates would fill the screen: S lets the lines go on to the right. */
+	setenv("LESS", "FRSX", 0);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, pipes[0], STDIN_FILENO);
 	ok = posix_spawnp(&p->child, argv[0], &actions, NULL, argv, environ) == 0;

@@ -13,9 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MODULES_TOLD 5 /* of those whose names are missing */
-#define PEEK_BYTES   8
-#define HINT_SHARE   0.05 /* of the samples, from which on a remedy is named */
+#define MODULES_TOLD  5 /* of those whose names are missing */
+#define PEEK_BYTES    8
+#define CALLERS_SHARE 0.01 /* of the samples, from which on missing callers are told */
+#define HINT_SHARE    0.05 /* of the samples, from which on a remedy is named */
 
 /* ---- options ---- */
 
@@ -270,6 +271,16 @@ static int load_perfdata(const char *path, const struct resolve_options *o,
 	return r;
 }
 
+/* As perf does: what comes by a pipe, if it is not said where else to read. */
+static const char *default_input(void)
+{
+	struct stat st;
+
+	if (access("perf.data", F_OK) && !fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode))
+		return "-";
+	return "perf.data";
+}
+
 int profile_input_load(const char *path, const struct resolve_options *o, struct profile_input *ret,
 		       struct err *e)
 {
@@ -279,7 +290,7 @@ int profile_input_load(const char *path, const struct resolve_options *o, struct
 
 	*ret = (struct profile_input){.filter = o->filter};
 	if (!path)
-		path = "perf.data";
+		path = default_input();
 	r = open_input(path, &fd, &perfdata, &size, e);
 	if (r < 0)
 		return r;
@@ -369,7 +380,8 @@ static void warn_gaps(const struct profile_input *in, struct buf *b)
 		add_share(b, gaps.unnamed, gaps.samples);
 		buf_addf(b, " %s in code without a name\n", gaps.unnamed == 1 ? "is" : "are");
 	}
-	if (!gaps.unnamed_callers)
+	if ((double)gaps.unnamed_callers < CALLERS_SHARE * (double)gaps.samples ||
+	    !gaps.unnamed_callers)
 		return;
 	add_count(b, gaps.unnamed_callers, "sample", "samples");
 	add_share(b, gaps.unnamed_callers, gaps.samples);

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/clock.h"
 #include "cmd/report.h"
+#include "analyze/gaps.h"
 
 #include <string.h>
 
@@ -159,13 +160,15 @@ void report_show_json(struct report_view *v)
 {
 	const struct resolve_report *r = &v->in.report;
 	struct json j = jw_to(&v->out);
+	struct profile_gaps gaps;
 
+	profile_gaps(&v->in.profile, &gaps);
 	jw_open(&j, '{');
 	jw_kv_str(&j, "input", v->in.path);
 	jw_kv_u64(&j, "lost_samples", r->lost ? r->lost : v->in.profile.lost);
 	jw_kv_u64(&j, "cut_stacks", r->cut_stacks);
-	jw_kv_u64(&j, "unnamed_frames", r->unnamed_frames);
-	jw_kv_u64(&j, "unmapped_frames", r->unmapped_frames);
+	jw_kv_u64(&j, "unnamed_samples", gaps.unnamed);
+	jw_kv_u64(&j, "unnamed_caller_samples", gaps.unnamed_callers);
 	if (v->ro.chains)
 		jw_kv_str(&j, "chain_order", v->caller ? "caller" : "callee");
 	add_modules(v, &j);

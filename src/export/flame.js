@@ -3,20 +3,22 @@
 "use strict";
 const SVG = "http://www.w3.org/2000/svg", HTML = "http://www.w3.org/1999/xhtml";
 const ROW = 18, MARGIN = 10, ROUNDING = 2e-6;
+const ROW_READABLE = 13, ROW_LEAST = 3;
 const HELP = ["click, Enter: zoom into a frame", "arrows: go to callers, callees, neighbours",
 	"Home: the root", "/ : search, a regular expression", "Esc: clear search, then zoom",
-	"r: reset all", "?: this help"];
+	"f: all rows in the window, or high ones", "r: reset all", "?: this help"];
 const root = document.currentScript.closest("svg");
 const up = root.dataset.direction === "up";
 const bar = root.querySelector(".bar");
 const heading = bar.querySelector(".name"), detail = bar.querySelector(".detail");
 const title = heading.textContent, rest = detail.textContent;
-const height = +root.getAttribute("height");
+const drawnHeight = +root.getAttribute("height");
 /* Phones lay a bare SVG out on a page that is wider than they are, and shrink it. */
 const alone = document.documentElement === root;
 const phone = alone && matchMedia("(pointer:coarse)").matches;
 const scale = () => phone && screen.width < innerWidth ? innerWidth / screen.width : 1;
 const widthNow = () => root.clientWidth / scale();
+let height = drawnHeight, row = ROW, fit = false;
 let characterWidth = 6.7, graphs = [], current = null, pattern = null, box = null, help = null;
 
 function make(name, attributes, parent) {
@@ -47,7 +49,12 @@ function readGraph(element) {
 	}
 	/* Not the root: what is only a part of the other graph's whole is drawn as that. */
 	const whole = {x: 0, w: 1, row: -1};
-	const graph = {element, frames, rows, whole, focus: whole};
+	const graph = {element, frames, rows, whole, focus: whole, behind: [],
+		y: +element.getAttribute("y"), count: +element.getAttribute("height") / ROW};
+	/* What moves with its end. */
+	for (let e = element.nextElementSibling; e && e.tagName !== "script"; e = e.nextElementSibling)
+		if (!e.matches("svg.graph,.bar"))
+			graph.behind.push(e);
 	frames.forEach(f => f.graph = graph);
 	element.setAttribute("tabindex", "0");
 	element.setAttribute("role", "application");
@@ -78,9 +85,40 @@ function neighbour(f, step) {
 
 /* ---- drawing ---- */
 
+/* Rows as high as the window allows, as long as they can be read; all of them if that is wanted. */
+function chooseRows() {
+	const rows = graphs.reduce((n, g) => n + g.count, 0);
+	const room = (alone ? innerHeight / scale() : drawnHeight) - (drawnHeight - rows * ROW);
+	const before = row;
+	row = Math.max(fit ? ROW_LEAST : ROW_READABLE, Math.min(ROW, Math.floor(10 * room / rows) / 10));
+	if (!alone)
+		row = ROW;
+	height = drawnHeight - rows * (ROW - row);
+	if (row === before)
+		return;
+	let shrunk = 0;
+	for (const g of graphs) {
+		g.element.setAttribute("y", g.y - shrunk);
+		g.element.setAttribute("height", g.count * row);
+		shrunk += g.count * (ROW - row);
+		for (const e of g.behind)
+			e.setAttribute("transform", `translate(0,${-shrunk})`);
+		for (const f of g.frames) {
+			f.y = (up ? g.count - 1 - f.row : f.row) * row;
+			f.rect.setAttribute("y", f.y);
+			f.rect.setAttribute("height", row > 6 ? row - 1 : row);
+			if (f.label)
+				f.label.setAttribute("y", f.y + labelY());
+		}
+	}
+}
+
+/* Underscores stay inside low rows. */
+const labelY = () => 8.6 + (row - ROW_READABLE) * .68;
+
 function setLabel(f, x, px) {
 	const fits = Math.floor((px - 6) / characterWidth);
-	if (fits < 3) {
+	if (fits < 3 || row < 11) {
 		if (f.label)
 			f.label.setAttribute("display", "none");
 		return;
@@ -88,7 +126,7 @@ function setLabel(f, x, px) {
 	if (!f.label) {
 		f.label = document.createElementNS(SVG, "text");
 		f.label.setAttribute("dx", 3);
-		f.label.setAttribute("y", f.y + 12);
+		f.label.setAttribute("y", f.y + labelY());
 		f.rect.after(f.label);
 	}
 	f.label.removeAttribute("display");
@@ -150,6 +188,7 @@ function drawBar() {
 function draw() {
 	/* As wide as there is room. */
 	root.setAttribute("width", "100%");
+	chooseRows();
 	root.setAttribute("height", height * scale());
 	root.setAttribute("viewBox", `0 0 ${widthNow()} ${height}`);
 	graphs.forEach(drawGraph);
@@ -162,10 +201,13 @@ function show(f) {
 	let text = f ? f.name + "  ·  " + f.about.replace(/\n/g, "  ·  ") : rest;
 	if (pattern && !f)
 		text = matched();
+	else if (pattern)
+		text = matched() + "  ·  " + text;
 	const room = widthNow() - 2 * MARGIN;
 	/* The figures stay when the name is too long. */
 	if (f && text.length * 6.6 > room)
-		text = cut(f.name, room - f.about.length * 6.6 - 40, 6.6) + "  ·  " +
+		text = (pattern ? matched() + "  ·  " : "") +
+			cut(f.name, room - f.about.length * 6.6 - (pattern ? 180 : 40), 6.6) + "  ·  " +
 			f.about.replace(/\n/g, "  ·  ");
 	detail.textContent = cut(text, room, 6.4);
 }
@@ -275,6 +317,13 @@ function reset() {
 	draw();
 }
 
+function toggleFit() {
+	fit = !fit;
+	draw();
+	toRoot();
+	stick();
+}
+
 function toggleHelp() {
 	if (help) {
 		help.remove();
@@ -303,6 +352,14 @@ function addButton(label, text, run) {
 			run();
 		}
 	});
+}
+
+/* Callers stand at the bottom of the first graph: begin there. */
+function toRoot() {
+	const first = graphs[0].element;
+	if (up && alone)
+		scrollTo(0, (graphs.length > 1 ? +first.getAttribute("y") + +first.getAttribute("height") + 8
+			: height) * scale() - innerHeight);
 }
 
 /* The bar stays in sight when a deep graph is scrolled. */
@@ -348,6 +405,8 @@ function onKey(e) {
 		toggleHelp();
 	else if (e.key === "Escape")
 		leave();
+	else if (e.key === "f")
+		toggleFit();
 	else if (e.key === "r")
 		reset();
 	else
@@ -384,11 +443,6 @@ for (const g of graphs) {
 document.addEventListener("keydown", onKey);
 addEventListener("resize", draw);
 addEventListener("scroll", stick);
-/* Callers stand at the bottom of the first graph: begin there. */
-if (up && alone) {
-	const first = graphs[0].element;
-	const end = graphs.length > 1 ? +first.getAttribute("y") + +first.getAttribute("height") + 8 : height;
-	scrollTo(0, end * scale() - innerHeight);
-}
+toRoot();
 stick();
 })();

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#define UNKNOWN "[unknown]"
+
 struct place {
 	uint32_t node;
 	unsigned row;
@@ -91,6 +93,12 @@ static void push_children(struct drawing *d, const struct place *parent)
 	}
 }
 
+/* An address in no mapping, or the mark of a stack that was cut. */
+static bool is_unknown(const struct profile_function *f, const char *name)
+{
+	return !strcmp(name, UNKNOWN) || (f->kind == CODE_UNKNOWN && !f->module.n && *name == '[');
+}
+
 static char kind_of(const struct drawing *d, const struct place *at, const struct call_node *node)
 {
 	const struct profile_function *f = function_of(d->view->profile, node->function);
@@ -103,6 +111,8 @@ static char kind_of(const struct drawing *d, const struct place *at, const struc
 		return 'm';
 	if (node->inlined)
 		return 'i';
+	if (is_unknown(f, view_name(d->view, node)))
+		return 'g';
 	return f->kind == CODE_KERNEL ? 'k' : f->kind == CODE_JIT ? 'j' : 'u';
 }
 
@@ -150,11 +160,12 @@ static bool draw(struct drawing *d, const struct place *at)
 		.width = (double)node->total / d->whole,
 		.row = at->row,
 		.kind = kind,
-		.name = *name ? name : "[unknown]",
+		.name = *name ? name : UNKNOWN,
 	};
 
 	f.shade = kind == 'g' ? 0 : svg_shade_of(kind == 'm' ? module : name);
 	d->kinds[(unsigned char)kind] = true;
+	d->kinds['?'] |= kind == 'g' && at->row > 1 && d->options->palette == PALETTE_KIND;
 	make_detail(d, at, node, kind);
 	f.detail = buf_str(&d->detail);
 	return svg_frame(&d->svg, &f);
@@ -165,11 +176,8 @@ static void finish(struct drawing *d)
 	static const struct {
 		char kind;
 		const char *class, *meaning;
-	} all[] = {{'u', "u3", "user"},
-		   {'k', "k3", "kernel"},
-		   {'i', "i3", "inlined"},
-		   {'j', "j3", "JIT"},
-		   {'m', "m3", "by module"}};
+	} all[] = {{'u', "u3", "user"}, {'k', "k3", "kernel"},    {'i', "i3", "inlined"},
+		   {'j', "j3", "JIT"},  {'m', "m3", "by module"}, {'?', "g0", "unknown"}};
 	const char *legend[2 * ARRAY_LEN(all) + 1] = {};
 	CLEANUP(buf_release) struct buf note = {};
 	size_t n = 0;

@@ -3,6 +3,7 @@ and skips that say why."""
 
 import atexit
 import ctypes
+import hashlib
 import json
 import os
 import pty
@@ -218,8 +219,11 @@ def shared_dir():
 
 
 def compiled(name, source, *flags):
-    path = os.path.join(shared_dir(), name)
+    # Two files may have programs of the same name.
+    digest = hashlib.sha256("\0".join((source, *flags)).encode()).hexdigest()[:12]
+    path = os.path.join(shared_dir(), digest, name)
     if not os.path.exists(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
         compiler = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
         if not compiler:
             raise unittest.SkipTest("needs a C compiler")

@@ -316,6 +316,14 @@ class Text(Annotate):
         with open(self.path("x.txt")) as text:
             self.assertIn("divide in /", text.read())
 
+    def test_output_is_not_replaced(self):
+        """A device or a link stays what it is."""
+        os.symlink(self.path("real.txt"), self.path("link.txt"))
+        self.annotated("-i", loop(), "divide", "-o", self.path("link.txt"))
+        self.assertTrue(os.path.islink(self.path("link.txt")))
+        with open(self.path("real.txt")) as text:
+            self.assertIn("divide in /", text.read())
+
 
 class Missing(Annotate):
     def moved(self):

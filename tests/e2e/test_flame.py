@@ -170,6 +170,14 @@ class Output(Flame):
         with open(path) as text:
             self.assertNotIn("not drawn", text.read())
 
+    def test_events_side_by_side(self):
+        """Periods of two events have no common measure."""
+        path = self.path("by.svg")
+        self.flame("-q", "-i", self.write("in.txt", SCRIPT), "--by", "event", "-o", path)
+        shares = dict(frames_of(path))
+        self.assertAlmostEqual(shares["cycles:u"] + shares["faults"], 100, delta=0.01)
+        self.assertGreater(shares["faults"], 20)
+
     def test_needs_nothing_from_outside(self):
         with open(self.svg(FOLDED)) as text:
             found = set(re.findall(r"https?://[^\"' ]+", text.read()))
@@ -302,6 +310,33 @@ class InBrowser(Flame):
         self.assertEqual(b.run("return document.querySelectorAll('.help').length"), 0)
         b.keys("Tab", "Tab", "Tab", "Tab")
         self.assertIn(b.run("return document.activeElement.getAttribute('class')"), ("graph", "button"))
+
+    def test_match_stays_in_sight(self):
+        b = self.opened()
+        b.keys("/", "^read$", "Enter")
+        self.assertTrue(b.run(DETAIL).startswith("matched: 5.00 %  ·  all  ·  "), b.run(DETAIL))
+
+    def test_height(self):
+        """A deep graph is in the window as long as its names can be read, and by a key in any case."""
+        def deep(rows):
+            return "prog;" + ";".join(f"f{i}" for i in range(rows)) + " 7\n"
+        top_and_bottom = """const r = [...document.querySelectorAll('.graph rect')].map(
+			r => r.getBoundingClientRect()); return [Math.min(...r.map(r => r.top)),
+			Math.max(...r.map(r => r.bottom)), innerHeight]"""
+        b = self.opened(deep(45))
+        top, bottom, window = b.run(top_and_bottom)
+        self.assertGreater(top, 40)
+        self.assertLess(bottom, window)
+        self.assertTrue(b.run("return [...document.querySelectorAll('.graph text')].some("
+                              "t => t.textContent === 'f44' && t.getAttribute('display') !== 'none')"))
+        b.open(self.svg(deep(150)))
+        self.assertLess(b.run(top_and_bottom)[0], 0)
+        b.keys("f")
+        top, bottom, window = b.run(top_and_bottom)
+        self.assertGreater(top, 40)
+        self.assertLess(bottom, window)
+        b.keys("f")
+        self.assertLess(b.run(top_and_bottom)[0], 0)
 
     def test_hover(self):
         b = self.opened()

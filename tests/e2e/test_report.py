@@ -321,8 +321,39 @@ class Options(ReportCase):
         self.assertEqual(result.returncode, 1)
         self.assertIn("says nothing of", result.stderr)
 
+    def test_nothing_left(self):
+        path = self.path("in.txt")
+        with open(path, "w") as text:
+            text.write("prog;main;hot 7\n")
+        for option, value, sentence in (("--symbols", "nosuch", "passes --symbols"),
+                                        ("--dsos", "nosuch", "passes --dsos"),
+                                        ("--percent-limit", "99.5", "nothing has 99.5 %")):
+            result = self.tacho("report", "-i", path, "--no-children", option, value)
+            if option == "--percent-limit":
+                self.assertEqual(result.stderr, "")  # hot has all of it
+            else:
+                self.assertIn(sentence, result.stderr)
+        data = self.record(shape(200000))
+        for command in (("report",), ("flame", "-o", "-"), ("annotate",), ("convert", "--to", "folded", "-o", "-")):
+            result = self.tacho(*command, "-i", data, "--event", "nosuch")
+            self.assertRegex(result.stderr, r"no sample of '.*' passes --event nosuch; its events: ")
+            result = self.tacho(*command, "-i", data, "--time", "1,2")
+            self.assertRegex(result.stderr, r"passes --time 1,2; its times: [\d.]+,[\d.]+\n")
+
+    def test_words_of_perf(self):
+        data = self.record(shape(200000))
+        plain_text = self.tacho("report", "-i", data).stdout
+        self.assertEqual(self.tacho("report", "-f", "-v", "--inline", "--demangle", data, "-i", data).returncode, 2)
+        self.assertEqual(self.tacho("report", data, "-f", "-v", "--inline", "--demangle").stdout, plain_text)
+        self.assertNotIn("--demangle\n", self.tacho("report", "--help").stdout.replace("--no-demangle", ""))
+        for option in "--vmlinux", "--kallsyms", "--symfs":
+            for command in "report", "script":
+                result = self.tacho(command, "-i", data, option, self.path("nosuch"))
+                self.assertEqual(result.returncode, 2)
+                self.assertIn(f"{option}: cannot open", result.stderr)
+
     def test_wrong_usage(self):
-        for options, word in ((["-s", "nmae"], "nmae"), (["-g", "sideways"], "one file"), (["--call-graph=up"], "up"),
+        for options, word in ((["-s", "nmae"], "nmae"), (["-g", "sideways"], "sideways"), (["--call-graph=up"], "up"),
                               (["--percent-limit", "x"], "x"), (["--percentage", "some"], "some"),
                               (["--tui", "--json"], "exclude"), (["--pid", "x"], "x"),
                               (["--time-quantum", "1h"], "1h")):
