@@ -32,6 +32,12 @@ static size_t length_without_parameters(const char *name)
 	return strlen(name);
 }
 
+/* A line of text goes to terminals too: what a program called itself must not steer them. */
+static char printable(char c)
+{
+	return c == '\n' ? ' ' : (unsigned char)c < ' ' || c == 0x7f ? '?' : c;
+}
+
 /* One of the functions that "a->b->c" stands for: a, with b and c inlined. */
 static void add_tidy(struct buf *out, const char *name, bool jit)
 {
@@ -46,7 +52,7 @@ static void add_tidy(struct buf *out, const char *name, bool jit)
 		if (name[i] == ';')
 			buf_add_char(out, ':');
 		else if (name[i] != '"' && name[i] != '\'')
-			buf_add_char(out, name[i] == '\n' ? ' ' : name[i]);
+			buf_add_char(out, printable(name[i]));
 }
 
 void add_folded_name(struct buf *out, const char *name, bool jit)

@@ -136,6 +136,8 @@ static void draw_line(struct tui *t, size_t number, size_t row)
 		draw_entry(t, line, row, selected);
 }
 
+#define STATUS_COLUMNS 94 /* of the keys, and of the place beside them */
+
 static void draw_status(const struct tui *t)
 {
 	size_t row = screen_height() - 1;
@@ -144,8 +146,10 @@ static void draw_status(const struct tui *t)
 		screen_put(row, 0, SCREEN_YELLOW, buf_str(&t->status));
 	else
 		screen_put(row, 0, SCREEN_DIM,
-			   "Enter: chains  d: library  t: thread  /: find  s: sort  h: all keys  "
-			   "q: quit");
+			   screen_width() < STATUS_COLUMNS
+				   ? "h: keys  q: quit"
+				   : "Enter: chains  d: library  t: thread  "
+				     "/: find  s: sort  h: all keys  q: quit");
 	if (t->lines.len)
 		screen_putf(row, screen_width() > 16 ? screen_width() - 16 : 0, SCREEN_DIM,
 			    "%7zu/%zu", t->cursor + 1, t->lines.len);

@@ -206,7 +206,8 @@ class Recorded(Flame):
     def test_shape(self):
         path = self.recorded()
         self.flame("-q", "-i", path, "-o", self.path("out.svg"))
-        shares = dict(frames_of(self.path("out.svg")))
+        # A sample in the first instruction of a function misses a caller: such a frame stands beside the large one.
+        shares = dict(sorted(frames_of(self.path("out.svg")), key=lambda frame: frame[1]))
         whole = shares["work"]
         self.assertGreater(whole, 80)
         self.assertAlmostEqual(shares["hot"] / whole, 0.7, delta=0.06)
