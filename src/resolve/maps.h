@@ -37,26 +37,7 @@ void maps_release(struct maps *m);
 /* The set @root with [start, end) → @mapping over it. */
 uint32_t maps_add(struct maps *m, uint32_t root, uint64_t start, uint64_t end, uint32_t mapping);
 
-/* False: nothing there. */
-static inline bool maps_find(const struct maps *m, uint32_t root, uint64_t address,
-			     uint32_t *ret_mapping)
-{
-	while (root) {
-		const struct map_node *n = &m->nodes.items[root];
-
-		if (address < n->start) {
-			root = n->left;
-		} else if (address < n->end) {
-			*ret_mapping = n->mapping;
-			return true;
-		} else {
-			root = n->right;
-		}
-	}
-	return false;
-}
-
-/* The same, and how far to both sides the answer holds: start ≤ address < end. */
+/* False: nothing there. Also how far to both sides the answer holds: start ≤ address < end. */
 static inline bool maps_find_range(const struct maps *m, uint32_t root, uint64_t address,
 				   uint64_t *ret_start, uint64_t *ret_end, uint32_t *ret_mapping)
 {
@@ -79,6 +60,14 @@ static inline bool maps_find_range(const struct maps *m, uint32_t root, uint64_t
 		}
 	}
 	return false;
+}
+
+static inline bool maps_find(const struct maps *m, uint32_t root, uint64_t address,
+			     uint32_t *ret_mapping)
+{
+	uint64_t start, end;
+
+	return maps_find_range(m, root, address, &start, &end, ret_mapping);
 }
 
 #endif

@@ -7,207 +7,6 @@
 
 #define MAX_STACK_DEFAULT 127
 #define FIRST_SLOTS       1024
-#define OWN_THREAD        (1u << 31)
-
-struct module *resolver_module(struct resolver *r, uint32_t image)
-{
-	const struct image *i = &r->shared->history->images.items[image];
-
-	while (r->modules.len <= image)
-		vec_push(&r->modules, NULL);
-	if (!r->modules.items[image]) {
-		struct module_request request = i->request;
-
-		if (!request.build_id.size)
-			image_find_build_id(r->shared->facts, &request);
-		if (r->shared->facts->has_clock)
-			modules_set_recording(r->shared->modules, r->shared->facts->wall_ns,
-					      r->shared->facts->clock_ns);
-		r->modules.items[image] = modules_get(r->shared->modules, &request);
-	}
-	return r->modules.items[image];
-}
-
-/* ---- places ---- */
-
-/* Kernel code that no record tells of belongs to the kernel proper. */
-static void find_place(const struct history *h, uint32_t root, uint64_t address,
-		       struct known_place *ret)
-{
-	uint64_t end;
-	uint32_t n;
-
-	ret->root = root;
-	ret->mask = UINT64_MAX;
-	if (maps_find_range(&h->maps, root & ~KERNEL_ROOT, address, &ret->start, &end, &n)) {
-		ret->image = h->mappings.items[n].image;
-		ret->delta = mapping_offset(&h->mappings.items[n], 0);
-	} else {
-		ret->image = root & KERNEL_ROOT ? h->kernel_image : 0;
-		ret->delta = 0;
-		/* Stacks of code without frame pointers are full of addresses that lead nowhere,
-		 * hardly two of them the same: they are taken for one. */
-		if (!ret->image)
-			ret->mask = 0;
-	}
-	ret->size = end - ret->start;
-}
-
-/* Few mappings are looked at again and again. */
-static inline void set_place(struct resolver *r, struct chain_step *step, uint32_t root)
-{
-	uint64_t address = step->ip - step->back;
-	struct known_place *p =
-		&r->places[(address >> 20 ^ address >> 12 ^ root * 0x9e3779b1u >> 20) %
-			   KNOWN_PLACES];
-
-	if (p->root != root || address - p->start >= p->size)
-		find_place(r->shared->history, root, address, p);
-	step->image = p->image;
-	step->offset = (address + p->delta) & p->mask;
-}
-
-struct chain_step resolver_step(struct resolver *r, uint64_t address, uint32_t root)
-{
-	struct chain_step step = {.ip = address};
-
-	set_place(r, &step, root);
-	return step;
-}
-
-/* ---- frames ---- */
-
-static frame_id mark_frame(struct resolver *r, enum unwind_end end)
-{
-	const char *text = unwind_end_text(end);
-
-	if (!text)
-		return (frame_id){};
-	return profile_frame_named(r->profile, text, strlen(text), CODE_UNKNOWN);
-}
-
-static frame_id other_frame(struct resolver *r)
-{
-	static const char name[] = "[other]";
-
-	if (!r->other.n)
-		r->other = profile_frame_named(r->profile, name, sizeof(name) - 1, CODE_UNKNOWN);
-	return r->other;
-}
-
-/*
- * The code that a signal handler returns to is never called: its first instruction is the return
- * address. One less, which is right for callers, would be another function, or none.
- */
-static bool returns_from_signal(const char *name)
-{
-	return !strcmp(name, "__restore_rt") || !strcmp(name, "__restore") ||
-	       !strcmp(name, "__kernel_rt_sigreturn");
-}
-
-const struct symbol *resolver_symbol(struct module *m, uint64_t address, const char **ret_name)
-{
-	const struct symbol *s = module_symbol(m, address, ret_name);
-	const struct symbol *next;
-	const char *next_name;
-
-	if (s && s->end > address + 1)
-		return s;
-	next = module_symbol(m, address + 1, &next_name);
-	if (!next || next->start != address + 1 || !returns_from_signal(next_name))
-		return s;
-	*ret_name = next_name;
-	return next;
-}
-
-/* The address that stands for all that are not to be told apart from this one. */
-static uint64_t coarse_address(struct resolver *r, struct module *m, uint64_t address)
-{
-	const struct resolve_options *o = r->shared->options;
-	const struct symbol *s;
-	const char *name;
-
-	if (o->precision == RESOLVE_ADDRESSES || o->lines || (!o->no_inlines && module_dwarf(m)))
-		return address;
-	/* Finer than needed does no harm, waiting would. */
-	if (module_is_being_read(m))
-		return address;
-	s = resolver_symbol(m, address, &name);
-	if (s)
-		return s->start;
-	if (o->precision == RESOLVE_FUNCTIONS)
-		return address;
-	r->report.unnamed_frames++;
-	return NAMELESS_ADDRESS;
-}
-
-static frame_id find_frame(struct resolver *r, const struct chain_step *step)
-{
-	const struct resolve_options *o = r->shared->options;
-	uint64_t address = step->offset;
-
-	if (step->image == IMAGE_MARK)
-		return mark_frame(r, (enum unwind_end)step->offset);
-	if (!step->image) {
-		if (o->want_place)
-			return other_frame(r);
-		r->report.unmapped_frames++;
-		return profile_frame(r->profile, r->shared->nowhere, 0);
-	}
-	if (!o->no_names) {
-		struct module *m = resolver_module(r, step->image);
-
-		address = module_address(m, address, step->ip - step->back);
-		if (o->want_place && !o->want_place(o->want_ctx, m, address))
-			return other_frame(r);
-		address = coarse_address(r, m, address);
-	}
-	return profile_frame(r->profile, r->shared->history->images.items[step->image].module,
-			     address);
-}
-
-static size_t frame_slot(const struct known_frames *k, uint64_t offset, uint32_t image)
-{
-	size_t at = hash_mix(offset ^ k->seed, image) & k->mask;
-
-	while (k->slots[at].frame.n &&
-	       (k->slots[at].offset != offset || k->slots[at].image != image))
-		at = (at + 1) & k->mask;
-	return at;
-}
-
-static void grow_frames(struct known_frames *k)
-{
-	struct known_frames larger = {.count = k->count, .seed = k->seed};
-	size_t room = k->slots ? k->mask + 1 : 0;
-
-	larger.mask = (room ? room * 2 : FIRST_SLOTS) - 1;
-	larger.slots = table_alloc(larger.mask + 1, sizeof(*larger.slots));
-	for (size_t i = 0; i < room; i++)
-		if (k->slots[i].frame.n)
-			larger.slots[frame_slot(&larger, k->slots[i].offset, k->slots[i].image)] =
-				k->slots[i];
-	table_free(k->slots, room, sizeof(*k->slots));
-	*k = larger;
-}
-
-frame_id resolver_frame(struct resolver *r, const struct chain_step *step)
-{
-	struct known_frames *k = &r->frames;
-	size_t at;
-
-	/* Asking again is cheaper than a table of places that nobody wants. */
-	if (r->shared->options->want_place)
-		return find_frame(r, step);
-	if (!k->slots || k->count * 3 > k->mask * 2)
-		grow_frames(k);
-	at = frame_slot(k, step->offset, step->image);
-	if (!k->slots[at].frame.n) {
-		k->slots[at] = (struct known_frame){step->offset, step->image, find_frame(r, step)};
-		k->count += k->slots[at].frame.n != 0;
-	}
-	return k->slots[at].frame;
-}
 
 /* ---- chains ---- */
 
@@ -266,7 +65,7 @@ static bool recorded_chain(struct resolver *r, const uint64_t *chain, uint64_t l
 		if (ip < marks) {
 			to->ip = ip;
 			to->back = ip ? back : 0;
-			set_place(r, to++, root);
+			resolver_set_place(r, to++, root);
 			back = !(calls && root == roots->user);
 			continue;
 		}
@@ -409,17 +208,6 @@ static size_t steps_in_common(const chain_steps *x, const chain_steps *y)
 	return common;
 }
 
-/* The table of frames is larger than the caches: what will be needed is on its way meanwhile. */
-static void fetch_frames(const struct known_frames *k, const chain_steps *steps, size_t count)
-{
-	for (size_t i = 0; k->slots && i < count; i++) {
-		const struct chain_step *step = &steps->items[i];
-
-		__builtin_prefetch(
-			&k->slots[hash_mix(step->offset ^ k->seed, step->image) & k->mask]);
-	}
-}
-
 /* @steps become the last new chain; what they are afterwards is of no importance. */
 static stack_id stack_of_steps(struct resolver *r, chain_steps *steps)
 {
@@ -428,7 +216,7 @@ static stack_id stack_of_steps(struct resolver *r, chain_steps *steps)
 	chain_steps done = *steps;
 
 	vec_reserve(&r->last_stacks, len);
-	fetch_frames(&r->frames, steps, len - common);
+	resolver_fetch_frames(r, steps, len - common);
 	if (common)
 		memmove(r->last_stacks.items + len - common, r->last_stacks.items + last - common,
 			common * sizeof(stack_id));
@@ -523,6 +311,12 @@ static void deliver_counts(struct resolver *r)
 		known->samples = 0;
 		known->weight = 0;
 	}
+}
+
+void resolver_count_all(struct resolver *r)
+{
+	count_pending(r);
+	deliver_counts(r);
 }
 
 /* ---- samples ---- */
@@ -653,86 +447,6 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 	if (time_ns > r->last_ns)
 		r->last_ns = time_ns;
 	count_sample(r, &keys, weight);
-}
-
-/* ---- several workers ---- */
-
-static frame_id *merge_frames(struct profile *to, const struct profile *from)
-{
-	frame_id *map = xcalloc(from->frames.len, sizeof(*map));
-
-	for (size_t i = 1; i < from->frames.len; i++) {
-		const struct profile_frame *f = &from->frames.items[i];
-		const struct profile_function *named;
-		const char *text;
-
-		if (!f->names) {
-			map[i] = profile_frame(to, f->module, f->address);
-			continue;
-		}
-		named = function_of(from, from->names.items[f->names].function);
-		text = profile_text(from, named->name);
-		map[i] = profile_frame_named(to, text, strlen(text), named->kind);
-	}
-	return map;
-}
-
-static stack_id *merge_stacks(struct profile *to, const struct profile *from,
-			      const frame_id *frames)
-{
-	stack_id *map = xcalloc(from->stacks.len, sizeof(*map));
-
-	for (size_t i = 1; i < from->stacks.len; i++) {
-		const struct profile_stack *s = &from->stacks.items[i];
-
-		map[i] = profile_stack(to, map[s->parent.n], frames[s->frame.n]);
-	}
-	return map;
-}
-
-static thread_id merge_thread(struct profile *to, const struct profile *from, thread_id thread)
-{
-	const struct profile_thread *t;
-
-	if (!(thread.n & OWN_THREAD))
-		return thread;
-	t = &from->threads.items[thread.n & ~OWN_THREAD];
-	return profile_thread(to, t->pid, t->tid, profile_string(to, profile_text(from, t->comm)));
-}
-
-static void merge_rows(struct profile *to, const struct profile *from)
-{
-	CLEANUP(free_ptr) frame_id *frames = merge_frames(to, from);
-	CLEANUP(free_ptr) stack_id *stacks = merge_stacks(to, from, frames);
-
-	vec_each(&from->rows, row) {
-		struct profile_row moved = *row;
-
-		moved.stack = stacks[row->stack.n];
-		moved.thread = merge_thread(to, from, row->thread);
-		profile_add(to, &moved);
-	}
-	to->refused += from->refused;
-}
-
-void resolver_deliver(struct resolver *from, struct profile *to)
-{
-	count_pending(from);
-	deliver_counts(from);
-	if (from->profile != to)
-		merge_rows(to, from->profile);
-	else
-		vec_each(&to->rows, row)
-			row->thread.n &= ~OWN_THREAD;
-	for (size_t i = 0; i < from->events.len && i < to->events.len; i++) {
-		to->events.items[i].samples += from->events.items[i].samples;
-		to->events.items[i].weight += from->events.items[i].weight;
-	}
-	from->events.len = 0;
-	if (from->first_ns && (!to->first_ns || from->first_ns < to->first_ns))
-		to->first_ns = from->first_ns;
-	if (from->last_ns > to->last_ns)
-		to->last_ns = from->last_ns;
 }
 
 /* ---- the whole ---- */

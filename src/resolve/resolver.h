@@ -129,6 +129,8 @@ void resolver_chain(struct resolver *r, const struct record *sample,
 void resolver_leaf(struct resolver *r, const struct record *sample,
 		   const struct stream_event *event, uint64_t time_ns);
 frame_id resolver_frame(struct resolver *r, const struct chain_step *step);
+/* Has what the frames of the first steps are found by brought into the caches. */
+void resolver_fetch_frames(const struct resolver *r, const chain_steps *steps, size_t count);
 /* A step of its own for an address, looked up in the maps @root. */
 struct chain_step resolver_step(struct resolver *r, uint64_t address, uint32_t root);
 
@@ -145,5 +147,30 @@ const struct symbol *resolver_symbol(struct module *m, uint64_t address, const c
 
 /* The module of an image, opened if need be. */
 struct module *resolver_module(struct resolver *r, uint32_t image);
+
+/* ---- shared by the parts ---- */
+
+/* A thread that only this worker's profile knows: merging gives it another number. */
+#define OWN_THREAD (1u << 31)
+
+/* The counts of all rows into the worker's profile. */
+void resolver_count_all(struct resolver *r);
+
+void resolver_find_place(const struct history *h, uint32_t root, uint64_t address,
+			 struct known_place *ret);
+
+/* Few mappings are looked at again and again. */
+static inline void resolver_set_place(struct resolver *r, struct chain_step *step, uint32_t root)
+{
+	uint64_t address = step->ip - step->back;
+	struct known_place *p =
+		&r->places[(address >> 20 ^ address >> 12 ^ root * 0x9e3779b1u >> 20) %
+			   KNOWN_PLACES];
+
+	if (p->root != root || address - p->start >= p->size)
+		resolver_find_place(r->shared->history, root, address, p);
+	step->image = p->image;
+	step->offset = (address + p->delta) & p->mask;
+}
 
 #endif

@@ -21,6 +21,6 @@ for calls in fp dwarf; do
 	whole=$(awk '/;main;work;work;work;work;(seventy|thirty);turns / { n += $NF } END { print n + 0 }' folded)
 	samples=$(awk '{ n += $NF } END { print n + 0 }' folded)
 	near "$calls: stacks from main to the leaf" "$whole" "$samples" 2
-	tacho report -q -i rec.data --stdio -g none --no-children -s sym >report || fail "report: status $?"
-	grep -q 'turns' report || fail "report does not name the hottest function: $(cat report)"
+	tacho report -q -i rec.data --stdio -g none --no-children -s sym >listing || fail "report: status $?"
+	grep -q 'turns' listing || fail "report does not name the hottest function: $(cat listing)"
 done

@@ -1,0 +1,206 @@
+/* From an address to what is mapped there, and to the frame of a profile. */
+#include "resolve/image.h"
+#include "resolve/resolver.h"
+
+#include <string.h>
+
+#define FIRST_SLOTS 1024
+
+struct module *resolver_module(struct resolver *r, uint32_t image)
+{
+	const struct image *i = &r->shared->history->images.items[image];
+
+	while (r->modules.len <= image)
+		vec_push(&r->modules, NULL);
+	if (!r->modules.items[image]) {
+		struct module_request request = i->request;
+
+		if (!request.build_id.size)
+			image_find_build_id(r->shared->facts, &request);
+		if (r->shared->facts->has_clock)
+			modules_set_recording(r->shared->modules, r->shared->facts->wall_ns,
+					      r->shared->facts->clock_ns);
+		r->modules.items[image] = modules_get(r->shared->modules, &request);
+	}
+	return r->modules.items[image];
+}
+
+/* ---- places ---- */
+
+/* Kernel code that no record tells of belongs to the kernel proper. */
+void resolver_find_place(const struct history *h, uint32_t root, uint64_t address,
+			 struct known_place *ret)
+{
+	uint64_t end;
+	uint32_t n;
+
+	ret->root = root;
+	ret->mask = UINT64_MAX;
+	if (maps_find_range(&h->maps, root & ~KERNEL_ROOT, address, &ret->start, &end, &n)) {
+		ret->image = h->mappings.items[n].image;
+		ret->delta = mapping_offset(&h->mappings.items[n], 0);
+	} else {
+		ret->image = root & KERNEL_ROOT ? h->kernel_image : 0;
+		ret->delta = 0;
+		/* Stacks of code without frame pointers are full of addresses that lead nowhere,
+		 * hardly two of them the same: they are taken for one. */
+		if (!ret->image)
+			ret->mask = 0;
+	}
+	ret->size = end - ret->start;
+}
+
+struct chain_step resolver_step(struct resolver *r, uint64_t address, uint32_t root)
+{
+	struct chain_step step = {.ip = address};
+
+	resolver_set_place(r, &step, root);
+	return step;
+}
+
+/* ---- frames ---- */
+
+static frame_id mark_frame(struct resolver *r, enum unwind_end end)
+{
+	const char *text = unwind_end_text(end);
+
+	if (!text)
+		return (frame_id){};
+	return profile_frame_named(r->profile, text, strlen(text), CODE_UNKNOWN);
+}
+
+static frame_id other_frame(struct resolver *r)
+{
+	static const char name[] = "[other]";
+
+	if (!r->other.n)
+		r->other = profile_frame_named(r->profile, name, sizeof(name) - 1, CODE_UNKNOWN);
+	return r->other;
+}
+
+/*
+ * The code that a signal handler returns to is never called: its first instruction is the return
+ * address. One less, which is right for callers, would be another function, or none.
+ */
+static bool returns_from_signal(const char *name)
+{
+	return !strcmp(name, "__restore_rt") || !strcmp(name, "__restore") ||
+	       !strcmp(name, "__kernel_rt_sigreturn");
+}
+
+const struct symbol *resolver_symbol(struct module *m, uint64_t address, const char **ret_name)
+{
+	const struct symbol *s = module_symbol(m, address, ret_name);
+	const struct symbol *next;
+	const char *next_name;
+
+	if (s && s->end > address + 1)
+		return s;
+	next = module_symbol(m, address + 1, &next_name);
+	if (!next || next->start != address + 1 || !returns_from_signal(next_name))
+		return s;
+	*ret_name = next_name;
+	return next;
+}
+
+/* The address that stands for all that are not to be told apart from this one. */
+static uint64_t coarse_address(struct resolver *r, struct module *m, uint64_t address)
+{
+	const struct resolve_options *o = r->shared->options;
+	const struct symbol *s;
+	const char *name;
+
+	if (o->precision == RESOLVE_ADDRESSES || o->lines || (!o->no_inlines && module_dwarf(m)))
+		return address;
+	/* Finer than needed does no harm, waiting would. */
+	if (module_is_being_read(m))
+		return address;
+	s = resolver_symbol(m, address, &name);
+	if (s)
+		return s->start;
+	if (o->precision == RESOLVE_FUNCTIONS)
+		return address;
+	r->report.unnamed_frames++;
+	return NAMELESS_ADDRESS;
+}
+
+static frame_id find_frame(struct resolver *r, const struct chain_step *step)
+{
+	const struct resolve_options *o = r->shared->options;
+	uint64_t address = step->offset;
+
+	if (step->image == IMAGE_MARK)
+		return mark_frame(r, (enum unwind_end)step->offset);
+	if (!step->image) {
+		if (o->want_place)
+			return other_frame(r);
+		r->report.unmapped_frames++;
+		return profile_frame(r->profile, r->shared->nowhere, 0);
+	}
+	if (!o->no_names) {
+		struct module *m = resolver_module(r, step->image);
+
+		address = module_address(m, address, step->ip - step->back);
+		if (o->want_place && !o->want_place(o->want_ctx, m, address))
+			return other_frame(r);
+		address = coarse_address(r, m, address);
+	}
+	return profile_frame(r->profile, r->shared->history->images.items[step->image].module,
+			     address);
+}
+
+static size_t frame_slot(const struct known_frames *k, uint64_t offset, uint32_t image)
+{
+	size_t at = hash_mix(offset ^ k->seed, image) & k->mask;
+
+	while (k->slots[at].frame.n &&
+	       (k->slots[at].offset != offset || k->slots[at].image != image))
+		at = (at + 1) & k->mask;
+	return at;
+}
+
+static void grow_frames(struct known_frames *k)
+{
+	struct known_frames larger = {.count = k->count, .seed = k->seed};
+	size_t room = k->slots ? k->mask + 1 : 0;
+
+	larger.mask = (room ? room * 2 : FIRST_SLOTS) - 1;
+	larger.slots = table_alloc(larger.mask + 1, sizeof(*larger.slots));
+	for (size_t i = 0; i < room; i++)
+		if (k->slots[i].frame.n)
+			larger.slots[frame_slot(&larger, k->slots[i].offset, k->slots[i].image)] =
+				k->slots[i];
+	table_free(k->slots, room, sizeof(*k->slots));
+	*k = larger;
+}
+
+frame_id resolver_frame(struct resolver *r, const struct chain_step *step)
+{
+	struct known_frames *k = &r->frames;
+	size_t at;
+
+	/* Asking again is cheaper than a table of places that nobody wants. */
+	if (r->shared->options->want_place)
+		return find_frame(r, step);
+	if (!k->slots || k->count * 3 > k->mask * 2)
+		grow_frames(k);
+	at = frame_slot(k, step->offset, step->image);
+	if (!k->slots[at].frame.n) {
+		k->slots[at] = (struct known_frame){step->offset, step->image, find_frame(r, step)};
+		k->count += k->slots[at].frame.n != 0;
+	}
+	return k->slots[at].frame;
+}
+
+/* The table of frames is larger than the caches: what will be needed is on its way meanwhile. */
+void resolver_fetch_frames(const struct resolver *r, const chain_steps *steps, size_t count)
+{
+	const struct known_frames *k = &r->frames;
+
+	for (size_t i = 0; k->slots && i < count; i++) {
+		const struct chain_step *step = &steps->items[i];
+
+		__builtin_prefetch(
+			&k->slots[hash_mix(step->offset ^ k->seed, step->image) & k->mask]);
+	}
+}
