@@ -309,8 +309,12 @@ class InBrowser(Flame):
         self.assertEqual(b.run("return document.querySelectorAll('.help').length"), 1)
         b.keys("Escape")
         self.assertEqual(b.run("return document.querySelectorAll('.help').length"), 0)
-        b.keys("Tab", "Tab", "Tab", "Tab")
-        self.assertIn(b.run("return document.activeElement.getAttribute('class')"), ("graph", "button"))
+        # Where Tab goes behind the last one is the browser's to decide.
+        reached = set()
+        for _ in range(4):
+            b.keys("Tab")
+            reached.add(b.run("return document.activeElement && document.activeElement.getAttribute('class')"))
+        self.assertIn("button", reached)
 
     def test_match_stays_in_sight(self):
         b = self.opened()

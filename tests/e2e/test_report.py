@@ -176,6 +176,9 @@ class BesidePerf(ReportCase):
                 text = subprocess.run([*argv, "--no-inline", "-i", path, "--percent-limit", "3", *options],
                                       env=environment(self.home), text=True, stdout=subprocess.PIPE,
                                       stderr=subprocess.DEVNULL, check=True).stdout
+                # Without the C library's debug file some callers have no name: perf shows their address
+                # in memory, we their place in the library.
+                text = re.sub(r"(?<![\w.])(?:[\w.][\w.-]*\+)?0x[0-9a-f]{4,}", "NAMELESS", text)
                 # Columns are as wide as what is shown; perf looks at what is not, too.
                 drawn.append(self.blocks([re.sub(r"(?<=\S) +", " ", line) if re.match(r" +\d", line) else line.rstrip()
                               for line in text.splitlines() if line.strip() and not line.startswith("#")]))
