@@ -266,7 +266,7 @@ class Options(ReportCase):
         part = self.json(self.recording, "--time", "10%-30%")["sections"][0]["samples"]
         self.assertLess(part, whole / 2)
         self.assertGreater(part, 0)
-        steps = self.entries(self.recording, "-s", "time", "--time-quantum", "50ms", "-g", "none")
+        steps = self.entries(self.recording, "-s", "time", "--time-quantum", "10ms", "-g", "none")
         self.assertGreater(len(steps), 2)
         self.assertEqual(sum(e["self_samples"] for e in steps), whole)
 
