@@ -4,6 +4,10 @@
  *
  * To add one: write src/cmd/NAME.c with `const struct command cmd_NAME = {…}`, declare it below,
  * add it to commands[] in main.c and to meson.build.
+ *
+ * There are two programs. `tacho` starts in a millisecond because it links little; commands that
+ * need the server's libraries (HTTP, SQL, HDF5) are described here too, so that help and completion
+ * know them, but are carried out by `tacho-server` beside it: their run() is command_exec_server().
  */
 #ifndef TACHO_CMD_COMMAND_H
 #define TACHO_CMD_COMMAND_H
@@ -20,6 +24,7 @@ struct command {
 	const char *exit_status; /* NULL: the usual one (0 done, 1 failed, 2 wrong usage) */
 	const struct option_def *options;
 	const char *words; /* first words that it takes, for completion: "load remove" */
+	bool hidden;       /* not for people: neither help nor completion shows it */
 	int (*run)(const struct command *self, int argc, char **argv);
 };
 
@@ -35,7 +40,7 @@ enum {
 
 extern const struct command cmd_annotate, cmd_completion, cmd_convert, cmd_diff, cmd_doctor,
 	cmd_events, cmd_flame, cmd_help, cmd_info, cmd_list, cmd_record, cmd_report, cmd_script,
-	cmd_stat, cmd_top;
+	cmd_serve, cmd_stat, cmd_top;
 extern const struct command *const commands[]; /* ended by NULL */
 
 /* Prints "tacho: sentence" on stderr and returns @status. */
@@ -50,6 +55,10 @@ int command_options(const struct command *self, void *values, int argc, char **a
 
 /* Writes all of @b to @fd and empties it; false once the reader has gone or the disk is full. */
 bool command_flush(struct buf *b, int fd);
+
+/* exec_server.c in tacho: becomes `tacho-server NAME …`. server_main.c in tacho-server: calls the
+ * function of that name. */
+int command_exec_server(const struct command *self, int argc, char **argv);
 
 /* help.c */
 void help_of_command(const struct command *c, struct buf *out);

@@ -254,6 +254,12 @@ void profile_add(struct profile *p, const struct profile_row *row)
 	p->rows.items[n - 1].weight += row->weight;
 }
 
+uint32_t profile_counter(struct profile *p, const struct profile_counter *counter)
+{
+	vec_push(&p->counters, *counter);
+	return (uint32_t)p->counters.len - 1;
+}
+
 /* ---- the whole ---- */
 
 void profile_init(struct profile *p)
@@ -267,6 +273,7 @@ void profile_init(struct profile *p)
 	vec_push(&p->names, (struct frame_name){});
 	vec_push(&p->stacks, (struct profile_stack){});
 	vec_push(&p->threads, (struct profile_thread){});
+	vec_push(&p->counters, (struct profile_counter){});
 }
 
 void profile_release(struct profile *p)
@@ -281,6 +288,7 @@ void profile_release(struct profile *p)
 	vec_release(&p->stacks);
 	vec_release(&p->threads);
 	vec_release(&p->events);
+	vec_release(&p->counters);
 	vec_release(&p->rows);
 	slots_release(&p->module_slots);
 	slots_release(&p->function_slots);

@@ -118,6 +118,18 @@ struct profile_event {
 };
 
 /*
+ * A counter that was read at intervals; its values are in chunks (profile/chunk.h). Number 0 is
+ * "none", as in the other tables.
+ */
+struct profile_counter {
+	string_id name;   /* of the event, as it was asked for */
+	string_id unit;   /* or none: plain numbers */
+	double scale;     /* a value times this is in `unit`; 1 if it is a plain number */
+	int32_t cpu;      /* -1: all that were counted */
+	thread_id thread; /* none: all */
+};
+
+/*
  * Samples that have all of this in common. cpu and bucket are 0 unless asked for: how many of a
  * kind there are decides how much memory a profile takes.
  */
@@ -154,6 +166,7 @@ struct profile {
 	VEC(struct profile_stack) stacks;
 	VEC(struct profile_thread) threads;
 	VEC(struct profile_event) events;
+	VEC(struct profile_counter) counters;
 	VEC(struct profile_row) rows;
 	struct slots module_slots, function_slots, frame_slots, thread_slots, row_slots;
 	struct stack_slots stack_slots;
@@ -182,6 +195,8 @@ void profile_name_frame(struct profile *p, frame_id frame, const struct frame_na
 stack_id profile_stack(struct profile *p, stack_id parent, frame_id frame);
 thread_id profile_thread(struct profile *p, uint32_t pid, uint32_t tid, string_id comm);
 event_id profile_event(struct profile *p, const char *name);
+/* Adds it; the caller knows that it is new. Gives its number. */
+uint32_t profile_counter(struct profile *p, const struct profile_counter *counter);
 /* The number + 1 of the row with the same keys, made if it is new; 0: there is no room. */
 uint32_t profile_row(struct profile *p, const struct profile_row *keys);
 /* Adds to the row with the same keys, or makes it. */

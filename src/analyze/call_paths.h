@@ -1,0 +1,41 @@
+/*
+ * Stacks as they are shown: a tree of functions by their names, inlined ones as nodes of their own,
+ * shared by all samples of a run. Each stack of a profile leads to one node; both only grow, so a live
+ * graph is the nodes that are new and what each has gained. Flame graphs of any selection add weights
+ * to the nodes of its stacks and sum upwards, children after parents.
+ *
+ * Node 0 is the root. It reads the profile, whose frames must have their names. One thread adds; any
+ * number may read meanwhile what is not being added.
+ */
+#ifndef TACHO_ANALYZE_CALL_PATHS_H
+#define TACHO_ANALYZE_CALL_PATHS_H
+
+#include "profile/profile.h"
+
+struct call_path {
+	uint32_t parent;
+	uint32_t name; /* in names; 0: the root */
+	bool inlined;
+};
+
+/* A function as it is shown: functions of the same label, kind and module name are one. */
+struct path_name {
+	string_id label;
+	string_id module; /* the last part of its path */
+	enum code_kind kind;
+};
+
+struct call_paths {
+	VEC(struct call_path) nodes; /* a parent before its children */
+	VEC(struct path_name) names; /* number 0: none */
+	VEC(uint32_t) of_stack;      /* by stack: node + 1; 0: not asked for yet */
+	struct slots node_slots, name_slots;
+	VEC(uint32_t) of_function; /* by function: name; 0: not asked for yet */
+};
+
+void call_paths_init(struct call_paths *c);
+void call_paths_release(struct call_paths *c);
+/* The node of a stack, made if need be. A number that the profile does not have is the root. */
+uint32_t call_path_of(struct call_paths *c, const struct profile *p, uint32_t stack);
+
+#endif

@@ -1,0 +1,75 @@
+/* What every command begins and ends with. */
+#include "cmd/command.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+int command_fail(int status, const char *fmt, ...)
+{
+	CLEANUP(buf_release) struct buf text = {}, out = {};
+	CLEANUP(strvec_release) strvec lines = {};
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_addv(&text, fmt, ap);
+	va_end(ap);
+	/* What is quoted in it came from outside. */
+	text_split(buf_str(&text), "\n", &lines);
+	buf_add(&out, "tacho: ");
+	vec_each(&lines, line) {
+		text_add_printable(&out, *line);
+		buf_add_char(&out, '\n');
+	}
+	command_flush(&out, STDERR_FILENO);
+	return status;
+}
+
+bool command_flush(struct buf *b, int fd)
+{
+	size_t done = 0;
+
+	while (done < b->len) {
+		ssize_t n = write(fd, b->s + done, b->len - done);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		/* Somebody else who has the descriptor may have made it non-blocking. */
+		if (n < 0 && errno == EAGAIN && poll(&(struct pollfd){fd, POLLOUT, 0}, 1, -1) > 0)
+			continue;
+		if (n < 0)
+			break;
+		done += (size_t)n;
+	}
+	bool all = done == b->len;
+	int code = errno;
+
+	buf_clear(b);
+	/* A reader that went away knows it; a full disk must be said. */
+	if (!all && fd == STDOUT_FILENO && code != EPIPE)
+		command_fail(0, "cannot write the output: %s", strerror(code));
+	return all;
+}
+
+int command_options(const struct command *self, void *values, int argc, char **argv,
+		    int *ret_status)
+{
+	CLEANUP(buf_release) struct buf text = {};
+	bool help = false;
+	struct err e;
+	int used;
+
+	if (option_parse(self->options, values, argc, argv, &used, &help, &e) < 0) {
+		*ret_status = command_fail(EXIT_USAGE, "%s: %s (see tacho %s --help)", self->name,
+					   e.text, self->name);
+		return -1;
+	}
+	if (help) {
+		help_of_command(self, &text);
+		*ret_status = command_flush(&text, STDOUT_FILENO) ? EXIT_DONE : EXIT_FAILED;
+		return -1;
+	}
+	return used;
+}

@@ -1,0 +1,113 @@
+/*
+ * An HTTP server on libmicrohttpd that knows nothing of profiling. Few threads wait for connections;
+ * requests are handled by a pool of workers, each with a context of its own (a connection to the
+ * store, say); answers go back to the waiting threads. What comes in is limited: headers, body,
+ * connections, connections of one address, time for a request.
+ *
+ * Before a handler is called: the Host and Origin headers were checked, and the caller was asked who
+ * the token belongs to (net/auth.h). Only routes with `open` are called without a user.
+ */
+#ifndef TACHO_NET_HTTP_H
+#define TACHO_NET_HTTP_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/fs.h"
+#include "net/auth.h"
+
+#include <stdint.h>
+
+struct http_server;
+struct http_request;
+struct bus;
+
+struct http_pair {
+	char *name, *value;
+};
+
+#define HTTP_ARGS_MAX 4
+
+/* All of it belongs to the server and lives until the handler has returned. */
+struct http_request {
+	const char *method, *path;       /* path decoded, without the query */
+	const char *args[HTTP_ARGS_MAX]; /* what stood for {…} in the route */
+	VEC(struct http_pair) query;     /* decoded */
+	struct buf body;                 /* of routes without `upload` */
+	int upload_fd; /* of those with: an unlinked file at its beginning; else -1 */
+	uint64_t upload_bytes;
+	char *upload_name;           /* the file's name as the client gave it, or NULL */
+	const struct identity *user; /* NULL only on open routes */
+	bool tls;
+	const void *connection; /* for http_header() */
+};
+
+const char *http_query(const struct http_request *r, const char *name); /* NULL: not there */
+const char *http_header(const struct http_request *r, const char *name);
+
+/* To be filled in by the handler; begins as 200 with an empty body. */
+struct http_reply {
+	int status;
+	const char *type; /* of the content; NULL: application/json */
+	struct buf body;
+	int fd; /* sent instead of the body if >= 0, closed afterwards */
+	VEC(struct http_pair) headers;
+	bool immutable; /* does not change any more: gets an ETag, and 304 is answered */
+	/* Server-sent events instead of a body: topics of the bus, which are watched until the client
+	 * goes. */
+	strvec topics;
+};
+
+/* @value is printed; both are copied. */
+void http_reply_header(struct http_reply *r, const char *name, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
+/* Content-Disposition: attachment, with a name that is safe. */
+void http_reply_file(struct http_reply *r, const char *name);
+
+struct http_route {
+	const char *method;
+	const char *
+		path; /* "/api/v1/session/{id}": a part in braces is an argument. "{id}.json" also. */
+	enum user_role role;
+	bool open;   /* anybody, without a token */
+	bool upload; /* the body goes to a file, of any size up to the limit */
+	/* 0, or a negative errno with a sentence, which becomes the status and a JSON body. */
+	int (*handle)(void *worker, const struct http_request *request, struct http_reply *reply,
+		      struct err *e);
+};
+
+struct http_options {
+	const char *host;                 /* 127.0.0.1, ::1, a name or an address to listen on */
+	uint16_t port;                    /* 0: any free one */
+	const char *cert_path, *key_path; /* NULL: no TLS */
+	strvec allowed_hosts;             /* besides loopback names with any port */
+	const struct http_route *const
+		*tables; /* ended by NULL; each ended by a route without path */
+	unsigned workers;
+	void *(*worker_new)(void *ctx); /* called by the worker's thread */
+	void (*worker_free)(void *worker);
+	/* Who this token is; false: nobody. Called by workers. */
+	bool (*identify)(void *worker, const char *token, struct identity *ret);
+	const char *upload_dir;
+	uint64_t upload_bytes_max, body_bytes_max;
+	unsigned connections_max, connections_per_address_max, timeout_s;
+	struct bus *bus;
+	void *ctx;
+};
+
+int http_server_start(struct http_server **ret, const struct http_options *o, struct err *e);
+void http_server_stop(struct http_server *s); /* frees it */
+uint16_t http_server_port(const struct http_server *s);
+
+/* For /metrics. */
+struct http_counts {
+	uint64_t requests, errors, refused, bytes_sent;
+	unsigned connections, streams;
+};
+void http_server_counts(struct http_server *s, struct http_counts *ret);
+
+/* The status for an errno that a handler gives: ENOENT 404, EINVAL 400, EACCES 403, EBUSY 409 … */
+int http_status_of(int code);
+/* {"error": {"status", "code", "message"}} */
+void http_reply_error(struct http_reply *r, int status, const char *sentence);
+
+#endif

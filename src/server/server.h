@@ -1,0 +1,52 @@
+/*
+ * The server: what its parts know of each other. Main thread: start, signals, end. One thread
+ * supervises runs (runs.h): it starts collectors, takes in what they send, writes it to the store and
+ * tells the bus (live.h). Workers of the HTTP server answer (api.h), each with its own connection to
+ * the store. One thread tidies up: merges chunks, gives disk space back, lets old runs go.
+ */
+#ifndef TACHO_SERVER_SERVER_H
+#define TACHO_SERVER_SERVER_H
+
+#include "net/http.h"
+#include "server/config.h"
+#include "store/store.h"
+
+struct runs;
+struct live;
+struct run_cache;
+struct tidy;
+
+struct server {
+	struct server_config config;
+	struct bus *bus;
+	struct live *live;
+	struct runs *runs;
+	struct run_cache *cache;
+	struct tidy *tidy;
+	struct http_server *http;
+	uint64_t started_ns;
+};
+
+/* What a worker of the HTTP server has; the first argument of every handler. */
+struct api {
+	struct server *server;
+	struct store *store;
+};
+
+/* One table for each file of routes, see http_route. */
+extern const struct http_route session_routes[]; /* api_sessions.c: sessions, runs of a session */
+extern const struct http_route run_routes[];     /* api_runs.c: benchmark/ID, cancel, rerun, note */
+extern const struct http_route export_routes[];  /* api_exports.c: benchmark/ID.FORMAT */
+extern const struct http_route query_routes[];   /* api_queries.c: timeline, flame, diff … */
+extern const struct http_route machine_routes[]; /* api_machine.c: emap, processes */
+extern const struct http_route server_routes[];  /* api_server.c: healthz, metrics, openapi, users,
+						  * queue, live */
+extern const struct http_route import_routes[];  /* api_import.c */
+extern const struct http_route page_routes[];    /* page.c: / and what it needs */
+
+/* JSON of a session and of a run, as every answer has them (without braces' context: one value). */
+struct json;
+void api_session_json(struct json *j, const struct stored_session *s);
+void api_run_json(struct json *j, const struct stored_run *r, struct server *server);
+
+#endif

@@ -1,0 +1,220 @@
+/*
+ * Where everything lasts: sessions, runs, dictionaries, chunks, output, users. SQLite in the data
+ * directory; PostgreSQL will be a second struct store_ops, so SQL stays portable and this stays small.
+ *
+ * A struct store is a connection and belongs to one thread at a time; threads open their own. Strings
+ * that are given out belong to the caller, who calls the _release of their struct.
+ *
+ * Writers put many calls between store_begin() and store_commit(): behind the latter all of it is
+ * durable, before it none is visible. Without these every call is a transaction of its own.
+ */
+#ifndef TACHO_STORE_STORE_H
+#define TACHO_STORE_STORE_H
+
+#include "base/err.h"
+#include "base/vec.h"
+#include "profile/chunk.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define UUID_BYTES 37 /* with the NUL */
+
+/* ---- what is stored ---- */
+
+struct stored_session {
+	int64_t id;
+	char uuid[UUID_BYTES];
+	char *title;
+	int64_t created_ms; /* wall clock, milliseconds since 1970 */
+	uint32_t runs;
+};
+
+enum run_state {
+	STATE_QUEUED,
+	STATE_RUNNING,
+	STATE_DONE,
+	STATE_FAILED,
+	STATE_CANCELLED,
+	STATE_INTERRUPTED,
+};
+
+const char *run_state_name(enum run_state s);
+
+struct stored_run {
+	int64_t id, session_id;
+	char uuid[UUID_BYTES], session_uuid[UUID_BYTES];
+	enum run_state state;
+	double position; /* in the queue: smaller is earlier */
+	bool exclusive;
+	char *user;        /* who started it */
+	char *description; /* a line for people */
+	char *command;     /* the workload as written; what ETAs go by */
+	char *plan;        /* JSON, see collect/run_plan.h */
+	char *opened;      /* JSON of RUN_OPENED: environment, events as opened; NULL: not yet */
+	char *ledger;      /* JSON of RUN_LEDGER, and "overlap"; NULL: not yet */
+	char *ended;       /* JSON of RUN_ENDED; NULL: not yet */
+	char *error;       /* a sentence, NULL: none */
+	char *note;        /* a person's */
+	char *tags;        /* JSON array */
+	char *raw_path;    /* of the kept perf.data, relative to the data directory; NULL: none */
+	int64_t created_ms, started_ms, ended_ms; /* 0: not yet */
+	int64_t start_ns;                         /* clock of its chunks at started_ms */
+	int64_t bytes;                            /* that it takes in the store */
+	int64_t samples;
+};
+
+struct stored_chunk {
+	int64_t id;
+	uint32_t source; /* which collector's dictionary; 0 for the only one */
+	struct chunk_info info;
+	int64_t bytes;
+	bool merged; /* has a summary */
+};
+
+struct stored_user {
+	int64_t id;
+	char *name;
+	int role; /* enum user_role of net/auth.h */
+	char token_hash[65];
+	int64_t created_ms, revoked_ms;
+};
+
+typedef VEC(struct stored_session) stored_sessions;
+typedef VEC(struct stored_run) stored_runs;
+typedef VEC(struct stored_chunk) stored_chunks;
+typedef VEC(struct stored_user) stored_users;
+
+void stored_session_release(struct stored_session *s);
+void stored_run_release(struct stored_run *r);
+void stored_sessions_release(stored_sessions *v);
+void stored_runs_release(stored_runs *v);
+void stored_users_release(stored_users *v);
+
+/* ---- the connection ---- */
+
+struct store;
+
+struct store_options {
+	const char *directory; /* made, mode 0700, if it is not there */
+	bool read_only;
+	unsigned busy_ms; /* how long to wait for another writer; 0: 5,000 */
+};
+
+/* Brings an older schema up to date; a newer one is an error that says which tacho wrote it. */
+int store_open(struct store **ret, const struct store_options *o, struct err *e);
+void store_close(struct store *s);
+int store_begin(struct store *s, struct err *e);
+int store_commit(struct store *s, struct err *e); /* rolls back on failure */
+void store_rollback(struct store *s);
+
+/* A new random identifier. */
+void uuid_make(char ret[UUID_BYTES]);
+bool uuid_valid(const char *text);
+
+/* ---- sessions ---- (-ENOENT: there is no such thing) */
+
+int store_session_add(struct store *s, const char *title, struct stored_session *ret,
+		      struct err *e);
+int store_session_get(struct store *s, const char *uuid, struct stored_session *ret, struct err *e);
+int store_session_rename(struct store *s, int64_t id, const char *title, struct err *e);
+int store_session_delete(struct store *s, int64_t id, struct err *e); /* with its runs */
+
+/* One page, newest first. @before 0: from the newest; else with ids below. @search NULL: all. */
+struct page {
+	int64_t before;
+	unsigned limit;
+	const char *search; /* in titles; of runs in description, command, note and tags */
+};
+
+int store_sessions(struct store *s, const struct page *page, stored_sessions *ret, struct err *e);
+
+/* ---- runs ---- */
+
+/* Everything but id and session_uuid is taken from @run; those are filled in. */
+int store_run_add(struct store *s, struct stored_run *run, struct err *e);
+int store_run_get(struct store *s, const char *uuid, struct stored_run *ret, struct err *e);
+/* Everything that can change: state, position, times, JSON texts, note, tags, error, raw_path, samples. */
+int store_run_update(struct store *s, const struct stored_run *run, struct err *e);
+/* The note and the tags alone, so that a person's words and a running run's news do not meet. */
+int store_run_annotate(struct store *s, int64_t id, const char *note, const char *tags,
+		       struct err *e);
+int store_run_delete(struct store *s, int64_t id, struct err *e);
+int store_runs(struct store *s, int64_t session_id, const struct page *page, stored_runs *ret,
+	       struct err *e); /* session 0: of all */
+/* Queued ones by position, or running ones. */
+int store_runs_in_state(struct store *s, enum run_state state, stored_runs *ret, struct err *e);
+/* How long done runs of this command took, the newest first; gives how many (at most @max). */
+int store_durations(struct store *s, const char *command, int64_t *ret_ms, size_t max,
+		    struct err *e);
+
+/* ---- data of a run ---- */
+
+int store_dictionary_add(struct store *s, int64_t run, uint32_t source, const void *bytes,
+			 size_t size, struct err *e);
+/* Pieces in the order in which they were added, from the one numbered @first on. */
+int store_dictionary_each(struct store *s, int64_t run, uint32_t source, int64_t first,
+			  int (*piece)(void *ctx, int64_t number, const void *bytes, size_t size),
+			  void *ctx, struct err *e);
+int store_chunk_add(struct store *s, int64_t run, uint32_t source, const struct chunk_info *info,
+		    const void *bytes, size_t size, const void *summary, size_t summary_size,
+		    int64_t *ret_id, struct err *e);
+/* Those that touch a window, by time; @kind 0: of any. @counter 0: of any. Without their bytes. */
+struct chunk_query {
+	int kind;
+	uint32_t counter;
+	uint64_t from_ns, to_ns; /* to_ns 0: no end */
+	int64_t after_id;        /* only those with larger ids */
+};
+
+int store_chunks(struct store *s, int64_t run, const struct chunk_query *q, stored_chunks *ret,
+		 struct err *e);
+/* @bytes and @summary are filled; either may be NULL. */
+int store_chunk_read(struct store *s, int64_t chunk, struct buf *bytes, struct buf *summary,
+		     struct err *e);
+/* In one step: @old are replaced by one. Those who have seen the old ids get -ENOENT for them. */
+int store_chunks_replace(struct store *s, int64_t run, const int64_t *old, size_t count,
+			 uint32_t source, const struct chunk_info *info, const struct buf *bytes,
+			 const struct buf *summary, struct err *e);
+/* Grows with every replacement: a cache that has seen another number reads anew. */
+int store_run_generation(struct store *s, int64_t run, int64_t *ret, struct err *e);
+int store_code_add(struct store *s, int64_t run, uint32_t source, uint32_t function,
+		   const void *bytes, size_t size, struct err *e);
+int store_code_get(struct store *s, int64_t run, uint32_t source, uint32_t function,
+		   struct buf *ret, struct err *e);
+/* What can be computed again, kept because that takes long: "paths" for one. NULL bytes: forget. */
+int store_derived_put(struct store *s, int64_t run, const char *name, const void *bytes,
+		      size_t size, struct err *e);
+int store_derived_get(struct store *s, int64_t run, const char *name, struct buf *ret,
+		      struct err *e);
+
+/* What the workload has printed. @stream 1 stdout, 2 stderr. */
+int store_output_add(struct store *s, int64_t run, int stream, uint64_t time_ns, const void *bytes,
+		     size_t size, struct err *e);
+/* From byte @offset on (over both streams, or one of them with @stream), at most @max bytes. */
+int store_output_each(struct store *s, int64_t run, int stream,
+		      int (*piece)(void *ctx, int stream, uint64_t time_ns, const void *bytes,
+				   size_t size),
+		      void *ctx, struct err *e);
+/* Notes of tacho while it ran, in their order. */
+int store_note_add(struct store *s, int64_t run, uint64_t time_ns, const char *text, struct err *e);
+int store_notes(struct store *s, int64_t run,
+		int (*note)(void *ctx, uint64_t time_ns, const char *text), void *ctx,
+		struct err *e);
+
+/* ---- users, settings, room ---- */
+
+int store_user_add(struct store *s, struct stored_user *user, struct err *e);
+int store_user_by_hash(struct store *s, const char *token_hash, struct stored_user *ret,
+		       struct err *e); /* -ENOENT also if revoked */
+int store_user_revoke(struct store *s, const char *name, struct err *e);
+int store_users(struct store *s, stored_users *ret, struct err *e);
+int store_setting_get(struct store *s, const char *name, char **ret, struct err *e);
+int store_setting_put(struct store *s, const char *name, const char *value, struct err *e);
+
+/* Bytes on the disk of all of it, and free ones inside. */
+int store_size(struct store *s, uint64_t *ret_bytes, uint64_t *ret_free, struct err *e);
+/* Gives at most @max_bytes of free ones back to the disk; true if there are more. */
+bool store_shrink(struct store *s, uint64_t max_bytes);
+
+#endif
