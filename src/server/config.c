@@ -399,7 +399,7 @@ int config_check_safety(const struct server_config *c, struct err *e)
 	uint16_t port;
 	int r = config_address(c->listen, &host, &port, e);
 
-	if (r < 0)
+	if (r < 0 || !host)
 		return r;
 	if (!c->tls_cert != !c->tls_key)
 		return err_set(e, EINVAL, "--tls-cert and --tls-key belong together: %s is missing",
