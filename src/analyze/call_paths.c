@@ -67,12 +67,11 @@ static inline uint64_t node_hash(const struct profile *p, uint32_t parent, uint3
 	return hash_mix(p->seed ^ parent, key);
 }
 
-static void grow_children(struct call_paths *c, const struct profile *p)
+static void grow_children(struct call_paths *c, const struct profile *p, size_t room)
 {
 	struct path_slots *s = &c->children;
-	size_t room = s->items ? 2 * (s->mask + 1) : 1024;
 
-	table_free(s->items, room / 2, sizeof(*s->items));
+	table_free(s->items, s->mask + 1, sizeof(*s->items));
 	s->items = table_alloc(room, sizeof(*s->items));
 	s->mask = room - 1;
 	for (uint32_t n = 1; n < c->nodes.len; n++) {
@@ -94,7 +93,7 @@ static uint32_t child_of(struct call_paths *c, const struct profile *p, uint32_t
 	size_t at;
 
 	if (!c->children.items || c->nodes.len * 3 > c->children.mask * 2)
-		grow_children(c, p);
+		grow_children(c, p, c->children.items ? 2 * (c->children.mask + 1) : 1024);
 	at = node_hash(p, parent, key) & c->children.mask;
 	for (; (slot = &c->children.items[at])->node; at = (at + 1) & c->children.mask)
 		if (slot->parent == parent && slot->key == key)
@@ -155,6 +154,13 @@ uint32_t call_path_of(struct call_paths *c, const struct profile *p, uint32_t st
 
 void call_paths_all(struct call_paths *c, const struct profile *p)
 {
+	size_t room = 1024;
+
+	/* Nodes are fewer than stacks. */
+	while (room < p->stacks.len)
+		room *= 2;
+	if (!c->children.items && p->stacks.len > 1)
+		grow_children(c, p, room);
 	for (uint32_t stack = 1; stack < p->stacks.len; stack++)
 		call_path_of(c, p, stack);
 }
