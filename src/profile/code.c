@@ -139,7 +139,7 @@ static bool take_instructions(struct cursor *from, struct code *c)
 	TAKE_COLUMN(from, &c->instructions, UINT64_MAX, at->address = v);
 	TAKE_COLUMN(from, &c->instructions, UINT64_MAX, at->target = v);
 	TAKE_COLUMN(from, &c->instructions, INSTRUCTION_MAX, at->size = (uint32_t)v);
-	TAKE_COLUMN(from, &c->instructions, FLOWS_RETURN << 1 | 1,
+	TAKE_COLUMN(from, &c->instructions, CODE_RETURN << 1 | 1,
 		    (at->flow = (enum code_flow)(v >> 1), at->bad = v & 1));
 	TAKE_COLUMN(from, &c->instructions, string, at->text = (uint32_t)v);
 	TAKE_COLUMN(from, &c->instructions, string, at->comment = (uint32_t)v);

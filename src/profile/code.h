@@ -19,7 +19,7 @@
 #define CODE_TEXT_MAX    (256u << 20) /* of its strings */
 #define CODE_ENTRIES_MAX (1u << 20)   /* of instructions, of rows, of lines */
 
-enum code_flow { FLOWS_NEXT, FLOWS_JUMP, FLOWS_CALL, FLOWS_RETURN };
+enum code_flow { CODE_NEXT, CODE_JUMP, CODE_CALL, CODE_RETURN };
 
 struct code_instruction {
 	uint64_t address, target; /* target 0: it names none */
