@@ -5,5 +5,6 @@
 #include "cmd/command.h"
 
 int server_serve(const struct command *self, int argc, char **argv);
+int server_config_show(const struct command *self, int argc, char **argv);
 
 #endif

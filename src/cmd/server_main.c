@@ -8,13 +8,14 @@
 #include <signal.h>
 #include <string.h>
 
-const struct command *const commands[] = {&cmd_serve, NULL};
+const struct command *const commands[] = {&cmd_serve, &cmd_config, NULL};
 
 static const struct {
 	const struct command *command;
 	int (*run)(const struct command *self, int argc, char **argv);
 } table[] = {
 	{&cmd_serve, server_serve},
+	{&cmd_config, server_config_show},
 };
 
 int command_exec_server(const struct command *self, int argc, char **argv)
