@@ -219,16 +219,18 @@ static const struct {
 	[TABLE_COUNTERS] = {take_counters, PROFILE_FRAMES_MAX},
 };
 
-static bool take_problems(struct piece *x)
+static bool take_told(struct piece *x)
 {
 	uint64_t count = varint_take(&x->body);
 
 	for (uint64_t i = 0; i < count && !x->body.failed; i++) {
 		uint64_t module = varint_take(&x->body), problem = varint_take(&x->body);
+		uint64_t bias = varint_take(&x->body);
 
 		if (!module || module >= x->p->modules.len || problem >= x->p->strings.starts.len)
 			return false;
 		x->p->modules.items[module].problem.n = (uint32_t)problem;
+		x->p->modules.items[module].bias = bias;
 	}
 	return !x->body.failed;
 }
@@ -279,7 +281,7 @@ static int apply_tables(struct piece *x, struct err *e)
 		if (count && !tables[t].take(x))
 			return err_set(e, EBADMSG, "a stored dictionary is damaged");
 	}
-	if (!take_problems(x) || !take_namings(x) || x->body.at != x->body.size)
+	if (!take_told(x) || !take_namings(x) || x->body.at != x->body.size)
 		return err_set(e, EBADMSG, "a stored dictionary is damaged at its end");
 	return 0;
 }
