@@ -38,7 +38,7 @@ enum {
 	EXIT_NOT_FOUND = 127,
 };
 
-extern const struct command cmd_annotate, cmd_completion, cmd_convert, cmd_diff, cmd_doctor,
+extern const struct command cmd_annotate, cmd_collect, cmd_completion, cmd_convert, cmd_diff, cmd_doctor,
 	cmd_events, cmd_flame, cmd_help, cmd_info, cmd_list, cmd_record, cmd_report, cmd_script,
 	cmd_serve, cmd_stat, cmd_top;
 extern const struct command *const commands[]; /* ended by NULL */
