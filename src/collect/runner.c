@@ -16,7 +16,14 @@
 #define GOODBYE_MS 60000
 
 /* Descriptors that are waited for. */
-enum { WAIT_CHANNEL, WAIT_WAKE, WAIT_OUT, WAIT_ERR, WAIT_RECORDING, WAIT_COUNT = WAIT_RECORDING + 2 };
+enum {
+	WAIT_CHANNEL,
+	WAIT_WAKE,
+	WAIT_OUT,
+	WAIT_ERR,
+	WAIT_RECORDING,
+	WAIT_COUNT = WAIT_RECORDING + 2
+};
 
 /* ---- what the ring collector says ---- */
 

@@ -60,10 +60,10 @@ struct runner {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct channel channel;
-	int wake_fd;    /* tells the first thread that there is something to send, or an end */
-	bool opened;    /* chunks may be sent */
-	bool gone;      /* nobody is there any more to send them to */
-	bool fed;       /* the feed has sent all */
+	int wake_fd; /* tells the first thread that there is something to send, or an end */
+	bool opened; /* chunks may be sent */
+	bool gone;   /* nobody is there any more to send them to */
+	bool fed;    /* the feed has sent all */
 	bool never_opened;
 	bool feed_stops; /* the feed is to end; atomic */
 	struct err feed_error;

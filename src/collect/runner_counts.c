@@ -4,7 +4,7 @@
 
 #define PPM 1000000u
 
-static struct feed_counter *counter_of(struct feed *f, uint64_t id)
+static struct feed_counter *counter_of(struct run_feed *f, uint64_t id)
 {
 	struct feed_counts *c = &f->counts;
 	struct stream_event *event = stream_find_id(&f->file->stream, id);
@@ -30,7 +30,7 @@ static struct feed_counter *counter_of(struct feed *f, uint64_t id)
 	return &c->counters.items[c->counters.len - 1];
 }
 
-static void take_value(struct feed *f, struct cursor *body)
+static void take_value(struct run_feed *f, struct cursor *body)
 {
 	struct feed_counter *counter = counter_of(f, cursor_u64(body));
 	struct feed_count value;
@@ -53,7 +53,7 @@ static void take_value(struct feed *f, struct cursor *body)
  * A task that does not run is not counted: no time passes for its counters, and they have not grown.
  * One that ran without its counter being on the CPU leaves a gap.
  */
-static void add_row(struct feed *f, struct feed_counter *c, uint64_t time_ns, uint64_t duration_ns)
+static void add_row(struct run_feed *f, struct feed_counter *c, uint64_t time_ns, uint64_t duration_ns)
 {
 	uint64_t value = c->sum.value - c->before.value;
 	uint64_t enabled = c->sum.enabled_ns - c->before.enabled_ns;
@@ -76,7 +76,7 @@ static void add_row(struct feed *f, struct feed_counter *c, uint64_t time_ns, ui
 	f->counts.waiting++;
 }
 
-static void take_round(struct feed *f, struct cursor *body)
+static void take_round(struct run_feed *f, struct cursor *body)
 {
 	struct feed_counts *c = &f->counts;
 	uint64_t time_ns;
@@ -96,7 +96,7 @@ static void take_round(struct feed *f, struct cursor *body)
 		f->newest_ns = time_ns;
 }
 
-void feed_counts_take(struct feed *f, const unsigned char *bytes)
+void feed_counts_take(struct run_feed *f, const unsigned char *bytes)
 {
 	const struct perf_event_header *h = (const void *)bytes;
 	struct cursor body = cursor_of(bytes + sizeof(*h), h->size - sizeof(*h));
@@ -108,7 +108,7 @@ void feed_counts_take(struct feed *f, const unsigned char *bytes)
 		take_round(f, &body);
 }
 
-static void tell_figures(struct feed *f)
+static void tell_figures(struct run_feed *f)
 {
 	struct runner_figures *figures = &f->runner->figures;
 
@@ -129,7 +129,7 @@ static void tell_figures(struct feed *f)
 	pthread_mutex_unlock(&f->runner->lock);
 }
 
-void feed_counts_send(struct feed *f)
+void feed_counts_send(struct run_feed *f)
 {
 	if (!f->counts.waiting)
 		return;

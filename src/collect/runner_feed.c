@@ -12,7 +12,7 @@
 
 /* ---- sending ---- */
 
-static void send_dictionary(struct feed *f)
+static void send_dictionary(struct run_feed *f)
 {
 	buf_clear(&f->scratch);
 	while (!f->ended && dictionary_encode(&f->dictionary, &f->profile, &f->scratch)) {
@@ -21,7 +21,7 @@ static void send_dictionary(struct feed *f)
 	}
 }
 
-static void send_samples(struct feed *f)
+static void send_samples(struct run_feed *f)
 {
 	for (size_t at = 0; at < f->rows.len && !f->ended; at += CHUNK_ROWS_MAX) {
 		size_t count = f->rows.len - at;
@@ -37,7 +37,7 @@ static void send_samples(struct feed *f)
 	f->rows.len = 0;
 }
 
-static void tell_figures(struct feed *f)
+static void tell_figures(struct run_feed *f)
 {
 	struct runner_figures *to = &f->runner->figures;
 	uint64_t now = clock_now_ns();
@@ -52,7 +52,7 @@ static void tell_figures(struct feed *f)
 	pthread_mutex_unlock(&f->runner->lock);
 }
 
-void feed_flush(struct feed *f)
+void feed_flush(struct run_feed *f)
 {
 	resolver_flush(&f->analysis.resolver);
 	if (!f->rows.len && !f->counts.waiting)
@@ -70,20 +70,20 @@ void feed_flush(struct feed *f)
 
 static void on_sample(void *ctx, const struct sample_row *sample)
 {
-	struct feed *f = ctx;
+	struct run_feed *f = ctx;
 
 	vec_push(&f->rows, *sample);
 	if (sample->time_ns > f->newest_ns)
 		f->newest_ns = sample->time_ns;
 }
 
-static bool is_ended(struct feed *f)
+static bool is_ended(struct run_feed *f)
 {
 	return f->ended || __atomic_load_n(&f->runner->feed_stops, __ATOMIC_RELAXED);
 }
 
 /* The ring collector counts these itself; of a file nobody else does. */
-static void count_lost(struct feed *f, const struct stream_record *raw)
+static void count_lost(struct run_feed *f, const struct stream_record *raw)
 {
 	const char *reason;
 	struct record r;
@@ -99,7 +99,7 @@ static void count_lost(struct feed *f, const struct stream_record *raw)
 
 static bool on_record(void *ctx, const struct stream_record *raw)
 {
-	struct feed *f = ctx;
+	struct run_feed *f = ctx;
 
 	switch (raw->header->type) {
 	case PERF_RECORD_LOST:
@@ -119,7 +119,7 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint64_t *ret_skip)
 {
 	const struct perf_event_header *h = (const void *)bytes;
-	struct feed *f = ctx;
+	struct run_feed *f = ctx;
 	uint64_t now;
 
 	(void)file_offset;
@@ -134,7 +134,7 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 	feed_flush(f);
 }
 
-static int open_source(struct feed *f, struct err *e)
+static int open_source(struct run_feed *f, struct err *e)
 {
 	struct perfdata_options options = {};
 
@@ -144,7 +144,7 @@ static int open_source(struct feed *f, struct err *e)
 	return perfdata_open_fd(&f->file, f->data_fd, "the ring collector", &options, e);
 }
 
-static int read_all(struct feed *f, struct err *e)
+static int read_all(struct run_feed *f, struct err *e)
 {
 	static const struct stream_visitor visitor = {.record = on_record, .user = on_user};
 	struct resolve_options o = {
@@ -170,7 +170,7 @@ static int read_all(struct feed *f, struct err *e)
 	return r;
 }
 
-static void release(struct feed *f)
+static void release(struct run_feed *f)
 {
 	if (f->ready)
 		analysis_release(&f->analysis);
@@ -187,7 +187,7 @@ static void release(struct feed *f)
 }
 
 /* What is wrong with a recording is a note: all that can be read was. Without any of it, it failed. */
-static void tell_problem(struct feed *f, const struct err *e, bool read)
+static void tell_problem(struct run_feed *f, const struct err *e, bool read)
 {
 	struct runner *r = f->runner;
 
@@ -202,7 +202,7 @@ static void tell_problem(struct feed *f, const struct err *e, bool read)
 
 static void *feed_main(void *arg)
 {
-	struct feed *f = arg;
+	struct run_feed *f = arg;
 	struct runner *r = f->runner;
 	struct err e = {};
 
@@ -218,7 +218,7 @@ static void *feed_main(void *arg)
 
 int runner_feed_start(struct runner *r, int data_fd, struct err *e)
 {
-	struct feed *f = xcalloc(1, sizeof(*f));
+	struct run_feed *f = xcalloc(1, sizeof(*f));
 	sigset_t all, before;
 	int code;
 

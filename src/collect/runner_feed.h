@@ -12,8 +12,8 @@ struct feed_counter {
 	uint32_t number; /* in profile.counters */
 	struct feed_count {
 		uint64_t value, enabled_ns, running_ns;
-	} sum, before; /* of the round that is being read, and of the one before it */
-	bool seen;     /* in this round */
+	} sum, before;              /* of the round that is being read, and of the one before it */
+	bool seen;                  /* in this round */
 	VEC(struct count_row) rows; /* not sent yet */
 };
 
@@ -24,7 +24,7 @@ struct feed_counts {
 	size_t waiting; /* rows that are not sent yet */
 };
 
-struct feed {
+struct run_feed {
 	struct runner *runner;
 	int data_fd;
 	struct perfdata *file;
@@ -43,19 +43,19 @@ struct feed {
 };
 
 /* Names what is new and sends it all. */
-void feed_flush(struct feed *f);
+void feed_flush(struct run_feed *f);
 
 /* ---- runner_counts.c ---- */
 
 /* A record of a tool, if it is about counters. */
-void feed_counts_take(struct feed *f, const unsigned char *bytes);
+void feed_counts_take(struct run_feed *f, const unsigned char *bytes);
 /* Rows that wait become chunks. */
-void feed_counts_send(struct feed *f);
+void feed_counts_send(struct run_feed *f);
 void feed_counts_release(struct feed_counts *c);
 
 /* ---- runner_import.c ---- */
 
-int feed_import_open(struct feed *f, struct err *e);
-void feed_import_opened(struct feed *f);
+int feed_import_open(struct run_feed *f, struct err *e);
+void feed_import_opened(struct run_feed *f);
 
 #endif

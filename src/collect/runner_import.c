@@ -4,21 +4,21 @@
 
 static void on_progress(void *ctx, uint64_t done, uint64_t total)
 {
-	struct feed *f = ctx;
+	struct run_feed *f = ctx;
 
 	pthread_mutex_lock(&f->runner->lock);
 	f->runner->figures.done_part = total ? (double)done / (double)total : 0;
 	pthread_mutex_unlock(&f->runner->lock);
 }
 
-int feed_import_open(struct feed *f, struct err *e)
+int feed_import_open(struct run_feed *f, struct err *e)
 {
 	struct perfdata_options options = {.progress = on_progress, .ctx = f};
 
 	return perfdata_open(&f->file, f->runner->order.import, &options, e);
 }
 
-static const char *clock_name(const struct feed *f)
+static const char *clock_name(const struct run_feed *f)
 {
 	const struct perfdata_facts *facts = &f->file->facts;
 	const struct stream *s = &f->file->stream;
@@ -44,7 +44,7 @@ static const char *clock_name(const struct feed *f)
 	}
 }
 
-static uint64_t first_time(const struct feed *f)
+static uint64_t first_time(const struct run_feed *f)
 {
 	uint64_t first = f->file->facts.first_sample_ns;
 
@@ -83,7 +83,7 @@ static void put_events(const struct stream *s, struct json *j)
 	jw_close(j, ']');
 }
 
-void feed_import_opened(struct feed *f)
+void feed_import_opened(struct run_feed *f)
 {
 	const struct perfdata_facts *facts = &f->file->facts;
 	uint64_t start = first_time(f);

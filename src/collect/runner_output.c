@@ -24,8 +24,7 @@ int runner_output_open(struct runner *r, struct workload_options *ret, struct er
 	}
 	fcntl(out[0], F_SETFL, O_NONBLOCK);
 	fcntl(err[0], F_SETFL, O_NONBLOCK);
-	r->output = (struct runner_output){.fds = {out[0], err[0]},
-					   .room = r->order.output_bytes};
+	r->output = (struct runner_output){.fds = {out[0], err[0]}, .room = r->order.output_bytes};
 	ret->captured = true;
 	ret->out_fd = out[1];
 	ret->err_fd = err[1];

@@ -52,10 +52,11 @@ static int choose_rate(struct runner *r, struct sampling_options *o, struct err 
 	o->freq_hz = (uint64_t)plan->frequency_hz;
 	o->rate_chosen = true;
 	if (!o->period && max && o->freq_hz > max) {
-		vec_push(&r->setup.notes,
-			 xasprintf("the frequency is lowered from %llu to %llu Hz, which is what "
-				   "the kernel allows (/proc/sys/kernel/perf_event_max_sample_rate)",
-				   (unsigned long long)o->freq_hz, (unsigned long long)max));
+		vec_push(
+			&r->setup.notes,
+			xasprintf("the frequency is lowered from %llu to %llu Hz, which is what "
+				  "the kernel allows (/proc/sys/kernel/perf_event_max_sample_rate)",
+				  (unsigned long long)o->freq_hz, (unsigned long long)max));
 		o->freq_hz = max;
 	}
 	return plan->callgraph ? call_graph_parse(plan->callgraph, o, e) : 0;
@@ -75,10 +76,8 @@ static int choose_target(struct runner *r, struct err *e)
 	const struct run_plan *plan = &r->order.plan;
 	CLEANUP(free_ptr) char *pids = plan->pids.len ? list_of(&plan->pids) : NULL;
 	CLEANUP(free_ptr) char *tids = plan->tids.len ? list_of(&plan->tids) : NULL;
-	struct target_options o = {.cpus = plan->cpus,
-				   .pids = pids,
-				   .tids = tids,
-				   .all_cpus = plan->system_wide};
+	struct target_options o = {
+		.cpus = plan->cpus, .pids = pids, .tids = tids, .all_cpus = plan->system_wide};
 
 	return target_choose(&o, &r->setup.topology, &r->setup.target, NULL, e);
 }
