@@ -13,6 +13,13 @@ int events_parse(struct catalog *c, const char *text, struct event_list *list, s
 /* "PATTERN MODIFIERS" lines of the configuration file, applied to events without modifiers. */
 int events_apply_defaults(struct event_list *list, struct err *e);
 
+/* What is counted, and what is sampled, when nothing was asked for: of the latter as precisely as it
+ * gets where there are counters, else by the clock, and *ret_no_pmu says so. */
+int events_default_counted(struct catalog *c, bool cpu_wide, struct event_list *list,
+			   struct err *e);
+int events_default_sampled(struct catalog *c, struct event_list *list, bool *ret_no_pmu,
+			   struct err *e);
+
 /* ---- shared by the parser's files ---- */
 
 struct parse {
