@@ -29,13 +29,33 @@ struct call_paths {
 	VEC(struct call_path) nodes; /* a parent before its children */
 	VEC(struct path_name) names; /* number 0: none */
 	VEC(uint32_t) of_stack;      /* by stack: node + 1; 0: not asked for yet */
-	struct slots node_slots, name_slots;
-	VEC(uint32_t) of_function; /* by function: name; 0: not asked for yet */
+	VEC(uint32_t) of_function;   /* by function: name; 0: not asked for yet */
+	/* The key lies beside the number, as with stacks: these are looked for most. */
+	struct path_slots {
+		struct path_slot {
+			uint32_t parent;
+			uint32_t key;  /* name and whether it is inlined */
+			uint32_t node; /* 0: free */
+		} * items;
+		size_t mask;
+	} children;
+	struct slots name_slots;
+	VEC(uint32_t) todo; /* stacks on the way to one that is known */
 };
 
 void call_paths_init(struct call_paths *c);
 void call_paths_release(struct call_paths *c);
 /* The node of a stack, made if need be. A number that the profile does not have is the root. */
 uint32_t call_path_of(struct call_paths *c, const struct profile *p, uint32_t stack);
+/* The nodes of all stacks that the profile has by now. */
+void call_paths_all(struct call_paths *c, const struct profile *p);
+
+/* What call_path_of() gave or would give; for readers: adds nothing. Unknown ones are the root. */
+static inline uint32_t call_path_known(const struct call_paths *c, uint32_t stack)
+{
+	uint32_t node = stack < c->of_stack.len ? c->of_stack.items[stack] : 0;
+
+	return node ? node - 1 : 0;
+}
 
 #endif

@@ -115,6 +115,12 @@ void jw_null(struct json *j)
 	buf_add(j->out, "null");
 }
 
+void jw_raw(struct json *j, const char *text)
+{
+	before_value(j);
+	buf_add(j->out, text);
+}
+
 void jw_kv_str(struct json *j, const char *key, const char *s)
 {
 	jw_key(j, key);

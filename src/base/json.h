@@ -27,6 +27,7 @@ void jw_i64(struct json *j, int64_t v);
 void jw_double(struct json *j, double v); /* NaN and infinity become null */
 void jw_bool(struct json *j, bool v);
 void jw_null(struct json *j);
+void jw_raw(struct json *j, const char *text); /* a value that is JSON already */
 
 /* Key and value in one call, the common case. */
 void jw_kv_str(struct json *j, const char *key, const char *s);

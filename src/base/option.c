@@ -18,7 +18,7 @@ struct parser {
 static bool takes_value(const struct option_def *d)
 {
 	return d->kind == OPT_STR || d->kind == OPT_LIST || d->kind == OPT_UINT ||
-	       d->kind == OPT_ORDERED;
+	       (d->kind == OPT_ORDERED && d->arg);
 }
 
 static int store(struct parser *p, const struct option_def *d, const char *shown, const char *value)

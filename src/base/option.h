@@ -27,7 +27,8 @@ enum option_kind {
 	OPT_OPTIONAL, /* const char *, value only as --name=VALUE or -x5; "" without one */
 	OPT_LIST,     /* option_list, one entry each time */
 	OPT_UINT,     /* unsigned */
-	OPT_ORDERED,  /* option_items: several rows share one, where their order matters */
+	OPT_ORDERED,  /* option_items: several rows share one, where their order matters; rows
+		       * without arg take no value */
 };
 
 typedef VEC(const char *) option_list;

@@ -195,30 +195,14 @@ static int choose_rate(struct record_session *s, struct err *e)
 
 static int choose_calls(struct record_session *s, struct err *e)
 {
-	struct sampling_options *o = &s->plan.sampling;
 	const char *mode = s->o.call_graph ? s->o.call_graph : s->o.calls ? "fp" : "no";
-	const char *comma = strchr(mode, ',');
-	size_t len = comma ? (size_t)(comma - mode) : strlen(mode);
-	uint64_t bytes = STACK_BYTES_DEFAULT;
+	int r = call_graph_parse(mode, &s->plan.sampling, e);
 
-	if (len == 2 && !strncmp(mode, "fp", len))
-		o->calls = CALLS_FP;
-	else if (len == 5 && !strncmp(mode, "dwarf", len))
-		o->calls = CALLS_DWARF;
-	else if (len == 3 && !strncmp(mode, "lbr", len))
-		o->calls = CALLS_LBR;
-	else if (strcmp(mode, "no"))
-		return err_set(e, EINVAL,
-			       "--call-graph takes fp, dwarf, dwarf,SIZE or lbr, not '%s'", mode);
-	if (comma && (o->calls != CALLS_DWARF || !parse_bytes(comma + 1, 1, &bytes) || bytes < 8 ||
-		      bytes > STACK_BYTES_MAX))
-		return err_set(e, EINVAL,
-			       "'%s': only dwarf takes a size, of 8 to %u bytes of stack", mode,
-			       STACK_BYTES_MAX);
-	o->stack_bytes = (uint32_t)(bytes + 7) & ~7u;
+	if (r < 0)
+		return err_prefix(e, "--call-graph");
 	if (s->o.max_stack > MAX_STACK_LIMIT)
 		return err_set(e, EINVAL, "--max-stack takes at most %u frames", MAX_STACK_LIMIT);
-	o->max_stack = (uint16_t)s->o.max_stack;
+	s->plan.sampling.max_stack = (uint16_t)s->o.max_stack;
 	return 0;
 }
 

@@ -1,11 +1,14 @@
-/* Options of `tacho serve`, known to both programs. */
+/* Options of `tacho serve`, `tacho config` and `tacho users`, known to both programs. */
 #ifndef TACHO_CMD_SERVE_OPTIONS_H
 #define TACHO_CMD_SERVE_OPTIONS_H
 
 #include "cmd/command.h"
 
+/* Settings in the order in which they were given; server/config.h knows what they mean. */
 struct serve_options {
-	const char *listen, *data;
+	option_items settings;
+	bool json; /* of config and users */
+	const char *role;
 };
 
 #endif

@@ -1,5 +1,5 @@
 #include "cmd/server_commands.h"
-#include "cmd/serve_options.h"
+#include "cmd/serve_settings.h"
 
 int server_serve(const struct command *self, int argc, char **argv)
 {

@@ -20,6 +20,11 @@ enum run_tool {
 	RUN_BOTH = RUN_STAT | RUN_RECORD,
 };
 
+/* A workload of more bytes than this is refused; a whole plan is bounded by who reads it. */
+#define RUN_PLAN_BYTES_MAX (1u << 20)
+
+typedef VEC(int32_t) task_numbers;
+
 struct run_limits { /* of the workload; 0: as they are */
 	uint64_t cpu_s, memory_bytes, files, processes, file_bytes;
 };
@@ -38,16 +43,16 @@ struct run_plan {
 	char *affinity;   /* CPUs the workload may use: "0-3,8"; NULL: all */
 	double timeout_s; /* 0: none */
 	struct run_limits limits;
-	VEC(int32_t) pids, tids;
+	task_numbers pids, tids;
 	bool system_wide;
 	char *cpus;        /* only these CPUs are watched; NULL: all */
 	double duration_s; /* of watching what was attached to or the system; 0: until it is stopped */
 
 	/* What is measured. */
-	strvec events;     /* counted */
-	double interval_s; /* of counters; default 0.1 */
-	strvec sample_events;
-	double frequency_hz; /* 0 with a period */
+	strvec events;        /* counted; empty: what `tacho stat` counts without any */
+	double interval_s;    /* of counters; default 0.1 */
+	strvec sample_events; /* empty: cycles, or the clock where there are no counters */
+	double frequency_hz;  /* 0 with a period */
 	uint64_t period;
 	char *callgraph; /* fp, dwarf, dwarf,SIZE, lbr, none; NULL: fp */
 	bool streaming;  /* samples and counters reach watchers while it runs (default) */

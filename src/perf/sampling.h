@@ -100,6 +100,9 @@ bool sampling_retreat(struct sampling *s, struct sampling_row *row, int code);
 /* The sentence for a row that cannot be opened. */
 int sampling_refused(const struct sampling_row *row, int code, bool system_wide, struct err *e);
 
+/* "fp", "dwarf", "dwarf,SIZE", "lbr" or "none" into @ret's calls and stack_bytes. */
+int call_graph_parse(const char *text, struct sampling_options *ret, struct err *e);
+
 /* perf_event_max_sample_rate, 0 if it cannot be read. */
 uint64_t sampling_rate_max(void);
 

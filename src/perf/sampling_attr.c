@@ -1,5 +1,6 @@
 /* What is asked of the kernel for one event, and what to ask for when it says no. */
 #include "perf/sampling.h"
+#include "base/number.h"
 #include "perf/open.h"
 
 #include <errno.h>
@@ -215,4 +216,31 @@ int sampling_refused(const struct sampling_row *row, int code, bool system_wide,
 	else
 		perf_open_reason(code, &row->attr, system_wide, &reason);
 	return err_set(e, code, "cannot record '%s': %s", row->name, buf_str(&reason));
+}
+
+int call_graph_parse(const char *text, struct sampling_options *ret, struct err *e)
+{
+	const char *comma = strchr(text, ',');
+	size_t len = comma ? (size_t)(comma - text) : strlen(text);
+	uint64_t bytes = STACK_BYTES_DEFAULT;
+	enum call_graph calls = CALLS_NONE;
+
+	if (len == 2 && !strncmp(text, "fp", len))
+		calls = CALLS_FP;
+	else if (len == 5 && !strncmp(text, "dwarf", len))
+		calls = CALLS_DWARF;
+	else if (len == 3 && !strncmp(text, "lbr", len))
+		calls = CALLS_LBR;
+	else if (strcmp(text, "no") && strcmp(text, "none"))
+		return err_set(e, EINVAL,
+			       "call stacks are taken by fp, dwarf, dwarf,SIZE or lbr, not '%s'",
+			       text);
+	if (comma && (calls != CALLS_DWARF || !parse_bytes(comma + 1, 1, &bytes) || bytes < 8 ||
+		      bytes > STACK_BYTES_MAX))
+		return err_set(e, EINVAL,
+			       "'%s': only dwarf takes a size, of 8 to %u bytes of stack", text,
+			       STACK_BYTES_MAX);
+	ret->calls = calls;
+	ret->stack_bytes = (uint32_t)(bytes + 7) & ~7u;
+	return 0;
 }

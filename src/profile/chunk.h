@@ -1,8 +1,8 @@
 /*
  * A chunk: a run of samples, or of values of one counter, in columns. It is the unit on the wire, in
- * the store and in memory. Its bytes are a header and columns (differences as varints) under zstd,
- * with a hash (docs/FORMATS.md). What the numbers in it mean is in the dictionary of the same
- * (run, source): see profile/dictionary.h.
+ * the store and in memory. Its bytes are a header and columns (profile/columns.h) under zstd, with a
+ * hash (docs/FORMATS.md). What the numbers in it mean is in the dictionary of the same (run, source):
+ * see profile/dictionary.h.
  *
  * Encoding and decoding are pure functions. Bytes are not trusted: every length is checked, numbers
  * may be anything (whoever looks them up in a table checks them), rows are at most CHUNK_ROWS_MAX.
@@ -62,11 +62,14 @@ struct count_columns {
 	void *memory;
 };
 
-/* @rows are sorted by time first (in place). At least one, at most CHUNK_ROWS_MAX. Adds to @out. */
-void chunk_encode_samples(struct sample_row *rows, size_t count, struct buf *out,
+/*
+ * Rows come in any order, and are put into that of time; those of the same time keep theirs. At least
+ * one, at most CHUNK_ROWS_MAX. Adds to @out.
+ */
+void chunk_encode_samples(const struct sample_row *rows, size_t count, struct buf *out,
 			  struct chunk_info *ret);
-void chunk_encode_counts(uint32_t counter, struct count_row *rows, size_t count, struct buf *out,
-			 struct chunk_info *ret);
+void chunk_encode_counts(uint32_t counter, const struct count_row *rows, size_t count,
+			 struct buf *out, struct chunk_info *ret);
 
 /* The header alone, checked against the size. */
 int chunk_peek(const void *bytes, size_t size, struct chunk_info *ret, struct err *e);

@@ -7,12 +7,17 @@
  *	sender:    dictionary_writer_init(&w);  … dictionary_encode(&w, profile, &buf) now and then
  *	receiver:  profile_init(p);             … dictionary_apply(p, bytes, size, &e) for each piece
  *
+ * The receiver's tables are written directly, without their index: one million stacks take some ten
+ * milliseconds. Should somebody intern into such a profile, the index is made then; but after that no
+ * further piece fits.
+ *
  * Frames may be named later than they are sent, and named anew (JIT code whose names come at the
  * end): a later naming replaces an earlier one.
  */
 #ifndef TACHO_PROFILE_DICTIONARY_H
 #define TACHO_PROFILE_DICTIONARY_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "profile/profile.h"
 

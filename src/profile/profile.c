@@ -11,15 +11,104 @@ static size_t string_len(const struct profile_strings *s, uint32_t n)
 	return end - s->starts.items[n] - 1;
 }
 
+static struct stack_slot *stack_place(const struct profile *p, uint32_t parent, uint32_t frame)
+{
+	const struct stack_slots *s = &p->stack_slots;
+	size_t at = hash_mix(p->seed ^ parent, frame) & s->mask;
+
+	while (s->items[at].stack && (s->items[at].parent != parent || s->items[at].frame != frame))
+		at = (at + 1) & s->mask;
+	return &s->items[at];
+}
+
+static void grow_stacks(struct profile *p)
+{
+	struct stack_slots *s = &p->stack_slots;
+	size_t room = 1024;
+
+	/* Two thirds full at most, and then for a while. */
+	while (room < 2 * s->count)
+		room *= 2;
+	if (s->items)
+		table_free(s->items, s->mask + 1, sizeof(*s->items));
+	s->items = table_alloc(room, sizeof(*s->items));
+	s->mask = room - 1;
+	for (uint32_t n = 1; n < p->stacks.len; n++) {
+		uint32_t parent = p->stacks.items[n].parent.n, frame = p->stacks.items[n].frame.n;
+
+		*stack_place(p, parent, frame) = (struct stack_slot){parent, frame, n};
+	}
+}
+
+/* ---- tables that were written by hand ---- */
+
+void profile_tables_written(struct profile *p)
+{
+	p->unindexed = true;
+}
+
+static uint64_t module_hash(const struct profile *p, const struct profile_module *m)
+{
+	return hash_mix(p->seed ^ m->path.n, m->build_id.n);
+}
+
+static uint64_t function_hash(const struct profile *p, const struct profile_function *f)
+{
+	return hash_mix(hash_mix(p->seed ^ f->name.n, f->module.n), f->start);
+}
+
+static uint64_t frame_hash(const struct profile *p, module_id module, uint64_t address)
+{
+	return hash_mix(p->seed ^ module.n, address);
+}
+
+static uint64_t thread_hash(const struct profile *p, const struct profile_thread *t)
+{
+	return hash_mix(p->seed ^ ((uint64_t)t->pid << 32 | t->tid), t->comm.n);
+}
+
+static void index_tables(struct profile *p)
+{
+	struct profile_strings *s = &p->strings;
+
+	slots_release(&s->slots);
+	slots_release(&p->module_slots);
+	slots_release(&p->function_slots);
+	slots_release(&p->frame_slots);
+	slots_release(&p->thread_slots);
+	for (uint32_t n = 1; n < s->starts.len; n++)
+		slots_add(
+			&s->slots,
+			hash_bytes(s->bytes.items + s->starts.items[n], string_len(s, n), p->seed),
+			n);
+	for (uint32_t n = 1; n < p->modules.len; n++)
+		slots_add(&p->module_slots, module_hash(p, &p->modules.items[n]), n);
+	for (uint32_t n = 1; n < p->functions.len; n++)
+		slots_add(&p->function_slots, function_hash(p, &p->functions.items[n]), n);
+	for (uint32_t n = 1; n < p->frames.len; n++)
+		slots_add(&p->frame_slots,
+			  frame_hash(p, p->frames.items[n].module, p->frames.items[n].address), n);
+	for (uint32_t n = 1; n < p->threads.len; n++)
+		slots_add(&p->thread_slots, thread_hash(p, &p->threads.items[n]), n);
+	p->stack_slots.count = p->stacks.len;
+	grow_stacks(p);
+	p->unindexed = false;
+}
+
+/* ---- adding strings ---- */
+
 string_id profile_string_n(struct profile *p, const char *text, size_t len)
 {
 	struct profile_strings *s = &p->strings;
 	uint64_t hash = hash_bytes(text, len, p->seed);
-	size_t at = slots_begin(&s->slots, hash);
+	size_t at;
 	uint32_t n;
 
 	if (!len)
 		return (string_id){};
+	if (p->unindexed)
+		index_tables(p);
+	at = slots_begin(&s->slots, hash);
 	while ((n = slots_next(&s->slots, hash, &at)))
 		if (string_len(s, n) == len &&
 		    !memcmp(s->bytes.items + s->starts.items[n], text, len))
@@ -51,10 +140,13 @@ module_id profile_module(struct profile *p, const char *path, const char *build_
 	string_id id = profile_string(p, path);
 	string_id build = build_id ? profile_string(p, build_id) : (string_id){};
 	const char *slash = strrchr(path, '/');
-	uint64_t hash = hash_mix(p->seed ^ id.n, build.n);
-	size_t at = slots_begin(&p->module_slots, hash);
+	uint64_t hash = module_hash(p, &(struct profile_module){.path = id, .build_id = build});
+	size_t at;
 	uint32_t n;
 
+	if (p->unindexed)
+		index_tables(p);
+	at = slots_begin(&p->module_slots, hash);
 	while ((n = slots_next(&p->module_slots, hash, &at)))
 		if (p->modules.items[n].path.n == id.n && p->modules.items[n].build_id.n == build.n)
 			return (module_id){n};
@@ -72,10 +164,13 @@ module_id profile_module(struct profile *p, const char *path, const char *build_
 
 function_id profile_function(struct profile *p, const struct profile_function *f)
 {
-	uint64_t hash = hash_mix(hash_mix(p->seed ^ f->name.n, f->module.n), f->start);
-	size_t at = slots_begin(&p->function_slots, hash);
+	uint64_t hash = function_hash(p, f);
+	size_t at;
 	uint32_t n;
 
+	if (p->unindexed)
+		index_tables(p);
+	at = slots_begin(&p->function_slots, hash);
 	while ((n = slots_next(&p->function_slots, hash, &at))) {
 		const struct profile_function *known = &p->functions.items[n];
 
@@ -97,10 +192,13 @@ function_id profile_function(struct profile *p, const struct profile_function *f
 
 frame_id profile_frame(struct profile *p, module_id module, uint64_t address)
 {
-	uint64_t hash = hash_mix(p->seed ^ module.n, address);
-	size_t at = slots_begin(&p->frame_slots, hash);
+	uint64_t hash = frame_hash(p, module, address);
+	size_t at;
 	uint32_t n;
 
+	if (p->unindexed)
+		index_tables(p);
+	at = slots_begin(&p->frame_slots, hash);
 	while ((n = slots_next(&p->frame_slots, hash, &at)))
 		if (p->frames.items[n].address == address &&
 		    p->frames.items[n].module.n == module.n)
@@ -140,35 +238,12 @@ void profile_name_frame(struct profile *p, frame_id frame, const struct frame_na
 		vec_push(&p->names, names[i]);
 }
 
-static struct stack_slot *stack_place(const struct profile *p, uint32_t parent, uint32_t frame)
-{
-	const struct stack_slots *s = &p->stack_slots;
-	size_t at = hash_mix(p->seed ^ parent, frame) & s->mask;
-
-	while (s->items[at].stack && (s->items[at].parent != parent || s->items[at].frame != frame))
-		at = (at + 1) & s->mask;
-	return &s->items[at];
-}
-
-static void grow_stacks(struct profile *p)
-{
-	struct stack_slots *s = &p->stack_slots;
-	size_t room = s->items ? 2 * (s->mask + 1) : 1024;
-
-	table_free(s->items, room / 2, sizeof(*s->items));
-	s->items = table_alloc(room, sizeof(*s->items));
-	s->mask = room - 1;
-	for (uint32_t n = 1; n < p->stacks.len; n++) {
-		uint32_t parent = p->stacks.items[n].parent.n, frame = p->stacks.items[n].frame.n;
-
-		*stack_place(p, parent, frame) = (struct stack_slot){parent, frame, n};
-	}
-}
-
 stack_id profile_stack(struct profile *p, stack_id parent, frame_id frame)
 {
 	struct stack_slot *slot;
 
+	if (p->unindexed)
+		index_tables(p);
 	/* Two thirds full at most. */
 	if (!p->stack_slots.items || p->stack_slots.count * 3 > p->stack_slots.mask * 2)
 		grow_stacks(p);
@@ -189,10 +264,14 @@ stack_id profile_stack(struct profile *p, stack_id parent, frame_id frame)
 
 thread_id profile_thread(struct profile *p, uint32_t pid, uint32_t tid, string_id comm)
 {
-	uint64_t hash = hash_mix(p->seed ^ ((uint64_t)pid << 32 | tid), comm.n);
-	size_t at = slots_begin(&p->thread_slots, hash);
+	struct profile_thread thread = {pid, tid, comm};
+	uint64_t hash = thread_hash(p, &thread);
+	size_t at;
 	uint32_t n;
 
+	if (p->unindexed)
+		index_tables(p);
+	at = slots_begin(&p->thread_slots, hash);
 	while ((n = slots_next(&p->thread_slots, hash, &at))) {
 		const struct profile_thread *t = &p->threads.items[n];
 
@@ -200,7 +279,7 @@ thread_id profile_thread(struct profile *p, uint32_t pid, uint32_t tid, string_i
 			return (thread_id){n};
 	}
 	n = (uint32_t)p->threads.len;
-	vec_push(&p->threads, (struct profile_thread){pid, tid, comm});
+	vec_push(&p->threads, thread);
 	slots_add(&p->thread_slots, hash, n);
 	return (thread_id){n};
 }

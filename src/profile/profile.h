@@ -175,10 +175,17 @@ struct profile {
 	uint64_t lost;              /* samples that the recorder lost */
 	uint64_t refused;           /* found no room in a table */
 	uint64_t seed;
+	bool unindexed; /* tables were written by hand: see profile_tables_written() */
 };
 
 void profile_init(struct profile *p);
 void profile_release(struct profile *p);
+/*
+ * Whoever adds to the tables directly, as reading a dictionary does, says so. Looking things up by
+ * their contents needs an index, which is then made when something is first interned: a profile that
+ * is only read never pays for it.
+ */
+void profile_tables_written(struct profile *p);
 
 string_id profile_string(struct profile *p, const char *text);
 string_id profile_string_n(struct profile *p, const char *text, size_t len);

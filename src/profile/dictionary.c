@@ -1,0 +1,299 @@
+#include "profile/dictionary.h"
+
+#include "profile/columns.h"
+#include "profile/dictionary_tables.h"
+#include "profile/packed.h"
+
+#include <string.h>
+
+/* ---- the writer ---- */
+
+void dictionary_writer_init(struct dictionary_writer *w)
+{
+	/* Number 0 of a table is there from the beginning, except for events. */
+	*w = (struct dictionary_writer){
+		.strings = 1,
+		.modules = 1,
+		.functions = 1,
+		.frames = 1,
+		.names = 1,
+		.stacks = 1,
+		.threads = 1,
+		.counters = 1,
+	};
+	vec_push(&w->problems, 0);
+}
+
+void dictionary_writer_release(struct dictionary_writer *w)
+{
+	vec_release(&w->unnamed);
+	vec_release(&w->problems);
+}
+
+void dictionary_renamed(struct dictionary_writer *w, const frame_id *frames, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (frames[i].n && frames[i].n < w->frames)
+			vec_push(&w->unnamed, frames[i].n);
+}
+
+/* ---- encoding ---- */
+
+/* Columns of entries [from, to) of a table. */
+struct range {
+	uint32_t from, to;
+	uint64_t *scratch;
+};
+
+#define ADD_COLUMN(body, range, item, type, value)                                                 \
+	do {                                                                                       \
+		for (uint32_t n = (range)->from; n < (range)->to; n++) {                           \
+			const type *item = items + n;                                              \
+			(range)->scratch[n - (range)->from] = (value);                             \
+		}                                                                                  \
+		column_encode((range)->scratch, (range)->to - (range)->from, (body));              \
+	} while (0)
+
+static size_t length_of(const struct profile *p, uint32_t n)
+{
+	size_t len = strlen(profile_text(p, (string_id){n}));
+
+	return len < STRING_BYTES_MAX ? len : STRING_BYTES_MAX;
+}
+
+/* How far the strings of this piece go. */
+static uint32_t strings_end(const struct profile *p, uint32_t from)
+{
+	size_t bytes = 0;
+	uint32_t n = from;
+
+	for (; n < p->strings.starts.len && n - from < ENTRIES_MAX; n++) {
+		bytes += length_of(p, n);
+		if (bytes > TEXT_BYTES_MAX)
+			break;
+	}
+	return n;
+}
+
+static void add_strings(const struct profile *p, const struct range *r, struct buf *body)
+{
+	for (uint32_t n = r->from; n < r->to; n++)
+		r->scratch[n - r->from] = length_of(p, n);
+	column_encode(r->scratch, r->to - r->from, body);
+	for (uint32_t n = r->from; n < r->to; n++)
+		buf_add_mem(body, profile_text(p, (string_id){n}), length_of(p, n));
+}
+
+static void add_modules(const struct profile *p, const struct range *r, struct buf *body)
+{
+	const struct profile_module *items = p->modules.items;
+
+	ADD_COLUMN(body, r, m, struct profile_module, m->path.n);
+	ADD_COLUMN(body, r, m, struct profile_module, m->name.n);
+	ADD_COLUMN(body, r, m, struct profile_module, m->build_id.n);
+	ADD_COLUMN(body, r, m, struct profile_module, m->kind);
+}
+
+static void add_functions(const struct profile *p, const struct range *r, struct buf *body)
+{
+	const struct profile_function *items = p->functions.items;
+
+	ADD_COLUMN(body, r, f, struct profile_function, f->name.n);
+	ADD_COLUMN(body, r, f, struct profile_function, f->label.n);
+	ADD_COLUMN(body, r, f, struct profile_function, f->module.n);
+	ADD_COLUMN(body, r, f, struct profile_function, f->start);
+	ADD_COLUMN(body, r, f, struct profile_function, f->size);
+	ADD_COLUMN(body, r, f, struct profile_function, (uint64_t)f->kind << 1 | f->named);
+}
+
+static void add_names(const struct profile *p, const struct range *r, struct buf *body)
+{
+	const struct frame_name *items = p->names.items;
+
+	ADD_COLUMN(body, r, f, struct frame_name, f->function.n);
+	ADD_COLUMN(body, r, f, struct frame_name, f->file.n);
+	ADD_COLUMN(body, r, f, struct frame_name, f->line);
+	ADD_COLUMN(body, r, f, struct frame_name, f->inlined);
+}
+
+/* Of a name that is not sent yet the frame is told of later. */
+static bool name_is_sent(const struct dictionary_writer *w, const struct profile_frame *f)
+{
+	return f->names && f->names + f->name_count <= w->names;
+}
+
+static void add_frames(struct dictionary_writer *w, const struct profile *p, const struct range *r,
+		       struct buf *body)
+{
+	const struct profile_frame *items = p->frames.items;
+
+	ADD_COLUMN(body, r, f, struct profile_frame, f->module.n);
+	ADD_COLUMN(body, r, f, struct profile_frame, f->address);
+	ADD_COLUMN(body, r, f, struct profile_frame, name_is_sent(w, f) ? f->names : 0);
+	ADD_COLUMN(body, r, f, struct profile_frame, name_is_sent(w, f) ? f->name_count : 0);
+	for (uint32_t n = r->from; n < r->to; n++)
+		if (!name_is_sent(w, items + n))
+			vec_push(&w->unnamed, n);
+}
+
+/* A parent is near its child, so what is kept is how far away. */
+static void add_stacks(const struct profile *p, const struct range *r, struct buf *body)
+{
+	const struct profile_stack *items = p->stacks.items;
+
+	ADD_COLUMN(body, r, s, struct profile_stack, n - s->parent.n);
+	ADD_COLUMN(body, r, s, struct profile_stack, s->frame.n);
+}
+
+static void add_threads(const struct profile *p, const struct range *r, struct buf *body)
+{
+	const struct profile_thread *items = p->threads.items;
+
+	ADD_COLUMN(body, r, t, struct profile_thread, t->pid);
+	ADD_COLUMN(body, r, t, struct profile_thread, t->tid);
+	ADD_COLUMN(body, r, t, struct profile_thread, t->comm.n);
+}
+
+static void add_events(const struct profile *p, const struct range *r, struct buf *body)
+{
+	const struct profile_event *items = p->events.items;
+
+	ADD_COLUMN(body, r, v, struct profile_event, v->name.n);
+	ADD_COLUMN(body, r, v, struct profile_event, v->unit.n);
+}
+
+static uint64_t bits_of_double(double value)
+{
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+static void add_counters(const struct profile *p, const struct range *r, struct buf *body)
+{
+	const struct profile_counter *items = p->counters.items;
+
+	ADD_COLUMN(body, r, c, struct profile_counter, c->name.n);
+	ADD_COLUMN(body, r, c, struct profile_counter, c->unit.n);
+	ADD_COLUMN(body, r, c, struct profile_counter, bits_of_double(c->scale));
+	ADD_COLUMN(body, r, c, struct profile_counter, (uint32_t)c->cpu);
+	ADD_COLUMN(body, r, c, struct profile_counter, c->thread.n);
+}
+
+static void add_table(struct dictionary_writer *w, const struct profile *p, enum table table,
+		      const struct range *r, struct buf *body)
+{
+	switch (table) {
+	case TABLE_STRINGS:
+		return add_strings(p, r, body);
+	case TABLE_MODULES:
+		return add_modules(p, r, body);
+	case TABLE_FUNCTIONS:
+		return add_functions(p, r, body);
+	case TABLE_NAMES:
+		return add_names(p, r, body);
+	case TABLE_FRAMES:
+		return add_frames(w, p, r, body);
+	case TABLE_STACKS:
+		return add_stacks(p, r, body);
+	case TABLE_THREADS:
+		return add_threads(p, r, body);
+	case TABLE_EVENTS:
+		return add_events(p, r, body);
+	case TABLE_COUNTERS:
+		return add_counters(p, r, body);
+	case TABLES:
+		break;
+	}
+}
+
+/* Problems of modules that came up after they were sent: (module, string) pairs. */
+static uint32_t add_problems(struct dictionary_writer *w, const struct profile *p, struct buf *body)
+{
+	CLEANUP(buf_release) struct buf pairs = {};
+	uint32_t count = 0;
+
+	while (w->problems.len < w->modules)
+		vec_push(&w->problems, 0);
+	for (uint32_t n = 1; n < w->modules; n++) {
+		uint32_t problem = p->modules.items[n].problem.n;
+
+		if (problem == w->problems.items[n] || problem >= w->strings)
+			continue;
+		w->problems.items[n] = problem;
+		varint_add(&pairs, n);
+		varint_add(&pairs, problem);
+		count++;
+	}
+	varint_add(body, count);
+	buf_add_mem(body, buf_str(&pairs), pairs.len);
+	return count;
+}
+
+/* Frames that got a name, or another one, after they were sent. */
+static uint32_t add_namings(struct dictionary_writer *w, const struct profile *p, struct buf *body)
+{
+	size_t room = w->unnamed.len < ENTRIES_MAX ? w->unnamed.len : ENTRIES_MAX;
+	CLEANUP(free_ptr) uint64_t *columns = xrealloc(NULL, 3 * room + 1, sizeof(*columns));
+	uint64_t *names = columns + room, *counts = names + room;
+	uint32_t count = 0;
+	size_t kept = 0;
+
+	vec_each(&w->unnamed, number) {
+		const struct profile_frame *f = &p->frames.items[*number];
+
+		if (count == room || !name_is_sent(w, f)) {
+			w->unnamed.items[kept++] = *number;
+			continue;
+		}
+		columns[count] = *number;
+		names[count] = f->names;
+		counts[count++] = f->name_count;
+	}
+	w->unnamed.len = kept;
+	varint_add(body, count);
+	column_encode(columns, count, body);
+	column_encode(names, count, body);
+	column_encode(counts, count, body);
+	return count;
+}
+
+/*
+ * A table that does not fit into the piece as a whole ends it: what follows refers to it.
+ */
+bool dictionary_encode(struct dictionary_writer *w, const struct profile *p, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf head = {}, body = {};
+	CLEANUP(free_ptr) uint64_t *scratch = NULL;
+	uint32_t *sent[TABLES] = {&w->strings, &w->modules, &w->functions, &w->names,   &w->frames,
+				  &w->stacks,  &w->threads, &w->events,    &w->counters};
+	uint32_t sizes[TABLES], fresh = 0;
+	bool whole = true;
+
+	dictionary_sizes(p, sizes);
+	for (enum table t = 0; t < TABLES; t++) {
+		struct range r = {.from = *sent[t], .to = *sent[t]};
+		uint32_t left = sizes[t] - r.from;
+
+		if (whole && left) {
+			r.to += left < ENTRIES_MAX ? left : ENTRIES_MAX;
+			if (t == TABLE_STRINGS)
+				r.to = strings_end(p, r.from);
+			r.scratch = scratch = xrealloc(scratch, r.to - r.from, sizeof(*scratch));
+		}
+		whole = whole && r.to == sizes[t];
+		fresh += r.to - r.from;
+		varint_add(&body, r.from);
+		varint_add(&body, r.to - r.from);
+		/* Frames are told with the names that this piece has brought. */
+		*sent[t] = r.to;
+		if (r.to > r.from)
+			add_table(w, p, t, &r, &body);
+	}
+	fresh += add_problems(w, p, &body);
+	fresh += add_namings(w, p, &body);
+	if (fresh)
+		packed_seal(PACKED_DICTIONARY, &head, &body, out);
+	return fresh;
+}

@@ -1,0 +1,288 @@
+/*
+ * Reading pieces of a dictionary. Tables are written directly: looking up each entry by its contents,
+ * as interning does, would take most of the time and could give other numbers than the sender's.
+ */
+#include "profile/columns.h"
+#include "profile/dictionary.h"
+#include "profile/dictionary_tables.h"
+#include "profile/packed.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+struct piece {
+	struct profile *p;
+	struct cursor body;
+	uint32_t count;   /* of the table that is being read */
+	uint64_t *values; /* room for a column of it */
+};
+
+/* Reads a column whose numbers are at most @max, and gives each to @target of the new entry. */
+#define TAKE_COLUMN(x, max, type, items, target)                                                   \
+	do {                                                                                       \
+		if (!column_decode(&(x)->body, (x)->count, (max), (x)->values))                    \
+			return false;                                                              \
+		for (uint32_t i = 0; i < (x)->count; i++) {                                        \
+			uint64_t v = (x)->values[i];                                               \
+			type *to = (items) + i;                                                    \
+			target;                                                                    \
+		}                                                                                  \
+	} while (0)
+
+/* Zeroed room for the new entries; the table is as long as before until all of it is good. */
+#define NEW_ENTRIES(table, count)                                                                  \
+	({                                                                                         \
+		vec_reserve((table), (table)->len + (count));                                      \
+		memset((table)->items + (table)->len, 0, (count) * sizeof(*(table)->items));       \
+		(table)->items + (table)->len;                                                     \
+	})
+
+static bool take_strings(struct piece *x)
+{
+	struct profile_strings *s = &x->p->strings;
+	uint64_t bytes = 0;
+
+	if (!column_decode(&x->body, x->count, STRING_BYTES_MAX, x->values))
+		return false;
+	for (uint32_t i = 0; i < x->count; i++)
+		bytes += x->values[i];
+	if (bytes > x->body.size - x->body.at ||
+	    s->bytes.len + bytes + x->count > PROFILE_STRING_BYTES_MAX)
+		return false;
+	/* A NUL would end a string before its end. */
+	if (memchr(x->body.data + x->body.at, '\0', bytes))
+		return false;
+	vec_reserve(&s->bytes, s->bytes.len + bytes + x->count);
+	vec_reserve(&s->starts, s->starts.len + x->count);
+	for (uint32_t i = 0; i < x->count; i++) {
+		vec_push(&s->starts, (uint32_t)s->bytes.len);
+		memcpy(s->bytes.items + s->bytes.len, x->body.data + x->body.at, x->values[i]);
+		s->bytes.len += x->values[i];
+		s->bytes.items[s->bytes.len++] = '\0';
+		cursor_skip(&x->body, x->values[i]);
+	}
+	return true;
+}
+
+static bool take_modules(struct piece *x)
+{
+	uint64_t string = x->p->strings.starts.len - 1;
+	struct profile_module *items = NEW_ENTRIES(&x->p->modules, x->count);
+
+	TAKE_COLUMN(x, string, struct profile_module, items, to->path.n = (uint32_t)v);
+	TAKE_COLUMN(x, string, struct profile_module, items, to->name.n = (uint32_t)v);
+	TAKE_COLUMN(x, string, struct profile_module, items, to->build_id.n = (uint32_t)v);
+	TAKE_COLUMN(x, CODE_VDSO, struct profile_module, items, to->kind = (enum code_kind)v);
+	x->p->modules.len += x->count;
+	return true;
+}
+
+static bool take_functions(struct piece *x)
+{
+	uint64_t string = x->p->strings.starts.len - 1, module = x->p->modules.len - 1;
+	struct profile_function *items = NEW_ENTRIES(&x->p->functions, x->count);
+
+	TAKE_COLUMN(x, string, struct profile_function, items, to->name.n = (uint32_t)v);
+	TAKE_COLUMN(x, string, struct profile_function, items, to->label.n = (uint32_t)v);
+	TAKE_COLUMN(x, module, struct profile_function, items, to->module.n = (uint32_t)v);
+	TAKE_COLUMN(x, UINT64_MAX, struct profile_function, items, to->start = v);
+	TAKE_COLUMN(x, UINT64_MAX, struct profile_function, items, to->size = v);
+	TAKE_COLUMN(x, CODE_VDSO << 1 | 1, struct profile_function, items,
+		    (to->kind = (enum code_kind)(v >> 1), to->named = v & 1));
+	x->p->functions.len += x->count;
+	return true;
+}
+
+static bool take_names(struct piece *x)
+{
+	uint64_t string = x->p->strings.starts.len - 1, function = x->p->functions.len - 1;
+	struct frame_name *items = NEW_ENTRIES(&x->p->names, x->count);
+
+	TAKE_COLUMN(x, function, struct frame_name, items, to->function.n = (uint32_t)v);
+	TAKE_COLUMN(x, string, struct frame_name, items, to->file.n = (uint32_t)v);
+	TAKE_COLUMN(x, UINT32_MAX, struct frame_name, items, to->line = (uint32_t)v);
+	TAKE_COLUMN(x, 1, struct frame_name, items, to->inlined = v);
+	x->p->names.len += x->count;
+	return true;
+}
+
+/* Both 0, or names that are there. */
+static bool name_range_is_good(const struct profile *p, uint32_t names, uint32_t count)
+{
+	return names ? count && count <= p->names.len - names : !count;
+}
+
+static bool take_frames(struct piece *x)
+{
+	uint64_t module = x->p->modules.len - 1, name = x->p->names.len - 1;
+	struct profile_frame *items = NEW_ENTRIES(&x->p->frames, x->count);
+
+	TAKE_COLUMN(x, module, struct profile_frame, items, to->module.n = (uint32_t)v);
+	TAKE_COLUMN(x, UINT64_MAX, struct profile_frame, items, to->address = v);
+	TAKE_COLUMN(x, name, struct profile_frame, items, to->names = (uint32_t)v);
+	TAKE_COLUMN(x, UINT32_MAX, struct profile_frame, items, to->name_count = (uint32_t)v);
+	for (uint32_t i = 0; i < x->count; i++)
+		if (!name_range_is_good(x->p, items[i].names, items[i].name_count))
+			return false;
+	x->p->frames.len += x->count;
+	return true;
+}
+
+static bool take_stacks(struct piece *x)
+{
+	uint32_t first = (uint32_t)x->p->stacks.len;
+	uint64_t frame = x->p->frames.len - 1;
+	struct profile_stack *items = NEW_ENTRIES(&x->p->stacks, x->count);
+
+	if (!column_decode(&x->body, x->count, PROFILE_STACKS_MAX, x->values))
+		return false;
+	/* At least one before the child, at most the empty stack. */
+	for (uint32_t i = 0; i < x->count; i++) {
+		if (!x->values[i] || x->values[i] > first + i)
+			return false;
+		items[i].parent.n = first + i - (uint32_t)x->values[i];
+	}
+	TAKE_COLUMN(x, frame, struct profile_stack, items, to->frame.n = (uint32_t)v);
+	x->p->stacks.len += x->count;
+	return true;
+}
+
+static bool take_threads(struct piece *x)
+{
+	uint64_t string = x->p->strings.starts.len - 1;
+	struct profile_thread *items = NEW_ENTRIES(&x->p->threads, x->count);
+
+	TAKE_COLUMN(x, UINT32_MAX, struct profile_thread, items, to->pid = (uint32_t)v);
+	TAKE_COLUMN(x, UINT32_MAX, struct profile_thread, items, to->tid = (uint32_t)v);
+	TAKE_COLUMN(x, string, struct profile_thread, items, to->comm.n = (uint32_t)v);
+	x->p->threads.len += x->count;
+	return true;
+}
+
+static bool take_events(struct piece *x)
+{
+	uint64_t string = x->p->strings.starts.len - 1;
+	struct profile_event *items = NEW_ENTRIES(&x->p->events, x->count);
+
+	TAKE_COLUMN(x, string, struct profile_event, items, to->name.n = (uint32_t)v);
+	TAKE_COLUMN(x, string, struct profile_event, items, to->unit.n = (uint32_t)v);
+	x->p->events.len += x->count;
+	return true;
+}
+
+/* A scale that is not a number would spoil every sum that it gets into. */
+static double scale_of(uint64_t bits)
+{
+	double scale;
+
+	memcpy(&scale, &bits, sizeof(scale));
+	return isfinite(scale) ? scale : 1;
+}
+
+static bool take_counters(struct piece *x)
+{
+	uint64_t string = x->p->strings.starts.len - 1, thread = x->p->threads.len - 1;
+	struct profile_counter *items = NEW_ENTRIES(&x->p->counters, x->count);
+
+	TAKE_COLUMN(x, string, struct profile_counter, items, to->name.n = (uint32_t)v);
+	TAKE_COLUMN(x, string, struct profile_counter, items, to->unit.n = (uint32_t)v);
+	TAKE_COLUMN(x, UINT64_MAX, struct profile_counter, items, to->scale = scale_of(v));
+	TAKE_COLUMN(x, UINT32_MAX, struct profile_counter, items, to->cpu = (int32_t)v);
+	TAKE_COLUMN(x, thread, struct profile_counter, items, to->thread.n = (uint32_t)v);
+	x->p->counters.len += x->count;
+	return true;
+}
+
+static const struct {
+	bool (*take)(struct piece *x);
+	uint32_t max;
+} tables[TABLES] = {
+	[TABLE_STRINGS] = {take_strings, PROFILE_STACKS_MAX},
+	[TABLE_MODULES] = {take_modules, PROFILE_FRAMES_MAX},
+	[TABLE_FUNCTIONS] = {take_functions, PROFILE_FRAMES_MAX},
+	[TABLE_NAMES] = {take_names, PROFILE_STACKS_MAX},
+	[TABLE_FRAMES] = {take_frames, PROFILE_FRAMES_MAX},
+	[TABLE_STACKS] = {take_stacks, PROFILE_STACKS_MAX},
+	[TABLE_THREADS] = {take_threads, PROFILE_FRAMES_MAX},
+	[TABLE_EVENTS] = {take_events, EVENTS_MAX},
+	[TABLE_COUNTERS] = {take_counters, PROFILE_FRAMES_MAX},
+};
+
+static bool take_problems(struct piece *x)
+{
+	uint64_t count = varint_take(&x->body);
+
+	for (uint64_t i = 0; i < count && !x->body.failed; i++) {
+		uint64_t module = varint_take(&x->body), problem = varint_take(&x->body);
+
+		if (!module || module >= x->p->modules.len || problem >= x->p->strings.starts.len)
+			return false;
+		x->p->modules.items[module].problem.n = (uint32_t)problem;
+	}
+	return !x->body.failed;
+}
+
+static bool take_namings(struct piece *x)
+{
+	struct profile *p = x->p;
+	uint64_t count = varint_take(&x->body);
+	uint64_t *frames = x->values, *names = frames + ENTRIES_MAX, *counts = names + ENTRIES_MAX;
+
+	if (count > ENTRIES_MAX || !column_decode(&x->body, count, p->frames.len - 1, frames) ||
+	    !column_decode(&x->body, count, p->names.len - 1, names) ||
+	    !column_decode(&x->body, count, UINT32_MAX, counts))
+		return false;
+	for (uint64_t i = 0; i < count; i++) {
+		struct profile_frame *f = &p->frames.items[frames[i]];
+
+		if (!frames[i] || !names[i] ||
+		    !name_range_is_good(p, (uint32_t)names[i], (uint32_t)counts[i]))
+			return false;
+		f->names = (uint32_t)names[i];
+		f->name_count = (uint32_t)counts[i];
+	}
+	return true;
+}
+
+static int apply_tables(struct piece *x, struct err *e)
+{
+	uint32_t sizes[TABLES];
+
+	dictionary_sizes(x->p, sizes);
+	for (enum table t = 0; t < TABLES; t++) {
+		uint64_t from = varint_take(&x->body), count = varint_take(&x->body);
+
+		if (x->body.failed || count > ENTRIES_MAX || from + count > tables[t].max)
+			return err_set(e, EBADMSG, "a stored dictionary is damaged, or too large");
+		if (from != sizes[t])
+			return err_set(e, EBADMSG,
+				       "a piece of a stored dictionary is missing or comes twice");
+		x->count = (uint32_t)count;
+		if (count && !tables[t].take(x))
+			return err_set(e, EBADMSG, "a stored dictionary is damaged");
+	}
+	if (!take_problems(x) || !take_namings(x) || x->body.at != x->body.size)
+		return err_set(e, EBADMSG, "a stored dictionary is damaged at its end");
+	return 0;
+}
+
+int dictionary_apply(struct profile *p, const void *bytes, size_t size, struct err *e)
+{
+	struct piece x = {.p = p};
+	struct packed packed = {};
+	int err;
+
+	if (size > DICTIONARY_BYTES_MAX)
+		return err_set(e, EBADMSG, "a dictionary of %zu bytes is too large", size);
+	err = packed_open(PACKED_DICTIONARY, bytes, size, 0, BODY_BYTES_MAX, &packed, e);
+	if (err)
+		return err;
+	x.body = packed.body;
+	x.values = xrealloc(NULL, 3 * ENTRIES_MAX, sizeof(*x.values));
+	profile_tables_written(p);
+	err = apply_tables(&x, e);
+	free(x.values);
+	packed_release(&packed);
+	return err;
+}

@@ -1,0 +1,41 @@
+/* What writing and reading a dictionary have in common. */
+#ifndef TACHO_PROFILE_DICTIONARY_TABLES_H
+#define TACHO_PROFILE_DICTIONARY_TABLES_H
+
+#include "profile/profile.h"
+
+/* Of one table in one piece: the sizes of what a few bytes can ask for stay bounded. */
+#define ENTRIES_MAX      (1u << 18)
+#define TEXT_BYTES_MAX   (4u << 20) /* of the strings of a piece */
+#define STRING_BYTES_MAX (1u << 20) /* longer ones are cut */
+#define BODY_BYTES_MAX   (64u << 20)
+#define EVENTS_MAX       (1u << 16)
+
+/* The order in which tables are sent: each refers only to those before it, or to itself. */
+enum table {
+	TABLE_STRINGS,
+	TABLE_MODULES,
+	TABLE_FUNCTIONS,
+	TABLE_NAMES,
+	TABLE_FRAMES,
+	TABLE_STACKS,
+	TABLE_THREADS,
+	TABLE_EVENTS,
+	TABLE_COUNTERS,
+	TABLES,
+};
+
+static inline void dictionary_sizes(const struct profile *p, uint32_t sizes[TABLES])
+{
+	sizes[TABLE_STRINGS] = (uint32_t)p->strings.starts.len;
+	sizes[TABLE_MODULES] = (uint32_t)p->modules.len;
+	sizes[TABLE_FUNCTIONS] = (uint32_t)p->functions.len;
+	sizes[TABLE_NAMES] = (uint32_t)p->names.len;
+	sizes[TABLE_FRAMES] = (uint32_t)p->frames.len;
+	sizes[TABLE_STACKS] = (uint32_t)p->stacks.len;
+	sizes[TABLE_THREADS] = (uint32_t)p->threads.len;
+	sizes[TABLE_EVENTS] = (uint32_t)p->events.len;
+	sizes[TABLE_COUNTERS] = (uint32_t)p->counters.len;
+}
+
+#endif
