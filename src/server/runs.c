@@ -1,8 +1,9 @@
-#include "server/runs_internal.h"
+#include "server/runs.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "bus/bus.h"
 #include "collect/tree.h"
+#include "server/runs_internal.h"
 
 #include <errno.h>
 #include <string.h>
