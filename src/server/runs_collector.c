@@ -268,6 +268,7 @@ static void list_orphans(struct runs *r, pid_list *ret)
 }
 
 struct burial {
+	struct runs *runs;
 	pid_list pids;
 };
 
@@ -279,6 +280,10 @@ static void *bury(void *arg)
 		tree_end(*pid, true);
 	vec_each(&b->pids, pid)
 		waitpid(*pid, NULL, WNOHANG);
+	pthread_mutex_lock(&b->runs->lock);
+	b->runs->burials--;
+	pthread_cond_broadcast(&b->runs->answered);
+	pthread_mutex_unlock(&b->runs->lock);
 	vec_release(&b->pids);
 	free(b);
 	return NULL;
@@ -295,6 +300,10 @@ void collector_end_orphans(struct runs *r)
 		free(b);
 		return;
 	}
+	b->runs = r;
+	pthread_mutex_lock(&r->lock);
+	r->burials++;
+	pthread_mutex_unlock(&r->lock);
 	/* Whoever does not listen to SIGTERM is given time, which the others have not. */
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
