@@ -20,7 +20,7 @@ static bool completes_events(const char *arg)
 /* Behind its options comes a command line of the user's. */
 static bool takes_command(const struct command *c)
 {
-	return !strcmp(c->name, "stat") || !strcmp(c->name, "record");
+	return !strcmp(c->name, "stat") || !strcmp(c->name, "record") || !strcmp(c->name, "run");
 }
 
 static void bash_words(const struct command *c, struct buf *out)
@@ -61,7 +61,7 @@ static void script_bash(struct buf *out)
 		buf_add(out, "' ;;\n");
 	}
 	buf_add(out, "\tesac\n"
-		     "\tif [[ $cur == -* || ! ${COMP_WORDS[1]} =~ ^(stat|record)$ ]]; then\n"
+		     "\tif [[ $cur == -* || ! ${COMP_WORDS[1]} =~ ^(stat|record|run)$ ]]; then\n"
 		     "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n\tfi\n"
 		     "\t[ ${#COMPREPLY[@]} -gt 0 ] || COMPREPLY=($(compgen -f -c -- \"$cur\"))\n"
 		     "}\ncomplete -F _tacho tacho\n");
