@@ -1,13 +1,17 @@
 /* What the handlers of the API share: parameters, bodies, sessions and runs as JSON. */
-#include "server/api.h"
-#include "base/clock.h"
-#include "server/emap.h"
-#include "server/processes.h"
-#include "unit/support.h"
-
 #include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <cmocka.h>
+
+#include "server/api.h"
+#include "server/emap.h"
+#include "server/processes.h"
 
 static struct http_request with_query(const char *name, const char *value)
 {
