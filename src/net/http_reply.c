@@ -4,6 +4,7 @@
 #include "net/http_text.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
