@@ -140,8 +140,11 @@ uint32_t call_path_of(struct call_paths *c, const struct profile *p, uint32_t st
 		return c->of_stack.items[stack] - 1;
 	c->todo.len = 0;
 	while (stack && !c->of_stack.items[stack]) {
+		uint32_t parent = p->stacks.items[stack].parent.n;
+
 		vec_push(&c->todo, stack);
-		stack = p->stacks.items[stack].parent.n;
+		/* Parents come first; whatever says otherwise must not lead in circles. */
+		stack = parent < stack ? parent : 0;
 	}
 	node = stack ? c->of_stack.items[stack] - 1 : 0;
 	while (c->todo.len) {

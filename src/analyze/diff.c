@@ -1,4 +1,5 @@
 #include "analyze/diff.h"
+#include "analyze/path_flame.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,17 +87,59 @@ static void add_view(struct diff *d, const struct view *v, enum diff_side side)
 	free(names);
 }
 
-void diff_build(struct diff *d, const struct view *before, const struct view *after, bool normalize)
+void diff_add_paths(struct diff *d, enum diff_side side, const struct call_paths *c,
+		    const struct profile *p, const uint64_t *self, const uint64_t *samples)
 {
-	const struct diff_node *root;
+	uint64_t *total = table_alloc(c->nodes.len, sizeof(*total));
+	uint64_t *total_samples = table_alloc(c->nodes.len, sizeof(*total_samples));
+	uint32_t *to = table_alloc(c->nodes.len, sizeof(*to));
+	uint32_t *names = xcalloc(c->names.len, sizeof(*names));
 
+	path_totals(c, self, total);
+	path_totals(c, samples, total_samples);
+	for (size_t i = 0; i < c->nodes.len; i++) {
+		const struct call_path *node = &c->nodes.items[i];
+		const struct path_name *name = &c->names.items[node->name];
+		struct diff_node *n;
+
+		if (!total_samples[i])
+			continue;
+		if (i && !names[node->name])
+			names[node->name] = name_of(d, profile_text(p, name->label),
+						    profile_text(p, name->module));
+		if (i)
+			to[i] = child_of(d, to[node->parent], names[node->name], false);
+		n = &d->nodes.items[to[i]];
+		n->self[side] += self[i];
+		n->total[side] += total[i];
+		n->samples[side] += total_samples[i];
+	}
+	table_free(total, c->nodes.len, sizeof(*total));
+	table_free(total_samples, c->nodes.len, sizeof(*total_samples));
+	table_free(to, c->nodes.len, sizeof(*to));
+	free(names);
+}
+
+void diff_init(struct diff *d)
+{
 	*d = (struct diff){.seed = hash_seed()};
 	buf_add_char(&d->text, '\0');
 	vec_push(&d->names, (struct diff_name){});
 	vec_push(&d->nodes, (struct diff_node){});
+}
+
+void diff_build(struct diff *d, const struct view *before, const struct view *after, bool normalize)
+{
+	diff_init(d);
 	add_view(d, before, DIFF_BEFORE);
 	add_view(d, after, DIFF_AFTER);
-	root = &d->nodes.items[0];
+	diff_finish(d, normalize);
+}
+
+void diff_finish(struct diff *d, bool normalize)
+{
+	const struct diff_node *root = &d->nodes.items[0];
+
 	for (int side = 0; side < 2; side++) {
 		uint64_t whole = root->total[normalize ? side : DIFF_AFTER];
 

@@ -8,6 +8,7 @@
 #ifndef TACHO_ANALYZE_DIFF_H
 #define TACHO_ANALYZE_DIFF_H
 
+#include "analyze/call_paths.h"
 #include "analyze/view.h"
 
 enum diff_side { DIFF_BEFORE, DIFF_AFTER };
@@ -39,6 +40,11 @@ struct diff {
 /* @normalize: shares of their own whole; else both of what came after. */
 void diff_build(struct diff *d, const struct view *before, const struct view *after,
 		bool normalize);
+/* The same of two selections: what each weighs at the nodes of its own call paths. */
+void diff_init(struct diff *d);
+void diff_add_paths(struct diff *d, enum diff_side side, const struct call_paths *c,
+		    const struct profile *p, const uint64_t *self, const uint64_t *samples);
+void diff_finish(struct diff *d, bool normalize);
 void diff_release(struct diff *d);
 
 static inline const char *diff_text(const struct diff *d, uint32_t name)

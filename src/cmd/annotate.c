@@ -355,7 +355,7 @@ static int choose(struct annotate *an, struct resolve_options *resolve, struct e
 
 static int annotate(struct annotate *an, struct resolve_options *resolve)
 {
-	struct annotate_build_options build = {
+	struct code_options build = {
 		.symbols = &resolve->symbols,
 		.intel = an->o.syntax && !strcmp(an->o.syntax, "intel"),
 		.no_source = an->o.no_source,

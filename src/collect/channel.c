@@ -8,11 +8,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define READ_BYTES 4096
+#define READ_BYTES    65536
+#define COMPACT_BYTES (1u << 20)
 
 void channel_init(struct channel *c, int fd)
 {
-	*c = (struct channel){.fd = fd};
+	*c = (struct channel){.fd = fd, .body_max = MESSAGE_BYTES_MAX};
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 }
@@ -63,14 +64,25 @@ bool channel_flush(struct channel *c)
 	return !c->ended;
 }
 
+size_t channel_waiting(const struct channel *c)
+{
+	return c->out.len - c->out_at;
+}
+
 int channel_send(struct channel *c, uint16_t type, uint16_t flags, const struct buf *body)
 {
 	size_t size = body ? body->len : 0;
 
-	if (size > MESSAGE_BYTES_MAX)
+	if (size > c->body_max)
 		return -EMSGSIZE;
 	if (c->ended)
 		return -EPIPE;
+	/* While something always waits, what was sent would never be let go. */
+	if (c->out_at > COMPACT_BYTES && c->out_at > c->out.len / 2) {
+		memmove(c->out.s, c->out.s + c->out_at, c->out.len - c->out_at);
+		c->out.len -= c->out_at;
+		c->out_at = 0;
+	}
 	body_u32(&c->out, (uint32_t)size);
 	body_u16(&c->out, type);
 	body_u16(&c->out, flags);
@@ -83,7 +95,7 @@ int channel_send(struct channel *c, uint16_t type, uint16_t flags, const struct 
 int channel_send_droppable(struct channel *c, uint16_t type, const struct buf *body)
 {
 	channel_flush(c);
-	if (c->out.len - c->out_at > CHANNEL_WAITING_MAX)
+	if (channel_waiting(c) > CHANNEL_WAITING_MAX)
 		return 0;
 	return channel_send(c, type, 0, body);
 }
@@ -104,16 +116,17 @@ bool channel_drain(struct channel *c, int ms)
 /* One read is enough: if there is more, poll() says so again. */
 static int read_more(struct channel *c)
 {
-	char bytes[READ_BYTES];
 	ssize_t n;
+	char *room;
 
 	if (c->in_at) {
 		memmove(c->in.s, c->in.s + c->in_at, c->in.len - c->in_at);
 		c->in.len -= c->in_at;
 		c->in_at = 0;
 	}
+	room = buf_room(&c->in, READ_BYTES);
 	do
-		n = recv(c->fd, bytes, sizeof(bytes), 0);
+		n = recv(c->fd, room, READ_BYTES, 0);
 	while (n < 0 && errno == EINTR);
 	if (n < 0 && errno == EAGAIN)
 		return 0;
@@ -121,7 +134,7 @@ static int read_more(struct channel *c)
 		c->ended = true;
 		return -EPIPE;
 	}
-	buf_add_mem(&c->in, bytes, (size_t)n);
+	buf_commit(&c->in, room + n);
 	return 1;
 }
 
@@ -137,7 +150,7 @@ static int take(struct channel *c, struct message *ret)
 	ret->flags = cursor_u16(&all);
 	if (all.failed)
 		return 0;
-	if (size > MESSAGE_BYTES_MAX)
+	if (size > c->body_max)
 		return -EBADMSG;
 	if (size > all.size - all.at)
 		return 0;

@@ -21,17 +21,21 @@ enum message_type {
 	MESSAGE_SWITCHED,    /* text: name of a file that is complete */
 	MESSAGE_FINISHED,    /* struct record_summary */
 	MESSAGE_ERROR,       /* u32 errno, text; nothing comes after it */
+	MESSAGE_OPENED,      /* u64 start, u64 wall clock, u32 workload, JSON of the events */
 	/* to the collector */
 	MESSAGE_STOP =
 		64,       /* u32 signal for the workload, 0: it has got it; flags: enum stop_flag */
 	MESSAGE_SNAPSHOT, /* write what is there and go on */
 };
 
-enum stop_flag { STOP_NOW = 1 }; /* do not wait for the workload */
+enum stop_flag {
+	STOP_NOW = 1,  /* do not wait for the workload */
+	STOP_KILL = 2, /* nor ask it */
+};
 
 /* Header on the wire: u32 size of the body, u16 type, u16 flags. */
 #define MESSAGE_HEADER_BYTES 8u
-#define MESSAGE_BYTES_MAX    65536u
+#define MESSAGE_BYTES_MAX    65536u /* of a body, unless the channel has another limit */
 /* What may wait to be sent before messages that can be missed are dropped. */
 #define CHANNEL_WAITING_MAX 65536u
 
@@ -44,6 +48,7 @@ struct channel {
 	int fd;
 	struct buf in, out;
 	size_t in_at, out_at; /* done up to here */
+	uint32_t body_max;    /* bytes of a body; both sides have the same */
 	bool ended;           /* the other side is gone */
 };
 
@@ -55,6 +60,9 @@ void channel_release(struct channel *c);
 void body_u16(struct buf *body, uint16_t value);
 void body_u32(struct buf *body, uint32_t value);
 void body_u64(struct buf *body, uint64_t value);
+
+/* Bytes that wait to be sent. */
+size_t channel_waiting(const struct channel *c);
 
 /* Sends or keeps for later. -EPIPE: nobody is there; -EMSGSIZE: the body is too long. */
 int channel_send(struct channel *c, uint16_t type, uint16_t flags, const struct buf *body);

@@ -25,13 +25,15 @@ struct http_pair {
 	char *name, *value;
 };
 
+typedef VEC(struct http_pair) http_pairs;
+
 #define HTTP_ARGS_MAX 4
 
 /* All of it belongs to the server and lives until the handler has returned. */
 struct http_request {
 	const char *method, *path;       /* path decoded, without the query */
 	const char *args[HTTP_ARGS_MAX]; /* what stood for {…} in the route */
-	VEC(struct http_pair) query;     /* decoded */
+	http_pairs query;                /* decoded */
 	struct buf body;                 /* of routes without `upload` */
 	int upload_fd; /* of those with: an unlinked file at its beginning; else -1 */
 	uint64_t upload_bytes;
@@ -49,11 +51,13 @@ struct http_reply {
 	int status;
 	const char *type; /* of the content; NULL: application/json */
 	struct buf body;
-	int fd; /* sent instead of the body if >= 0, closed afterwards */
-	VEC(struct http_pair) headers;
-	bool immutable; /* does not change any more: gets an ETag, and 304 is answered */
-	/* Server-sent events instead of a body: topics of the bus, which are watched until the client
-	 * goes. */
+	int fd;             /* sent instead of the body if >= 0, closed afterwards */
+	http_pairs headers; /* one given here replaces the server's own of that name */
+	/* Does not change any more: gets an ETag, 304 is answered, and it may be kept (but is asked for
+	 * again before it is shown, as runs can be deleted). */
+	bool immutable;
+	/* Server-sent events: topics of the bus, which are watched until the client goes. What stands
+	 * in the body is sent first, and must be whole messages. */
 	strvec topics;
 };
 
@@ -85,11 +89,17 @@ struct http_options {
 	unsigned workers;
 	void *(*worker_new)(void *ctx); /* called by the worker's thread */
 	void (*worker_free)(void *worker);
-	/* Who this token is; false: nobody. Called by workers. */
+	/* Who this token is, "" if none was sent; false: nobody. Called by workers, for every request and
+	 * now and then for an open stream, so that revoking works. */
 	bool (*identify)(void *worker, const char *token, struct identity *ret);
 	const char *upload_dir;
 	uint64_t upload_bytes_max, body_bytes_max;
-	unsigned connections_max, connections_per_address_max, timeout_s;
+	unsigned connections_max;             /* 0: what the limit of open files allows */
+	unsigned connections_per_address_max; /* 0: no limit of its own */
+	/* For the head of a request, and for every 16 KiB of its body; what is slower is closed. So is
+	 * the one that has waited longest, if all connections are taken. 0: 30. */
+	unsigned timeout_s;
+	const char *cookie_name; /* with an id of this server: hosts have one jar for all ports */
 	struct bus *bus;
 	void *ctx;
 };
@@ -100,7 +110,9 @@ uint16_t http_server_port(const struct http_server *s);
 
 /* For /metrics. */
 struct http_counts {
-	uint64_t requests, errors, refused, bytes_sent;
+	uint64_t requests, errors; /* answered by 5xx */
+	uint64_t refused;          /* answered by 401 or 403, or closed to make room */
+	uint64_t bytes_sent;       /* of bodies and streams */
 	unsigned connections, streams;
 };
 void http_server_counts(struct http_server *s, struct http_counts *ret);

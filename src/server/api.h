@@ -63,6 +63,16 @@ void api_session_head(struct json *j, const struct stored_session *s);
 int api_reply_run(struct api *a, const char *uuid, int status, struct http_reply *reply,
 		  struct err *e);
 
+/* Handlers that have a file of their own: metrics.c, api_users.c. */
+int api_metrics(void *worker, const struct http_request *r, struct http_reply *reply,
+		struct err *e);
+int api_users_list(void *worker, const struct http_request *r, struct http_reply *reply,
+		   struct err *e);
+int api_users_add(void *worker, const struct http_request *r, struct http_reply *reply,
+		  struct err *e);
+int api_users_revoke(void *worker, const struct http_request *r, struct http_reply *reply,
+		     struct err *e);
+
 /* All routes of the server, ended by NULL. */
 extern const struct http_route *const api_tables[];
 /* "METHOD PATH" a line, for tests. */

@@ -98,8 +98,8 @@ static void member(struct json *j, const char *key, const json_t *object, const 
  */
 static void add_plan(struct json *j, const json_t *plan)
 {
-	static const char *const of_the_run[] = {"description", "exclusive", "tags", "note",
-						 "uuid",        "session",   "state"};
+	static const char *const of_the_run[] = {"description", "exclusive", "tags",    "note",
+						 "workload",    "argv",      "session", "state"};
 	const char *name;
 	json_t *value;
 
@@ -114,6 +114,27 @@ static void add_plan(struct json *j, const json_t *plan)
 		jw_key(j, strcmp(name, "user") ? name : "run_as");
 		api_json_value(j, value);
 	}
+}
+
+/* The command as it was written, and the words that are executed. */
+static void add_workload(struct json *j, const json_t *plan)
+{
+	const char *workload = json_string_value(json_object_get(plan, "workload"));
+	CLEANUP(strvec_release) strvec words = {};
+
+	jw_kv_str(j, "workload", workload);
+	if (workload && json_is_true(json_object_get(plan, "shell"))) {
+		vec_push(&words, xstrdup("/bin/sh"));
+		vec_push(&words, xstrdup("-c"));
+		vec_push(&words, xstrdup(workload));
+	} else if (workload) {
+		words_split(workload, &words, NULL);
+	}
+	jw_key(j, "argv");
+	jw_open(j, '[');
+	vec_each(&words, word)
+		jw_str(j, *word);
+	jw_close(j, ']');
 }
 
 static void add_progress(struct json *j, const struct stored_run *r, struct server *server)
@@ -204,6 +225,7 @@ void api_run_json(struct json *j, const struct stored_run *r, struct server *ser
 	jw_kv_str(j, "state", run_state_name(r->state));
 	jw_kv_str(j, "description", r->description);
 	jw_kv_bool(j, "exclusive", r->exclusive);
+	add_workload(j, plan);
 	add_plan(j, plan);
 	jw_kv_str(j, "user", r->user);
 	api_json_time(j, "created_at", r->created_ms);

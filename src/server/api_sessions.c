@@ -1,5 +1,6 @@
 /* Sessions, and the runs that are asked for in one. */
 #include "server/api.h"
+#include "server/emap.h"
 #include "server/runs.h"
 
 #include <errno.h>
@@ -172,6 +173,7 @@ static int add_run(void *worker, const struct http_request *r, struct http_reply
 	json_decref(body);
 	if (rc < 0)
 		return rc;
+	emap_note_used(a->server->emap, &plan);
 	return api_reply_run(a, run.uuid, 202, reply, e);
 }
 

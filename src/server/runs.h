@@ -2,6 +2,9 @@
  * The runs of this machine: the queue, and the collectors at work. All functions may be called by any
  * thread; what they ask for is done by the supervisor's thread, which alone touches collectors.
  *
+ * A run is done when all of it was measured, whatever its program's exit status. It has failed when
+ * something could not be measured: the program is not there, the time was over, the collector crashed.
+ *
  * An exclusive run starts when nothing exclusive runs; then no other exclusive one starts. Shared runs
  * start at once. Whatever overlaps is written into the ledgers of both.
  */
@@ -32,6 +35,9 @@ int runs_move(struct runs *r, struct store *store, const char *uuid, const char 
 /* Cancelled first if it runs; then with its data and files. */
 int runs_delete(struct runs *r, struct store *store, const char *uuid, struct err *e);
 int runs_delete_session(struct runs *r, struct store *store, const char *uuid, struct err *e);
+
+/* A person has changed its note, tags or description: whoever watches is told. */
+void runs_changed(struct runs *r, const char *uuid);
 
 /* What is known of a run that runs or waits; false: neither. */
 struct run_progress {

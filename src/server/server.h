@@ -15,6 +15,7 @@ struct runs;
 struct live;
 struct run_cache;
 struct tidy;
+struct emap;
 
 struct server {
 	struct server_config config;
@@ -23,6 +24,7 @@ struct server {
 	struct runs *runs;
 	struct run_cache *cache;
 	struct tidy *tidy;
+	struct emap *emap; /* emap.h: events of this machine */
 	struct http_server *http;
 	uint64_t started_ns;
 };

@@ -1,16 +1,22 @@
 /*
- * Where everything lasts: sessions, runs, dictionaries, chunks, output, users. SQLite in the data
- * directory; PostgreSQL will be a second struct store_ops, so SQL stays portable and this stays small.
+ * Where everything lasts: sessions, runs, dictionaries, chunks, output, users. The database is SQLite
+ * in the data directory; how to add another is in sql.h.
  *
  * A struct store is a connection and belongs to one thread at a time; threads open their own. Strings
  * that are given out belong to the caller, who calls the _release of their struct.
  *
  * Writers put many calls between store_begin() and store_commit(): behind the latter all of it is
- * durable, before it none is visible. Without these every call is a transaction of its own.
+ * durable, before it none is visible. Without these every call is a transaction of its own. When a call
+ * between them fails, store_rollback() and begin anew: nothing of it is stored.
+ *
+ * Errors that people can do something about: -ENOSPC the disk is full, -EBUSY somebody else has locked
+ * it, -EROFS and -EACCES it cannot be written, -EUCLEAN it is damaged, -ENOENT there is no such thing,
+ * -EEXIST there is one already. Any call may give them, each with its sentence.
  */
 #ifndef TACHO_STORE_STORE_H
 #define TACHO_STORE_STORE_H
 
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/vec.h"
 #include "profile/chunk.h"
@@ -60,7 +66,8 @@ struct stored_run {
 	char *raw_path;    /* of the kept perf.data, relative to the data directory; NULL: none */
 	int64_t created_ms, started_ms, ended_ms; /* 0: not yet */
 	int64_t start_ns;                         /* clock of its chunks at started_ms */
-	int64_t bytes;                            /* that it takes in the store */
+	int64_t duration_ms; /* by the monotonic clock; 0: not yet. What ETAs go by */
+	int64_t bytes;       /* that it takes in the store */
 	int64_t samples;
 };
 
@@ -84,9 +91,11 @@ typedef VEC(struct stored_session) stored_sessions;
 typedef VEC(struct stored_run) stored_runs;
 typedef VEC(struct stored_chunk) stored_chunks;
 typedef VEC(struct stored_user) stored_users;
+typedef VEC(int64_t) run_numbers;
 
 void stored_session_release(struct stored_session *s);
 void stored_run_release(struct stored_run *r);
+void stored_user_release(struct stored_user *u);
 void stored_sessions_release(stored_sessions *v);
 void stored_runs_release(stored_runs *v);
 void stored_users_release(stored_users *v);
@@ -112,13 +121,14 @@ void store_rollback(struct store *s);
 void uuid_make(char ret[UUID_BYTES]);
 bool uuid_valid(const char *text);
 
-/* ---- sessions ---- (-ENOENT: there is no such thing) */
+/* ---- sessions ---- */
 
 int store_session_add(struct store *s, const char *title, struct stored_session *ret,
 		      struct err *e);
 int store_session_get(struct store *s, const char *uuid, struct stored_session *ret, struct err *e);
 int store_session_rename(struct store *s, int64_t id, const char *title, struct err *e);
-int store_session_delete(struct store *s, int64_t id, struct err *e); /* with its runs */
+/* With its runs: as store_run_delete(). */
+int store_session_delete(struct store *s, int64_t id, struct err *e);
 
 /* One page, newest first. @before 0: from the newest; else with ids below. @search NULL: all. */
 struct page {
@@ -131,19 +141,27 @@ int store_sessions(struct store *s, const struct page *page, stored_sessions *re
 
 /* ---- runs ---- */
 
-/* Everything but id and session_uuid is taken from @run; those are filled in. */
+/* Everything but id and session_uuid is taken from @run; those are filled in, and uuid and created_ms
+ * if they are empty. */
 int store_run_add(struct store *s, struct stored_run *run, struct err *e);
 int store_run_get(struct store *s, const char *uuid, struct stored_run *ret, struct err *e);
-/* Everything that can change: state, position, times, JSON texts, note, tags, error, raw_path, samples. */
+int store_run_get_id(struct store *s, int64_t id, struct stored_run *ret, struct err *e);
+/* What changes by itself: state, position, exclusive, times, JSON texts, error, raw_path, samples. */
 int store_run_update(struct store *s, const struct stored_run *run, struct err *e);
-/* The note and the tags alone, so that a person's words and a running run's news do not meet. */
+/* The note and the tags alone, so that a person's words and a running run's news do not meet. NULL:
+ * left as it is. */
 int store_run_annotate(struct store *s, int64_t id, const char *note, const char *tags,
 		       struct err *e);
+int store_run_describe(struct store *s, int64_t id, const char *description, struct err *e);
+/* Takes no time: nobody sees it any more, and store_purge() takes its data away. */
 int store_run_delete(struct store *s, int64_t id, struct err *e);
 int store_runs(struct store *s, int64_t session_id, const struct page *page, stored_runs *ret,
 	       struct err *e); /* session 0: of all */
 /* Queued ones by position, or running ones. */
 int store_runs_in_state(struct store *s, enum run_state state, stored_runs *ret, struct err *e);
+/* Ended ones, the oldest first, with numbers above @after_id. */
+int store_runs_oldest(struct store *s, int64_t after_id, unsigned limit, stored_runs *ret,
+		      struct err *e);
 /* How long done runs of this command took, the newest first; gives how many (at most @max). */
 int store_durations(struct store *s, const char *command, int64_t *ret_ms, size_t max,
 		    struct err *e);
@@ -152,10 +170,25 @@ int store_durations(struct store *s, const char *command, int64_t *ret_ms, size_
 
 int store_dictionary_add(struct store *s, int64_t run, uint32_t source, const void *bytes,
 			 size_t size, struct err *e);
-/* Pieces in the order in which they were added, from the one numbered @first on. */
+/* Pieces in the order in which they were added, from the one numbered @first on. Numbers ascend, with
+ * gaps. A callback's result other than 0 ends it and is given back, here and below. */
 int store_dictionary_each(struct store *s, int64_t run, uint32_t source, int64_t first,
 			  int (*piece)(void *ctx, int64_t number, const void *bytes, size_t size),
 			  void *ctx, struct err *e);
+/* In one step: those numbered up to @last are replaced by others. The generation grows. */
+int store_dictionary_replace(struct store *s, int64_t run, uint32_t source, int64_t last,
+			     const struct buf *pieces, size_t count, struct err *e);
+
+struct dictionary_count {
+	uint32_t source;
+	uint64_t pieces;
+};
+
+typedef VEC(struct dictionary_count) dictionary_counts;
+
+int store_dictionary_counts(struct store *s, int64_t run, dictionary_counts *ret, struct err *e);
+
+/* Without a summary it is one that waits to be merged. */
 int store_chunk_add(struct store *s, int64_t run, uint32_t source, const struct chunk_info *info,
 		    const void *bytes, size_t size, const void *summary, size_t summary_size,
 		    int64_t *ret_id, struct err *e);
@@ -172,12 +205,29 @@ int store_chunks(struct store *s, int64_t run, const struct chunk_query *q, stor
 /* @bytes and @summary are filled; either may be NULL. */
 int store_chunk_read(struct store *s, int64_t chunk, struct buf *bytes, struct buf *summary,
 		     struct err *e);
-/* In one step: @old are replaced by one. Those who have seen the old ids get -ENOENT for them. */
+/* In one step: @old are replaced by one, whose id is larger than all before. Those who have seen the
+ * old ids get -ENOENT for them. No @summary (NULL or empty): it is to be merged once more. */
 int store_chunks_replace(struct store *s, int64_t run, const int64_t *old, size_t count,
 			 uint32_t source, const struct chunk_info *info, const struct buf *bytes,
 			 const struct buf *summary, struct err *e);
 /* Grows with every replacement: a cache that has seen another number reads anew. */
 int store_run_generation(struct store *s, int64_t run, int64_t *ret, struct err *e);
+
+/* Chunks that wait to be merged, those together that can become one. */
+struct chunk_group {
+	uint32_t source, counter;
+	enum chunk_kind kind;
+	uint64_t chunks, rows;
+};
+
+typedef VEC(struct chunk_group) chunk_groups;
+
+int store_runs_to_merge(struct store *s, run_numbers *ret, struct err *e);
+int store_chunk_groups(struct store *s, int64_t run, chunk_groups *ret, struct err *e);
+/* By time. */
+int store_chunks_to_merge(struct store *s, int64_t run, const struct chunk_group *group,
+			  unsigned limit, stored_chunks *ret, struct err *e);
+
 int store_code_add(struct store *s, int64_t run, uint32_t source, uint32_t function,
 		   const void *bytes, size_t size, struct err *e);
 int store_code_get(struct store *s, int64_t run, uint32_t source, uint32_t function,
@@ -188,10 +238,10 @@ int store_derived_put(struct store *s, int64_t run, const char *name, const void
 int store_derived_get(struct store *s, int64_t run, const char *name, struct buf *ret,
 		      struct err *e);
 
-/* What the workload has printed. @stream 1 stdout, 2 stderr. */
+/* What the workload has printed, in the order in which it came. @stream 1 stdout, 2 stderr. */
 int store_output_add(struct store *s, int64_t run, int stream, uint64_t time_ns, const void *bytes,
 		     size_t size, struct err *e);
-/* From byte @offset on (over both streams, or one of them with @stream), at most @max bytes. */
+/* @stream 0: both. */
 int store_output_each(struct store *s, int64_t run, int stream,
 		      int (*piece)(void *ctx, int stream, uint64_t time_ns, const void *bytes,
 				   size_t size),
@@ -214,7 +264,10 @@ int store_setting_put(struct store *s, const char *name, const char *value, stru
 
 /* Bytes on the disk of all of it, and free ones inside. */
 int store_size(struct store *s, uint64_t *ret_bytes, uint64_t *ret_free, struct err *e);
-/* Gives at most @max_bytes of free ones back to the disk; true if there are more. */
+/* A step of taking away what was deleted: about @max_bytes of it. @ret_more: there may be more. */
+int store_purge(struct store *s, uint64_t max_bytes, bool *ret_more, struct err *e);
+/* Gives at most @max_bytes of free ones back to the disk; true if there are more. Not in a
+ * transaction. */
 bool store_shrink(struct store *s, uint64_t max_bytes);
 
 #endif

@@ -1,0 +1,30 @@
+#include "analyze/heat.h"
+
+void heat_spread(struct heat *h, uint64_t from_ns, uint64_t to_ns, double value)
+{
+	double row_ns = (double)NS_PER_SEC / h->rows;
+	uint64_t base = h->start_ns + h->first_s * NS_PER_SEC;
+	double from = from_ns > base ? (double)(from_ns - base) : 0;
+	double to = to_ns > base ? (double)(to_ns - base) : 0;
+	double length = to_ns > from_ns ? (double)(to_ns - from_ns) : 0;
+	size_t cells = (size_t)h->seconds * h->rows;
+
+	for (size_t i = (size_t)(from / row_ns); i < cells && length > 0; i++) {
+		double left = (double)i * row_ns, right = left + row_ns;
+		double a = from > left ? from : left, b = to < right ? to : right;
+
+		if (left >= to)
+			break;
+		if (a < b)
+			h->cells[i] += value * (b - a) / length;
+	}
+}
+
+double heat_max(const struct heat *h)
+{
+	double max = 0;
+
+	for (size_t i = 0; i < (size_t)h->seconds * h->rows; i++)
+		max = h->cells[i] > max ? h->cells[i] : max;
+	return max;
+}

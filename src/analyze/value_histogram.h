@@ -1,0 +1,35 @@
+/*
+ * How values are spread: bins of equal width, or of equal ratio, and percentiles. The latter are
+ * exact: values that occurred, the least of which so many percent are not larger.
+ */
+#ifndef TACHO_ANALYZE_VALUE_HISTOGRAM_H
+#define TACHO_ANALYZE_VALUE_HISTOGRAM_H
+
+#include "base/vec.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define VALUE_BINS_MAX 1000u
+
+typedef VEC(double) value_list;
+
+struct value_bin {
+	double from, to; /* the last one has its end in it, the others not */
+	uint64_t count;
+};
+
+struct value_histogram {
+	VEC(struct value_bin) bins;
+	uint64_t count;
+	double min, max, mean, p50, p90, p99, p999;
+};
+
+/*
+ * Reorders @values. With @log, values up to 0 are in a first bin of their own, in front of @bins. All
+ * numbers are 0 if there are no values.
+ */
+void value_histogram_make(struct value_histogram *h, value_list *values, uint32_t bins, bool log);
+void value_histogram_release(struct value_histogram *h);
+
+#endif

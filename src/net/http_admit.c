@@ -1,0 +1,220 @@
+/*
+ * Who may ask, and for what. Two things protect a server on a loopback address from pages of other
+ * sites in the user's own browser: a Host that is not ours is refused (a name that was pointed at
+ * 127.0.0.1), and so is a request that another site's page has made (Origin, Sec-Fetch-Site).
+ */
+#include "net/http_internal.h"
+
+#include "net/http_text.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+
+static bool is_read(const struct exchange *x)
+{
+	return !strcmp(x->request.method, "GET") || !strcmp(x->request.method, "HEAD");
+}
+
+static bool refuse(struct exchange *x, int status, const char *sentence)
+{
+	http_reply_error(&x->reply, status, sentence);
+	return false;
+}
+
+/* The address that the client has reached us by: no name was looked up, so none can lie. */
+static bool host_is_own_address(const struct exchange *x, const char *host)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct sockaddr_storage a;
+	socklen_t len = sizeof(a);
+	char text[INET6_ADDRSTRLEN];
+	char *items[] = {text};
+	strvec own = {.items = items, .len = 1};
+
+	if (!info || getsockname(info->connect_fd, (struct sockaddr *)&a, &len) < 0)
+		return false;
+	if (a.ss_family == AF_INET)
+		inet_ntop(AF_INET, &((struct sockaddr_in *)&a)->sin_addr, text, sizeof(text));
+	else
+		inet_ntop(AF_INET6, &((struct sockaddr_in6 *)&a)->sin6_addr, text, sizeof(text));
+	return host_allowed(host, &own);
+}
+
+/* What other sites' pages may make a browser do: follow a link, and nothing else. */
+static bool from_elsewhere(const struct exchange *x, const char *host)
+{
+	const char *site = http_header(&x->request, "Sec-Fetch-Site");
+	const char *mode = http_header(&x->request, "Sec-Fetch-Mode");
+
+	if (!origin_allowed(http_header(&x->request, "Origin"), host))
+		return true;
+	if (!site || !strcmp(site, "same-origin") || !strcmp(site, "none"))
+		return false;
+	return !is_read(x) || !mode || strcmp(mode, "navigate") != 0;
+}
+
+static void find_token(struct exchange *x)
+{
+	const char *header = http_header(&x->request, "Authorization");
+	const char *query = http_query(&x->request, "token");
+	const char *cookie = http_header(&x->request, "Cookie");
+
+	if (header && bearer_token(header, x->token))
+		return;
+	if (query && token_valid(query)) {
+		snprintf(x->token, sizeof(x->token), "%s", query);
+		x->token_in_query = true;
+	} else if (cookie && cookie_token(cookie, x->server->cookie_name, x->token)) {
+		x->token_in_cookie = true;
+	} else {
+		x->token[0] = '\0';
+	}
+}
+
+bool exchange_check(struct exchange *x)
+{
+	const char *host = http_header(&x->request, "Host");
+	struct err e = {};
+
+	if (target_parse(x->target, &x->path, &x->request.query, &e) < 0)
+		return refuse(x, 400, e.text);
+	x->request.path = x->path;
+	if (!host_allowed(host, &x->server->allowed_hosts) &&
+	    !(host && host_is_own_address(x, host)))
+		return refuse(
+			x, 403,
+			"The name of this server in the request (Host) is not one that it knows. "
+			"Start it with --allow-host NAME if it is reached by that name.");
+	if (from_elsewhere(x, host))
+		return refuse(x, 403, "The request comes from a page of another site.");
+	find_token(x);
+	if (x->token_in_cookie && !is_read(x) && !http_header(&x->request, "Origin") &&
+	    !http_header(&x->request, "Sec-Fetch-Site"))
+		return refuse(
+			x, 403,
+			"A browser that changes something says where its page is from (Origin). "
+			"Programs send their token as Authorization: Bearer TOKEN.");
+	return true;
+}
+
+/* The most specific route; *ret_path: there is one for another method. */
+static const struct http_route *find_route(const struct exchange *x, struct path_args *ret_args,
+					   bool *ret_path)
+{
+	const char *method = strcmp(x->request.method, "HEAD") ? x->request.method : "GET";
+	const struct http_route *best = NULL;
+	unsigned best_match = 0;
+
+	*ret_path = false;
+	for (const struct http_route *const *t = x->server->o.tables; *t; t++)
+		for (const struct http_route *r = *t; r->path; r++) {
+			struct path_args args;
+			unsigned match = path_match(r->path, x->path, &args);
+
+			*ret_path |= match > 0;
+			if (match > best_match && !strcmp(r->method, method)) {
+				best = r;
+				best_match = match;
+				*ret_args = args;
+			}
+		}
+	return best;
+}
+
+static void take_args(struct exchange *x, const struct path_args *args)
+{
+	size_t size = 0;
+	char *at;
+
+	for (unsigned i = 0; i < args->count; i++)
+		size += args->items[i].len + 1;
+	at = x->args = xcalloc(size + 1, 1);
+	for (unsigned i = 0; i < args->count; i++) {
+		x->request.args[i] = at;
+		memcpy(at, args->items[i].s, args->items[i].len);
+		at += args->items[i].len + 1;
+	}
+}
+
+static bool wants_page(const struct exchange *x)
+{
+	return is_read(x) && list_accepts(http_header(&x->request, "Accept"), "text/html");
+}
+
+static bool refuse_unknown(struct exchange *x)
+{
+	static const char page[] =
+		"<!doctype html><meta charset=utf-8><title>tacho</title>"
+		"<p>This tacho needs to know you. Open the address that <code>tacho serve</code> "
+		"has printed: it ends in <code>?token=…</code></p>\n";
+
+	refuse(x, 401,
+	       x->token[0] ? "The token is not known here, or was revoked."
+			   : "A token is needed: Authorization: Bearer TOKEN. `tacho serve` prints "
+			     "the address with the token.");
+	http_reply_header(&x->reply, "WWW-Authenticate", "Bearer realm=\"tacho\"");
+	if (wants_page(x)) {
+		buf_clear(&x->reply.body);
+		buf_add(&x->reply.body, page);
+		x->reply.type = "text/html; charset=utf-8";
+	}
+	return false;
+}
+
+static bool refuse_path(struct exchange *x, bool other_method)
+{
+	CLEANUP(buf_release) struct buf sentence = {};
+
+	if (other_method)
+		buf_addf(&sentence, "%s cannot be done with this path.", x->request.method);
+	else
+		buf_addf(&sentence, "There is nothing at %.200s.", x->path);
+	return refuse(x, other_method ? 405 : 404, buf_str(&sentence));
+}
+
+/* The token goes from the address line into a cookie, so that it is neither seen nor copied. */
+static bool log_in(struct exchange *x)
+{
+	CLEANUP(free_ptr) char *target = target_without(x->target, "token");
+	size_t slashes = strspn(target, "/");
+
+	x->reply.status = 303;
+	/* "//name" would be another host. */
+	http_reply_header(&x->reply, "Location", "/%s", target + slashes);
+	http_reply_header(&x->reply, "Set-Cookie",
+			  "%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=7776000%s",
+			  x->server->cookie_name, x->token, x->server->tls ? "; Secure" : "");
+	return false;
+}
+
+bool exchange_admit(struct exchange *x, void *worker)
+{
+	const struct http_options *o = &x->server->o;
+	struct path_args args = {};
+	bool other_method, known;
+
+	x->admitted = true;
+	x->route = find_route(x, &args, &other_method);
+	known = o->identify && o->identify(worker, x->token, &x->identity);
+	if (!known && !(x->route && x->route->open))
+		return refuse_unknown(x);
+	if (known)
+		x->request.user = &x->identity;
+	if (!x->route)
+		return refuse_path(x, other_method);
+	if (known && x->token_in_query && wants_page(x) && !strcmp(x->request.method, "GET"))
+		return log_in(x);
+	if (!x->route->open && x->identity.role < x->route->role) {
+		CLEANUP(buf_release) struct buf sentence = {};
+
+		buf_addf(&sentence, "This needs the role '%s'; you are '%s' with the role '%s'.",
+			 role_name(x->route->role), x->identity.name, role_name(x->identity.role));
+		return refuse(x, 403, buf_str(&sentence));
+	}
+	take_args(x, &args);
+	return true;
+}

@@ -1,0 +1,115 @@
+/*
+ * Bodies of routes with `upload`: into a file without a name, so that nothing is left whatever happens.
+ * Plain bytes, or the file of a form.
+ */
+#include "net/http_internal.h"
+
+#include "net/http_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static int too_large(const struct exchange *x, struct err *e)
+{
+	CLEANUP(buf_release) struct buf limit = {};
+
+	buf_add_size(&limit, x->server->o.upload_bytes_max);
+	return err_set(e, EFBIG, "The file is larger than %s, which is the limit of this server.",
+		       buf_str(&limit));
+}
+
+static int write_failed(int code, struct err *e)
+{
+	if (code == ENOSPC || code == EDQUOT)
+		return err_set(e, ENOSPC, "The disk of the server is full: the file was not kept.");
+	return err_set(e, code, "The server could not keep the file: %s.", strerror(code));
+}
+
+static int write_bytes(void *ctx, const void *bytes, size_t size, struct err *e)
+{
+	struct exchange *x = ctx;
+	const char *at = bytes;
+
+	if (size > x->server->o.upload_bytes_max - x->request.upload_bytes)
+		return too_large(x, e);
+	while (size) {
+		ssize_t n = write(x->request.upload_fd, at, size);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return write_failed(n < 0 ? errno : EIO, e);
+		at += n;
+		size -= (size_t)n;
+		x->request.upload_bytes += (uint64_t)n;
+	}
+	return 0;
+}
+
+/* Where the file system knows no nameless files, a name that is gone at once. */
+static int open_nameless(const char *dir)
+{
+	int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR)) {
+		CLEANUP(free_ptr) char *name = xasprintf("%s/upload-XXXXXX", dir);
+
+		fd = mkostemp(name, O_CLOEXEC);
+		if (fd >= 0)
+			unlink(name);
+	}
+	return fd;
+}
+
+int upload_open(struct exchange *x, struct err *e)
+{
+	const char *type = http_header(&x->request, "Content-Type");
+	const char *length = http_header(&x->request, "Content-Length");
+	char boundary[71];
+
+	/* A form is a little longer than its file. */
+	if (length && strtoull(length, NULL, 10) >
+			      x->server->o.upload_bytes_max + 2 * MULTIPART_HEAD_BYTES_MAX)
+		return too_large(x, e);
+	x->request.upload_fd = open_nameless(x->server->upload_dir);
+	if (x->request.upload_fd < 0)
+		return write_failed(errno, e);
+	x->in_parts = type && multipart_boundary(type, boundary, sizeof(boundary));
+	if (x->in_parts)
+		multipart_begin(&x->parts, boundary, write_bytes, x);
+	else if (type && !strncasecmp(type, "multipart/", 10))
+		return err_set(e, EINVAL, "A form must be multipart/form-data with a boundary.");
+	return 0;
+}
+
+int upload_write(struct exchange *x, struct err *e)
+{
+	int err;
+
+	if (x->in_parts)
+		err = multipart_feed(&x->parts, x->block.s, x->block.len, e);
+	else
+		err = write_bytes(x, x->block.s, x->block.len, e);
+	buf_clear(&x->block);
+	return err;
+}
+
+int upload_finish(struct exchange *x, struct err *e)
+{
+	int err = 0;
+
+	if (x->block.len)
+		err = upload_write(x, e);
+	buf_release(&x->block);
+	if (!err && x->in_parts) {
+		err = multipart_finish(&x->parts, e);
+		x->request.upload_name = x->parts.file_name;
+		x->parts.file_name = NULL;
+	}
+	if (!err && lseek(x->request.upload_fd, 0, SEEK_SET) < 0)
+		err = write_failed(errno, e);
+	return err;
+}

@@ -1,0 +1,214 @@
+/* Workers: threads that do what a request asks for, each with a context of its own. */
+#include "net/http_internal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+
+/* The server ends: nobody will look at it. */
+static void turn_away(struct exchange *x, enum exchange_job job)
+{
+	if (job == JOB_CHECK) {
+		x->checking = false;
+		return;
+	}
+	x->phase = EXCHANGE_CLOSE;
+	MHD_resume_connection(x->connection);
+}
+
+void worker_queue(struct exchange *x, enum exchange_job job)
+{
+	struct http_server *s = x->server;
+
+	pthread_mutex_lock(&s->lock);
+	if (s->stopping) {
+		pthread_mutex_unlock(&s->lock);
+		turn_away(x, job);
+		return;
+	}
+	x->job = job;
+	x->next = NULL;
+	*(s->last ? &s->last->next : &s->first) = x;
+	s->last = x;
+	pthread_cond_signal(&s->queued);
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* NULL: the server ends, and nothing is left. */
+static struct exchange *next_job(struct http_server *s)
+{
+	struct exchange *x;
+
+	pthread_mutex_lock(&s->lock);
+	while (!s->first && !s->stopping)
+		pthread_cond_wait(&s->queued, &s->lock);
+	x = s->first;
+	if (x) {
+		s->first = x->next;
+		if (!s->first)
+			s->last = NULL;
+	}
+	pthread_mutex_unlock(&s->lock);
+	return x;
+}
+
+/* Refused before the body was sent. A short one is taken in all the same, because many clients only
+ * listen when they have sent all. */
+static void refuse_early(struct exchange *x)
+{
+	const char *length = http_header(&x->request, "Content-Length");
+	const char *expect = http_header(&x->request, "Expect");
+
+	if (length && !expect && strtoull(length, NULL, 10) <= HTTP_SWALLOW_BYTES_MAX) {
+		x->swallow = true;
+		x->phase = EXCHANGE_BODY;
+	} else {
+		exchange_answer(x);
+	}
+}
+
+static int admit_body(struct exchange *x, struct err *e)
+{
+	const char *length = http_header(&x->request, "Content-Length");
+	CLEANUP(buf_release) struct buf limit = {};
+
+	if (x->route->upload)
+		return upload_open(x, e);
+	if (!length || strtoull(length, NULL, 10) <= x->server->o.body_bytes_max)
+		return 0;
+	buf_add_size(&limit, x->server->o.body_bytes_max);
+	return err_set(e, EFBIG,
+		       "The body of the request is larger than %s, which is the limit here.",
+		       buf_str(&limit));
+}
+
+static void do_admit(struct exchange *x, void *worker)
+{
+	struct err e = {};
+	int err;
+
+	if (!exchange_admit(x, worker)) {
+		refuse_early(x);
+		return;
+	}
+	err = admit_body(x, &e);
+	x->phase = EXCHANGE_BODY;
+	if (err) {
+		http_reply_error(&x->reply, http_status_of(err), e.text);
+		refuse_early(x);
+	}
+}
+
+static void do_block(struct exchange *x)
+{
+	struct err e = {};
+	int err = upload_write(x, &e);
+
+	x->phase = EXCHANGE_BODY;
+	if (err) {
+		http_reply_error(&x->reply, http_status_of(err), e.text);
+		x->swallow = true;
+		buf_release(&x->block);
+	}
+}
+
+static void do_handle(struct exchange *x, void *worker)
+{
+	struct err e = {};
+	int err = 0;
+
+	if (x->swallow || (!x->admitted && !exchange_admit(x, worker))) {
+		exchange_answer(x);
+		return;
+	}
+	if (x->route->upload && x->request.upload_fd < 0)
+		err = upload_open(x, &e); /* a body of no bytes */
+	if (!err && x->route->upload)
+		err = upload_finish(x, &e);
+	if (!err)
+		err = x->route->handle(worker, &x->request, &x->reply, &e);
+	if (err < 0)
+		http_reply_error(&x->reply, http_status_of(err),
+				 e.text[0] ? e.text : strerror(-err));
+	/* What the request has brought is not needed any more while the answer is sent. */
+	buf_release(&x->request.body);
+	if (x->reply.topics.len && x->server->o.bus)
+		x->phase = EXCHANGE_STREAM;
+	else
+		exchange_answer(x);
+}
+
+static void do_check(struct exchange *x, void *worker)
+{
+	struct http_server *s = x->server;
+	struct identity identity;
+
+	if (s->o.identify && !x->route->open && !s->o.identify(worker, x->token, &identity))
+		x->revoked = true;
+	x->checking = false; /* from here on it may be gone */
+	streams_wake(s);
+}
+
+static void do_job(struct exchange *x, void *worker)
+{
+	struct MHD_Connection *connection = x->connection;
+
+	switch (x->job) {
+	case JOB_ADMIT:
+		do_admit(x, worker);
+		break;
+	case JOB_BLOCK:
+		do_block(x);
+		break;
+	case JOB_HANDLE:
+		do_handle(x, worker);
+		break;
+	case JOB_CHECK:
+		do_check(x, worker);
+		return;
+	}
+	if (x->phase == EXCHANGE_STREAM)
+		streams_add(x);
+	else
+		MHD_resume_connection(connection);
+}
+
+static void *worker_run(void *ctx)
+{
+	struct http_server *s = ctx;
+	void *worker = s->o.worker_new ? s->o.worker_new(s->o.ctx) : s->o.ctx;
+	struct exchange *x;
+
+	while ((x = next_job(s)))
+		do_job(x, worker);
+	if (s->o.worker_free)
+		s->o.worker_free(worker);
+	return NULL;
+}
+
+int workers_start(struct http_server *s, struct err *e)
+{
+	unsigned count = s->o.workers ? s->o.workers : 2;
+
+	s->threads = xcalloc(count, sizeof(*s->threads));
+	while (s->thread_count < count) {
+		int err = pthread_create(&s->threads[s->thread_count], NULL, worker_run, s);
+
+		if (err)
+			return err_set(e, err, "cannot start a thread: %s", strerror(err));
+		s->thread_count++;
+	}
+	return 0;
+}
+
+void workers_stop(struct http_server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->stopping = true;
+	pthread_cond_broadcast(&s->queued);
+	pthread_mutex_unlock(&s->lock);
+	for (unsigned i = 0; i < s->thread_count; i++)
+		pthread_join(s->threads[i], NULL);
+	s->thread_count = 0;
+	free(s->threads);
+}

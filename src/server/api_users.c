@@ -1,0 +1,161 @@
+/* Users and their tokens. */
+#include "server/api.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define NAME_BYTES_MAX 63
+
+static const char *const no_params[] = {NULL};
+
+static void user_json(struct json *j, const struct stored_user *user)
+{
+	jw_open(j, '{');
+	jw_kv_str(j, "name", user->name);
+	jw_kv_str(j, "role", role_name((enum user_role)user->role));
+	api_json_time(j, "created_at", user->created_ms);
+	api_json_time(j, "revoked_at", user->revoked_ms);
+	jw_close(j, '}');
+}
+
+int api_users_list(void *worker, const struct http_request *r, struct http_reply *reply,
+		   struct err *e)
+{
+	static const char *const params[] = {"limit", "before", NULL};
+	struct api *a = worker;
+	struct json j = jw_to(&reply->body);
+	stored_users users = {};
+	struct page page = {};
+	size_t at;
+	int rc = api_params_known(r, params, e);
+
+	if (rc == 0)
+		rc = api_page(r, &page, e);
+	if (rc == 0)
+		rc = store_users(a->store, &users, e);
+	if (rc < 0)
+		return rc;
+	at = (size_t)page.before < users.len ? (size_t)page.before : users.len;
+	jw_open(&j, '{');
+	jw_key(&j, "users");
+	jw_open(&j, '[');
+	for (unsigned shown = 0; at < users.len && shown < page.limit; shown++)
+		user_json(&j, &users.items[at++]);
+	jw_close(&j, ']');
+	api_json_next(&j, at < users.len ? (int64_t)at : 0);
+	jw_close(&j, '}');
+	stored_users_release(&users);
+	return 0;
+}
+
+/* Names end up in files, headers and terminals: letters, digits and a few signs. */
+static bool is_name(const char *name)
+{
+	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				  "._@-");
+
+	return len && len <= NAME_BYTES_MAX && !name[len];
+}
+
+static int is_free(struct store *store, const char *name, struct err *e)
+{
+	stored_users users = {};
+	int rc = store_users(store, &users, e);
+
+	vec_each(&users, user)
+		if (rc == 0 && !user->revoked_ms && !strcmp(user->name, name))
+			rc = err_set(e, EEXIST, "There is a user '%s' already.", name);
+	stored_users_release(&users);
+	return rc;
+}
+
+static int add_user(struct api *a, const char *name, enum user_role role, char token[TOKEN_BYTES],
+		    struct err *e)
+{
+	struct stored_user user = {.name = (char *)name,
+				   .role = role,
+				   .created_ms =
+					   (int64_t)(clock_ns_of(CLOCK_REALTIME) / NS_PER_MSEC)};
+	int rc = is_free(a->store, name, e);
+
+	if (rc < 0)
+		return rc;
+	token_make(token);
+	token_hash(token, user.token_hash);
+	return store_user_add(a->store, &user, e);
+}
+
+static int read_user(const json_t *body, const char **ret_name, enum user_role *ret_role,
+		     struct err *e)
+{
+	static const char *const fields[] = {"name", "role", NULL};
+	const char *role = NULL;
+	int rc = api_fields_known(body, fields, e);
+
+	if (rc == 0)
+		rc = api_field_str(body, "name", API_TITLE_BYTES, ret_name, e);
+	if (rc == 0)
+		rc = api_field_str(body, "role", API_TITLE_BYTES, &role, e);
+	if (rc < 0)
+		return rc;
+	if (!*ret_name || !role)
+		return err_set(e, EINVAL,
+			       "A user needs a name and a role: {\"name\": \"ann\", "
+			       "\"role\": \"look\"}.");
+	if (!is_name(*ret_name))
+		return err_set(e, EINVAL,
+			       "A user's name has 1 to %d letters, digits, dots, hyphens, "
+			       "underscores or @.",
+			       NAME_BYTES_MAX);
+	if (!role_parse(role, ret_role))
+		return err_set(e, EINVAL, "A role is look, run or administer.");
+	return 0;
+}
+
+int api_users_add(void *worker, const struct http_request *r, struct http_reply *reply,
+		  struct err *e)
+{
+	struct json j = jw_to(&reply->body);
+	enum user_role role = ROLE_LOOK;
+	const char *name = NULL;
+	char token[TOKEN_BYTES];
+	json_t *body = NULL;
+	int rc = api_params_known(r, no_params, e);
+
+	if (rc == 0)
+		rc = api_body(r, &body, e);
+	if (rc == 0)
+		rc = read_user(body, &name, &role, e);
+	if (rc == 0)
+		rc = add_user(worker, name, role, token, e);
+	if (rc == 0) {
+		reply->status = 201;
+		jw_open(&j, '{');
+		jw_kv_str(&j, "name", name);
+		jw_kv_str(&j, "role", role_name(role));
+		jw_kv_str(&j, "token", token);
+		jw_close(&j, '}');
+	}
+	json_decref(body);
+	return rc;
+}
+
+int api_users_revoke(void *worker, const struct http_request *r, struct http_reply *reply,
+		     struct err *e)
+{
+	struct api *a = worker;
+	const char *name = r->args[0];
+	int rc = api_params_known(r, no_params, e);
+
+	if (rc < 0)
+		return rc;
+	if (!strcmp(name, r->user->name))
+		return err_set(e, EBUSY,
+			       "This is your own token: another administrator has to revoke it.");
+	rc = store_user_revoke(a->store, name, e);
+	if (rc == -ENOENT)
+		return err_set(e, ENOENT, "There is no user '%.60s'.", name);
+	reply->status = 204;
+	return rc;
+}

@@ -1,0 +1,473 @@
+#include "server/runs_internal.h"
+#include "base/clock.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+/* Taken from one collector before others have their turn. */
+#define ROUND_BYTES   ((size_t)4 << 20)
+#define JSON_BYTES    ((size_t)4 << 20)
+#define NOTE_BYTES    4096
+#define OUTPUT_HEADER 12 /* u64 time, u32 stream */
+
+/* ---- how it ends ---- */
+
+void ingest_over(struct active *a, enum run_state state, const char *error)
+{
+	struct runs *r = a->runs;
+
+	if (a->over)
+		return;
+	pthread_mutex_lock(&r->lock);
+	a->over = true;
+	pthread_mutex_unlock(&r->lock);
+	a->over_ns = clock_now_ns();
+	a->run.state = state;
+	a->run.ended_ms = wall_ms();
+	a->changed = true;
+	free(a->run.error);
+	a->run.error = error && *error ? xstrdup(error) : NULL;
+	overlap_end(r, a);
+}
+
+/* What came is no message, or makes no sense: nothing of it can be trusted. */
+static void give_up(struct active *a, const char *what)
+{
+	CLEANUP(free_ptr)
+	char *sentence = xasprintf("The collector sent something that cannot be: %s. It was ended "
+				   "with its workload; what had been measured until then is kept.",
+				   what);
+
+	ingest_over(a, STATE_FAILED, sentence);
+	kill(a->pid, SIGKILL);
+}
+
+/* The store does not take it: measuring on would be for nothing. */
+static void fail_unstored(struct active *a, const struct err *e)
+{
+	CLEANUP(free_ptr)
+	char *sentence =
+		xasprintf("What was measured cannot be stored: %s. The workload was ended; "
+			  "what had been stored until then is kept.",
+			  e->text);
+
+	a->unstored = true;
+	a->arrived.len = 0;
+	buf_clear(&a->bytes);
+	a->first_arrived_ns = 0;
+	if (a->over) {
+		/* It had ended well, but without its last data it has not. */
+		a->run.state = STATE_FAILED;
+		free(a->run.error);
+		a->run.error = xstrdup(sentence);
+	} else {
+		ingest_over(a, STATE_FAILED, sentence);
+		collector_stop(a, true);
+	}
+	live_changed(a->runs->server->live, &a->run);
+}
+
+/* ---- JSON of the collector ---- */
+
+static json_t *parse_object(const struct message *m)
+{
+	json_t *json = m->body.size <= JSON_BYTES
+			       ? json_loadb((const char *)m->body.data, m->body.size, 0, NULL)
+			       : NULL;
+
+	if (json && !json_is_object(json)) {
+		json_decref(json);
+		json = NULL;
+	}
+	return json;
+}
+
+static char *text_of(const struct message *m)
+{
+	return xstrndup((const char *)m->body.data, m->body.size);
+}
+
+static void take_opened(struct active *a, const struct message *m)
+{
+	json_t *json = parse_object(m);
+	json_int_t wall_ns = json_integer_value(json_object_get(json, "start_wall_ns"));
+
+	if (!json) {
+		give_up(a, "the description of its events");
+		return;
+	}
+	free(a->run.opened);
+	a->run.opened = text_of(m);
+	a->run.start_ns = json_integer_value(json_object_get(json, "start_ns"));
+	/* An imported recording was made at some other time. */
+	if (!a->import && wall_ns > 0)
+		a->run.started_ms = wall_ns / (json_int_t)NS_PER_MSEC;
+	json_decref(json);
+	a->opened = a->changed = true;
+	if (!a->live)
+		a->live = live_run_begin(a->runs->server->live, &a->run);
+	live_changed(a->runs->server->live, &a->run);
+}
+
+static void take_ledger(struct active *a, const struct message *m)
+{
+	json_t *json = parse_object(m);
+	double part = json_number_value(json_object_get(json, "done_part"));
+
+	if (!json) {
+		give_up(a, "its ledger");
+		return;
+	}
+	pthread_mutex_lock(&a->runs->lock);
+	a->done_part = part >= 0 && part <= 1 ? part : 0;
+	pthread_mutex_unlock(&a->runs->lock);
+	json_decref(json);
+	free(a->ledger);
+	a->ledger = text_of(m);
+	a->changed = true;
+	if (a->live) {
+		CLEANUP(free_ptr) char *ledger = overlap_ledger(a);
+
+		live_run_ledger(a->live, ledger);
+	}
+}
+
+static double plan_number(const struct active *a, const char *name)
+{
+	json_t *plan = json_loads(a->run.plan ? a->run.plan : "", 0, NULL);
+	double value = json_number_value(json_object_get(plan, name));
+
+	json_decref(plan);
+	return value;
+}
+
+static void take_ended(struct active *a, const struct message *m)
+{
+	json_t *json = parse_object(m);
+	const char *error = json_string_value(json_object_get(json, "error"));
+	bool stopped = json_is_true(json_object_get(json, "stopped"));
+	CLEANUP(free_ptr) char *sentence = NULL;
+
+	if (!json) {
+		give_up(a, "how it ended");
+		return;
+	}
+	a->said_end = true;
+	free(a->run.ended);
+	a->run.ended = text_of(m);
+	if (error && *error) {
+		ingest_over(a, a->cancelled ? STATE_CANCELLED : STATE_FAILED, error);
+	} else if (json_is_true(json_object_get(json, "timed_out"))) {
+		sentence = xasprintf("The workload was ended when its time was over, after %g s. "
+				     "What was measured is kept.",
+				     plan_number(a, "timeout"));
+		ingest_over(a, STATE_FAILED, sentence);
+	} else if (stopped && a->cancelled) {
+		ingest_over(a, STATE_CANCELLED, NULL);
+	} else if (stopped && a->cut) {
+		ingest_over(a, STATE_INTERRUPTED,
+			    "The server was stopped while this was running. What had been "
+			    "measured until then is kept.");
+	} else {
+		ingest_over(a, STATE_DONE, NULL);
+	}
+	json_decref(json);
+	a->kill_ns = clock_now_ns() + EXIT_PATIENCE_MS * NS_PER_MSEC;
+}
+
+/* ---- data ---- */
+
+static void keep(struct active *a, const struct message *m)
+{
+	vec_push(&a->arrived, (struct arrived){m->type, a->bytes.len, m->body.size});
+	buf_add_mem(&a->bytes, m->body.data, m->body.size);
+	if (!a->first_arrived_ns)
+		a->first_arrived_ns = clock_now_ns();
+}
+
+static void take_chunk(struct active *a, const struct message *m)
+{
+	struct chunk_info info;
+	struct err e = {};
+
+	if (chunk_peek(m->body.data, m->body.size, &info, &e) < 0) {
+		give_up(a, e.text);
+		return;
+	}
+	if (info.kind == CHUNK_SAMPLES)
+		a->run.samples += info.rows;
+	a->changed = true;
+	keep(a, m);
+	if (a->live)
+		live_run_chunk(a->live, m->body.data, m->body.size);
+}
+
+static void take_output(struct active *a, struct message *m)
+{
+	uint64_t limit = a->runs->server->config.output_bytes;
+	uint64_t time_ns = cursor_u64(&m->body);
+	uint32_t stream = cursor_u32(&m->body);
+	struct message cut = *m;
+
+	if (m->body.failed || stream < 1 || stream > 2) {
+		give_up(a, "output of nobody");
+		return;
+	}
+	/* The collector keeps to the limit; whatever it is, we do. */
+	if (a->output_bytes >= limit)
+		return;
+	if (m->body.size - OUTPUT_HEADER > limit - a->output_bytes)
+		cut.body.size = OUTPUT_HEADER + (size_t)(limit - a->output_bytes);
+	a->output_bytes += cut.body.size - OUTPUT_HEADER;
+	keep(a, &cut);
+	if (a->live)
+		live_run_output(a->live, (int)stream, time_ns, cut.body.data + OUTPUT_HEADER,
+				cut.body.size - OUTPUT_HEADER);
+}
+
+static void take_note(struct active *a, struct message *m)
+{
+	CLEANUP(free_ptr) char *text = NULL;
+
+	if (m->body.size > NOTE_BYTES)
+		m->body.size = NOTE_BYTES;
+	text = text_of(m);
+	keep(a, m);
+	if (a->live)
+		live_run_note(a->live, text);
+}
+
+static void take(struct active *a, struct message *m)
+{
+	switch (m->type) {
+	case RUN_OPENED:
+		take_opened(a, m);
+		break;
+	case RUN_DICTIONARY:
+		keep(a, m);
+		if (a->live)
+			live_run_dictionary(a->live, m->body.data, m->body.size);
+		break;
+	case RUN_CHUNK:
+		take_chunk(a, m);
+		break;
+	case RUN_OUTPUT:
+		take_output(a, m);
+		break;
+	case RUN_LEDGER:
+		take_ledger(a, m);
+		break;
+	case RUN_NOTE:
+		take_note(a, m);
+		break;
+	case RUN_CODE:
+		keep(a, m);
+		break;
+	case RUN_ENDED:
+		take_ended(a, m);
+		break;
+	default:
+		give_up(a, "a message of an unknown kind");
+	}
+}
+
+void ingest_channel(struct active *a)
+{
+	size_t done = 0;
+	struct message m;
+	int rc = 0;
+
+	channel_flush(&a->channel);
+	while (done < ROUND_BYTES && (rc = channel_receive(&a->channel, &m)) > 0) {
+		done += m.body.size + MESSAGE_HEADER_BYTES;
+		if (!a->over && !a->unstored)
+			take(a, &m);
+	}
+	if (rc == -EBADMSG && !a->over)
+		give_up(a, "a message without an end");
+	if (rc < 0 && a->channel_watched) {
+		/* Nothing more comes; the process should be gone in a moment. */
+		epoll_ctl(a->runs->epoll_fd, EPOLL_CTL_DEL, a->channel.fd, NULL);
+		a->channel_watched = false;
+		if (!a->kill_ns)
+			a->kill_ns = clock_now_ns() + EXIT_PATIENCE_MS * NS_PER_MSEC;
+	}
+	if (a->bytes.len > FLUSH_AFTER_BYTES)
+		ingest_flush(a);
+}
+
+/* ---- to the store ---- */
+
+static int store_output(struct active *a, const void *bytes, size_t size, struct err *e)
+{
+	struct cursor c = cursor_of(bytes, size);
+	uint64_t time_ns;
+	int stream;
+
+	c.swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	time_ns = cursor_u64(&c);
+	stream = (int)cursor_u32(&c);
+	return store_output_add(a->runs->store, a->run.id, stream, time_ns,
+				(const char *)bytes + OUTPUT_HEADER, size - OUTPUT_HEADER, e);
+}
+
+/* An annotated function begins with the number of the function. */
+static int store_code(struct active *a, const void *bytes, size_t size, struct err *e)
+{
+	struct cursor c = cursor_of(bytes, size);
+	uint32_t function;
+
+	c.swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	function = cursor_u32(&c);
+	if (c.failed)
+		return 0;
+	return store_code_add(a->runs->store, a->run.id, 0, function, (const char *)bytes + c.at,
+			      size - c.at, e);
+}
+
+static int store_arrived(struct active *a, const struct arrived *x, struct err *e)
+{
+	struct store *s = a->runs->store;
+	const char *bytes = a->bytes.s ? a->bytes.s + x->at : "";
+	struct chunk_info info;
+	int64_t id;
+	int rc = 0;
+
+	switch (x->type) {
+	case RUN_DICTIONARY:
+		return store_dictionary_add(s, a->run.id, 0, bytes, x->size, e);
+	case RUN_CHUNK:
+		rc = chunk_peek(bytes, x->size, &info, e);
+		return rc < 0 ? rc
+			      : store_chunk_add(s, a->run.id, 0, &info, bytes, x->size, NULL, 0,
+						&id, e);
+	case RUN_OUTPUT:
+		return store_output(a, bytes, x->size, e);
+	case RUN_NOTE: {
+		CLEANUP(free_ptr) char *text = xstrndup(bytes, x->size);
+
+		return store_note_add(s, a->run.id, a->first_arrived_ns, text, e);
+	}
+	case RUN_CODE:
+		return store_code(a, bytes, x->size, e);
+	default:
+		return 0;
+	}
+}
+
+/* The row of the run: what people have changed meanwhile stays. */
+static int store_row(struct active *a, struct err *e)
+{
+	struct stored_run now = {};
+	int rc = store_run_get(a->runs->store, a->run.uuid, &now, e);
+
+	if (rc < 0)
+		return rc;
+	free(a->run.note);
+	free(a->run.tags);
+	free(a->run.description);
+	a->run.note = now.note;
+	a->run.tags = now.tags;
+	a->run.description = now.description;
+	now.note = now.tags = now.description = NULL;
+	a->run.bytes = now.bytes;
+	stored_run_release(&now);
+	free(a->run.ledger);
+	a->run.ledger = a->ledger || a->overlaps.len ? overlap_ledger(a) : NULL;
+	return store_run_update(a->runs->store, &a->run, e);
+}
+
+static int store_all(struct active *a, struct err *e)
+{
+	struct store *s = a->runs->store;
+	int rc = store_begin(s, e);
+
+	if (rc < 0)
+		return rc;
+	vec_each(&a->arrived, x)
+		if (rc >= 0)
+			rc = store_arrived(a, x, e);
+	if (rc >= 0)
+		rc = store_row(a, e);
+	if (rc < 0) {
+		store_rollback(s);
+		return rc;
+	}
+	return store_commit(s, e);
+}
+
+/* The recording that was kept, or was imported and is not to be. */
+static void settle_raw(struct active *a)
+{
+	CLEANUP(free_ptr) char *name = raw_name(a->run.uuid);
+
+	if (!a->keep_raw) {
+		raw_remove(a->runs->server, a->run.uuid);
+		return;
+	}
+	if (!a->run.raw_path && fs_exists("%s/%s", a->runs->server->config.data, name))
+		a->run.raw_path = xstrdup(name);
+}
+
+static void count(struct active *a)
+{
+	struct runs *r = a->runs;
+	json_t *ledger = a->over && a->ledger ? json_loads(a->ledger, 0, NULL) : NULL;
+	json_int_t lost = json_integer_value(json_object_get(ledger, "lost"));
+
+	json_decref(ledger);
+	pthread_mutex_lock(&r->lock);
+	vec_each(&a->arrived, x)
+		r->counts.chunks += x->type == RUN_CHUNK;
+	r->counts.bytes += a->bytes.len;
+	r->counts.samples += (uint64_t)(a->run.samples - a->counted);
+	a->counted = a->run.samples;
+	if (a->over) {
+		r->counts.finished[a->run.state]++;
+		r->counts.lost += lost > 0 ? (uint64_t)lost : 0;
+	}
+	pthread_mutex_unlock(&r->lock);
+}
+
+bool ingest_flush(struct active *a)
+{
+	struct err e = {};
+	int rc;
+
+	if (a->saved || (!a->arrived.len && !a->changed && !a->over))
+		return true;
+	if (a->over)
+		settle_raw(a);
+	rc = store_all(a, &e);
+	if (rc == -ENOENT) {
+		/* Somebody has deleted it: there is nothing to be kept. */
+		a->unstored = true;
+		if (!a->over) {
+			ingest_over(a, STATE_CANCELLED, NULL);
+			collector_stop(a, true);
+		}
+		a->saved = true;
+	} else if (rc < 0) {
+		if (!a->unstored)
+			fail_unstored(a, &e);
+		a->retry_ns = clock_now_ns() + RETRY_MS * NS_PER_MSEC;
+		return false;
+	}
+	count(a);
+	a->retry_ns = 0;
+	a->saved = a->over;
+	a->changed = false;
+	a->arrived.len = 0;
+	a->first_arrived_ns = 0;
+	buf_clear(&a->bytes);
+	if (a->over) {
+		if (a->live)
+			live_run_end(a->live);
+		a->live = NULL;
+		live_changed(a->runs->server->live, &a->run);
+	}
+	return true;
+}

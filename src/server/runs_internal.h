@@ -1,0 +1,197 @@
+/*
+ * What the files of the supervisor share. Everything here belongs to the supervisor's thread, except
+ * for what is marked as shared: that is looked at under the lock.
+ *
+ *	runs.c          what other threads call: asking, and waiting for the answer
+ *	runs_loop.c     the thread: waits for collectors, requests and times
+ *	runs_collector.c  starting, stopping and burying a collector process
+ *	runs_ingest.c   what it sends: to watchers at once, to the store within half a second
+ *	runs_queue.c    who is next, when, and who has met whom
+ *	runs_files.c    the data directory: recordings, leftovers, how much room is taken
+ */
+#ifndef TACHO_SERVER_RUNS_INTERNAL_H
+#define TACHO_SERVER_RUNS_INTERNAL_H
+
+#include "collect/channel.h"
+#include "collect/run_messages.h"
+#include "server/live.h"
+#include "server/runs.h"
+
+#include <pthread.h>
+#include <sys/types.h>
+
+/* What has arrived is stored together once the first of it is so old. */
+#define FLUSH_AFTER_MS    200
+#define FLUSH_AFTER_BYTES ((size_t)16 << 20)
+/* A collector that was told to end: its workload gets two seconds, it has to name and send the rest. */
+#define STOP_PATIENCE_MS 15000
+/* One that has said that it is done, or has closed its channel. */
+#define EXIT_PATIENCE_MS 5000
+/* The store could not take something: when to try again. */
+#define RETRY_MS 1000
+/* How often the room that is taken is looked at while something runs. */
+#define ROOM_CHECK_MS 2000
+
+enum request_kind {
+	REQUEST_ADDED,   /* a run was put into the queue; nobody waits for an answer */
+	REQUEST_CANCEL,  /* answered when it is cancelled, or its collector was told */
+	REQUEST_RELEASE, /* answered when it neither waits nor runs: it is going to be deleted */
+	REQUEST_MOVE,
+	REQUEST_CHANGED, /* somebody has changed its note: watchers are told; nobody waits */
+};
+
+struct request {
+	enum request_kind kind;
+	char uuid[UUID_BYTES], before[UUID_BYTES]; /* before: "" is last */
+	double position, expected_s;
+	bool exclusive;
+	bool answered;
+	int result;
+	struct err err;
+	struct request *next;
+};
+
+/* A run that waits. */
+struct waiting {
+	char uuid[UUID_BYTES];
+	double position;
+	double expected_s; /* 0: unknown */
+	bool exclusive;
+};
+
+struct overlap {
+	char uuid[UUID_BYTES];
+	char *command;
+	uint64_t from_ns, to_ns; /* of the clock; to 0: still */
+};
+
+/* One message that is to be stored: its bytes lie in the active run's buffer. */
+struct arrived {
+	uint16_t type;
+	size_t at, size;
+};
+
+/* A run whose collector is there. */
+struct active {
+	struct runs *runs;
+	struct stored_run run; /* as the store has it, or will soon */
+	struct channel channel;
+	pid_t pid;
+	int pid_fd;
+	bool channel_watched;
+	bool import, keep_raw;
+	bool opened;    /* RUN_OPENED has come */
+	bool over;      /* its end is known: state and error are those that last */
+	bool saved;     /* and stored */
+	bool said_end;  /* RUN_ENDED has come */
+	bool exited;    /* the process is gone */
+	bool cancelled; /* somebody wanted it */
+	bool cut;       /* the server ends */
+	bool unstored;  /* the store has failed: nothing more is taken in */
+	double expected_s, done_part;
+	uint64_t begun_ns, over_ns;
+	uint64_t kill_ns;  /* when to kill the collector; 0: not at all */
+	uint64_t retry_ns; /* when to try to store its end again; 0: not */
+
+	struct buf bytes;
+	VEC(struct arrived) arrived;
+	uint64_t first_arrived_ns; /* 0: nothing waits */
+	bool changed;              /* the row, too */
+	char *ledger;              /* the collector's own words */
+	uint64_t output_bytes;
+	int64_t counted; /* samples that the counts know of */
+	VEC(struct overlap) overlaps;
+	struct live_run *live;
+	VEC(struct request *) releasers;
+};
+
+struct runs {
+	struct server *server;
+	struct store *store;
+	char *program; /* tacho, beside our own program */
+	int epoll_fd, wake_fd;
+	pthread_t thread;
+	VEC(struct active *) active;
+	uint64_t retry_ns;      /* starting has failed because of the store; 0: not */
+	uint64_t room_check_ns; /* when the room is looked at next */
+	VEC(pid_t) left_alone;  /* what workloads have left behind when they ended by themselves */
+
+	/* Shared. */
+	pthread_mutex_t lock;
+	pthread_cond_t answered;
+	struct request *first, **last;
+	bool stopping;
+	double last_position;
+	VEC(struct waiting) queue;    /* in its order */
+	VEC(struct active *) visible; /* the same as active */
+	struct runs_counts counts;
+};
+
+int64_t wall_ms(void);
+
+/* ---- runs_collector.c ---- */
+
+/* Starts the collector of @run, which is taken over. On failure the run is left to the caller. */
+int collector_start(struct runs *r, struct stored_run *run, struct active **ret, struct err *e);
+/* @now: by SIGKILL, else the workload gets SIGTERM first. */
+void collector_stop(struct active *a, bool now);
+/* When its process has ended: takes the status; if it had not said that the run is over, why. */
+void collector_bury(struct active *a);
+/* Ends what a collector that has crashed has left: its workload, or processes of its own. */
+void collector_end_orphans(struct runs *r);
+/* What a workload that has ended by itself has left behind is left alone, but not as zombies. */
+void collector_adopt_orphans(struct runs *r);
+void active_free(struct active *a);
+
+/* ---- runs_ingest.c ---- */
+
+/* Takes in what the collector has sent, within a budget. */
+void ingest_channel(struct active *a);
+/* Stores what has arrived. False: the store does not take it. */
+bool ingest_flush(struct active *a);
+/* The run ends, or has ended, in this way; @error NULL: none. Stored by the next flush. */
+void ingest_over(struct active *a, enum run_state state, const char *error);
+
+/* ---- runs_queue.c ---- */
+
+/* Starts whatever may start. */
+void queue_start(struct runs *r);
+/* Cancels one that waits. -ENOENT: it does not wait. */
+int queue_cancel(struct runs *r, const char *uuid, struct err *e);
+int queue_move(struct runs *r, const char *uuid, const char *before, struct err *e);
+/* Under the lock, by any thread. */
+void queue_add(struct runs *r, const struct request *q);
+/* Queued ones of the store, at the start. */
+int queue_load(struct runs *r, struct err *e);
+/* Of earlier runs of the command; 0: unknown. */
+double queue_expected_s(struct store *store, const char *command, const char *plan);
+/* Two runs meet, one has ended. */
+void overlap_begin(struct runs *r, struct active *a);
+void overlap_end(struct runs *r, struct active *a);
+/* The ledger as it is stored: the collector's, and whom it has met. */
+char *overlap_ledger(const struct active *a);
+
+/* ---- runs_loop.c ---- */
+
+void *runs_loop(void *runs);
+int loop_watch(struct runs *r, int fd, void *what);
+struct active *find_active(struct runs *r, const char *uuid);
+
+/* ---- runs_files.c ---- */
+
+/* "raw/UUID.data" */
+char *raw_name(const char *uuid);
+/* Removes the file that a run has, if any. */
+void raw_remove(const struct server *s, const char *uuid);
+/* Gives @fd a name: raw/UUID.data. */
+int raw_keep(const struct server *s, const char *uuid, int fd, struct err *e);
+/* What a server that was killed has left behind. */
+void files_clean(const struct server *s, struct store *store);
+/* Bytes on the disk that all of it takes. */
+uint64_t files_room(const struct server *s, struct store *store);
+/* -EDQUOT with a sentence if the quota is used up. */
+int files_check_room(const struct server *s, struct store *store, struct err *e);
+/* Marks as interrupted what was running when the last server ended. */
+int files_recover(struct store *store, struct err *e);
+
+#endif

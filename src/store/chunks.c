@@ -1,0 +1,233 @@
+#include "store/sql.h"
+
+#include <errno.h>
+#include <string.h>
+
+static void read_chunk(struct sql_rows *rows, struct stored_chunk *ret)
+{
+	*ret = (struct stored_chunk){
+		.id = row_int(rows, 0),
+		.source = (uint32_t)row_int(rows, 1),
+		.info =
+			{
+				.kind = (enum chunk_kind)row_int(rows, 2),
+				.counter = (uint32_t)row_int(rows, 3),
+				.rows = (uint32_t)row_int(rows, 4),
+				.first_ns = row_u64(rows, 5),
+				.last_ns = row_u64(rows, 6),
+			},
+		.bytes = row_int(rows, 7),
+		.merged = row_int(rows, 8) != 0,
+	};
+}
+
+static int read_chunks(struct sql_rows *rows, stored_chunks *ret, struct err *e)
+{
+	struct stored_chunk chunk;
+	int result;
+
+	while ((result = sql_next(rows, e)) > 0) {
+		read_chunk(rows, &chunk);
+		vec_push(ret, chunk);
+	}
+	return result;
+}
+
+static int insert_chunk(struct store *s, int64_t run, uint32_t source,
+			const struct chunk_info *info, struct sql_value bytes,
+			struct sql_value summary, int64_t *ret_id, struct err *e)
+{
+	int64_t id, changed = 0;
+	int result;
+
+	result = sql_number(
+		s, e, &id,
+		"INSERT INTO chunks (run_id, source, kind, counter, row_count, first_ns, last_ns, "
+		"size, summary_size, merged) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
+		"RETURNING id",
+		SQL_VALUES(sql_int(run), sql_int(source), sql_int(info->kind),
+			   sql_int(info->counter), sql_int(info->rows), sql_u64(info->first_ns),
+			   sql_u64(info->last_ns), sql_u64(bytes.size), sql_u64(summary.size),
+			   sql_int(summary.size != 0)));
+	if (result)
+		return result;
+	changed = sql_run(s, e, "INSERT INTO chunk_bytes (chunk_id, bytes) VALUES ($1, $2)",
+			  SQL_VALUES(sql_int(id), bytes));
+	if (changed >= 0 && summary.size)
+		changed = sql_run(s, e,
+				  "INSERT INTO chunk_summaries (chunk_id, bytes) VALUES ($1, $2)",
+				  SQL_VALUES(sql_int(id), summary));
+	if (changed < 0)
+		return (int)changed;
+	run_grows(s, run, (int64_t)(bytes.size + summary.size));
+	*ret_id = id;
+	return 0;
+}
+
+int store_chunk_add(struct store *s, int64_t run, uint32_t source, const struct chunk_info *info,
+		    const void *bytes, size_t size, const void *summary, size_t summary_size,
+		    int64_t *ret_id, struct err *e)
+{
+	int64_t id;
+	bool own;
+	int result = sql_scope_begin(s, &own, e);
+
+	if (result)
+		return result;
+	result = insert_chunk(s, run, source, info, sql_bytes(bytes, size),
+			      sql_bytes(summary, summary_size), &id, e);
+	result = sql_scope_end(s, own, result, e);
+	if (!result && ret_id)
+		*ret_id = id;
+	return result;
+}
+
+int store_chunks(struct store *s, int64_t run, const struct chunk_query *q, stored_chunks *ret,
+		 struct err *e)
+{
+	CLEANUP(sql_done) struct sql_rows *rows = NULL;
+	int result = sql_query(
+		s, e, &rows,
+		"SELECT id, source, kind, counter, row_count, first_ns, last_ns, size, merged "
+		"FROM chunks WHERE run_id = $1 AND id > $2 AND ($3 = 0 OR kind = $3) "
+		"AND ($4 = 0 OR counter = $4) AND last_ns >= $5 AND ($6 = 0 OR first_ns <= $6) "
+		"ORDER BY first_ns, id",
+		SQL_VALUES(sql_int(run), sql_int(q->after_id), sql_int(q->kind),
+			   sql_int(q->counter), sql_u64(q->from_ns), sql_u64(q->to_ns)));
+
+	return result ? result : read_chunks(rows, ret, e);
+}
+
+int store_chunk_groups(struct store *s, int64_t run, chunk_groups *ret, struct err *e)
+{
+	CLEANUP(sql_done) struct sql_rows *rows = NULL;
+	int result = sql_query(s, e, &rows,
+			       "SELECT source, kind, counter, COUNT(*), SUM(row_count) "
+			       "FROM chunks WHERE run_id = $1 AND merged = 0 "
+			       "GROUP BY source, kind, counter",
+			       SQL_VALUES(sql_int(run)));
+
+	while (!result && (result = sql_next(rows, e)) > 0) {
+		vec_push(ret, (struct chunk_group){
+				      .source = (uint32_t)row_int(rows, 0),
+				      .kind = (enum chunk_kind)row_int(rows, 1),
+				      .counter = (uint32_t)row_int(rows, 2),
+				      .chunks = row_u64(rows, 3),
+				      .rows = row_u64(rows, 4),
+			      });
+		result = 0;
+	}
+	return result;
+}
+
+int store_chunks_to_merge(struct store *s, int64_t run, const struct chunk_group *group,
+			  unsigned limit, stored_chunks *ret, struct err *e)
+{
+	CLEANUP(sql_done) struct sql_rows *rows = NULL;
+	int result = sql_query(
+		s, e, &rows,
+		"SELECT id, source, kind, counter, row_count, first_ns, last_ns, size, merged "
+		"FROM chunks WHERE run_id = $1 AND source = $2 AND kind = $3 AND counter = $4 "
+		"AND merged = 0 ORDER BY first_ns, id LIMIT $5",
+		SQL_VALUES(sql_int(run), sql_int(group->source), sql_int(group->kind),
+			   sql_int(group->counter), sql_int(limit)));
+
+	return result ? result : read_chunks(rows, ret, e);
+}
+
+int store_runs_to_merge(struct store *s, run_numbers *ret, struct err *e)
+{
+	CLEANUP(sql_done) struct sql_rows *rows = NULL;
+	int result = sql_query(s, e, &rows,
+			       "SELECT id FROM runs WHERE deleted = 0 AND EXISTS "
+			       "(SELECT 1 FROM chunks WHERE run_id = runs.id AND merged = 0) "
+			       "ORDER BY id",
+			       SQL_NONE);
+
+	while (!result && (result = sql_next(rows, e)) > 0) {
+		vec_push(ret, row_int(rows, 0));
+		result = 0;
+	}
+	return result;
+}
+
+static int no_chunk(int64_t id, struct err *e)
+{
+	return err_set(e, ENOENT,
+		       "There is no chunk with the number %lld (any more): it was merged with "
+		       "others, or deleted.",
+		       (long long)id);
+}
+
+static int read_bytes(struct store *s, const char *sql, int64_t chunk, struct buf *ret,
+		      struct err *e)
+{
+	CLEANUP(sql_done) struct sql_rows *rows = NULL;
+	int result = sql_query(s, e, &rows, sql, SQL_VALUES(sql_int(chunk)));
+	const void *bytes;
+	size_t size;
+
+	if (!result)
+		result = sql_next(rows, e);
+	if (result <= 0)
+		return result ? result : no_chunk(chunk, e);
+	bytes = row_bytes(rows, 0, &size);
+	if (bytes && size)
+		buf_add_mem(ret, bytes, size);
+	return 0;
+}
+
+int store_chunk_read(struct store *s, int64_t chunk, struct buf *bytes, struct buf *summary,
+		     struct err *e)
+{
+	int result = 0;
+
+	if (bytes)
+		result = read_bytes(s, "SELECT bytes FROM chunk_bytes WHERE chunk_id = $1", chunk,
+				    bytes, e);
+	if (!result && summary)
+		result = read_bytes(s,
+				    "SELECT chunk_summaries.bytes FROM chunks LEFT JOIN "
+				    "chunk_summaries ON chunk_id = id WHERE id = $1",
+				    chunk, summary, e);
+	return result;
+}
+
+static int remove_chunk(struct store *s, int64_t run, int64_t id, struct err *e)
+{
+	int64_t size;
+	int result = sql_number(s, e, &size,
+				"DELETE FROM chunks WHERE id = $1 AND run_id = $2 "
+				"RETURNING size + summary_size",
+				SQL_VALUES(sql_int(id), sql_int(run)));
+
+	if (result)
+		return result == -ENOENT ? no_chunk(id, e) : result;
+	run_grows(s, run, -size);
+	return 0;
+}
+
+int store_chunks_replace(struct store *s, int64_t run, const int64_t *old, size_t count,
+			 uint32_t source, const struct chunk_info *info, const struct buf *bytes,
+			 const struct buf *summary, struct err *e)
+{
+	struct sql_value summary_value =
+		summary ? sql_bytes(summary->s, summary->len) : sql_bytes(NULL, 0);
+	int64_t id, changed;
+	bool own;
+	int result = sql_scope_begin(s, &own, e);
+
+	if (result)
+		return result;
+	/* The new one first, so that its number is larger than any that was seen. */
+	result = insert_chunk(s, run, source, info, sql_bytes(bytes->s, bytes->len), summary_value,
+			      &id, e);
+	for (size_t i = 0; i < count && !result; i++)
+		result = remove_chunk(s, run, old[i], e);
+	if (!result) {
+		changed = sql_run(s, e, "UPDATE runs SET generation = generation + 1 WHERE id = $1",
+				  SQL_VALUES(sql_int(run)));
+		result = changed < 0 ? (int)changed : 0;
+	}
+	return sql_scope_end(s, own, result, e);
+}

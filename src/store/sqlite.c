@@ -1,0 +1,415 @@
+/*
+ * SQLite, in one file of the data directory. WAL, so that readers never wait for the writer;
+ * synchronous=FULL, so that what was committed is there after a power cut; incremental vacuum, so
+ * that deleting gives disk space back in steps that nobody notices.
+ *
+ * The file is never opened by ourselves once it exists: closing any descriptor of it would drop the
+ * locks that all connections of this process hold (that is how POSIX locks are).
+ */
+#include "base/clock.h"
+#include "base/fs.h"
+#include "store/sql.h"
+#include "store/sqlite_error.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define BUSY_MS_DEFAULT 5000
+/* The write-ahead log is cut back to this when it starts anew. */
+#define WAL_BYTES_KEPT (8 << 20)
+#define WAL_PAGES_MAX  1000
+/* How long others may have to wait while the log is emptied. */
+#define EMPTY_WAL_MS 20
+
+struct statement {
+	struct sql_rows rows; /* what it is for those who use it */
+	const char *sql;      /* the literal; NULL: not kept */
+	sqlite3_stmt *stmt;
+	bool busy, stepped;
+	int64_t changes;
+};
+
+struct sqlite {
+	struct store store;
+	sqlite3 *db;
+	unsigned busy_ms;
+	VEC(struct statement *) statements;
+};
+
+static struct sqlite *sqlite_of(struct store *s)
+{
+	return (struct sqlite *)s;
+}
+
+static int failed(struct sqlite *s, struct err *e)
+{
+	return sqlite_failed(s->db, s->store.place, s->busy_ms, e);
+}
+
+/* ---- statements ---- */
+
+static int prepare(struct sqlite *s, const char *sql, bool keep, struct statement **ret,
+		   struct err *e)
+{
+	struct statement *st = xcalloc(1, sizeof(*st));
+
+	st->rows.store = &s->store;
+	if (sqlite3_prepare_v3(s->db, sql, -1, keep ? SQLITE_PREPARE_PERSISTENT : 0, &st->stmt,
+			       NULL)) {
+		free(st);
+		return failed(s, e);
+	}
+	/* SQLite numbers parameters by their first use, whatever digits their names have. */
+	for (int i = 1; i <= sqlite3_bind_parameter_count(st->stmt); i++)
+		assert(atoi(sqlite3_bind_parameter_name(st->stmt, i) + 1) == i);
+	if (keep) {
+		st->sql = sql;
+		vec_push(&s->statements, st);
+	}
+	*ret = st;
+	return 0;
+}
+
+/* The kept one, unless it is at work: somebody asks the same inside of an answer. */
+static int find_statement(struct sqlite *s, const char *sql, struct statement **ret, struct err *e)
+{
+	bool taken = false;
+
+	vec_each(&s->statements, st) {
+		if ((*st)->sql != sql)
+			continue;
+		taken = (*st)->busy;
+		if (!taken) {
+			*ret = *st;
+			return 0;
+		}
+		break;
+	}
+	return prepare(s, sql, !taken, ret, e);
+}
+
+static int bind(struct statement *st, int index, const struct sql_value *v)
+{
+	switch (v->type) {
+	case SQL_INTEGER:
+		return sqlite3_bind_int64(st->stmt, index, v->integer);
+	case SQL_REAL:
+		return sqlite3_bind_double(st->stmt, index, v->real);
+	case SQL_TEXT:
+		return sqlite3_bind_text64(st->stmt, index, v->bytes, v->size, SQLITE_STATIC,
+					   SQLITE_UTF8);
+	case SQL_BYTES:
+		return sqlite3_bind_blob64(st->stmt, index, v->bytes, v->size, SQLITE_STATIC);
+	case SQL_NULL:
+		break;
+	}
+	return sqlite3_bind_null(st->stmt, index);
+}
+
+static void sqlite_done(struct sql_rows *rows)
+{
+	struct statement *st = (struct statement *)rows;
+
+	sqlite3_reset(st->stmt);
+	sqlite3_clear_bindings(st->stmt);
+	st->busy = false;
+	if (!st->sql) {
+		sqlite3_finalize(st->stmt);
+		free(st);
+	}
+}
+
+static int sqlite_query(struct store *store, const char *sql, const struct sql_value *values,
+			size_t count, struct sql_rows **ret, struct err *e)
+{
+	struct sqlite *s = sqlite_of(store);
+	struct statement *st = NULL;
+	int result = find_statement(s, sql, &st, e);
+
+	if (!st)
+		return result;
+	st->busy = true;
+	st->stepped = false;
+	st->changes = 0;
+	for (size_t i = 0; i < count && !result; i++)
+		if (bind(st, (int)i + 1, &values[i]))
+			result = failed(s, e);
+	if (result) {
+		sqlite_done(&st->rows);
+		return result;
+	}
+	*ret = &st->rows;
+	return 0;
+}
+
+static int sqlite_next(struct sql_rows *rows, struct err *e)
+{
+	struct statement *st = (struct statement *)rows;
+	struct sqlite *s = sqlite_of(rows->store);
+	int before = sqlite3_total_changes(s->db), rc;
+
+	rc = sqlite3_step(st->stmt);
+	if (!st->stepped && sqlite3_total_changes(s->db) != before)
+		st->changes = sqlite3_changes(s->db);
+	st->stepped = true;
+	return rc == SQLITE_ROW ? 1 : rc == SQLITE_DONE ? 0 : failed(s, e);
+}
+
+static int64_t sqlite_integer(struct sql_rows *rows, int column)
+{
+	return sqlite3_column_int64(((struct statement *)rows)->stmt, column);
+}
+
+static double sqlite_real(struct sql_rows *rows, int column)
+{
+	return sqlite3_column_double(((struct statement *)rows)->stmt, column);
+}
+
+static const void *sqlite_bytes(struct sql_rows *rows, int column, size_t *ret_size)
+{
+	sqlite3_stmt *stmt = ((struct statement *)rows)->stmt;
+	const void *bytes = sqlite3_column_blob(stmt, column);
+
+	*ret_size = (size_t)sqlite3_column_bytes(stmt, column);
+	if (!bytes && sqlite3_column_type(stmt, column) != SQLITE_NULL)
+		return "";
+	return bytes;
+}
+
+static int64_t sqlite_changes(struct sql_rows *rows)
+{
+	return ((struct statement *)rows)->changes;
+}
+
+static int sqlite_execute(struct store *store, const char *sql, struct err *e)
+{
+	struct sqlite *s = sqlite_of(store);
+
+	return sqlite3_exec(s->db, sql, NULL, NULL, NULL) ? failed(s, e) : 0;
+}
+
+/* ---- transactions ---- */
+
+/* As a writer from the beginning: one that begins to read and then wants to write could be refused
+ * at once, without waiting, because somebody else has written in between. */
+static int sqlite_begin(struct store *s, struct err *e)
+{
+	return (int)sql_run(s, e, "BEGIN IMMEDIATE", SQL_NONE);
+}
+
+static int sqlite_commit(struct store *s, struct err *e)
+{
+	return (int)sql_run(s, e, "COMMIT", SQL_NONE);
+}
+
+static void sqlite_rollback(struct store *s)
+{
+	sqlite3_exec(sqlite_of(s)->db, "ROLLBACK", NULL, NULL, NULL);
+}
+
+static bool sqlite_in_transaction(struct store *s)
+{
+	return !sqlite3_get_autocommit(sqlite_of(s)->db);
+}
+
+/* ---- room ---- */
+
+static int pragma_number(struct store *s, const char *sql, int64_t *ret, struct err *e)
+{
+	return sql_number(s, e, ret, sql, SQL_NONE);
+}
+
+static uint64_t file_bytes(const char *path, const char *suffix)
+{
+	CLEANUP(free_ptr) char *name = xasprintf("%s%s", path, suffix);
+	struct stat st;
+
+	return stat(name, &st) ? 0 : (uint64_t)st.st_blocks * 512;
+}
+
+static int sqlite_size(struct store *s, uint64_t *ret_bytes, uint64_t *ret_free, struct err *e)
+{
+	int64_t page_bytes, free_pages;
+	int result = pragma_number(s, "PRAGMA page_size", &page_bytes, e);
+
+	if (!result)
+		result = pragma_number(s, "PRAGMA freelist_count", &free_pages, e);
+	if (result)
+		return result;
+	*ret_bytes = file_bytes(s->place, "") + file_bytes(s->place, "-wal") +
+		     file_bytes(s->place, "-shm");
+	*ret_free = (uint64_t)page_bytes * (uint64_t)free_pages;
+	return 0;
+}
+
+static bool sqlite_shrink(struct store *store, uint64_t max_bytes)
+{
+	struct sqlite *s = sqlite_of(store);
+	int64_t page_bytes = 0, free_pages = 0;
+	char sql[64];
+
+	if (store->began || pragma_number(store, "PRAGMA page_size", &page_bytes, NULL) ||
+	    pragma_number(store, "PRAGMA freelist_count", &free_pages, NULL) || page_bytes <= 0)
+		return false;
+	if (free_pages) {
+		uint64_t pages = max_bytes / (uint64_t)page_bytes + 1;
+
+		sqlite3_snprintf(sizeof(sql), sql, "PRAGMA incremental_vacuum(%lld)",
+				 (long long)(pages > INT32_MAX ? INT32_MAX : pages));
+		if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) ||
+		    pragma_number(store, "PRAGMA freelist_count", &free_pages, NULL))
+			return false;
+	}
+	if (free_pages) {
+		sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+		return true;
+	}
+	/* Only now does the file become shorter, and the log empty. Whoever writes waits meanwhile. */
+	sqlite3_busy_timeout(s->db, EMPTY_WAL_MS);
+	sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	sqlite3_busy_timeout(s->db, (int)s->busy_ms);
+	return false;
+}
+
+/* ---- opening ---- */
+
+static int make_directory(const char *directory, struct err *e)
+{
+	CLEANUP(free_ptr) char *parent = xstrdup(directory);
+	char *slash = strrchr(parent, '/');
+	int result = 0;
+
+	if (!mkdir(directory, 0700) || errno == EEXIST)
+		return 0;
+	if (errno == ENOENT && slash && slash != parent) {
+		*slash = '\0';
+		result = fs_mkdir_p(parent);
+		if (!result && mkdir(directory, 0700) && errno != EEXIST)
+			result = -errno;
+	} else {
+		result = -errno;
+	}
+	return result ? err_set(e, -result,
+				"The data directory '%s' cannot be made: %s. Choose another with "
+				"--data.",
+				directory, strerror(-result))
+		      : 0;
+}
+
+/* With the rights that it shall have; SQLite gives its other files the same. */
+static int make_file(const char *path, struct err *e)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	if (fd < 0 && errno != EEXIST)
+		return err_set(
+			e, errno,
+			"The database '%s' cannot be made: %s. Choose another data directory "
+			"with --data.",
+			path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	return 0;
+}
+
+/* Two that do this at the same time refuse each other at once, without waiting. */
+static int use_wal(struct sqlite *s, struct err *e)
+{
+	uint64_t until_ns = clock_now_ns() + s->busy_ms * NS_PER_MSEC;
+	int rc;
+
+	for (;;) {
+		rc = sqlite3_exec(s->db, "PRAGMA journal_mode=WAL", NULL, NULL, NULL);
+		if ((rc & 0xff) != SQLITE_BUSY || clock_now_ns() > until_ns)
+			break;
+		sqlite3_sleep(5);
+	}
+	return rc ? failed(s, e) : 0;
+}
+
+static int configure(struct sqlite *s, bool read_only, struct err *e)
+{
+	CLEANUP(free_ptr)
+	char *common = xasprintf("PRAGMA foreign_keys=ON; PRAGMA synchronous=FULL;"
+				 "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF;"
+				 "PRAGMA journal_size_limit=%d; PRAGMA wal_autocheckpoint=%d;",
+				 WAL_BYTES_KEPT, WAL_PAGES_MAX);
+	int result = 0;
+
+	sqlite3_busy_timeout(s->db, (int)s->busy_ms);
+	/* Both hold only while there is no table yet. */
+	if (!read_only && sqlite3_exec(s->db, "PRAGMA auto_vacuum=INCREMENTAL", NULL, NULL, NULL))
+		result = failed(s, e);
+	if (!result && !read_only)
+		result = use_wal(s, e);
+	if (!result && sqlite3_exec(s->db, common, NULL, NULL, NULL))
+		result = failed(s, e);
+	return result;
+}
+
+static void sqlite_close(struct store *store)
+{
+	struct sqlite *s = sqlite_of(store);
+
+	vec_each(&s->statements, st) {
+		sqlite3_finalize((*st)->stmt);
+		free(*st);
+	}
+	vec_release(&s->statements);
+	sqlite3_close(s->db);
+	free(s);
+}
+
+static int sqlite_open(struct store **ret, const struct store_options *o, struct err *e)
+{
+	struct sqlite *s = xcalloc(1, sizeof(*s));
+	int result = 0, flags = o->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+
+	s->store.ops = &sqlite_ops;
+	s->store.place = xasprintf("%s/tacho.db", o->directory);
+	s->busy_ms = o->busy_ms ? o->busy_ms : BUSY_MS_DEFAULT;
+	*ret = &s->store;
+	if (!o->read_only)
+		result = make_directory(o->directory, e);
+	if (!result && !o->read_only)
+		result = make_file(s->store.place, e);
+	if (result)
+		return result;
+	if (sqlite3_open_v2(s->store.place, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL))
+		return failed(s, e);
+	sqlite3_extended_result_codes(s->db, 1);
+	if (!o->read_only && sqlite3_db_readonly(s->db, "main") == 1)
+		return err_set(e, EROFS,
+			       "The database '%s' cannot be written: it or its file system is "
+			       "read-only, or belongs to another user.",
+			       s->store.place);
+	return configure(s, o->read_only, e);
+}
+
+const struct store_ops sqlite_ops = {
+	.name = "sqlite",
+	.id_type = "INTEGER PRIMARY KEY AUTOINCREMENT",
+	.key_type = "INTEGER PRIMARY KEY",
+	.open = sqlite_open,
+	.close = sqlite_close,
+	.begin = sqlite_begin,
+	.commit = sqlite_commit,
+	.rollback = sqlite_rollback,
+	.in_transaction = sqlite_in_transaction,
+	.execute = sqlite_execute,
+	.query = sqlite_query,
+	.next = sqlite_next,
+	.integer = sqlite_integer,
+	.real = sqlite_real,
+	.bytes = sqlite_bytes,
+	.changes = sqlite_changes,
+	.done = sqlite_done,
+	.size = sqlite_size,
+	.shrink = sqlite_shrink,
+};

@@ -1,0 +1,16 @@
+/* What SQLite says, as a sentence for people and an errno for us. */
+#ifndef TACHO_STORE_SQLITE_ERROR_H
+#define TACHO_STORE_SQLITE_ERROR_H
+
+#include "base/err.h"
+
+#include <sqlite3.h>
+
+/*
+ * About the last call on @db, which may be NULL. -ENOSPC: the disk is full; -EBUSY: somebody else has
+ * locked it; -EROFS or -EACCES: cannot be written; -EUCLEAN: damaged; -EEXIST: is there already;
+ * -ENOENT: refers to what is not there.
+ */
+int sqlite_failed(sqlite3 *db, const char *path, unsigned busy_ms, struct err *e);
+
+#endif
