@@ -91,6 +91,8 @@ static int export_run_as(void *worker, const struct http_request *r, struct http
 	if (rc == 0) {
 		reply->immutable = ended;
 		hand_over(&t, reply, f->type);
+		if (f->policy)
+			http_reply_header(reply, "Content-Security-Policy", "%s", f->policy);
 		name = xasprintf("%s.%s", r->args[0], f->extension);
 		if (!f->shown)
 			http_reply_file(reply, name);

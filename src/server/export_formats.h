@@ -23,6 +23,7 @@ struct export_format {
 	const char *extension, *type;
 	const char *const
 		*parameters; /* of the query, besides those of a selection; ended by NULL */
+	const char *policy;  /* Content-Security-Policy; NULL: the server's */
 	bool whole;          /* takes no selection */
 	bool shown;          /* in the browser, rather than saved */
 	/* -ESTALE: called again, with an empty file. */

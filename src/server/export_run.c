@@ -138,6 +138,27 @@ static int list_chunks(struct export_run *x, int kind, uint32_t counter, stored_
 	return store_chunks(x->api->store, x->run.id, &q, ret, e);
 }
 
+int export_run_span(struct export_run *x, uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct err *e)
+{
+	uint64_t from = UINT64_MAX, to = 0;
+	stored_chunks chunks = {};
+	int rc = list_chunks(x, 0, 0, &chunks, e);
+
+	vec_each(&chunks, chunk) {
+		from = chunk->info.first_ns < from ? chunk->info.first_ns : from;
+		to = chunk->info.last_ns > to ? chunk->info.last_ns : to;
+	}
+	vec_release(&chunks);
+	from = from < x->from_ns ? x->from_ns : from;
+	to = x->to_ns && to > x->to_ns ? x->to_ns : to;
+	/* A counter's first interval ends with its first value; before that it began. */
+	if (!x->from_ns && x->run.start_ns > 0 && (uint64_t)x->run.start_ns < from)
+		from = (uint64_t)x->run.start_ns;
+	*ret_from_ns = from < to ? from : to;
+	*ret_to_ns = to;
+	return rc;
+}
+
 static bool is_in_window(const struct export_run *x, uint64_t ns)
 {
 	return ns >= x->from_ns && (!x->to_ns || ns < x->to_ns);

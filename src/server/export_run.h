@@ -32,6 +32,11 @@ int export_run_open(struct export_run *x, struct api *api, const char *uuid,
 void export_run_close(struct export_run *x);
 bool export_run_ended(const struct export_run *x);
 
+/* From the start of the first to the end of the last, as far as it is selected; equal: there is
+ * nothing. */
+int export_run_span(struct export_run *x, uint64_t *ret_from_ns, uint64_t *ret_to_ns,
+		    struct err *e);
+
 /* By time; a result other than 0 ends it and is given back. */
 typedef int export_sample(void *ctx, const struct sample_row *sample);
 int export_samples_each(struct export_run *x, export_sample *sample, void *ctx, struct err *e);
