@@ -200,8 +200,8 @@ static void write_frames(struct h5_export *x)
 }
 
 struct stack_row {
-	uint64_t address; /* ELF virtual address of the frame */
 	uint32_t stack, parent, frame;
+	uint64_t address; /* ELF virtual address of the frame */
 };
 
 static void write_stacks(struct h5_export *x)
@@ -222,18 +222,20 @@ static void write_stacks(struct h5_export *x)
 
 		if (!row)
 			break;
-		*row = (struct stack_row){p->frames.items[s->frame.n].address, i, s->parent.n,
-					  s->frame.n};
+		*row = (struct stack_row){i, s->parent.n, s->frame.n,
+					  p->frames.items[s->frame.n].address};
 	}
 	h5_table_end(t);
 }
 
 /* ---- samples ---- */
 
+/* Data frames have their columns in the order of the members. */
 struct sample_line {
 	double time_s;
+	uint32_t event, pid, tid, cpu;
 	uint64_t weight, address;
-	uint32_t event, pid, tid, cpu, stack, function;
+	uint32_t stack, function;
 };
 
 static int write_sample(void *ctx, const struct sample_row *s)
@@ -334,8 +336,9 @@ static int write_tick(void *ctx, const struct export_count *counts, size_t count
 }
 
 struct count_line {
-	double time_s, interval_s, value;
+	double time_s, interval_s;
 	uint32_t counter, running_ppm;
+	double value;
 };
 
 static int write_count_lines(void *ctx, const struct export_count *counts, size_t count)
@@ -393,9 +396,10 @@ static int write_counters(struct h5_export *x, struct err *e)
 }
 
 struct counter_line {
-	double scale;
-	uint32_t counter, tid;
+	uint32_t counter;
 	int32_t cpu;
+	uint32_t tid;
+	double scale;
 };
 
 static void write_counter_names(struct h5_export *x)
@@ -428,8 +432,8 @@ static void write_counter_names(struct h5_export *x)
 		if (!row)
 			break;
 		memcpy(row,
-		       &(struct counter_line){c->scale, i, p->threads.items[c->thread.n].tid,
-					      c->cpu},
+		       &(struct counter_line){i, c->cpu, p->threads.items[c->thread.n].tid,
+					      c->scale},
 		       sizeof(struct counter_line));
 		column_name(x, i, &name);
 		put(&t, row, 0, buf_str(&name));
@@ -480,12 +484,16 @@ static int write_run(struct h5_export *x, struct err *e)
 	return rc == 0 ? write_samples(x, e) : rc;
 }
 
-static int begin_file(struct h5_export *x, struct export_target *t, struct err *e)
+static int begin_file(struct h5_export *x, struct api *api, struct export_target *t, struct err *e)
 {
-	int rc = h5_file_create(&x->file, t->fd, e);
+	int fd = -1, rc = h5_file_create(&x->file, api->server->config.data, &fd, e);
 
 	if (rc < 0)
 		return rc;
+	if (fd >= 0) {
+		close(t->fd);
+		t->fd = fd;
+	}
 	h5_attribute_text(x->file, "/", "producer", "tacho " TACHO_VERSION);
 	h5_group(x->file, "/runs");
 	return 0;
@@ -497,7 +505,7 @@ static int write_h5(struct export_run *run, const struct http_request *r, struct
 	static const char *const tables[] = {"counters", "samples", "stacks", "functions",
 					     "frames",   "threads", "events", "counter_names"};
 	struct h5_export x = {.run = run};
-	int rc = begin_file(&x, t, e), closed;
+	int rc = begin_file(&x, run->api, t, e), closed;
 
 	(void)r;
 	if (rc < 0)
@@ -520,7 +528,7 @@ int export_h5_session(struct api *api, const stored_runs *runs, struct export_ta
 	int rc = export_target_rewind(t, e), closed;
 
 	if (rc == 0)
-		rc = begin_file(&x, t, e);
+		rc = begin_file(&x, api, t, e);
 	if (rc < 0)
 		return rc;
 	for (size_t i = 0; i < runs->len && rc == 0; i++) {

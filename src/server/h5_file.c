@@ -3,16 +3,17 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <hdf5.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#define BLOCK_ROWS          8192u
-#define BLOCK_BYTES_MAX     (1u << 20)
-#define DEFLATE_LEVEL       1
-#define ATTRIBUTE_BYTES_MAX 60000u /* the header of an object has room for 64 KiB */
+#define BLOCK_ROWS      8192u
+#define BLOCK_BYTES_MAX (1u << 20)
+/* H5F_ACC_TRUNC without the calls that the macro makes: nothing of the library is linked. */
+#define ACC_TRUNC     2u
+#define DEFLATE_LEVEL 1
 
 /* ---- the library ---- */
 
@@ -145,11 +146,27 @@ static hid_t check(struct h5_file *f, hid_t id)
 	return id;
 }
 
-int h5_file_create(struct h5_file **ret, int fd, struct err *e)
+/* The library opens files by name alone; it has one only until it is open. */
+static void create_file(struct h5_file *f, const char *directory, int *ret_fd)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/export-XXXXXX", directory);
+	int fd = mkostemp(path, O_CLOEXEC);
+
+	if (fd < 0) {
+		f->failed = true;
+		f->code = errno;
+		return;
+	}
+	errno = 0;
+	f->id = check(f, f->lib->H5Fcreate_(path, ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+	unlink(path);
+	*ret_fd = fd;
+}
+
+int h5_file_create(struct h5_file **ret, const char *directory, int *ret_fd, struct err *e)
 {
 	const struct library *lib;
 	struct h5_file *f;
-	char path[64];
 
 	pthread_mutex_lock(&lock);
 	lib = library();
@@ -163,9 +180,8 @@ int h5_file_create(struct h5_file **ret, int fd, struct err *e)
 	}
 	f = xcalloc(1, sizeof(*f));
 	f->lib = lib;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	errno = 0;
-	f->id = check(f, lib->H5Fcreate_(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT));
+	f->id = -1;
+	create_file(f, directory, ret_fd);
 	*ret = f;
 	return 0;
 }
@@ -227,18 +243,27 @@ static hid_t text_type(struct h5_file *f, size_t bytes)
 	return type;
 }
 
-static void attribute_text(struct h5_file *f, hid_t object, const char *name, const char *text)
+/* PyTables wants its own attributes as arrays of characters. */
+static void attribute_characters(struct h5_file *f, hid_t object, const char *name,
+				 const char *text)
 {
-	size_t len = strlen(text);
-	hid_t type;
+	hid_t type = text_type(f, strlen(text));
 
-	while (len > ATTRIBUTE_BYTES_MAX || (len < strlen(text) && (text[len] & 0xc0) == 0x80))
-		len = len > ATTRIBUTE_BYTES_MAX ? ATTRIBUTE_BYTES_MAX : len - 1;
-	type = text_type(f, len ? len : 1);
 	if (type < 0)
 		return;
-	check(f, f->lib->H5Tset_cset_(type, H5T_CSET_UTF8));
 	add_attribute(f, object, name, type, text);
+	f->lib->H5Tclose_(type);
+}
+
+static void attribute_text(struct h5_file *f, hid_t object, const char *name, const char *text)
+{
+	hid_t type = check(f, f->lib->H5Tcopy_(*f->lib->H5T_C_S1_g_));
+
+	if (type < 0)
+		return;
+	check(f, f->lib->H5Tset_size_(type, H5T_VARIABLE));
+	check(f, f->lib->H5Tset_cset_(type, H5T_CSET_UTF8));
+	add_attribute(f, object, name, type, &text);
 	f->lib->H5Tclose_(type);
 }
 
@@ -309,9 +334,9 @@ static void create_dataset(struct h5_table *t, const char *path, const char *tit
 	if (t->dataset < 0)
 		return;
 	/* By these PyTables, and so pandas, knows a table of its own kind. */
-	attribute_text(f, t->dataset, "CLASS", "TABLE");
-	attribute_text(f, t->dataset, "VERSION", "2.7");
-	attribute_text(f, t->dataset, "TITLE", title);
+	attribute_characters(f, t->dataset, "CLASS", "TABLE");
+	attribute_characters(f, t->dataset, "VERSION", "2.7");
+	attribute_characters(f, t->dataset, "TITLE", title);
 }
 
 struct h5_table *h5_table_begin(struct h5_file *f, const char *path, const char *title,

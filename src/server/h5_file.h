@@ -29,14 +29,15 @@ struct h5_column {
 struct h5_file;
 struct h5_table;
 
-/* Into the file that @fd is. */
-int h5_file_create(struct h5_file **ret, int fd, struct err *e);
+/* A new file without a name in @directory; *ret_fd belongs to the caller, also after an error, if it was
+ * set. */
+int h5_file_create(struct h5_file **ret, const char *directory, int *ret_fd, struct err *e);
 /* Frees it. 0, or what went wrong. */
 int h5_file_close(struct h5_file *f, struct err *e);
 
 /* "/runs/x": those above it must be there. */
 void h5_group(struct h5_file *f, const char *path);
-/* Of a group or a table. Text that is too long for an attribute is cut. */
+/* Of a group or a table. */
 void h5_attribute_text(struct h5_file *f, const char *path, const char *name, const char *text);
 void h5_attribute_number(struct h5_file *f, const char *path, const char *name, double value);
 /* A second name for a table. */
