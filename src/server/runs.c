@@ -369,12 +369,9 @@ int runs_delete_session(struct runs *r, struct store *store, const char *uuid, s
 	if (rc == 0)
 		rc = store_session_delete(store, session.id, e);
 	if (rc == 0) {
-		CLEANUP(free_ptr) char *topic = xasprintf("session/%s", session.uuid);
-
 		vec_each(&all, run)
 			forget(r, run);
-		say_removed(r, "session", session.uuid, session.uuid);
-		bus_topic_end(r->server->bus, topic);
+		live_session_removed(r->server->live, session.uuid);
 	}
 	stored_session_release(&session);
 	return rc;
