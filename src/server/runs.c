@@ -4,6 +4,7 @@
 #include "bus/bus.h"
 #include "collect/tree.h"
 #include "server/runs_internal.h"
+#include "server/tidy.h"
 
 #include <errno.h>
 #include <string.h>
@@ -325,6 +326,7 @@ static void forget(struct runs *r, const struct stored_run *run)
 	CLEANUP(free_ptr) char *topic = xasprintf("run/%s", run->uuid);
 
 	raw_remove(r->server, run->uuid);
+	tidy_kick(r->server->tidy, 0);
 	say_removed(r, "run", run->uuid, run->uuid);
 	say_removed(r, "session", run->session_uuid, run->uuid);
 	bus_topic_end(r->server->bus, topic);
@@ -383,6 +385,7 @@ int runs_delete_session(struct runs *r, struct store *store, const char *uuid, s
 
 		vec_each(&all, run)
 			forget(r, run);
+		tidy_kick(r->server->tidy, 0);
 		say_removed(r, "session", session.uuid, session.uuid);
 		bus_topic_end(r->server->bus, topic);
 	}
