@@ -4,6 +4,7 @@
 #include "bus/bus.h"
 #include "collect/tree.h"
 #include "server/runs_internal.h"
+#include "server/tidy.h"
 
 #include "server/live.h"
 
@@ -317,6 +318,7 @@ int runs_submit_import(struct runs *r, struct store *store, const struct stored_
 static void forget(struct runs *r, const struct stored_run *run)
 {
 	raw_remove(r->server, run->uuid);
+	tidy_kick(r->server->tidy, 0);
 	live_removed(r->server->live, run->uuid, run->session_uuid);
 }
 
@@ -371,6 +373,7 @@ int runs_delete_session(struct runs *r, struct store *store, const char *uuid, s
 	if (rc == 0) {
 		vec_each(&all, run)
 			forget(r, run);
+		tidy_kick(r->server->tidy, 0);
 		live_session_removed(r->server->live, session.uuid);
 	}
 	stored_session_release(&session);
