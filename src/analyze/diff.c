@@ -15,11 +15,11 @@ static uint32_t add_text(struct diff *d, const char *text)
 	return start;
 }
 
-static uint32_t name_of(struct diff *d, const char *name, const char *module)
+static uint32_t name_of(struct diff *d, const char *name, const char *module, enum code_kind kind)
 {
 	uint64_t hash = hash_bytes(name, strlen(name), d->seed);
 	size_t at = slots_begin(&d->name_slots, hash);
-	struct diff_name new = {};
+	struct diff_name new = {.kind = kind};
 	uint32_t n;
 
 	while ((n = slots_next(&d->name_slots, hash, &at)))
@@ -73,7 +73,8 @@ static void add_view(struct diff *d, const struct view *v, enum diff_side side)
 			module_id module = p->functions.items[f].module;
 
 			names[f] = name_of(d, view_name(v, node),
-					   profile_text(p, p->modules.items[module.n].name));
+					   profile_text(p, p->modules.items[module.n].name),
+					   p->functions.items[f].kind);
 		}
 		if (i)
 			to[i] = child_of(d, to[node->parent], names[f],
@@ -106,7 +107,7 @@ void diff_add_paths(struct diff *d, enum diff_side side, const struct call_paths
 			continue;
 		if (i && !names[node->name])
 			names[node->name] = name_of(d, profile_text(p, name->label),
-						    profile_text(p, name->module));
+						    profile_text(p, name->module), name->kind);
 		if (i)
 			to[i] = child_of(d, to[node->parent], names[node->name], false);
 		n = &d->nodes.items[to[i]];

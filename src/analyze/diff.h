@@ -25,6 +25,7 @@ struct diff_node {
 struct diff_name {
 	uint32_t start;  /* in diff.text */
 	uint32_t module; /* the name of one that has it, in diff.text; 0: unknown */
+	enum code_kind kind;
 };
 
 struct diff {

@@ -1,0 +1,531 @@
+/* Questions about time: counters and rates at any resolution, sub-second heat maps, how values spread. */
+#include "analyze/heat.h"
+#include "analyze/timeline.h"
+#include "analyze/value_histogram.h"
+#include "server/question.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define PIXELS       2000u
+#define COUNTERS_MAX 256u /* in one answer */
+#define HEAT_ROWS    50u
+#define VALUE_BINS   60u
+#define VALUES_MAX   (64u << 20)
+
+/* ---- which counters ---- */
+
+/* The part of a list "a,b,c" at @list that names a counter: names may have commas themselves. */
+static size_t name_at(const struct profile *p, const char *list)
+{
+	size_t longest = 0;
+
+	for (size_t i = 1; i < p->counters.len; i++) {
+		const char *name = profile_text(p, p->counters.items[i].name);
+		size_t len = strlen(name);
+
+		if (len > longest && !strncmp(list, name, len) && (list[len] == ',' || !list[len]))
+			longest = len;
+	}
+	return longest;
+}
+
+/* By counter of the profile: wanted or not. @list NULL: all. */
+static int choose_counters(const struct profile *p, const char *list, bool *wanted, struct err *e)
+{
+	size_t count = 0;
+
+	if (!list) {
+		for (size_t i = 1; i < p->counters.len && count < COUNTERS_MAX; i++, count++)
+			wanted[i] = true;
+		return 0;
+	}
+	while (*list) {
+		size_t len = name_at(p, list);
+
+		if (!len)
+			return err_set(e, EINVAL, "The run has no counter '%.100s'.", list);
+		for (size_t i = 1; i < p->counters.len; i++) {
+			const char *name = profile_text(p, p->counters.items[i].name);
+
+			if (strlen(name) != len || strncmp(name, list, len) || wanted[i])
+				continue;
+			if (count++ == COUNTERS_MAX)
+				return err_set(e, EINVAL, "That is more than %u counters.",
+					       COUNTERS_MAX);
+			wanted[i] = true;
+		}
+		list += len + (list[len] == ',');
+	}
+	return 0;
+}
+
+/* Chunks of wanted counters whose intervals touch a window. */
+typedef int (*counts_visitor)(void *ctx, struct run_chunk *c, struct err *e);
+
+static int each_counts(struct run_data *d, const bool *wanted, uint64_t from_ns, uint64_t to_ns,
+		       counts_visitor visit, void *ctx, struct err *e)
+{
+	/* The first interval of the first chunk behind the window may begin inside. */
+	CLEANUP(free_ptr) bool *done = xcalloc(d->profile.counters.len, sizeof(*done));
+	int rc = 0;
+
+	for (size_t i = 0; i < d->chunks.len && rc == 0; i++) {
+		struct run_chunk *c = &d->chunks.items[i];
+		const struct chunk_info *info = &c->stored.info;
+
+		if (info->kind != CHUNK_COUNTS || info->counter >= d->profile.counters.len ||
+		    !wanted[info->counter] || done[info->counter] || info->last_ns < from_ns)
+			continue;
+		done[info->counter] = info->first_ns >= to_ns;
+		rc = visit(ctx, c, e);
+	}
+	return rc;
+}
+
+/* ---- timeline ---- */
+
+struct lines {
+	struct question *q;
+	struct timeline *by_counter;
+};
+
+static int draw_chunk(void *ctx, struct run_chunk *c, struct err *e)
+{
+	struct lines *l = ctx;
+	struct timeline *t = &l->by_counter[c->stored.info.counter];
+	const struct count_columns *rows = NULL;
+	const count_blocks *blocks;
+	int rc = run_counts(l->q->d, l->q->api->store, c, &blocks, NULL, e);
+
+	for (size_t i = 0; rc == 0 && i < blocks->len; i++) {
+		const struct count_block *b = &blocks->items[i];
+
+		if (b->last_ns <= t->from_ns || b->first_ns >= t->to_ns)
+			continue;
+		if (timeline_takes_block(t, b)) {
+			timeline_add_block(t, b);
+			continue;
+		}
+		if (!rows)
+			rc = run_counts(l->q->d, l->q->api->store, c, &blocks, &rows, e);
+		if (rc == 0)
+			timeline_add_rows(t, rows, i * SUMMARY_BLOCK_ROWS,
+					  (i + 1) * SUMMARY_BLOCK_ROWS);
+	}
+	return rc;
+}
+
+/* Where pixels begin, since the run's start. */
+static int64_t *pixel_times(const struct question *q, uint64_t from_ns, double pixel_ns,
+			    uint32_t pixels)
+{
+	int64_t *t = xcalloc(pixels, sizeof(*t));
+
+	for (uint32_t i = 0; i < pixels; i++)
+		t[i] = question_since_start(q, from_ns) + llround(i * pixel_ns);
+	return t;
+}
+
+static void write_counter(struct question *q, uint32_t number, const struct timeline *t,
+			  const int64_t *times)
+{
+	const struct profile *p = &q->d->profile;
+	const struct profile_counter *counter = &p->counters.items[number];
+	struct answer *a = &q->answer;
+
+	jw_open(&a->j, '{');
+	jw_kv_str(&a->j, "name", profile_text(p, counter->name));
+	jw_kv_str(&a->j, "unit", counter->unit.n ? profile_text(p, counter->unit) : NULL);
+	jw_kv_double(&a->j, "scale", counter->scale);
+	jw_key(&a->j, "cpu");
+	if (counter->cpu < 0)
+		jw_null(&a->j);
+	else
+		jw_i64(&a->j, counter->cpu);
+	jw_key(&a->j, "thread");
+	if (counter->thread.n && counter->thread.n < p->threads.len)
+		jw_u64(&a->j, p->threads.items[counter->thread.n].tid);
+	else
+		jw_null(&a->j);
+	answer_i64(a, "t", times, t->pixels);
+	answer_f64(a, "min", t->min, t->pixels);
+	answer_f64(a, "max", t->max, t->pixels);
+	answer_f64(a, "mean", t->mean, t->pixels);
+	answer_f64(a, "sum", t->sum, t->pixels);
+	answer_u32(a, "running_ppm", t->running_ppm, t->pixels);
+	jw_close(&a->j, '}');
+}
+
+static int write_counters(struct question *q, const bool *wanted, uint64_t from_ns, uint64_t to_ns,
+			  uint32_t pixels, const int64_t *times, struct err *e)
+{
+	size_t counters = q->d->profile.counters.len;
+	struct lines l = {q, xcalloc(counters, sizeof(*l.by_counter))};
+	int rc;
+
+	for (uint32_t i = 0; i < counters; i++)
+		if (wanted[i])
+			timeline_init(&l.by_counter[i], from_ns, to_ns, pixels);
+	rc = each_counts(q->d, wanted, from_ns, to_ns, draw_chunk, &l, e);
+	answer_time(&q->answer, "counters");
+	jw_key(&q->answer.j, "counters");
+	jw_open(&q->answer.j, '[');
+	for (uint32_t i = 0; i < counters; i++) {
+		if (!wanted[i])
+			continue;
+		timeline_finish(&l.by_counter[i]);
+		if (rc == 0)
+			write_counter(q, i, &l.by_counter[i], times);
+		timeline_release(&l.by_counter[i]);
+	}
+	jw_close(&q->answer.j, ']');
+	answer_time(&q->answer, "write");
+	free(l.by_counter);
+	return rc;
+}
+
+struct rates {
+	const struct question *q;
+	uint64_t from_ns;
+	double pixels_a_ns;
+	uint32_t pixels;
+	uint32_t *count; /* [event * pixels + pixel] */
+};
+
+static int count_rows(void *ctx, const struct sample_columns *c, size_t from, size_t to)
+{
+	struct rates *k = ctx;
+	const struct question *q = k->q;
+
+	for (size_t i = from; i < to; i++) {
+		uint32_t pixel = (uint32_t)((double)(c->time_ns[i] - k->from_ns) * k->pixels_a_ns);
+
+		if ((q->sel.event < 0 || q->sel.event == c->event[i]) &&
+		    selection_has(&q->sel, &q->d->paths, c, i))
+			k->count[(size_t)c->event[i] * k->pixels +
+				 (pixel < k->pixels ? pixel : k->pixels - 1)]++;
+	}
+	return 0;
+}
+
+static int write_rates(struct question *q, uint64_t from_ns, uint64_t to_ns, uint32_t pixels,
+		       const int64_t *times, struct err *e)
+{
+	size_t events = q->d->profile.events.len;
+	double pixel_ns = (double)(to_ns - from_ns) / pixels;
+	struct rates k = {q, from_ns, 1 / pixel_ns, pixels, NULL};
+	double *rate = xcalloc(pixels, sizeof(*rate));
+	struct selection window = q->sel;
+	int rc;
+
+	k.count = xcalloc(events * pixels + 1, sizeof(*k.count));
+	window.from_ns = from_ns;
+	window.to_ns = to_ns;
+	rc = selection_each(&window, q->d, q->api->store, count_rows, &k, e);
+	answer_time(&q->answer, "samples");
+	for (size_t event = 0; event < events && rc == 0; event++) {
+		const uint32_t *count = k.count + event * pixels;
+
+		if (q->sel.event >= 0 && (size_t)q->sel.event != event)
+			continue;
+		for (uint32_t i = 0; i < pixels; i++)
+			rate[i] = count[i] / pixel_ns * 1e9;
+		jw_open(&q->answer.j, '{');
+		jw_kv_str(&q->answer.j, "event",
+			  profile_text(&q->d->profile, q->d->profile.events.items[event].name));
+		answer_i64(&q->answer, "t", times, pixels);
+		answer_f64(&q->answer, "rate", rate, pixels);
+		answer_u32(&q->answer, "count", count, pixels);
+		jw_close(&q->answer.j, '}');
+	}
+	free(k.count);
+	free(rate);
+	return rc;
+}
+
+struct marks {
+	const struct question *q;
+	struct json *j;
+	uint64_t from_ns, to_ns;
+};
+
+static int write_mark(void *ctx, uint64_t time_ns, const char *text)
+{
+	struct marks *m = ctx;
+
+	if (time_ns < m->from_ns || time_ns >= m->to_ns)
+		return 0;
+	jw_open(m->j, '{');
+	jw_key(m->j, "ns");
+	jw_i64(m->j, question_since_start(m->q, time_ns));
+	jw_kv_str(m->j, "kind", "note");
+	jw_kv_str(m->j, "text", text);
+	jw_close(m->j, '}');
+	return 0;
+}
+
+static int timeline(struct question *q, struct err *e)
+{
+	CLEANUP(free_ptr) bool *wanted = xcalloc(q->d->profile.counters.len, sizeof(*wanted));
+	CLEANUP(free_ptr) int64_t *times = NULL;
+	struct marks marks = {.q = q, .j = &q->answer.j};
+	uint64_t pixels = PIXELS, from, to;
+	bool samples = false;
+	int rc = api_param_u64(q->r, "pixels", TIMELINE_PIXELS_MAX, &pixels, e);
+
+	if (rc == 0)
+		rc = api_param_bool(q->r, "samples", &samples, e);
+	if (rc == 0)
+		rc = choose_counters(&q->d->profile, http_query(q->r, "counters"), wanted, e);
+	if (rc == 0 && !pixels)
+		rc = err_set(e, EINVAL, "The parameter pixels is at least 1.");
+	if (rc < 0)
+		return rc;
+	question_window(q, &from, &to);
+	times = pixel_times(q, from, (double)(to - from) / (double)pixels, (uint32_t)pixels);
+	jw_open(&q->answer.j, '{');
+	jw_key(&q->answer.j, "from_ns");
+	jw_i64(&q->answer.j, question_since_start(q, from));
+	jw_key(&q->answer.j, "to_ns");
+	jw_i64(&q->answer.j, question_since_start(q, to));
+	rc = write_counters(q, wanted, from, to, (uint32_t)pixels, times, e);
+	jw_key(&q->answer.j, "samples");
+	jw_open(&q->answer.j, '[');
+	if (rc == 0 && samples)
+		rc = write_rates(q, from, to, (uint32_t)pixels, times, e);
+	jw_close(&q->answer.j, ']');
+	jw_key(&q->answer.j, "marks");
+	jw_open(&q->answer.j, '[');
+	marks.from_ns = from;
+	marks.to_ns = to;
+	if (rc == 0)
+		rc = store_notes(q->api->store, q->run.id, write_mark, &marks, e);
+	jw_close(&q->answer.j, ']');
+	jw_close(&q->answer.j, '}');
+	return rc;
+}
+
+int api_timeline(void *worker, const struct http_request *r, struct http_reply *reply,
+		 struct err *e)
+{
+	static const char *const params[] = {SELECTION_PARAMS, "format",  "pixels",
+					     "counters",       "samples", NULL};
+
+	return question_ask(worker, r, reply, params, timeline, e);
+}
+
+/* ---- heat map ---- */
+
+struct warming {
+	const struct question *q;
+	struct heat *h;
+	uint32_t event;
+	uint64_t from_ns, to_ns;
+};
+
+static int warm_rows(void *ctx, const struct sample_columns *c, size_t from, size_t to)
+{
+	struct warming *w = ctx;
+
+	for (size_t i = from; i < to; i++)
+		if (c->event[i] == w->event && selection_has(&w->q->sel, &w->q->d->paths, c, i))
+			heat_add(w->h, c->time_ns[i], 1);
+	return 0;
+}
+
+/* What of an interval lies in the window is spread over it. */
+static int warm_counts(void *ctx, struct run_chunk *c, struct err *e)
+{
+	struct warming *w = ctx;
+	const struct count_columns *rows;
+	const count_blocks *blocks;
+	int rc = run_counts(w->q->d, w->q->api->store, c, &blocks, &rows, e);
+
+	for (size_t i = 0; rc == 0 && i < rows->rows; i++) {
+		uint64_t end = rows->time_ns[i], begin = end - rows->duration_ns[i];
+		uint64_t a = begin > w->from_ns ? begin : w->from_ns;
+		uint64_t b = end < w->to_ns ? end : w->to_ns;
+
+		if (a < b)
+			heat_spread(w->h, a, b,
+				    (double)rows->value[i] * (double)(b - a) /
+					    (double)rows->duration_ns[i]);
+	}
+	return rc;
+}
+
+static int warm(struct question *q, struct heat *h, uint64_t from, uint64_t to, struct err *e)
+{
+	CLEANUP(free_ptr) bool *wanted = xcalloc(q->d->profile.counters.len, sizeof(*wanted));
+	const char *counter = http_query(q->r, "counter");
+	struct warming w = {.q = q, .h = h, .from_ns = from, .to_ns = to};
+	int rc;
+
+	if (!counter) {
+		rc = selection_event(&q->sel, q->d, q->api->store, &w.event, e);
+		return rc < 0 ? rc : selection_each(&q->sel, q->d, q->api->store, warm_rows, &w, e);
+	}
+	rc = choose_counters(&q->d->profile, counter, wanted, e);
+	return rc < 0 ? rc : each_counts(q->d, wanted, from, to, warm_counts, &w, e);
+}
+
+static int heatmap(struct question *q, struct err *e)
+{
+	uint64_t rows = HEAT_ROWS, from, to, start = q->d->start_ns;
+	struct heat h;
+	int rc = api_param_u64(q->r, "rows", HEAT_ROWS_MAX, &rows, e);
+
+	if (rc == 0 && !rows)
+		rc = err_set(e, EINVAL, "The parameter rows is at least 1.");
+	if (rc < 0)
+		return rc;
+	question_window(q, &from, &to);
+	/* Data from before the start: whole seconds before it. */
+	if (from < start)
+		start -= (start - from + NS_PER_SEC - 1) / NS_PER_SEC * NS_PER_SEC;
+	if (!heat_init(&h, start, from, to, (uint32_t)rows))
+		return err_set(e, EINVAL,
+			       "The window has too many seconds for %u rows: choose a shorter one, "
+			       "or fewer rows.",
+			       (unsigned)rows);
+	rc = warm(q, &h, from, to, e);
+	answer_time(&q->answer, "heat");
+	if (rc == 0) {
+		struct json *j = &q->answer.j;
+
+		jw_open(j, '{');
+		jw_kv_u64(j, "seconds", h.seconds);
+		jw_kv_u64(j, "rows", h.rows);
+		jw_key(j, "first_s");
+		jw_i64(j, (int64_t)h.first_s - (int64_t)((q->d->start_ns - start) / NS_PER_SEC));
+		answer_f64(&q->answer, "cells", h.cells, (size_t)h.seconds * h.rows);
+		jw_kv_double(j, "max", heat_max(&h));
+		jw_close(j, '}');
+	}
+	heat_release(&h);
+	return rc;
+}
+
+int api_heatmap(void *worker, const struct http_request *r, struct http_reply *reply, struct err *e)
+{
+	static const char *const params[] = {SELECTION_PARAMS, "format", "rows", "counter", NULL};
+
+	return question_ask(worker, r, reply, params, heatmap, e);
+}
+
+/* ---- how values are spread ---- */
+
+struct gathering {
+	const struct question *q;
+	value_list values;
+	uint32_t event;
+	uint64_t from_ns, to_ns;
+};
+
+static int gather_weights(void *ctx, const struct sample_columns *c, size_t from, size_t to)
+{
+	struct gathering *g = ctx;
+
+	for (size_t i = from; i < to && g->values.len < VALUES_MAX; i++)
+		if (c->event[i] == g->event && selection_has(&g->q->sel, &g->q->d->paths, c, i))
+			vec_push(&g->values, (double)c->weight[i]);
+	return 0;
+}
+
+/* Intervals that end in the window, in the counter's unit. */
+static int gather_counts(void *ctx, struct run_chunk *c, struct err *e)
+{
+	struct gathering *g = ctx;
+	double scale = g->q->d->profile.counters.items[c->stored.info.counter].scale;
+	const struct count_columns *rows;
+	const count_blocks *blocks;
+	int rc = run_counts(g->q->d, g->q->api->store, c, &blocks, &rows, e);
+
+	for (size_t i = 0; rc == 0 && i < rows->rows && g->values.len < VALUES_MAX; i++)
+		if (rows->time_ns[i] >= g->from_ns && rows->time_ns[i] < g->to_ns)
+			vec_push(&g->values, (double)rows->value[i] * scale);
+	return rc;
+}
+
+static int gather(struct question *q, struct gathering *g, struct err *e)
+{
+	CLEANUP(free_ptr) bool *wanted = xcalloc(q->d->profile.counters.len, sizeof(*wanted));
+	const char *counter = http_query(q->r, "counter"), *weight = http_query(q->r, "weight");
+	const struct profile *p = &q->d->profile;
+	int rc;
+
+	if (!counter == !weight)
+		return err_set(e, EINVAL,
+			       "Either counter=NAME or weight=EVENT says whose values are meant.");
+	if (counter) {
+		rc = choose_counters(p, counter, wanted, e);
+		return rc < 0 ? rc
+			      : each_counts(q->d, wanted, g->from_ns, g->to_ns, gather_counts, g,
+					    e);
+	}
+	for (; g->event < p->events.len; g->event++)
+		if (!strcmp(profile_text(p, p->events.items[g->event].name), weight))
+			return selection_each(&q->sel, q->d, q->api->store, gather_weights, g, e);
+	return err_set(e, EINVAL, "The run has no samples of an event '%.100s'.", weight);
+}
+
+static void write_spread(struct json *j, const struct value_histogram *h)
+{
+	jw_open(j, '{');
+	jw_key(j, "bins");
+	jw_open(j, '[');
+	vec_each(&h->bins, bin) {
+		jw_open(j, '{');
+		jw_kv_double(j, "from", bin->from);
+		jw_kv_double(j, "to", bin->to);
+		jw_kv_u64(j, "count", bin->count);
+		jw_close(j, '}');
+	}
+	jw_close(j, ']');
+	jw_kv_double(j, "min", h->min);
+	jw_kv_double(j, "max", h->max);
+	jw_kv_double(j, "mean", h->mean);
+	jw_kv_double(j, "p50", h->p50);
+	jw_kv_double(j, "p90", h->p90);
+	jw_kv_double(j, "p99", h->p99);
+	jw_kv_double(j, "p999", h->p999);
+	jw_kv_u64(j, "count", h->count);
+	jw_close(j, '}');
+}
+
+static int histogram(struct question *q, struct err *e)
+{
+	const char *scale = http_query(q->r, "scale");
+	struct gathering g = {.q = q};
+	struct value_histogram h;
+	uint64_t bins = VALUE_BINS;
+	int rc = api_param_u64(q->r, "bins", VALUE_BINS_MAX, &bins, e);
+
+	if (rc == 0 && !bins)
+		rc = err_set(e, EINVAL, "The parameter bins is at least 1.");
+	if (rc == 0 && scale && strcmp(scale, "linear") && strcmp(scale, "log"))
+		rc = err_set(e, EINVAL, "The parameter scale is linear or log.");
+	if (rc < 0)
+		return rc;
+	question_window(q, &g.from_ns, &g.to_ns);
+	rc = gather(q, &g, e);
+	answer_time(&q->answer, "read");
+	if (rc == 0) {
+		value_histogram_make(&h, &g.values, (uint32_t)bins, scale && !strcmp(scale, "log"));
+		write_spread(&q->answer.j, &h);
+		value_histogram_release(&h);
+	}
+	vec_release(&g.values);
+	return rc;
+}
+
+int api_histogram(void *worker, const struct http_request *r, struct http_reply *reply,
+		  struct err *e)
+{
+	static const char *const params[] = {SELECTION_PARAMS, "counter", "weight",
+					     "bins",           "scale",   NULL};
+
+	return question_ask(worker, r, reply, params, histogram, e);
+}

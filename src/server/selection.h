@@ -1,0 +1,73 @@
+/*
+ * Which samples a question is about: a window of time, threads, CPUs, an event, a regular expression
+ * on functions. And what they weigh at the nodes of call paths, which most answers are made from.
+ */
+#ifndef TACHO_SERVER_SELECTION_H
+#define TACHO_SERVER_SELECTION_H
+
+#include "net/http.h"
+#include "server/run_cache.h"
+
+/* The run's, for as long as it is held. */
+struct selection {
+	uint64_t from_ns, to_ns; /* clock of the chunks; to_ns is not in it any more */
+	bool *threads;           /* by thread of the profile; NULL: all */
+	bool *cpus;              /* by CPU, up to CPU_LIMIT; NULL: all */
+	bool *nodes;             /* by node of the call paths; NULL: all */
+	int64_t event;           /* of the profile; -1: the one with most samples */
+};
+
+/* The names of the parameters, for api_params_known(). */
+#define SELECTION_PARAMS "from", "to", "threads", "pids", "cpus", "event", "frames"
+
+/* @prefix is put in front of the parameters' names: "before_", or "". */
+int selection_parse(struct selection *sel, const struct http_request *r, const char *prefix,
+		    const struct run_data *d, struct err *e);
+void selection_release(struct selection *sel);
+
+/* By node of the call paths. */
+struct node_weights {
+	uint64_t *self, *samples;
+	size_t len;
+	uint32_t event; /* which one it is about */
+	uint64_t total, total_samples;
+};
+
+/* -ESTALE: chunks were replaced meanwhile; get the run anew. */
+int selection_weigh(const struct selection *sel, struct run_data *d, struct store *s,
+		    struct node_weights *ret, struct err *e);
+void node_weights_release(struct node_weights *w);
+
+/* The event that is meant: the one asked for, or the one with most samples in the window. */
+int selection_event(const struct selection *sel, struct run_data *d, struct store *s, uint32_t *ret,
+		    struct err *e);
+
+/*
+ * Rows of the window, some at a time, not in the order of time over all chunks. Only time is looked at
+ * here: selection_has() tells of the rest.
+ */
+typedef int (*selection_visitor)(void *ctx, const struct sample_columns *c, size_t from, size_t to);
+int selection_each(const struct selection *sel, struct run_data *d, struct store *s,
+		   selection_visitor visit, void *ctx, struct err *e);
+
+static inline bool selection_has(const struct selection *sel, const struct call_paths *paths,
+				 const struct sample_columns *c, size_t row)
+{
+	return (!sel->threads || sel->threads[c->thread[row]]) &&
+	       (!sel->cpus || (c->cpu[row] < 65536 && sel->cpus[c->cpu[row]])) &&
+	       (!sel->nodes || sel->nodes[call_path_known(paths, c->stack[row])]);
+}
+
+/* What each stack of one event has, some of them several times; for questions about addresses. */
+int selection_each_stack(const struct selection *sel, struct run_data *d, struct store *s,
+			 uint32_t event,
+			 void (*visit)(void *ctx, uint32_t stack, uint64_t samples,
+				       uint64_t weight),
+			 void *ctx, struct err *e);
+
+/* Blocks and rows of a chunk of counts, decoded if need be. @ret_rows NULL: blocks are enough. */
+int run_counts(struct run_data *d, struct store *s, struct run_chunk *chunk,
+	       const count_blocks **ret_blocks, const struct count_columns **ret_rows,
+	       struct err *e);
+
+#endif
