@@ -4,6 +4,7 @@
 #include "bus/bus.h"
 #include "collect/tree.h"
 #include "server/runs_internal.h"
+#include "server/tidy.h"
 
 #include <errno.h>
 #include <string.h>
@@ -65,7 +66,7 @@ static int prepare(struct runs *r, struct err *e)
 	return queue_load(r, e);
 }
 
-int runs_start(struct runs **ret, struct server *server, struct err *e)
+int runs_prepare(struct runs **ret, struct server *server, struct err *e)
 {
 	struct runs *r = xcalloc(1, sizeof(*r));
 	int rc;
@@ -78,18 +79,19 @@ int runs_start(struct runs **ret, struct server *server, struct err *e)
 	/* What a collector that was killed leaves behind comes to us, and does not get away. */
 	tree_adopt();
 	rc = prepare(r, e);
-	if (rc == 0) {
-		/* The thread may look at it at once. */
-		*ret = r;
-		rc = -pthread_create(&r->thread, NULL, runs_loop, r);
-		if (rc < 0) {
-			*ret = NULL;
-			err_set(e, -rc, "cannot start a thread: %s", strerror(-rc));
-		}
-	}
 	if (rc < 0)
 		runs_free(r);
+	else
+		*ret = r;
 	return rc;
+}
+
+int runs_begin(struct runs *r, struct err *e)
+{
+	int code = pthread_create(&r->thread, NULL, runs_loop, r);
+
+	r->begun = !code;
+	return code ? err_set(e, code, "cannot start a thread: %s", strerror(code)) : 0;
 }
 
 static void wake(struct runs *r)
@@ -109,7 +111,8 @@ void runs_stop(struct runs *r)
 	r->stopping = true;
 	pthread_mutex_unlock(&r->lock);
 	wake(r);
-	pthread_join(r->thread, NULL);
+	if (r->begun)
+		pthread_join(r->thread, NULL);
 	pthread_mutex_lock(&r->lock);
 	while (r->burials)
 		pthread_cond_wait(&r->answered, &r->lock);
@@ -325,6 +328,7 @@ static void forget(struct runs *r, const struct stored_run *run)
 	CLEANUP(free_ptr) char *topic = xasprintf("run/%s", run->uuid);
 
 	raw_remove(r->server, run->uuid);
+	tidy_kick(r->server->tidy, 0);
 	say_removed(r, "run", run->uuid, run->uuid);
 	say_removed(r, "session", run->session_uuid, run->uuid);
 	bus_topic_end(r->server->bus, topic);

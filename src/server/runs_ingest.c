@@ -1,6 +1,7 @@
 #include "server/runs_internal.h"
 #include "base/clock.h"
 #include "profile/code.h"
+#include "server/tidy.h"
 
 #include <errno.h>
 #include <math.h>
@@ -460,6 +461,8 @@ bool ingest_flush(struct active *a)
 		return false;
 	}
 	count(a);
+	if (a->arrived.len || a->over)
+		tidy_kick(a->runs->server->tidy, a->run.id);
 	a->retry_ns = 0;
 	a->saved = a->over;
 	a->changed = false;

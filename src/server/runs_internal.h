@@ -111,6 +111,7 @@ struct runs {
 	char *program; /* tacho, beside our own program */
 	int epoll_fd, wake_fd;
 	pthread_t thread;
+	bool begun;
 	VEC(struct active *) active;
 	uint64_t retry_ns;      /* starting has failed because of the store; 0: not */
 	uint64_t room_check_ns; /* when the room is looked at next */
