@@ -59,7 +59,7 @@ static int prepare(struct runs *r, struct err *e)
 	r->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (r->epoll_fd < 0 || r->wake_fd < 0 || loop_watch(r, r->wake_fd, NULL) < 0)
 		return err_set(e, errno, "cannot wait for events: %s", strerror(errno));
-	rc = files_recover(r->store, e);
+	rc = files_recover(r->server, r->store, e);
 	if (rc < 0)
 		return rc;
 	files_clean(r->server, r->store);

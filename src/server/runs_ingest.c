@@ -207,7 +207,7 @@ static void take_chunk(struct active *a, const struct message *m)
 		a->run.samples += info.rows;
 	a->changed = true;
 	keep(a, m);
-	if (a->live)
+	if (a->live && a->streaming)
 		live_run_chunk(a->live, m->body.data, m->body.size);
 }
 
@@ -254,7 +254,7 @@ static void take(struct active *a, struct message *m)
 		break;
 	case RUN_DICTIONARY:
 		keep(a, m);
-		if (a->live)
+		if (a->live && a->streaming)
 			live_run_dictionary(a->live, m->body.data, m->body.size);
 		break;
 	case RUN_CHUNK:
@@ -403,19 +403,6 @@ static int store_all(struct active *a, struct err *e)
 	return store_commit(s, e);
 }
 
-/* The recording that was kept, or was imported and is not to be. */
-static void settle_raw(struct active *a)
-{
-	CLEANUP(free_ptr) char *name = raw_name(a->run.uuid);
-
-	if (!a->keep_raw) {
-		raw_remove(a->runs->server, a->run.uuid);
-		return;
-	}
-	if (!a->run.raw_path && fs_exists("%s/%s", a->runs->server->config.data, name))
-		a->run.raw_path = xstrdup(name);
-}
-
 static void count(struct active *a)
 {
 	struct runs *r = a->runs;
@@ -444,7 +431,7 @@ bool ingest_flush(struct active *a)
 	if (a->saved || (!a->arrived.len && !a->changed && !a->over))
 		return true;
 	if (a->over)
-		settle_raw(a);
+		raw_settle(a->runs->server, &a->run);
 	rc = store_all(a, &e);
 	if (rc == -ENOENT) {
 		/* Somebody has deleted it: there is nothing to be kept. */
