@@ -351,6 +351,7 @@ static int get_ledger(void *worker, const struct http_request *r, struct http_re
 	jw_key(&j, "notes");
 	jw_open(&j, '[');
 	rc = store_notes(a->store, run.id, write_note, &notes, e);
+	reply->immutable = run_state_ended(run.state);
 	jw_close(&j, ']');
 	jw_close(&j, '}');
 	return rc;
