@@ -205,25 +205,6 @@ static void add_text(struct annotate *an, const struct annotation *all)
 	}
 }
 
-static void add_json(struct annotate *an, const struct annotation *all)
-{
-	const struct profile *p = &an->in.profile;
-	struct json j = jw_to(&an->out);
-
-	jw_open(&j, '{');
-	jw_kv_str(&j, "event", profile_text(p, p->events.items[an->event.n].name));
-	jw_kv_str(&j, "percent_type", percent_type_name(an->style.percent));
-	jw_kv_u64(&j, "samples", an->samples);
-	jw_kv_u64(&j, "weight", an->weight);
-	jw_key(&j, "functions");
-	jw_open(&j, '[');
-	for (size_t i = 0; i < an->chosen.len; i++)
-		annotate_json(&all[i], an->style.percent, an->o.no_source, &j);
-	jw_close(&j, ']');
-	jw_close(&j, '}');
-	buf_add_char(&an->out, '\n');
-}
-
 /* Into the file that is there, which may be a device or a pipe: it is not replaced. */
 static int write_file(const char *path, struct buf *text, struct err *e)
 {
@@ -267,7 +248,8 @@ static bool show(struct annotate *an)
 	for (size_t i = 0; i < an->chosen.len; i++)
 		annotate_function(&an->builder, an->event, an->chosen.items[i].function, &all[i]);
 	if (an->o.json)
-		add_json(an, all);
+		annotate_json_document(all, an->chosen.len, an->style.percent, an->o.no_source,
+				       &an->out);
 	else if (an->o.html)
 		annotate_html(all, an->chosen.len, &page, &an->out);
 	else

@@ -7,7 +7,7 @@
 
 #include "base/option.h"
 #include "base/term.h"
-#include "cmd/target_options.h"
+#include "collect/target_options.h"
 #include "collect/recording.h"
 #include "event/catalog.h"
 

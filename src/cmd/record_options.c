@@ -123,33 +123,11 @@ static int parse_events(struct record_session *s, struct err *e)
 	return 0;
 }
 
-/* As precise as it gets where there are counters, else the clock. */
-static int default_event(struct record_session *s, struct err *e)
-{
-	bool pmu = pmus_core(catalog_pmus(&s->catalog), 0);
-	int r = events_parse(&s->catalog, pmu ? "cycles" : "cpu-clock", &s->events, e);
-
-	if (r < 0)
-		return r;
-	s->no_pmu = !pmu;
-	vec_each(&s->events.events, event) {
-		size_t len = strlen(event->name);
-		char *name;
-
-		if (!pmu)
-			break;
-		/* Not written by the user: it may still fall back to user mode. */
-		event->precise_max = true;
-		name = xasprintf("%s%sP", event->name, event->name[len - 1] == '/' ? "" : ":");
-		free(event->name);
-		event->name = name;
-	}
-	return 0;
-}
-
 static int choose_events(struct record_session *s, struct err *e)
 {
-	int r = s->o.events.len ? parse_events(s, e) : default_event(s, e);
+	int r = s->o.events.len
+			? parse_events(s, e)
+			: events_default_sampled(&s->catalog, &s->events, &s->no_pmu, e);
 
 	while (s->filters.len < s->events.events.len)
 		vec_push(&s->filters, NULL);

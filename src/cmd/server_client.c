@@ -196,7 +196,7 @@ int connection_find_run(struct connection *c, const char *name, json_t **ret, st
 
 	if (strlen(name) == UUID_CHARACTERS && strspn(name, "0123456789abcdef-") == strlen(name))
 		return connection_json(c, "GET", NULL, ret, e, "benchmark/%s.json", name);
-	r = *name ? each_of(c, "runs", "runs", match_run, &s, e) : 0;
+	r = *name ? each_of(c, "benchmarks", "runs", match_run, &s, e) : 0;
 	if (r == 0 && !s.count)
 		r = !strcmp(name, "last")
 			    ? err_set(e, ENOENT, "there are no runs yet")

@@ -6,6 +6,7 @@
 
 int server_serve(const struct command *self, int argc, char **argv);
 int server_config_show(const struct command *self, int argc, char **argv);
+int server_users(const struct command *self, int argc, char **argv);
 int server_run(const struct command *self, int argc, char **argv);
 int server_ls(const struct command *self, int argc, char **argv);
 int server_show(const struct command *self, int argc, char **argv);

@@ -184,7 +184,7 @@ static int list(struct connection *c, const struct client_ls_options *o, const c
 				    member_text(one, "uuid"), limit, buf_str(&search));
 	} else {
 		r = connection_json(c, "GET", NULL, &answer, e, "%s?limit=%u%s",
-				    o->sessions ? "sessions" : "runs", limit, buf_str(&search));
+				    o->sessions ? "sessions" : "benchmarks", limit, buf_str(&search));
 	}
 	json_decref(one);
 	if (r < 0)

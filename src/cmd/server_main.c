@@ -8,16 +8,18 @@
 #include <signal.h>
 #include <string.h>
 
-const struct command *const commands[] = {&cmd_serve, &cmd_config, &cmd_run,  &cmd_ls, &cmd_show,
-					  &cmd_rm,    &cmd_export, &cmd_view, NULL};
+const struct command *const commands[] = {&cmd_serve, &cmd_config, &cmd_users,  &cmd_run,  &cmd_ls,
+					  &cmd_show,  &cmd_rm,     &cmd_export, &cmd_view, NULL};
 
 static const struct {
 	const struct command *command;
 	int (*run)(const struct command *self, int argc, char **argv);
 } table[] = {
-	{&cmd_serve, server_serve},   {&cmd_config, server_config_show}, {&cmd_run, server_run},
-	{&cmd_ls, server_ls},         {&cmd_show, server_show},          {&cmd_rm, server_rm},
-	{&cmd_export, server_export}, {&cmd_view, server_view},
+	{&cmd_serve, server_serve}, {&cmd_config, server_config_show},
+	{&cmd_users, server_users}, {&cmd_run, server_run},
+	{&cmd_ls, server_ls},       {&cmd_show, server_show},
+	{&cmd_rm, server_rm},       {&cmd_export, server_export},
+	{&cmd_view, server_view},
 };
 
 int command_exec_server(const struct command *self, int argc, char **argv)

@@ -2,13 +2,13 @@
 #include "base/term.h"
 #include "cmd/server_client.h"
 #include "cmd/server_commands.h"
+#include "server/ledger_words.h"
 
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
 
 #define DEFAULT_FUNCTIONS 10
-#define NS_PER_S          1e9
 
 struct showing {
 	struct term term;
@@ -101,70 +101,23 @@ static void add_details(struct showing *s)
 
 /* ---- the ledger ---- */
 
-static void say(struct showing *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
-
-static void say(struct showing *s, const char *fmt, ...)
+static void add_sentence(void *ctx, const char *text)
 {
-	CLEANUP(buf_release) struct buf line = {};
-	va_list ap;
+	struct showing *s = ctx;
 
-	va_start(ap, fmt);
-	buf_addv(&line, fmt, ap);
-	va_end(ap);
 	buf_add(&s->out, "  ");
-	add_text(&s->out, buf_str(&line));
+	add_text(&s->out, text);
 	buf_add_char(&s->out, '\n');
-}
-
-static void say_multiplexed(struct showing *s, const json_t *list)
-{
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach(list, i, one)
-		say(s, "%s was counted %.1f %% of the time; the rest is extrapolated",
-		    member_text(one, "event"), member_number(one, "running_ppm", 0) / 1e4);
-}
-
-static void say_overlaps(struct showing *s, const json_t *list)
-{
-	const json_t *one;
-	size_t i;
-
-	json_array_foreach(list, i, one)
-		say(s, "another run was measured meanwhile: %s",
-		    json_is_string(one) ? json_string_value(one) : member_text(one, "uuid"));
 }
 
 static void add_ledger(struct showing *s)
 {
-	const json_t *l = json_object_get(s->run, "ledger");
-	double samples = member_number(l, "samples", 0), lost = member_number(l, "lost", 0);
-	double dropped = member_number(l, "dropped", 0),
-	       cpu = member_number(l, "collector_cpu_ns", 0);
-	double throttled = member_number(l, "throttled", 0);
-	double missed = member_number(l, "intervals_missed", 0);
-	double output = member_number(l, "output_dropped_bytes", 0);
+	const json_t *ledger = json_object_get(s->run, "ledger");
 
-	if (!json_is_object(l))
+	if (!json_object_size(ledger))
 		return;
 	add_head(s, "Ledger");
-	if (lost > 0 || dropped > 0)
-		say(s, "%.0f of %.0f samples were lost", lost + dropped, samples + lost + dropped);
-	else if (samples > 0)
-		say(s, "%.0f samples, none lost", samples);
-	if (throttled > 0)
-		say(s, "the kernel held sampling back %.0f times, because it took too long",
-		    throttled);
-	if (missed > 0)
-		say(s, "%.0f of %.0f readings of the counters were missed", missed,
-		    missed + member_number(l, "intervals", 0));
-	say_multiplexed(s, json_object_get(l, "multiplexed"));
-	say_overlaps(s, json_object_get(l, "overlap"));
-	if (output > 0)
-		say(s, "%.0f bytes of what it printed are not kept", output);
-	if (cpu > 0)
-		say(s, "tacho itself used %.2f s of CPU time", cpu / NS_PER_S);
+	ledger_words(ledger, add_sentence, s);
 }
 
 /* ---- counters and functions ---- */

@@ -14,7 +14,7 @@
 #include "analyze/statistics.h"
 #include "base/option.h"
 #include "base/term.h"
-#include "cmd/target_options.h"
+#include "collect/target_options.h"
 #include "collect/counting.h"
 #include "event/catalog.h"
 

@@ -4,10 +4,6 @@
 
 #include <errno.h>
 
-#define DEFAULT_EVENTS                                                                             \
-	"context-switches,cpu-migrations,page-faults,cycles,instructions,branches,"                \
-	"branch-misses"
-
 /* What each further -d adds. */
 static const char *const details[] = {
 	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
@@ -32,11 +28,7 @@ int stat_choose_events(struct stat_session *s, struct err *e)
 	}
 	if (!s->o.events.len && !s->o.metrics.len && !s->o.null_run) {
 		s->default_events = true;
-		/* Everybody's task-clock is the time itself; a system is watched by its CPUs' clock. */
-		r = events_parse(&s->catalog, stat_is_cpu_wide(&s->o) ? "cpu-clock" : "task-clock",
-				 &s->events, e);
-		if (r == 0)
-			r = events_parse(&s->catalog, DEFAULT_EVENTS, &s->events, e);
+		r = events_default_counted(&s->catalog, stat_is_cpu_wide(&s->o), &s->events, e);
 	}
 	for (unsigned i = 0; r == 0 && i < s->o.detail && i < ARRAY_LEN(details); i++)
 		r = events_parse(&s->catalog, details[i], &s->events, e);

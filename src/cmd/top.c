@@ -393,7 +393,7 @@ static int start(struct top_session *s, struct err *e)
 	plan->output.keep_ns = SAVED_NS;
 	plan->output.keep_bytes = SAVED_BYTES;
 	plan->no_terminal = wants_screen(s);
-	plan->to_stderr = true;
+	plan->workload.to_stderr = true;
 	/* Nothing is left on the disk but what the user saves. */
 	plan->no_keep = plan->no_jvm = true;
 	plan->stop_now = true;

@@ -21,6 +21,8 @@
 /* The last words should arrive, but nobody waits for ever for a stopped reader. */
 #define GOODBYE_MS    10000
 #define EVENTS_A_TURN 64
+/* How often attached tasks are looked after that no ring tells of. */
+#define TASK_POLL_NS (50 * NS_PER_MSEC)
 
 /* Tracepoints that it takes the kernel a second or so to close, and how long for each. */
 #define SLOW_CLOSE_FROM 20
@@ -34,6 +36,7 @@ struct collector {
 	struct channel channel;
 	struct target target;
 	struct workload workload;
+	struct workload_options options;
 	struct recorder recorder;
 	struct record_summary summary;
 	struct punctual punctual;
@@ -46,6 +49,7 @@ struct collector {
 	bool child_ended; /* a signal said so */
 	bool stopping;    /* the user wants an end */
 	bool hurried;     /* now */
+	bool killing;     /* and without asking */
 	bool orphaned;    /* our starter is gone */
 	bool failed;      /* nothing can be written any more; the error is told */
 };
@@ -82,11 +86,23 @@ static void send_started(struct collector *c)
 	channel_send(&c->channel, MESSAGE_STARTED, 0, &body);
 }
 
+static void send_opened(struct collector *c)
+{
+	CLEANUP(buf_release) struct buf body = {};
+
+	body_u64(&body, c->start_ns);
+	body_u64(&body, clock_ns_of(CLOCK_REALTIME) - (clock_now_ns() - c->start_ns));
+	body_u32(&body, (uint32_t)c->workload.pid);
+	recorder_describe(&c->recorder, &body);
+	channel_send(&c->channel, MESSAGE_OPENED, 0, &body);
+}
+
 static void send_progress(struct collector *c, uint64_t now)
 {
 	CLEANUP(buf_release) struct buf body = {};
 
 	c->last_progress_ns = now;
+	c->recorder.counts.cpu_ns = clock_ns_of(CLOCK_PROCESS_CPUTIME_ID);
 	counts_put(&body, &c->recorder.counts);
 	channel_send_droppable(&c->channel, MESSAGE_PROGRESS, &body);
 }
@@ -104,6 +120,7 @@ static void handle_messages(struct collector *c)
 
 			c->stopping = true;
 			c->hurried |= m.flags & STOP_NOW;
+			c->killing |= m.flags & STOP_KILL;
 			if (!m.body.failed && signal)
 				workload_signal(&c->workload, signal);
 		} else if (m.type == MESSAGE_SNAPSHOT) {
@@ -183,10 +200,17 @@ static uint64_t round_ns(const struct collector *c)
 	return c->plan->round_ns ? c->plan->round_ns : ROUND_NS;
 }
 
-static int milliseconds_left(const struct collector *c)
+/* Attached, and no ring will tell that it is over. */
+static bool polls_tasks(const struct collector *c)
+{
+	return !c->plan->argv && c->target.tasks.len && !c->recorder.sampling.rings.len;
+}
+
+static struct timespec time_left(const struct collector *c)
 {
 	const struct recording_plan *plan = c->plan;
 	uint64_t now = clock_now_ns(), due = c->last_round_ns + round_ns(c);
+	uint64_t tick_ns = c->recorder.counting.ticker.next_ns, left;
 
 	if (plan->progress_ns)
 		due = earlier(due, c->last_progress_ns + plan->progress_ns);
@@ -194,7 +218,13 @@ static int milliseconds_left(const struct collector *c)
 		due = earlier(due, c->start_ns + plan->delay_ns);
 	if (plan->timeout_ns)
 		due = earlier(due, c->start_ns + plan->timeout_ns);
-	return due > now ? (int)((due - now + NS_PER_MSEC - 1) / NS_PER_MSEC) : 0;
+	if (tick_ns)
+		due = earlier(due, tick_ns);
+	if (polls_tasks(c))
+		due = earlier(due, now + TASK_POLL_NS);
+	left = due > now ? due - now : 0;
+	return (struct timespec){.tv_sec = (time_t)(left / NS_PER_SEC),
+				 .tv_nsec = (long)(left % NS_PER_SEC)};
 }
 
 /* Recording has come to an end, the workload need not: it goes on without being watched. */
@@ -227,6 +257,18 @@ static void do_round(struct collector *c)
 		c->summary.end = END_MAX_SIZE;
 }
 
+/* Counters of a program that could not be executed say nothing. */
+static void tick(struct collector *c)
+{
+	struct ticker *ticker = &c->recorder.counting.ticker;
+	struct err e = {};
+
+	if (!ticker->ledger.ticks && workload_check_exec(&c->workload, "", NULL) < 0)
+		ticker->next_ns = 0;
+	else if (recorder_tick(&c->recorder, &e) < 0 && !c->failed)
+		fails(c, &e);
+}
+
 static void look_at_clock(struct collector *c)
 {
 	const struct recording_plan *plan = c->plan;
@@ -237,12 +279,22 @@ static void look_at_clock(struct collector *c)
 		c->enabled = true;
 		sampling_enable(&c->recorder.sampling);
 	}
+	if (ticker_due(&c->recorder.counting.ticker, now))
+		tick(c);
 	if (c->round_due || c->snapshot_due || progress || now >= c->last_round_ns + round_ns(c))
 		do_round(c);
 	if (progress)
 		send_progress(c, now);
 	if (plan->timeout_ns && now >= c->start_ns + plan->timeout_ns)
 		c->summary.end = END_TIMEOUT;
+}
+
+static bool any_alive(const struct collector *c)
+{
+	vec_each(&c->target.tasks, task)
+		if (task_is_alive(*task))
+			return true;
+	return false;
 }
 
 static bool is_over(struct collector *c)
@@ -261,7 +313,21 @@ static bool is_over(struct collector *c)
 	}
 	if (c->stopping || c->failed)
 		return true;
+	if (polls_tasks(c))
+		return !any_alive(c);
 	return c->target.tasks.len && c->rings_ended == c->recorder.sampling.rings.len;
+}
+
+/* Ticks are finer than milliseconds, unless the kernel is older than 5.11. */
+static int wait_for_events(struct collector *c, struct epoll_event *events)
+{
+	struct timespec left = time_left(c);
+	int n = epoll_pwait2(c->epoll_fd, events, EVENTS_A_TURN, &left, NULL);
+
+	if (n >= 0 || errno != ENOSYS)
+		return n;
+	return epoll_wait(c->epoll_fd, events, EVENTS_A_TURN,
+			  (int)(left.tv_sec * 1000 + (left.tv_nsec + 999999) / 1000000));
 }
 
 static void run(struct collector *c)
@@ -269,7 +335,7 @@ static void run(struct collector *c)
 	struct epoll_event events[EVENTS_A_TURN];
 
 	while (!is_over(c)) {
-		int n = epoll_wait(c->epoll_fd, events, EVENTS_A_TURN, milliseconds_left(c));
+		int n = wait_for_events(c, events);
 
 		if (n < 0 && errno != EINTR)
 			return;
@@ -331,17 +397,22 @@ static int open_all(struct collector *c, struct err *e)
 	if (plan->no_terminal)
 		leave_terminal();
 	if (plan->argv) {
-		bool to_stderr = plan->to_stderr || !strcmp(plan->output.writer.path, "-");
-
+		c->options = plan->workload;
+		c->options.to_stderr |=
+			plan->output.writer.path && !strcmp(plan->output.writer.path, "-");
 		/* Before an older recording makes room for the one that will not be. */
-		if (!workload_exists(plan->argv[0])) {
+		if (!plan->workload.env && !plan->workload.cwd && !workload_exists(plan->argv[0])) {
 			c->summary.exec_failed = true;
 			return workload_cannot_run(plan->argv[0], ENOENT, e);
 		}
 		if (!plan->no_jvm)
 			jvm_set_environment();
-		r = workload_spawn(&c->workload, plan->argv, to_stderr, e);
+		r = workload_spawn(&c->workload, plan->argv, &c->options, e);
 		c->summary.has_workload = r == 0;
+		if (c->options.captured) {
+			close(c->options.out_fd);
+			close(c->options.err_fd);
+		}
 	}
 	if (r == 0 && plan->argv && !c->target.cpus.len && !c->target.tasks.len) {
 		c->target.tasks.items = &c->workload.pid;
@@ -358,14 +429,18 @@ static int open_all(struct collector *c, struct err *e)
 
 static void start(struct collector *c)
 {
+	struct err e = {};
+
 	/* The workload, which would inherit it, exists already. */
 	be_punctual(&c->punctual);
 	send_notes(c);
 	send_started(c);
-	sampling_start(&c->recorder.sampling);
 	c->start_ns = c->last_round_ns = c->last_progress_ns = clock_now_ns();
 	c->enabled = !c->plan->delay_ns;
-	c->recorder.running = true;
+	if (c->plan->on_opened)
+		send_opened(c);
+	if (recorder_start(&c->recorder, c->start_ns, &e) < 0)
+		fails(c, &e);
 	if (c->plan->argv)
 		workload_start(&c->workload);
 }
@@ -387,6 +462,7 @@ static void finish(struct collector *c)
 		send_error(c, &e);
 	/* While a workload that we will end still runs: a JVM can be asked. */
 	recorder_keep(&c->recorder, c->hurried || c->orphaned);
+	c->recorder.counts.cpu_ns = clock_ns_of(CLOCK_PROCESS_CPUTIME_ID);
 	c->summary.counts = c->recorder.counts;
 }
 
@@ -395,7 +471,10 @@ static void end_workload(struct collector *c)
 {
 	workload_close(&c->workload);
 	if (c->workload.pid) {
-		tree_end(getpid(), false);
+		if (c->killing)
+			tree_kill(getpid(), false);
+		else
+			tree_end(getpid(), false);
 		/* Without /proc, or with that of another pid namespace, no tree is to be seen. */
 		workload_signal(&c->workload, SIGKILL);
 		workload_reap(&c->workload, true);
@@ -429,6 +508,7 @@ int collector_main(const struct recording_plan *plan, int channel_fd)
 
 	c.workload.error_fd = -1;
 	channel_init(&c.channel, channel_fd);
+	c.channel.body_max = RECORDING_BODY_MAX;
 	tree_adopt();
 	r = open_descriptors(&c, &e);
 	if (r == 0)

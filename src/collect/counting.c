@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "collect/punctual.h"
+#include "collect/tree.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -9,11 +10,6 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
-
-/* A tick may take a tenth of the interval; above that the interval grows until it is a fortieth. */
-#define TICK_SHARE_MAX    10
-#define TICK_SHARE_WANTED 40
-#define TICK_SHARE_LOW    100
 
 /* How often attached processes are looked after. */
 #define TASK_POLL_NS (50 * NS_PER_MSEC)
@@ -23,23 +19,21 @@ struct run {
 	struct counting_result *out;
 	struct counters counters;
 	int signals_fd;
-	uint64_t start_ns, last_ns;    /* clock at the start and at the last reading */
-	uint64_t enabled_ns;           /* clock at enabling: later, if there is a delay */
-	uint64_t interval_ns, next_ns; /* now in force; when the next tick is due */
-	uint64_t end_ns;               /* by timeout, 0: none */
+	uint64_t start_ns, last_ns; /* clock at the start and at the last reading */
+	uint64_t enabled_ns;        /* clock at enabling: later, if there is a delay */
+	struct ticker ticker;
+	uint64_t end_ns; /* by timeout, 0: none */
 	bool enabled;
-	bool poll_tasks;    /* attached processes do not tell us when they end */
-	bool child_ended;   /* a signal said so */
-	bool unheard;       /* nobody wants ticks any more */
-	bool suspicious;    /* a tick took long by the wall clock */
-	unsigned expensive; /* ticks in a row that took too much CPU time */
+	bool poll_tasks;  /* attached processes do not tell us when they end */
+	bool child_ended; /* a signal said so */
+	bool unheard;     /* nobody wants ticks any more */
 	struct punctual punctual;
 };
 
 /* How long until something is due; NULL: nothing is. */
 static struct timespec *time_left(const struct run *run, struct timespec *left)
 {
-	uint64_t due = run->enabled ? run->next_ns : run->start_ns + run->plan->delay_ns;
+	uint64_t due = run->enabled ? run->ticker.next_ns : run->start_ns + run->plan->delay_ns;
 	uint64_t now = clock_now_ns(), ns;
 
 	if (run->end_ns && (!due || run->end_ns < due))
@@ -54,71 +48,22 @@ static struct timespec *time_left(const struct run *run, struct timespec *left)
 	return left;
 }
 
-/*
- * The cost of a tick is CPU time. Asking for it takes two system calls, so it is only asked for
- * once the wall clock, which also counts the times when we were not running, looks suspicious.
- */
-static uint64_t cost_so_far(const struct run *run)
-{
-	return run->suspicious ? clock_ns_of(CLOCK_THREAD_CPUTIME_ID) : clock_now_ns();
-}
-
-/* Ticks that cost too much become rarer; when they are cheap again they come back. */
-static void adapt_interval(struct run *run, uint64_t cost)
-{
-	struct tick_ledger *ledger = &run->out->ledger;
-	uint64_t wanted = run->plan->interval_ns, fair = cost * TICK_SHARE_WANTED;
-
-	if (!run->suspicious) {
-		run->suspicious = cost * TICK_SHARE_MAX * 2 > run->interval_ns;
-		return;
-	}
-	ledger->worst_cost_ns = cost > ledger->worst_cost_ns ? cost : ledger->worst_cost_ns;
-	/* One expensive tick may be bad luck; two in a row are not. */
-	if (cost * TICK_SHARE_MAX <= run->interval_ns)
-		run->expensive = 0;
-	else if (++run->expensive > 1)
-		run->interval_ns = fair;
-	if (run->interval_ns > wanted && cost * TICK_SHARE_LOW < run->interval_ns)
-		run->interval_ns = fair > wanted ? fair : wanted;
-	if (run->interval_ns > wanted && run->interval_ns > ledger->stretched_ns)
-		ledger->stretched_ns = run->interval_ns;
-}
-
-/* The next due time on the grid of the interval that is still ahead. */
-static void schedule_next(struct run *run, uint64_t now)
-{
-	uint64_t wanted = run->plan->interval_ns, due = run->next_ns + run->interval_ns;
-
-	if (run->interval_ns > wanted)
-		due = run->start_ns + (due - run->start_ns + wanted - 1) / wanted * wanted;
-	if (due <= now) {
-		uint64_t skipped = (now - due) / wanted + 1;
-
-		run->out->ledger.missed += skipped;
-		due += skipped * wanted;
-	}
-	run->next_ns = due;
-}
-
 static void tick(struct run *run)
 {
-	struct tick_ledger *ledger = &run->out->ledger;
-	uint64_t now = clock_now_ns(), late = now - run->next_ns, before = cost_so_far(run);
+	struct ticker *ticker = &run->ticker;
+	uint64_t now;
 
 	/* Nothing is printed of a program that could not be executed. */
-	if (!ledger->ticks && workload_check_exec(&run->out->workload, "", NULL) < 0) {
-		run->next_ns = 0;
+	if (!ticker->ledger.ticks && workload_check_exec(&run->out->workload, "", NULL) < 0) {
+		ticker->next_ns = 0;
 		return;
 	}
-	ledger->worst_late_ns = late > ledger->worst_late_ns ? late : ledger->worst_late_ns;
-	ledger->ticks++;
+	now = ticker_begin(ticker);
 	counters_read(&run->counters);
 	run->unheard |= !run->plan->on_tick(run->plan->ctx, &run->counters, now - run->start_ns,
 					    now - run->last_ns);
 	run->last_ns = now;
-	adapt_interval(run, cost_so_far(run) - before);
-	schedule_next(run, clock_now_ns());
+	ticker_end(ticker);
 }
 
 static void enable(struct run *run)
@@ -126,8 +71,7 @@ static void enable(struct run *run)
 	run->enabled = true;
 	run->enabled_ns = clock_now_ns();
 	run->last_ns = run->start_ns + run->plan->delay_ns;
-	run->interval_ns = run->plan->interval_ns;
-	run->next_ns = run->interval_ns ? run->last_ns + run->interval_ns : 0;
+	ticker_start(&run->ticker, run->start_ns, run->last_ns, run->plan->interval_ns);
 	if (run->plan->delay_ns)
 		counters_enable(&run->counters);
 }
@@ -151,18 +95,6 @@ static void handle_signal(struct run *run)
 				run->out->hurried ? SIGTERM : (int)info.ssi_signo);
 }
 
-/* A task that has ended but that its parent has not looked at yet does nothing any more. */
-static bool is_alive(pid_t task)
-{
-	char line[128];
-	const char *name_end;
-
-	if (!fs_line(line, sizeof(line), "/proc/%d/stat", (int)task))
-		return kill(task, 0) == 0 || errno == EPERM;
-	name_end = strrchr(line, ')');
-	return !name_end || name_end[1] != ' ' || (name_end[2] != 'Z' && name_end[2] != 'X');
-}
-
 /* True when the run is over. */
 static bool is_over(struct run *run)
 {
@@ -180,7 +112,7 @@ static bool is_over(struct run *run)
 		return false;
 	/* Attached: until the last of them is gone. */
 	vec_each(&plan->target.tasks, task)
-		if (is_alive(*task))
+		if (task_is_alive(*task))
 			return false;
 	return true;
 }
@@ -204,9 +136,9 @@ static void watch(struct run *run)
 		}
 		if (!run->enabled && now >= run->start_ns + run->plan->delay_ns)
 			enable(run);
-		else if (run->enabled && run->next_ns && now >= run->next_ns)
+		else if (run->enabled && ticker_due(&run->ticker, now))
 			tick(run);
-		if (run->plan->tick_limit && run->out->ledger.ticks >= run->plan->tick_limit) {
+		if (run->plan->tick_limit && run->ticker.ledger.ticks >= run->plan->tick_limit) {
 			run->out->ended_by_plan = true;
 			return;
 		}
@@ -268,11 +200,12 @@ static void finish(struct run *run)
 	counters_read(&run->counters);
 	/* What is left behind the last full interval, unless these were all that is wanted. */
 	if (run->plan->interval_ns && now > run->last_ns && run->enabled &&
-	    !(run->plan->tick_limit && run->out->ledger.ticks >= run->plan->tick_limit))
+	    !(run->plan->tick_limit && run->ticker.ledger.ticks >= run->plan->tick_limit))
 		run->plan->on_tick(run->plan->ctx, &run->counters, now - run->start_ns,
 				   now - run->last_ns);
 	if (run->out->workload.pid)
 		workload_end(&run->out->workload);
+	run->out->ledger = run->ticker.ledger;
 	run->plan->on_end(run->plan->ctx, &run->counters, elapsed_ns);
 }
 
@@ -284,7 +217,7 @@ int counting_run(const struct counting_plan *plan, struct counting_result *ret, 
 
 	*ret = (struct counting_result){.workload = {.go_fd = -1, .error_fd = -1}};
 	if (r == 0 && plan->argv)
-		r = workload_spawn(&ret->workload, plan->argv, false, e);
+		r = workload_spawn(&ret->workload, plan->argv, NULL, e);
 	if (r == 0 && plan->argv && !target.cpus.len && !target.tasks.len) {
 		target.tasks.items = &ret->workload.pid;
 		target.tasks.len = 1;

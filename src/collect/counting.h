@@ -7,6 +7,7 @@
 #ifndef TACHO_COLLECT_COUNTING_H
 #define TACHO_COLLECT_COUNTING_H
 
+#include "collect/ticker.h"
 #include "collect/workload.h"
 #include "perf/counter.h"
 
@@ -28,14 +29,6 @@ struct counting_plan {
 	/* Called when the counters are open and before the workload runs. May be NULL. */
 	int (*on_open)(void *ctx, struct counters *c, struct err *e);
 	void *ctx;
-};
-
-/* What a user should know about the ticks. */
-struct tick_ledger {
-	uint64_t ticks, missed;
-	uint64_t worst_late_ns;
-	uint64_t stretched_ns;  /* longest interval that costly ticks forced on us, 0: none */
-	uint64_t worst_cost_ns; /* CPU time of the most expensive tick */
 };
 
 struct counting_result {

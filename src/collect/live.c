@@ -18,9 +18,9 @@ int live_start(struct live *ret, const struct recording_plan *plan, struct err *
 	*ret = (struct live){.plan = *plan, .data_fd = fds[0]};
 	ret->plan.output.kind = SINK_LIVE;
 	ret->plan.output.writer.fd = fds[1];
-	ret->plan.has_starter_fd = true;
-	ret->plan.starter_fd = fds[0];
-	ret->plan.round_ns = LIVE_ROUND_NS;
+	ret->plan.starter_fds[ret->plan.starter_fd_count++] = fds[0];
+	if (!ret->plan.round_ns)
+		ret->plan.round_ns = LIVE_ROUND_NS;
 	r = recording_start(&ret->recording, &ret->plan, e);
 	/* The collector has its own; ours would keep the pipe from ever ending. */
 	close(fds[1]);

@@ -9,7 +9,8 @@
 #include "base/clock.h"
 #include "collect/recording.h"
 
-/* Records reach the watcher at most two rounds late: a round lets out what is older than the last. */
+/* Records reach the watcher at most two rounds late: a round lets out what is older than the last.
+ * The plan may say otherwise. */
 #define LIVE_ROUND_NS (100 * NS_PER_MSEC)
 
 struct live {

@@ -7,6 +7,15 @@ void counts_put(struct buf *body, const struct record_counts *counts)
 	body_u64(body, counts->bytes);
 	body_u64(body, counts->lost);
 	body_u64(body, counts->throttled);
+	body_u64(body, counts->cpu_ns);
+	body_u64(body, counts->live.dropped);
+	body_u64(body, counts->live.spilled_bytes);
+	body_u64(body, counts->live.waiting_bytes);
+	body_u64(body, counts->ticks.ticks);
+	body_u64(body, counts->ticks.missed);
+	body_u64(body, counts->ticks.worst_late_ns);
+	body_u64(body, counts->ticks.stretched_ns);
+	body_u64(body, counts->ticks.worst_cost_ns);
 }
 
 bool counts_get(struct cursor *body, struct record_counts *ret)
@@ -17,6 +26,15 @@ bool counts_get(struct cursor *body, struct record_counts *ret)
 	counts.bytes = cursor_u64(body);
 	counts.lost = cursor_u64(body);
 	counts.throttled = cursor_u64(body);
+	counts.cpu_ns = cursor_u64(body);
+	counts.live.dropped = cursor_u64(body);
+	counts.live.spilled_bytes = cursor_u64(body);
+	counts.live.waiting_bytes = cursor_u64(body);
+	counts.ticks.ticks = cursor_u64(body);
+	counts.ticks.missed = cursor_u64(body);
+	counts.ticks.worst_late_ns = cursor_u64(body);
+	counts.ticks.stretched_ns = cursor_u64(body);
+	counts.ticks.worst_cost_ns = cursor_u64(body);
 	if (body->failed)
 		return false;
 	*ret = counts;

@@ -39,12 +39,15 @@ static void list_events(struct recorder *r)
 {
 	size_t i = 0;
 
-	r->events = xcalloc(r->sampling.rows.len, sizeof(*r->events));
+	r->event_count = r->sampling.rows.len + counter_stream_events(&r->counting);
+	r->events = xcalloc(r->event_count, sizeof(*r->events));
 	vec_each(&r->sampling.rows, row)
 		r->events[i++] = (struct writer_event){.name = row->name,
 						       .attr = row->attr,
 						       .ids = row->ids.items,
 						       .id_count = row->ids.len};
+	for (size_t k = 0; i < r->event_count; k++)
+		r->events[i++] = counter_stream_event(&r->counting, k);
 }
 
 static int open_sink(struct recorder *r, unsigned threads, struct err *e)
@@ -52,7 +55,7 @@ static int open_sink(struct recorder *r, unsigned threads, struct err *e)
 	struct sink_options o = r->plan->output;
 
 	o.writer.events = r->events;
-	o.writer.event_count = r->sampling.rows.len;
+	o.writer.event_count = r->event_count;
 	o.writer.features = &r->features;
 	o.lanes = threads;
 	o.begin = recorder_begin_file;
@@ -71,12 +74,29 @@ static void open_keeper(struct recorder *r)
 				   .ask_jvms = !r->plan->no_jvm,
 				   .told_jvms = !r->plan->no_jvm && r->workload};
 
-	if (r->plan->no_keep && r->plan->no_jvm)
+	if ((r->plan->no_keep && r->plan->no_jvm) || !r->drain)
 		return;
 	/* Without that clock nobody could find the copies. */
 	o.no_copies = !recorder_clock(r, &o.wall_ns, &o.clock_ns) || r->plan->no_keep;
 	r->keeper = keeper_new(&o);
 	keeper_start(r->keeper);
+}
+
+static int open_events(struct recorder *r, unsigned *ret_threads, struct err *e)
+{
+	const struct recording_plan *plan = r->plan;
+	int result = 0;
+
+	*ret_threads = 1;
+	if (plan->counted && plan->counted->events.len)
+		result = counter_stream_open(&r->counting, plan->counted, &r->target, e);
+	if (result == 0 && plan->events->events.len)
+		result = sampling_open(&r->sampling, plan->events, &r->target, &plan->sampling, e);
+	if (result < 0 || !r->sampling.rows.len)
+		return result;
+	*ret_threads = drain_threads(r->sampling.rings.len, plan->threads);
+	r->drain = drain_new(&r->sampling, *ret_threads, on_mapping, r);
+	return 0;
 }
 
 int recorder_open(struct recorder *r, const struct recording_plan *plan,
@@ -88,11 +108,9 @@ int recorder_open(struct recorder *r, const struct recording_plan *plan,
 
 	*r = (struct recorder){
 		.plan = plan, .target = *target, .workload = workload, .channel = channel};
-	result = sampling_open(&r->sampling, plan->events, &r->target, &plan->sampling, e);
+	result = open_events(r, &threads, e);
 	if (result < 0)
 		return result;
-	threads = drain_threads(r->sampling.rings.len, plan->threads);
-	r->drain = drain_new(&r->sampling, threads, on_mapping, r);
 	list_events(r);
 	r->build_ids = build_id_table_new();
 	result = recorder_add_features(r, e);
@@ -100,10 +118,49 @@ int recorder_open(struct recorder *r, const struct recording_plan *plan,
 		return result;
 	open_keeper(r);
 	result = open_sink(r, threads, e);
-	return result < 0 ? result : drain_start(r->drain, r->sink, e);
+	return result < 0 || !r->drain ? result : drain_start(r->drain, r->sink, e);
 }
 
 /* ---- running ---- */
+
+static int append(struct recorder *r, const struct buf *records, struct err *e)
+{
+	return r->sink && records->len ? sink_append_bytes(r->sink, records->s, records->len, e)
+				       : 0;
+}
+
+int recorder_start(struct recorder *r, uint64_t now_ns, struct err *e)
+{
+	CLEANUP(buf_release) struct buf records = {};
+
+	sampling_start(&r->sampling);
+	counter_stream_start(&r->counting, now_ns, r->plan->interval_ns, &records);
+	r->running = true;
+	return append(r, &records, e);
+}
+
+int recorder_tick(struct recorder *r, struct err *e)
+{
+	CLEANUP(buf_release) struct buf records = {};
+
+	counter_stream_tick(&r->counting, &records);
+	return append(r, &records, e);
+}
+
+static int drain(struct recorder *r, struct err *e)
+{
+	return r->drain ? drain_round(r->drain, e) : 0;
+}
+
+static void take_counts(struct recorder *r)
+{
+	if (r->drain)
+		drain_counts(r->drain, &r->counts);
+	r->counts.bytes = sink_bytes(r->sink);
+	if (r->plan->output.kind == SINK_LIVE)
+		sink_live_counts(r->sink, &r->counts.live);
+	r->counts.ticks = r->counting.ticker.ledger;
+}
 
 int recorder_round(struct recorder *r, struct err *e)
 {
@@ -111,11 +168,10 @@ int recorder_round(struct recorder *r, struct err *e)
 
 	if (!r->sink)
 		return 0;
-	result = drain_round(r->drain, e);
+	result = drain(r, e);
 	if (result == 0)
 		result = sink_round(r->sink, clock_now_ns(), e);
-	drain_counts(r->drain, &r->counts);
-	r->counts.bytes = sink_bytes(r->sink);
+	take_counts(r);
 	return result;
 }
 
@@ -164,6 +220,7 @@ static void tell_gaps(struct recorder *r)
 
 int recorder_finish(struct recorder *r, struct err *e)
 {
+	CLEANUP(buf_release) struct buf last = {};
 	int result, closed;
 
 	sampling_disable(&r->sampling);
@@ -171,11 +228,13 @@ int recorder_finish(struct recorder *r, struct err *e)
 	if (!r->sink)
 		return 0;
 	/* Not recorder_round(): that might begin another file. */
-	result = drain_round(r->drain, e);
-	drain_counts(r->drain, &r->counts);
+	result = drain(r, e);
+	take_counts(r);
 	if (result == 0)
 		result = append_lost(r, e);
-	r->counts.bytes = sink_bytes(r->sink);
+	counter_stream_finish(&r->counting, &last);
+	if (result == 0)
+		result = append(r, &last, e);
 	closed = sink_finish(r->sink, result < 0 ? NULL : e);
 	r->sink = NULL;
 	return result < 0 ? result : closed;
@@ -200,9 +259,37 @@ void recorder_close(struct recorder *r)
 	if (r->drain)
 		drain_free(r->drain);
 	sampling_close(&r->sampling);
+	counter_stream_close(&r->counting);
 	feature_set_release(&r->features);
 	if (r->build_ids)
 		build_id_table_free(r->build_ids);
 	free(r->events);
 	*r = (struct recorder){};
+}
+
+void recorder_describe(const struct recorder *r, struct buf *out)
+{
+	struct json j = jw_to(out);
+
+	jw_open(&j, '[');
+	vec_each(&r->sampling.rows, row) {
+		const struct perf_event_attr *attr = &row->attr;
+
+		if (!row->event)
+			continue;
+		jw_open(&j, '{');
+		jw_kv_str(&j, "name", row->name);
+		jw_kv_bool(&j, "counted", false);
+		jw_kv_bool(&j, "sampled", true);
+		jw_kv_u64(&j, "type", attr->type);
+		jw_kv_u64(&j, "config", attr->config);
+		jw_kv_u64(&j, "period", attr->freq ? 0 : attr->sample_period);
+		jw_kv_u64(&j, "frequency", attr->freq ? attr->sample_freq : 0);
+		jw_kv_bool(&j, "supported", true);
+		jw_kv_str(&j, "problem", NULL);
+		jw_kv_bool(&j, "user_only", row->user_only);
+		jw_close(&j, '}');
+	}
+	counter_stream_describe(&r->counting, &j);
+	jw_close(&j, ']');
 }

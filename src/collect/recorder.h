@@ -5,6 +5,7 @@
 #ifndef TACHO_COLLECT_RECORDER_H
 #define TACHO_COLLECT_RECORDER_H
 
+#include "collect/counter_stream.h"
 #include "collect/drain.h"
 #include "collect/keeper.h"
 #include "perfdata/build_id_table.h"
@@ -13,9 +14,11 @@ struct recorder {
 	const struct recording_plan *plan;
 	struct target target;
 	struct sampling sampling;
-	struct drain *drain;
-	struct sink *sink; /* NULL: closed, or it has failed */
-	struct writer_event *events;
+	struct counter_stream counting;
+	struct drain *drain;         /* NULL: nothing is sampled */
+	struct sink *sink;           /* NULL: closed, or it has failed */
+	struct writer_event *events; /* what is sampled, then what is counted */
+	size_t event_count;
 	struct feature_set features;
 	struct build_id_table *build_ids;
 	struct keeper *keeper; /* NULL: nothing is kept */
@@ -29,6 +32,12 @@ struct recorder {
 int recorder_open(struct recorder *r, const struct recording_plan *plan,
 		  const struct target *target, pid_t workload, struct channel *channel,
 		  struct err *e);
+
+/* Lets events run that do not wait for the workload's exec. */
+int recorder_start(struct recorder *r, uint64_t now_ns, struct err *e);
+
+/* Reads the counters, which are due. */
+int recorder_tick(struct recorder *r, struct err *e);
 
 /* Everything that the rings hold goes to the sink. */
 int recorder_round(struct recorder *r, struct err *e);
@@ -54,6 +63,9 @@ bool recorder_clock(const struct recorder *r, uint64_t *ret_wall_ns, uint64_t *r
 /* The keeper is told of everything that @records has of mappings. */
 void recorder_show_keeper(struct recorder *r, const struct perf_event_attr *attr,
 			  const struct buf *records);
+
+/* The events as they were opened: JSON for MESSAGE_OPENED. */
+void recorder_describe(const struct recorder *r, struct buf *out);
 
 /* A text for the user. */
 void recorder_say(struct recorder *r, uint16_t type, const char *text);

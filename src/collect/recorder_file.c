@@ -130,17 +130,23 @@ int recorder_begin_file(void *ctx, struct buf *out, struct err *e)
 {
 	struct recorder *r = ctx;
 	const struct sampling_row *row = tracking_row(r);
-	struct synth_options options = {.roots = r->plan->sampling.roots,
-					.attr = &row->attr,
-					.id = row->ids.items[0],
-					.build_ids = row->attr.build_id,
-					.limit_bytes = SYNTH_BYTES_MAX,
-					.deadline_ns = clock_now_ns() + SYNTH_NS_MAX,
-					.sink = take_records,
-					.ctx = out};
-	struct synth *synth = synth_new(&options);
-	int result = synthesise(r, synth);
+	struct synth_options options;
+	struct synth *synth;
+	int result;
 
+	/* Counts say nothing of who they are of. */
+	if (!r->drain)
+		return 0;
+	options = (struct synth_options){.roots = r->plan->sampling.roots,
+					 .attr = &row->attr,
+					 .id = row->ids.items[0],
+					 .build_ids = row->attr.build_id,
+					 .limit_bytes = SYNTH_BYTES_MAX,
+					 .deadline_ns = clock_now_ns() + SYNTH_NS_MAX,
+					 .sink = take_records,
+					 .ctx = out};
+	synth = synth_new(&options);
+	result = synthesise(r, synth);
 	if (synth_cut(synth))
 		recorder_say(r, MESSAGE_NOTE,
 			     "there is too much on this machine: some processes that ran before "
@@ -187,11 +193,11 @@ static int add_tracepoints(struct recorder *r, struct err *e)
 int recorder_add_features(struct recorder *r, struct err *e)
 {
 	const struct perf_event_attr *first = &r->events[0].attr;
-	struct feature_group *groups = xcalloc(r->sampling.rows.len, sizeof(*groups));
+	struct feature_group *groups = xcalloc(r->event_count, sizeof(*groups));
 	struct feature_facts facts = {.roots = r->plan->sampling.roots,
 				      .argv = (const char *const *)r->plan->whole_argv,
 				      .events = r->events,
-				      .event_count = r->sampling.rows.len,
+				      .event_count = r->event_count,
 				      .groups = groups,
 				      .branch_stack = first->sample_type & PERF_SAMPLE_BRANCH_STACK,
 				      .use_clockid = first->use_clockid,
@@ -209,7 +215,10 @@ int recorder_add_features(struct recorder *r, struct err *e)
 void recorder_end_file(void *ctx, const struct sample_span *samples)
 {
 	struct recorder *r = ctx;
-	struct sample_span since_last = drain_take_span(r->drain);
+	struct sample_span since_last = {};
+
+	if (r->drain)
+		since_last = drain_take_span(r->drain);
 
 	if (!samples)
 		samples = &since_last;

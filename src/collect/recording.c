@@ -23,19 +23,24 @@ struct recording {
 
 /* ---- what the user says ---- */
 
-static void send_stop(struct recording *s, uint32_t signal, bool now)
+static void send_stop(struct recording *s, uint32_t signal, uint16_t flags)
 {
 	CLEANUP(buf_release) struct buf body = {};
 
 	body_u32(&body, signal);
-	channel_send(&s->channel, MESSAGE_STOP, now ? STOP_NOW : 0, &body);
+	channel_send(&s->channel, MESSAGE_STOP, flags, &body);
 }
 
 /* Now: the collector ends all that was started. A signal that ended only the workload itself would
  * look like an end of its own, after which the rest is left alone. */
 void recording_stop(struct recording *s, bool now)
 {
-	send_stop(s, now ? 0 : SIGTERM, now);
+	send_stop(s, now ? 0 : SIGTERM, now ? STOP_NOW : 0);
+}
+
+void recording_kill(struct recording *s)
+{
+	send_stop(s, 0, STOP_NOW | STOP_KILL);
 }
 
 /* A key press reaches the workload by itself; a signal meant for us is handed on. */
@@ -56,7 +61,7 @@ static void handle_signal(struct recording *s)
 			if (s->plan->stop_now)
 				recording_stop(s, true);
 			else
-				send_stop(s, key ? 0 : info.ssi_signo, s->stops > 1);
+				send_stop(s, key ? 0 : info.ssi_signo, s->stops > 1 ? STOP_NOW : 0);
 			/* It does not listen: it may wait for a pipe that nobody reads. */
 			if (s->stops > 2)
 				kill(s->collector, SIGKILL);
@@ -88,6 +93,18 @@ static void take_started(struct recording *s, struct cursor *body)
 		s->plan->on_started(s->plan->ctx, events, rings, bytes);
 }
 
+static void take_opened(struct recording *s, struct cursor *body)
+{
+	struct recording_opened opened = {.start_ns = cursor_u64(body),
+					  .wall_ns = cursor_u64(body),
+					  .workload = (pid_t)cursor_u32(body)};
+	CLEANUP(free_ptr) char *text = body->failed ? NULL : text_get(body);
+
+	opened.events = text;
+	if (text && s->plan->on_opened)
+		s->plan->on_opened(s->plan->ctx, &opened);
+}
+
 static void handle_message(struct recording *s, struct message *m)
 {
 	const struct recording_plan *plan = s->plan;
@@ -97,6 +114,9 @@ static void handle_message(struct recording *s, struct message *m)
 	switch (m->type) {
 	case MESSAGE_STARTED:
 		take_started(s, &m->body);
+		break;
+	case MESSAGE_OPENED:
+		take_opened(s, &m->body);
 		break;
 	case MESSAGE_PROGRESS:
 		if (counts_get(&m->body, &counts) && plan->on_progress)
@@ -191,12 +211,13 @@ static int fork_collector(struct recording *s, struct err *e)
 	if (s->collector == 0) {
 		close(fds[0]);
 		close(s->signals_fd);
-		if (s->plan->has_starter_fd)
-			close(s->plan->starter_fd);
+		for (size_t i = 0; i < s->plan->starter_fd_count; i++)
+			close(s->plan->starter_fds[i]);
 		_exit(collector_main(s->plan, fds[1]));
 	}
 	close(fds[1]);
 	channel_init(&s->channel, fds[0]);
+	s->channel.body_max = RECORDING_BODY_MAX;
 	if (s->collector < 0)
 		return err_set(e, errno, "cannot start a process: %s", strerror(errno));
 	return 0;

@@ -9,6 +9,8 @@
 
 #include "collect/channel.h"
 #include "collect/sink.h"
+#include "collect/ticker.h"
+#include "collect/workload.h"
 #include "perf/sampling.h"
 
 #include <poll.h>
@@ -17,6 +19,9 @@ struct record_counts {
 	uint64_t samples, bytes;
 	uint64_t lost;      /* records that found no room */
 	uint64_t throttled; /* times that the kernel stopped an event for a while */
+	uint64_t cpu_ns;    /* that the collector itself has used */
+	struct live_counts live;
+	struct tick_ledger ticks;
 };
 
 enum record_end {
@@ -32,20 +37,31 @@ struct record_summary {
 	enum record_end end;
 };
 
+#define STARTER_FDS_MAX 4
+
+/* What is known when all is open and the workload is about to run. */
+struct recording_opened {
+	uint64_t start_ns, wall_ns; /* the same moment */
+	pid_t workload;             /* 0: none */
+	const char *events;         /* JSON: the array of RUN_OPENED, see run_messages.h */
+};
+
 struct recording_plan {
-	const struct event_list *events;
+	const struct event_list *events;  /* sampled; may be empty if others are */
+	const struct event_list *counted; /* read at intervals; NULL: none */
+	uint64_t interval_ns;             /* of these */
 	struct target target; /* tasks are filled in from the workload, if there is one */
 	char *const *argv;    /* the workload, or NULL */
 	struct sampling_options sampling;
 	struct sink_options output; /* kind, path, level, limits; the rest is filled in */
 	uint64_t max_bytes;         /* 0: none */
 	uint64_t delay_ns, timeout_ns, progress_ns;
-	uint64_t round_ns;   /* rounds are at most so far apart; 0: a second */
-	bool no_terminal;    /* the workload gets /dev/null where it would get our terminal */
-	bool stop_now;       /* a signal ends it at once, with all that the workload started */
-	bool to_stderr;      /* its output goes there, because ours is needed */
-	bool has_starter_fd; /* then starter_fd, which the collector must not hold open */
-	int starter_fd;
+	uint64_t round_ns; /* rounds are at most so far apart; 0: a second */
+	bool no_terminal;  /* the workload gets /dev/null where it would get our terminal */
+	bool stop_now;     /* a signal ends it at once, with all that the workload started */
+	struct workload_options workload;
+	int starter_fds[STARTER_FDS_MAX]; /* that the collector must not hold open */
+	size_t starter_fd_count;
 	unsigned threads;        /* that read the rings, 0: as it suits */
 	bool no_jvm;             /* Java is neither told nor asked anything */
 	bool no_keep;            /* nothing is copied into the cache */
@@ -54,6 +70,7 @@ struct recording_plan {
 	/* Called by recording_run() in the starter's process. */
 	void (*on_progress)(void *ctx, const struct record_counts *counts);
 	void (*on_started)(void *ctx, unsigned events, unsigned rings, uint64_t ring_bytes);
+	void (*on_opened)(void *ctx, const struct recording_opened *opened); /* may be NULL */
 	void (*on_note)(void *ctx, const char *text);
 	void (*on_switched)(void *ctx, const char *path);
 	/* What recording_run() will fail with; the workload may go on for long. May be NULL. */
@@ -79,6 +96,8 @@ void recording_fds(const struct recording *s, struct pollfd fds[RECORDING_FDS]);
 bool recording_turn(struct recording *s);
 /* As if the user had sent SIGTERM; @now: without waiting for the workload. */
 void recording_stop(struct recording *s, bool now);
+/* The same now, and whatever the workload has started gets SIGKILL at once. */
+void recording_kill(struct recording *s);
 /* What memory holds goes to a file; on_switched tells its name. */
 void recording_snapshot(struct recording *s);
 /* How often a signal has asked for an end. */
@@ -88,6 +107,9 @@ pid_t recording_collector(const struct recording *s);
 int recording_finish(struct recording *s, struct record_summary *ret, struct err *e);
 
 /* ---- the other side ---- */
+
+/* Bodies of its messages may be longer than usual: there may be many events. */
+#define RECORDING_BODY_MAX (16u << 20)
 
 /* The collector's whole life; returns the exit status of its process. */
 int collector_main(const struct recording_plan *plan, int channel_fd);

@@ -15,7 +15,14 @@ enum sink_kind {
 	SINK_FILE,
 	SINK_SWITCH, /* a new file now and then */
 	SINK_MEMORY, /* only the last of it is kept */
-	SINK_LIVE,   /* to whoever watches, through writer.fd; the last of it is kept, too */
+	SINK_LIVE,   /* to whoever watches, through writer.fd */
+};
+
+/* What a live sink does with records besides. */
+enum live_keep {
+	LIVE_KEEP_LAST, /* the last of it stays in memory, to be written on request */
+	LIVE_KEEP_NONE,
+	LIVE_KEEP_FILE, /* all of it goes to writer.path */
 };
 
 /* Times of the first and the last sample; zeros: there is none. */
@@ -33,6 +40,11 @@ struct sink_options {
 	unsigned switch_max_files;        /* 0: all are kept */
 	uint64_t keep_ns, keep_bytes;     /* of memory */
 	bool on_request;                  /* what memory holds goes when nobody has asked for it */
+	enum live_keep live_keep;
+	/* Where what a slow watcher has not read waits, at most so much; NULL: samples are dropped. */
+	const char *spill_directory;
+	uint64_t spill_bytes;
+	bool skip_empty; /* rounds without records are not told for ever */
 	/* Records that every file begins with: for what was there before it. */
 	int (*begin)(void *ctx, struct buf *out, struct err *e);
 	/* Brings the features up to date before a file is closed. @samples: of those in it, NULL:
@@ -43,6 +55,13 @@ struct sink_options {
 	/* A file is complete. */
 	void (*written)(void *ctx, const char *path);
 	void *ctx;
+};
+
+/* How a live sink fares. */
+struct live_counts {
+	uint64_t dropped;       /* samples that found no room */
+	uint64_t spilled_bytes; /* that have waited on the disk, all in all */
+	uint64_t waiting_bytes; /* that wait now */
 };
 
 struct sink {
@@ -111,5 +130,7 @@ bool record_explains(uint32_t type);
 int sink_switch_new(struct sink **ret, const struct sink_options *options, struct err *e);
 int sink_memory_new(struct sink **ret, const struct sink_options *options, struct err *e);
 int sink_live_new(struct sink **ret, const struct sink_options *options, struct err *e);
+/* Only of one that sink_live_new() has made. */
+void sink_live_counts(struct sink *s, struct live_counts *ret);
 
 #endif

@@ -1,14 +1,17 @@
 /*
  * For whoever watches while it happens: the pipe form of perf.data goes through a pipe, round by
- * round, and the last seconds are kept in memory, to be written to a file on request.
+ * round. Besides, the last seconds are kept in memory, to be written to a file on request, or all of
+ * it goes to a file.
  *
  * The rings must be emptied whatever the watcher does. So a round is only put into a queue, and a
- * thread of its own writes it. When the watcher does not keep up, the queue takes no more samples:
- * what explains others (tasks, mappings) still goes through, and a record says how many were left
- * out.
+ * thread of its own writes it. When the watcher does not keep up, rounds wait in a file; and when
+ * that is full, or there is none, the queue takes no more samples: what explains others (tasks,
+ * mappings) still goes through, and a record says how many were left out.
  */
 #include "collect/sink.h"
 #include "base/vec.h"
+#include "collect/spill.h"
+#include "perfdata/format.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -19,16 +22,24 @@
 #define WAITING_BYTES_MAX   ((size_t)16 << 20)
 #define EXPLAINED_BYTES_MAX (4 * WAITING_BYTES_MAX)
 
+/* A round lets out what is older than the round before it: so many empty ones let out all. */
+#define EMPTY_ROUNDS 2
+
 struct live_sink {
 	struct sink sink;
-	struct sink *memory;
+	struct sink *kept;    /* NULL: nothing is */
 	struct output output; /* of the sender, while it runs */
 	struct buf *lanes;    /* of the round that is being gathered */
 	uint64_t lost;        /* not told yet */
+	uint64_t lost_told;
+	struct buf held; /* what explains others, while nothing finds room */
+	unsigned empty;  /* rounds in a row */
 	pthread_t sender;
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t changed;
-	VEC(struct buf) queue;
+	VEC(struct buf) queue; /* older than all that is in */
+	struct spill spill;
+	bool spill_failed;
 	size_t waiting_bytes; /* in the queue, and in the sender's hands */
 	bool ending;
 	int failed;
@@ -44,7 +55,7 @@ static int live_append(struct sink *sink, unsigned lane, const struct ring_view 
 	buf_add_mem(to, view->first, view->first_bytes);
 	if (view->second_bytes)
 		buf_add_mem(to, view->second, view->second_bytes);
-	return sink_append(s->memory, lane, view, e);
+	return s->kept ? sink_append(s->kept, lane, view, e) : 0;
 }
 
 /* ---- the sender ---- */
@@ -62,23 +73,40 @@ static int send_round(struct live_sink *s, const struct buf *records, struct err
 	return r < 0 ? r : writer_round(s->output.writer, e);
 }
 
+/* The oldest that waits; false: nothing does. Called with the lock. */
+static bool next_round(struct live_sink *s, struct buf *ret, struct err *e)
+{
+	*ret = (struct buf){};
+	if (s->queue.len) {
+		*ret = s->queue.items[0];
+		memmove(s->queue.items, s->queue.items + 1,
+			--s->queue.len * sizeof(*s->queue.items));
+		return true;
+	}
+	if (spill_is_empty(&s->spill))
+		return false;
+	if (!spill_take(&s->spill, ret) && !s->failed)
+		s->failed = err_set(e, EIO, "what was waiting on the disk cannot be read back");
+	s->waiting_bytes += size_of_round(ret);
+	return true;
+}
+
 static void *sender_main(void *arg)
 {
 	struct live_sink *s = arg;
+	struct buf records;
 
 	pthread_mutex_lock(&s->lock);
-	while (!s->ending || s->queue.len) {
-		struct buf records;
+	for (;;) {
 		struct err e = {};
 		int r;
 
-		if (!s->queue.len) {
+		if (!next_round(s, &records, &s->error)) {
+			if (s->ending)
+				break;
 			pthread_cond_wait(&s->changed, &s->lock);
 			continue;
 		}
-		records = s->queue.items[0];
-		memmove(s->queue.items, s->queue.items + 1,
-			--s->queue.len * sizeof(*s->queue.items));
 		pthread_mutex_unlock(&s->lock);
 		r = send_round(s, &records, &e);
 		pthread_mutex_lock(&s->lock);
@@ -124,7 +152,8 @@ static void gather(struct live_sink *s, struct buf *round, const struct buf *lan
 		if (header.size < sizeof(header) || header.size > lane->len - at)
 			return;
 		s->lost += header.type == PERF_RECORD_SAMPLE;
-		if (record_explains(header.type))
+		if (record_explains(header.type) || header.type == USER_STAT ||
+		    header.type == USER_STAT_ROUND)
 			buf_add_mem(round, lane->s + at, header.size);
 	}
 }
@@ -136,7 +165,61 @@ static void add_lost(struct live_sink *s, struct buf *round)
 
 	if (s->lost)
 		buf_add_mem(round, &record, sizeof(record));
+	s->lost_told += s->lost;
 	s->lost = 0;
+}
+
+static void gather_all(struct live_sink *s, struct buf *round, bool samples)
+{
+	for (unsigned i = 0; i < s->sink.options.lanes; i++) {
+		gather(s, round, &s->lanes[i], samples);
+		buf_clear(&s->lanes[i]);
+	}
+}
+
+static void tell_full(struct live_sink *s)
+{
+	const struct sink_options *o = &s->sink.options;
+	CLEANUP(free_ptr) char *text = NULL;
+
+	if (s->spill_failed || !o->note)
+		return;
+	s->spill_failed = true;
+	text = xasprintf("'%s' has no room for samples that wait to be read: some are dropped",
+			 o->spill_directory);
+	o->note(o->ctx, text);
+}
+
+/* What waits on the disk is older: whatever comes must wait behind it. */
+static void spill_round(struct live_sink *s, bool room, bool last)
+{
+	struct buf round = s->held;
+	uint64_t before;
+	bool put;
+
+	s->held = (struct buf){};
+	gather_all(s, &round, room);
+	if (!room && !last) {
+		if (round.len > EXPLAINED_BYTES_MAX)
+			round.len = 0;
+		s->held = round;
+		return;
+	}
+	before = s->lost;
+	add_lost(s, &round);
+	pthread_mutex_lock(&s->lock);
+	put = spill_put(&s->spill, &round);
+	if (!put)
+		s->spill.limit_bytes = 0;
+	pthread_cond_signal(&s->changed);
+	pthread_mutex_unlock(&s->lock);
+	if (!put) {
+		s->lost = before;
+		s->lost_told -= before;
+		gather(s, &s->held, &round, false);
+		tell_full(s);
+	}
+	buf_release(&round);
 }
 
 /* A round goes into the queue even if it is empty: it lets older records out on the other side. The
@@ -144,20 +227,28 @@ static void add_lost(struct live_sink *s, struct buf *round)
 static int queue_round(struct live_sink *s, bool last, struct err *e)
 {
 	struct buf round = {};
+	bool to_disk, room;
 	size_t waiting;
 	int r;
 
 	pthread_mutex_lock(&s->lock);
 	waiting = s->waiting_bytes;
+	room = spill_has_room(&s->spill);
+	to_disk = !spill_is_empty(&s->spill) || (room && waiting >= WAITING_BYTES_MAX);
 	r = s->failed;
 	if (r < 0 && e)
 		*e = s->error;
 	pthread_mutex_unlock(&s->lock);
-	for (unsigned i = 0; i < s->sink.options.lanes; i++) {
-		gather(s, &round, &s->lanes[i], waiting < WAITING_BYTES_MAX);
-		buf_clear(&s->lanes[i]);
+	if (to_disk && r == 0) {
+		spill_round(s, room, last);
+		return 0;
 	}
-	if (r < 0 || (!last && (waiting > EXPLAINED_BYTES_MAX || (waiting && !round.len)))) {
+	round = s->held;
+	s->held = (struct buf){};
+	gather_all(s, &round, waiting < WAITING_BYTES_MAX);
+	s->empty = round.len ? 0 : s->empty + 1;
+	if (r < 0 || (!last && (waiting > EXPLAINED_BYTES_MAX || (waiting && !round.len) ||
+				(s->sink.options.skip_empty && s->empty > EMPTY_ROUNDS)))) {
 		buf_release(&round);
 		return r;
 	}
@@ -174,7 +265,7 @@ static int queue_round(struct live_sink *s, bool last, struct err *e)
 static int live_round(struct sink *sink, uint64_t now_ns, struct err *e)
 {
 	struct live_sink *s = (struct live_sink *)sink;
-	int r = sink_round(s->memory, now_ns, e);
+	int r = s->kept ? sink_round(s->kept, now_ns, e) : 0;
 
 	return r < 0 ? r : queue_round(s, false, e);
 }
@@ -186,14 +277,16 @@ static int live_snapshot(struct sink *sink, struct err *e)
 	struct err failure = {};
 
 	(void)e;
-	if (sink_snapshot(s->memory, &failure) < 0 && sink->options.note)
+	if (s->kept && sink_snapshot(s->kept, &failure) < 0 && sink->options.note)
 		sink->options.note(sink->options.ctx, failure.text);
 	return 0;
 }
 
 static uint64_t live_bytes(const struct sink *sink)
 {
-	return sink_bytes(((const struct live_sink *)sink)->memory);
+	const struct live_sink *s = (const struct live_sink *)sink;
+
+	return s->kept ? sink_bytes(s->kept) : 0;
 }
 
 /* ---- beginning and end ---- */
@@ -206,8 +299,10 @@ static void free_live(struct live_sink *s)
 	for (unsigned i = 0; i < s->sink.options.lanes; i++)
 		buf_release(&s->lanes[i]);
 	free(s->lanes);
-	if (s->memory)
-		sink_finish(s->memory, NULL);
+	if (s->kept)
+		sink_finish(s->kept, NULL);
+	buf_release(&s->held);
+	spill_close(&s->spill);
 	free(s);
 }
 
@@ -215,8 +310,13 @@ static void free_live(struct live_sink *s)
 static int live_finish(struct sink *sink, struct err *e)
 {
 	struct live_sink *s = (struct live_sink *)sink;
-	int r = queue_round(s, true, e), closed;
+	int r = queue_round(s, true, e), closed, kept = 0;
 
+	/* While the watcher takes the rest; the file is first told what all samples have in common. */
+	if (s->kept)
+		kept = sink_finish(s->kept, r < 0 ? NULL : e);
+	s->kept = NULL;
+	r = r < 0 ? r : kept;
 	pthread_mutex_lock(&s->lock);
 	s->ending = true;
 	pthread_cond_signal(&s->changed);
@@ -237,13 +337,38 @@ static const struct sink_ops live_ops = {
 	.finish = live_finish,
 };
 
-static int open_memory(struct live_sink *s, struct err *e)
+static int open_kept(struct live_sink *s, struct err *e)
 {
 	struct sink_options o = s->sink.options;
 
-	o.kind = SINK_MEMORY;
+	if (o.live_keep == LIVE_KEEP_NONE)
+		return 0;
+	o.kind = o.live_keep == LIVE_KEEP_FILE ? SINK_FILE : SINK_MEMORY;
 	o.on_request = true;
-	return sink_new(&s->memory, &o, e);
+	return sink_new(&s->kept, &o, e);
+}
+
+/* Without a place on the disk samples are dropped when it is too much: no reason to measure nothing. */
+static void open_spill(struct live_sink *s)
+{
+	const struct sink_options *o = &s->sink.options;
+	struct err e = {};
+
+	s->spill = (struct spill){.fd = -1};
+	if (o->spill_directory &&
+	    spill_open(&s->spill, o->spill_directory, o->spill_bytes, &e) < 0 && o->note)
+		o->note(o->ctx, e.text);
+}
+
+void sink_live_counts(struct sink *sink, struct live_counts *ret)
+{
+	struct live_sink *s = (struct live_sink *)sink;
+
+	pthread_mutex_lock(&s->lock);
+	ret->dropped = s->lost + s->lost_told;
+	ret->spilled_bytes = s->spill.total_bytes;
+	ret->waiting_bytes = s->waiting_bytes + (s->spill.tail - s->spill.head);
+	pthread_mutex_unlock(&s->lock);
 }
 
 int sink_live_new(struct sink **ret, const struct sink_options *options, struct err *e)
@@ -253,7 +378,8 @@ int sink_live_new(struct sink **ret, const struct sink_options *options, struct 
 
 	s->sink = (struct sink){.ops = &live_ops, .options = *options};
 	s->lanes = xcalloc(options->lanes, sizeof(*s->lanes));
-	r = open_memory(s, e);
+	open_spill(s);
+	r = open_kept(s, e);
 	if (r == 0)
 		r = output_open(&s->output, options, NULL, NULL, e);
 	if (r == 0) {

@@ -144,10 +144,8 @@ static void signal_and_wait(const process_list *processes, int signal, int patie
 	free(fds);
 }
 
-void tree_end(pid_t root, bool itself)
+static void end_with(pid_t root, bool itself, int signal)
 {
-	int signal = SIGTERM;
-
 	for (int i = 0; i <= KILL_ROUNDS; i++, signal = SIGKILL) {
 		process_list found = {};
 		bool none;
@@ -160,4 +158,26 @@ void tree_end(pid_t root, bool itself)
 		if (none)
 			return;
 	}
+}
+
+void tree_end(pid_t root, bool itself)
+{
+	end_with(root, itself, SIGTERM);
+}
+
+void tree_kill(pid_t root, bool itself)
+{
+	end_with(root, itself, SIGKILL);
+}
+
+/* A task that has ended but that its parent has not looked at yet does nothing any more. */
+bool task_is_alive(pid_t task)
+{
+	char line[128];
+	const char *name_end;
+
+	if (!fs_line(line, sizeof(line), "/proc/%d/stat", (int)task))
+		return kill(task, 0) == 0 || errno == EPERM;
+	name_end = strrchr(line, ')');
+	return !name_end || name_end[1] != ' ' || (name_end[2] != 'Z' && name_end[2] != 'X');
 }

@@ -19,11 +19,16 @@ void tree_adopt(void);
  * with the number @own are left to their owner. */
 void tree_reap(pid_t own);
 
+/* False also of one that its parent has not looked at yet. */
+bool task_is_alive(pid_t task);
+
 /* All processes below @root, without itself. */
 void tree_list(pid_t root, pid_list *ret);
 
 /* Ends all processes below @root, and itself if asked for: by SIGTERM, and those that do not
  * listen for two seconds by SIGKILL. */
 void tree_end(pid_t root, bool itself);
+/* The same by SIGKILL from the beginning. */
+void tree_kill(pid_t root, bool itself);
 
 #endif

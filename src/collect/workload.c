@@ -1,6 +1,7 @@
 #include "collect/workload.h"
 #include "base/alloc.h"
 #include "collect/tree.h"
+#include "collect/workload_prepare.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -50,24 +51,32 @@ int workload_cannot_run(const char *name, int code, struct err *e)
 		       code == ENOENT ? "command not found" : strerror(code));
 }
 
-static void child_main(int go_fd, int error_fd, char *const argv[], bool to_stderr)
+struct failure {
+	int code, step;
+};
+
+static void child_main(int go_fd, int error_fd, char *const argv[],
+		       const struct workload_options *o)
 {
+	struct failure failure = {};
 	char go;
-	int code;
 
 	/* End of file: our parent died before it could let us run. */
 	if (read(go_fd, &go, 1) != 1)
 		_exit(125);
 	reset_signals();
-	if (to_stderr)
-		dup2(STDERR_FILENO, STDOUT_FILENO);
-	execvp(argv[0], argv);
-	code = errno;
-	_exit(write(error_fd, &code, sizeof(code)) == sizeof(code) ? 127 : 126);
+	failure.code = -workload_prepare(o, &failure.step);
+	if (!failure.code) {
+		execvp(argv[0], argv);
+		failure = (struct failure){errno, WORKLOAD_EXEC};
+	}
+	_exit(write(error_fd, &failure, sizeof(failure)) == sizeof(failure) ? 127 : 126);
 }
 
-int workload_spawn(struct workload *w, char *const argv[], bool to_stderr, struct err *e)
+int workload_spawn(struct workload *w, char *const argv[], const struct workload_options *o,
+		   struct err *e)
 {
+	static const struct workload_options none = {};
 	int go[2], error[2];
 
 	*w = (struct workload){.go_fd = -1, .error_fd = -1};
@@ -83,7 +92,7 @@ int workload_spawn(struct workload *w, char *const argv[], bool to_stderr, struc
 	w->pid = fork();
 	if (w->pid == 0) {
 		close(go[1]);
-		child_main(go[0], error[1], argv, to_stderr);
+		child_main(go[0], error[1], argv, o ? o : &none);
 	}
 	close(go[0]);
 	close(error[1]);
@@ -112,14 +121,19 @@ void workload_start(struct workload *w)
 
 int workload_check_exec(struct workload *w, const char *name, struct err *e)
 {
-	int code = 0;
+	struct failure failure;
 
-	if (w->error_fd >= 0 && read(w->error_fd, &code, sizeof(code)) == sizeof(code))
-		w->exec_code = code;
-	code = w->exec_code;
-	if (!code)
+	if (w->error_fd >= 0 && read(w->error_fd, &failure, sizeof(failure)) == sizeof(failure)) {
+		w->exec_code = failure.code;
+		w->exec_step = failure.step;
+	}
+	if (!w->exec_code)
 		return 0;
-	return workload_cannot_run(name, code, e);
+	workload_cannot_run(name, w->exec_code, e);
+	if (w->exec_step != WORKLOAD_EXEC)
+		err_set(e, w->exec_code, "cannot run '%s': %s: %s", name,
+			workload_step_text(w->exec_step), strerror(w->exec_code));
+	return -w->exec_code;
 }
 
 void workload_close(struct workload *w)

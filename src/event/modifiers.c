@@ -103,20 +103,13 @@ static void apply_default(struct event_list *list, const char *pattern, const ch
 	}
 }
 
-int events_apply_defaults(struct event_list *list, struct err *e)
+/* Lines, or pieces between commas, of "PATTERN MODIFIERS". @where: for the sentence. */
+static int apply_text(struct event_list *list, const char *text, const char *separators,
+		      const char *where, struct err *e)
 {
-	CLEANUP(free_ptr) char *dir = fs_xdg_dir("XDG_CONFIG_HOME", ".config");
-	CLEANUP(free_ptr) char *path = dir ? xasprintf("%s/events.conf", dir) : NULL;
-	CLEANUP(free_ptr) char *text = NULL;
 	CLEANUP(strvec_release) strvec lines = {};
-	int r = path ? fs_read(path, CONFIG_BYTES_MAX, &text) : -ENOENT;
 
-	/* Somebody else's home, as after su, is no reason to stop. */
-	if (r == -ENOENT || r == -EACCES || r == -ENOTDIR)
-		return 0;
-	if (r < 0)
-		return err_set(e, -r, "cannot read '%s': %s", path, strerror(-r));
-	text_split(text, "\n", &lines);
+	text_split(text, separators, &lines);
 	vec_each(&lines, line) {
 		CLEANUP(strvec_release) strvec words = {};
 		const char *mods;
@@ -129,8 +122,27 @@ int events_apply_defaults(struct event_list *list, struct err *e)
 			return err_set(e, EINVAL,
 				       "%s: '%s' is not 'PATTERN MODIFIERS' (such as 'cycles u'; "
 				       "modifiers are " MODIFIERS ")",
-				       path, *line);
+				       where, *line);
 		apply_default(list, words.items[0], mods);
 	}
 	return 0;
+}
+
+int events_apply_defaults(struct event_list *list, struct err *e)
+{
+	CLEANUP(free_ptr) char *dir = fs_xdg_dir("XDG_CONFIG_HOME", ".config");
+	CLEANUP(free_ptr) char *path = dir ? xasprintf("%s/events.conf", dir) : NULL;
+	CLEANUP(free_ptr) char *text = NULL;
+	const char *given = getenv("TACHO_DEFAULT_MODIFIERS");
+	int r = given ? apply_text(list, given, ",", "TACHO_DEFAULT_MODIFIERS", e) : 0;
+
+	if (r < 0)
+		return r;
+	r = path ? fs_read(path, CONFIG_BYTES_MAX, &text) : -ENOENT;
+	/* Somebody else's home, as after su, is no reason to stop. */
+	if (r == -ENOENT || r == -EACCES || r == -ENOTDIR)
+		return 0;
+	if (r < 0)
+		return err_set(e, -r, "cannot read '%s': %s", path, strerror(-r));
+	return apply_text(list, text, "\n", path, e);
 }

@@ -10,8 +10,16 @@
  */
 int events_parse(struct catalog *c, const char *text, struct event_list *list, struct err *e);
 
-/* "PATTERN MODIFIERS" lines of the configuration file, applied to events without modifiers. */
+/* "PATTERN MODIFIERS" of TACHO_DEFAULT_MODIFIERS (separated by commas) and of the lines of events.conf,
+ * applied to events without modifiers. The first that fits counts. */
 int events_apply_defaults(struct event_list *list, struct err *e);
+
+/* What is counted, and what is sampled, when nothing was asked for: of the latter as precisely as it
+ * gets where there are counters, else by the clock, and *ret_no_pmu says so. */
+int events_default_counted(struct catalog *c, bool cpu_wide, struct event_list *list,
+			   struct err *e);
+int events_default_sampled(struct catalog *c, struct event_list *list, bool *ret_no_pmu,
+			   struct err *e);
 
 /* ---- shared by the parser's files ---- */
 

@@ -1,4 +1,5 @@
 #include "export/annotate_json.h"
+#include "export/annotate_text.h"
 
 #include <stdio.h>
 
@@ -96,4 +97,25 @@ void annotate_json(const struct annotation *a, enum percent_type percent, bool n
 	}
 	jw_close(j, ']');
 	jw_close(j, '}');
+}
+
+void annotate_json_document(const struct annotation *all, size_t count, enum percent_type percent,
+			    bool no_source, struct buf *out)
+{
+	struct json j = jw_to(out);
+
+	jw_open(&j, '{');
+	if (count) {
+		jw_kv_str(&j, "event", annotation_text(all, all->event));
+		jw_kv_str(&j, "percent_type", percent_type_name(percent));
+		jw_kv_u64(&j, "samples", all->all_samples);
+		jw_kv_u64(&j, "weight", all->all_weight);
+	}
+	jw_key(&j, "functions");
+	jw_open(&j, '[');
+	for (size_t i = 0; i < count; i++)
+		annotate_json(&all[i], percent, no_source, &j);
+	jw_close(&j, ']');
+	jw_close(&j, '}');
+	buf_add_char(out, '\n');
 }

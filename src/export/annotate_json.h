@@ -8,4 +8,8 @@
 void annotate_json(const struct annotation *a, enum percent_type percent, bool no_source,
 		   struct json *out);
 
+/* Some functions of an event, with what all of it has: one object and a newline. */
+void annotate_json_document(const struct annotation *all, size_t count, enum percent_type percent,
+			    bool no_source, struct buf *out);
+
 #endif

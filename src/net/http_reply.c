@@ -296,7 +296,7 @@ static struct MHD_Response *response_of(struct http_reply *r, uint64_t *ret_byte
 		return response;
 	}
 	*ret_bytes = r->body.len;
-	return MHD_create_response_from_buffer(r->body.len, buf_steal(&r->body),
+	return MHD_create_response_from_buffer((size_t)*ret_bytes, buf_steal(&r->body),
 					       MHD_RESPMEM_MUST_FREE);
 }
 

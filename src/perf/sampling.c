@@ -357,7 +357,7 @@ static void control(struct sampling *s, unsigned long request, bool waiting_too)
 
 void sampling_start(struct sampling *s)
 {
-	if (!s->options->delayed)
+	if (s->options && !s->options->delayed)
 		control(s, PERF_EVENT_IOC_ENABLE, false);
 }
 
@@ -433,6 +433,7 @@ void sampling_close(struct sampling *s)
 	vec_release(&s->rings);
 	vec_release(&s->rows);
 	strvec_release(&s->notes);
-	files_restore(&s->files);
+	if (s->target)
+		files_restore(&s->files);
 	*s = (struct sampling){};
 }

@@ -4,6 +4,8 @@
  * from one event a place, the tracking event: the first of the list, or a dummy where the first
  * is not everywhere or not always on.
  *
+ * All zeros is one without events, which the functions below take, too.
+ *
  * The event list, its catalogue and the target must outlive it. One thread, but the rings may be
  * read by others.
  */

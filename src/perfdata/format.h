@@ -92,6 +92,22 @@ enum user_record {
 	USER_RECORD_END,
 };
 
+/* USER_STAT: what a counter has counted since it was opened. */
+struct stat_record {
+	struct perf_event_header header;
+	uint64_t id;
+	uint32_t cpu, thread;
+	uint64_t value, enabled_ns, running_ns;
+};
+
+/* USER_STAT_ROUND: the values before it were read at this time. perf counts from its start. */
+enum stat_round_kind { STAT_ROUND_INTERVAL = 0, STAT_ROUND_FINAL = 1 };
+
+struct stat_round_record {
+	struct perf_event_header header;
+	uint64_t kind, time_ns;
+};
+
 /* Of LOST_SAMPLES: BPF filters of perf record (--filter) did not want them. */
 #define MISC_LOST_BY_FILTER (1u << 15)
 

@@ -3,6 +3,7 @@
 #include "perfdata/attr.h"
 #include "perfdata/inflate.h"
 
+#include <math.h>
 #include <string.h>
 
 #define TRACING_BYTES_MAX (64u << 20)
@@ -25,14 +26,28 @@ static bool add_event(struct perfdata *p, struct cursor *c)
 	return true;
 }
 
+static bool update_scale(struct stream_event *event, struct cursor *c)
+{
+	uint64_t bits = cursor_u64(c);
+	double scale;
+
+	memcpy(&scale, &bits, sizeof(scale));
+	/* What is no number, or none that a count could be multiplied by, is as if it were not there. */
+	if (!c->failed && isfinite(scale) && scale > 0)
+		event->scale = scale;
+	return !c->failed;
+}
+
 static bool update_event(struct perfdata *p, struct cursor *c)
 {
 	uint64_t kind = cursor_u64(c), id = cursor_u64(c);
 	struct stream_event *event = stream_find_id(&p->stream, id);
 	const char *text;
 
-	if (!event || (kind != UPDATE_NAME && kind != UPDATE_UNIT))
+	if (!event || (kind != UPDATE_NAME && kind != UPDATE_UNIT && kind != UPDATE_SCALE))
 		return !c->failed;
+	if (kind == UPDATE_SCALE)
+		return update_scale(event, c);
 	text = cursor_str(c);
 	if (!text)
 		return false;

@@ -23,6 +23,8 @@ struct writer_event {
 	struct perf_event_attr attr;
 	const uint64_t *ids;
 	size_t id_count;
+	const char *unit; /* of what it counts, or NULL; then */
+	double scale;     /* a count times this is in `unit` */
 };
 
 struct writer_options {

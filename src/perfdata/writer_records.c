@@ -60,6 +60,22 @@ static void add_name(struct buf *b, const struct writer_event *event)
 	end_record(b, start);
 }
 
+static void add_unit(struct buf *b, const struct writer_event *event)
+{
+	size_t start = begin_record(b, USER_EVENT_UPDATE);
+
+	feature_add_u64(b, UPDATE_UNIT);
+	feature_add_u64(b, event->ids[0]);
+	buf_add_mem(b, event->unit, strnlen(event->unit, NAME_BYTES_MAX));
+	buf_add_char(b, '\0');
+	end_record(b, start);
+	start = begin_record(b, USER_EVENT_UPDATE);
+	feature_add_u64(b, UPDATE_SCALE);
+	feature_add_u64(b, event->ids[0]);
+	buf_add_mem(b, &event->scale, sizeof(event->scale));
+	end_record(b, start);
+}
+
 int writer_put_preamble(struct writer *w, struct err *e)
 {
 	CLEANUP(buf_release) struct buf b = {};
@@ -75,6 +91,8 @@ int writer_put_preamble(struct writer *w, struct err *e)
 		/* Without ids there is only one event that the name could be for. */
 		if (event->name && (event->id_count || w->options.event_count == 1))
 			add_name(&b, event);
+		if (event->unit && event->id_count)
+			add_unit(&b, event);
 	}
 	return put_buf(w, &b, e);
 }

@@ -21,13 +21,13 @@ void dictionary_writer_init(struct dictionary_writer *w)
 		.threads = 1,
 		.counters = 1,
 	};
-	vec_push(&w->problems, 0);
+	vec_push(&w->told, (struct told_module){});
 }
 
 void dictionary_writer_release(struct dictionary_writer *w)
 {
 	vec_release(&w->unnamed);
-	vec_release(&w->problems);
+	vec_release(&w->told);
 }
 
 void dictionary_renamed(struct dictionary_writer *w, const frame_id *frames, size_t count)
@@ -208,26 +208,29 @@ static void add_table(struct dictionary_writer *w, const struct profile *p, enum
 	}
 }
 
-/* Problems of modules that came up after they were sent: (module, string) pairs. */
-static uint32_t add_problems(struct dictionary_writer *w, const struct profile *p, struct buf *body)
+/* What is found out about modules later than they are sent: (module, problem, bias). */
+static uint32_t add_told(struct dictionary_writer *w, const struct profile *p, struct buf *body)
 {
-	CLEANUP(buf_release) struct buf pairs = {};
+	CLEANUP(buf_release) struct buf news = {};
 	uint32_t count = 0;
 
-	while (w->problems.len < w->modules)
-		vec_push(&w->problems, 0);
+	while (w->told.len < w->modules)
+		vec_push(&w->told, (struct told_module){});
 	for (uint32_t n = 1; n < w->modules; n++) {
-		uint32_t problem = p->modules.items[n].problem.n;
+		const struct profile_module *m = &p->modules.items[n];
+		struct told_module *told = &w->told.items[n];
 
-		if (problem == w->problems.items[n] || problem >= w->strings)
+		if ((m->problem.n == told->problem && m->bias == told->bias) ||
+		    m->problem.n >= w->strings)
 			continue;
-		w->problems.items[n] = problem;
-		varint_add(&pairs, n);
-		varint_add(&pairs, problem);
+		*told = (struct told_module){m->bias, m->problem.n};
+		varint_add(&news, n);
+		varint_add(&news, m->problem.n);
+		varint_add(&news, m->bias);
 		count++;
 	}
 	varint_add(body, count);
-	buf_add_mem(body, buf_str(&pairs), pairs.len);
+	buf_add_mem(body, buf_str(&news), news.len);
 	return count;
 }
 
@@ -291,7 +294,7 @@ bool dictionary_encode(struct dictionary_writer *w, const struct profile *p, str
 		if (r.to > r.from)
 			add_table(w, p, t, &r, &body);
 	}
-	fresh += add_problems(w, p, &body);
+	fresh += add_told(w, p, &body);
 	fresh += add_namings(w, p, &body);
 	if (fresh)
 		packed_seal(PACKED_DICTIONARY, &head, &body, out);

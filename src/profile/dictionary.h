@@ -27,8 +27,12 @@
 /* How far a profile was sent already. */
 struct dictionary_writer {
 	uint32_t strings, modules, functions, frames, names, stacks, threads, events, counters;
-	VEC(uint32_t) unnamed;  /* frames that were sent without names */
-	VEC(uint32_t) problems; /* by module: the problem that was sent */
+	VEC(uint32_t) unnamed; /* frames that were sent without names */
+	VEC(struct told_module {
+		uint64_t bias;
+		uint32_t problem;
+	})
+	told; /* by module: what came up later than it was sent, and was sent then */
 };
 
 void dictionary_writer_init(struct dictionary_writer *w);

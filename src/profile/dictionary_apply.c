@@ -15,8 +15,18 @@ struct piece {
 	struct profile *p;
 	struct cursor body;
 	uint32_t count;   /* of the table that is being read */
-	uint64_t *values; /* room for a column of it */
+	uint64_t *values; /* room for a column of it, */
+	size_t room;      /* of so many */
 };
+
+static void make_room(struct piece *x, size_t count)
+{
+	if (count <= x->room)
+		return;
+	free(x->values);
+	x->values = xrealloc(NULL, count, sizeof(*x->values));
+	x->room = count;
+}
 
 /* Reads a column whose numbers are at most @max, and gives each to @target of the new entry. */
 #define TAKE_COLUMN(x, max, type, items, target)                                                   \
@@ -209,16 +219,18 @@ static const struct {
 	[TABLE_COUNTERS] = {take_counters, PROFILE_FRAMES_MAX},
 };
 
-static bool take_problems(struct piece *x)
+static bool take_told(struct piece *x)
 {
 	uint64_t count = varint_take(&x->body);
 
 	for (uint64_t i = 0; i < count && !x->body.failed; i++) {
 		uint64_t module = varint_take(&x->body), problem = varint_take(&x->body);
+		uint64_t bias = varint_take(&x->body);
 
 		if (!module || module >= x->p->modules.len || problem >= x->p->strings.starts.len)
 			return false;
 		x->p->modules.items[module].problem.n = (uint32_t)problem;
+		x->p->modules.items[module].bias = bias;
 	}
 	return !x->body.failed;
 }
@@ -227,9 +239,15 @@ static bool take_namings(struct piece *x)
 {
 	struct profile *p = x->p;
 	uint64_t count = varint_take(&x->body);
-	uint64_t *frames = x->values, *names = frames + ENTRIES_MAX, *counts = names + ENTRIES_MAX;
+	uint64_t *frames, *names, *counts;
 
-	if (count > ENTRIES_MAX || !column_decode(&x->body, count, p->frames.len - 1, frames) ||
+	if (x->body.failed || count > ENTRIES_MAX)
+		return false;
+	make_room(x, 3 * count + 1);
+	frames = x->values;
+	names = frames + count;
+	counts = names + count;
+	if (!column_decode(&x->body, count, p->frames.len - 1, frames) ||
 	    !column_decode(&x->body, count, p->names.len - 1, names) ||
 	    !column_decode(&x->body, count, UINT32_MAX, counts))
 		return false;
@@ -259,10 +277,11 @@ static int apply_tables(struct piece *x, struct err *e)
 			return err_set(e, EBADMSG,
 				       "a piece of a stored dictionary is missing or comes twice");
 		x->count = (uint32_t)count;
+		make_room(x, count + 1);
 		if (count && !tables[t].take(x))
 			return err_set(e, EBADMSG, "a stored dictionary is damaged");
 	}
-	if (!take_problems(x) || !take_namings(x) || x->body.at != x->body.size)
+	if (!take_told(x) || !take_namings(x) || x->body.at != x->body.size)
 		return err_set(e, EBADMSG, "a stored dictionary is damaged at its end");
 	return 0;
 }
@@ -279,7 +298,6 @@ int dictionary_apply(struct profile *p, const void *bytes, size_t size, struct e
 	if (err)
 		return err;
 	x.body = packed.body;
-	x.values = xrealloc(NULL, 3 * ENTRIES_MAX, sizeof(*x.values));
 	profile_tables_written(p);
 	err = apply_tables(&x, e);
 	free(x.values);

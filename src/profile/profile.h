@@ -71,6 +71,7 @@ struct profile_module {
 	string_id name;     /* the last part of it */
 	string_id build_id; /* hexadecimal, or none */
 	string_id problem;  /* why its names are missing: a sentence, or none */
+	uint64_t bias; /* of its code: ELF virtual address less offset in the file; 0: or unknown */
 	enum code_kind kind;
 };
 

@@ -246,13 +246,28 @@ static unsigned worker_count(const struct namer *n, size_t frames)
 	return count ? (unsigned)count : 1;
 }
 
-static void note_problems(struct namer *n)
+/* How far apart virtual addresses and offsets in the file are, in code. */
+static uint64_t bias_of(struct module *m)
+{
+	struct elf_file *elf = m->kind == MODULE_ELF ? module_elf(m) : NULL;
+	const struct elf_segment *segments = NULL;
+	size_t count = elf ? elf_segments(elf, &segments) : 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (segments[i].type == PT_LOAD && (segments[i].flags & PF_X))
+			return segments[i].address - segments[i].offset;
+	return 0;
+}
+
+static void note_modules(struct namer *n)
 {
 	struct profile *p = n->resolver->profile;
 
 	for (uint32_t i = 1; i < n->images.len; i++) {
 		struct module *m = module_of(n, (module_id){i});
 
+		if (m && !p->modules.items[i].bias)
+			p->modules.items[i].bias = bias_of(m);
 		if (m && m->problem && !p->modules.items[i].problem.n)
 			p->modules.items[i].problem = profile_string(p, m->problem);
 	}
@@ -297,7 +312,7 @@ void namer_run(struct namer *n, struct resolve_report *report)
 		vec_release(&w->places);
 	}
 	n->named = p->frames.len;
-	note_problems(n);
+	note_modules(n);
 }
 
 /* An image of the frame's module, opened. */

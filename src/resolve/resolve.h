@@ -9,6 +9,7 @@
 #define TACHO_RESOLVE_RESOLVE_H
 
 #include "perfdata/reader.h"
+#include "profile/chunk.h"
 #include "profile/profile.h"
 #include "resolve/filter.h"
 #include "symbol/module.h"
@@ -36,6 +37,12 @@ struct resolve_options {
 	 */
 	bool (*want_place)(void *ctx, struct module *m, uint64_t address);
 	void *want_ctx;
+	/*
+	 * Told of each sample besides, with the numbers of the profile that it went to. In the order
+	 * of time where records are read so, else of a worker. NULL: nobody asks.
+	 */
+	void (*on_sample)(void *ctx, const struct sample_row *sample);
+	void *sample_ctx;
 	bool by_cpu;            /* rows are split by CPU, */
 	uint64_t bucket_ns;     /* by time */
 	unsigned max_stack;     /* 0: 127 */

@@ -252,7 +252,24 @@ static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys
 	return h;
 }
 
-static void count_pending(struct resolver *r)
+static void tell_sample(struct resolver *r, uint32_t row)
+{
+	const struct resolve_options *o = r->shared->options;
+	const struct pending_sample *p = &r->pending;
+	struct sample_row sample = {
+		.time_ns = p->time_ns,
+		.weight = p->weight,
+		.address = p->address,
+		.event = p->keys.event.n,
+		.thread = p->keys.thread.n,
+		.stack = r->profile->rows.items[row - 1].stack.n,
+		.cpu = p->cpu,
+	};
+
+	o->on_sample(o->sample_ctx, &sample);
+}
+
+void resolver_flush(struct resolver *r)
 {
 	struct pending_sample *p = &r->pending;
 	struct known_rows *k = &r->rows;
@@ -272,15 +289,18 @@ static void count_pending(struct resolver *r)
 	}
 	row->samples++;
 	row->weight += p->weight;
+	if (r->shared->options->on_sample)
+		tell_sample(r, row->row);
 }
 
 /* r->steps are the sample's chain. */
-static void count_sample(struct resolver *r, const struct profile_row *keys, uint64_t weight)
+static void count_sample(struct resolver *r, const struct profile_row *keys,
+			 const struct record *sample, uint64_t time_ns, uint64_t weight)
 {
 	struct known_rows *k = &r->rows;
 	chain_steps spare;
 
-	count_pending(r);
+	resolver_flush(r);
 	if (!k->slots || k->count * 3 > k->mask * 2)
 		grow_rows(k);
 	spare = r->pending.steps;
@@ -289,6 +309,9 @@ static void count_sample(struct resolver *r, const struct profile_row *keys, uin
 		.keys = *keys,
 		.hash = hash_of_steps(r, keys),
 		.weight = weight,
+		.time_ns = time_ns,
+		.address = sample->sample.addr,
+		.cpu = sample->id.cpu,
 		.used = true,
 	};
 	r->steps = spare;
@@ -315,7 +338,7 @@ static void deliver_counts(struct resolver *r)
 
 void resolver_count_all(struct resolver *r)
 {
-	count_pending(r);
+	resolver_flush(r);
 	deliver_counts(r);
 }
 
@@ -446,7 +469,7 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 		r->first_ns = time_ns;
 	if (time_ns > r->last_ns)
 		r->last_ns = time_ns;
-	count_sample(r, &keys, weight);
+	count_sample(r, &keys, sample, time_ns, weight);
 }
 
 /* ---- the whole ---- */

@@ -67,6 +67,8 @@ struct resolver {
 		chain_steps steps;
 		struct profile_row keys;
 		uint64_t hash, weight;
+		uint64_t time_ns, address; /* of data; with the CPU, only for options->on_sample */
+		uint32_t cpu;
 		bool used;
 	} pending;
 	chain_steps last;          /* the last chain that was new, and */
@@ -121,6 +123,9 @@ void resolver_release(struct resolver *r);
 void resolver_sample(struct resolver *r, const struct record *sample,
 		     const struct stream_event *event, uint32_t event_index, uint64_t time_ns,
 		     uint64_t weight);
+
+/* The last sample waits for the next one, unless this is called. */
+void resolver_flush(struct resolver *r);
 
 /* The sample's chain, in r->steps; and the frame of a step. For those who print samples. */
 void resolver_chain(struct resolver *r, const struct record *sample,

@@ -81,6 +81,11 @@ void api_session_json(struct json *j, const struct stored_session *s)
 
 /* ---- a run ---- */
 
+static const char *text_or_null(const char *text)
+{
+	return text && text[0] ? text : NULL;
+}
+
 static json_t *parsed(const char *text)
 {
 	return text ? json_loads(text, 0, NULL) : NULL;
@@ -223,7 +228,7 @@ void api_run_json(struct json *j, const struct stored_run *r, struct server *ser
 	jw_kv_str(j, "uuid", r->uuid);
 	jw_kv_str(j, "session", r->session_uuid);
 	jw_kv_str(j, "state", run_state_name(r->state));
-	jw_kv_str(j, "description", r->description);
+	jw_kv_str(j, "description", text_or_null(r->description));
 	jw_kv_bool(j, "exclusive", r->exclusive);
 	add_workload(j, plan);
 	add_plan(j, plan);
@@ -232,7 +237,7 @@ void api_run_json(struct json *j, const struct stored_run *r, struct server *ser
 	api_json_time(j, "started_at", r->started_ms);
 	api_json_time(j, "ended_at", r->ended_ms);
 	add_end(j, r);
-	jw_kv_str(j, "note", r->note);
+	jw_kv_str(j, "note", text_or_null(r->note));
 	jw_key(j, "tags");
 	json_is_array(tags) ? api_json_value(j, tags) : jw_raw(j, "[]");
 	add_opened(j, r);

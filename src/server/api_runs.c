@@ -160,12 +160,14 @@ static int check_tags(const json_t *tags, struct err *e)
 	return 0;
 }
 
-/* Those fields of @body that are there take the place of the run's. */
-static int change_words(struct stored_run *run, const json_t *body, struct err *e)
+/* Writes those fields of @body that are there; null is no text. */
+static int change_words(struct api *a, const struct stored_run *run, const json_t *body,
+			struct err *e)
 {
 	static const char *const fields[] = {"note", "tags", "description", NULL};
 	const char *note = NULL, *description = NULL;
 	const json_t *tags = json_object_get(body, "tags");
+	CLEANUP(free_ptr) char *tags_text = tags ? json_dumps(tags, JSON_COMPACT) : NULL;
 	int rc = api_fields_known(body, fields, e);
 
 	if (rc == 0)
@@ -176,22 +178,13 @@ static int change_words(struct stored_run *run, const json_t *body, struct err *
 		rc = check_tags(tags, e);
 	if (rc < 0)
 		return rc;
-	if (json_object_get(body, "note")) {
-		free(run->note);
-		run->note = note ? xstrdup(note) : NULL;
-	}
-	if (json_object_get(body, "description")) {
-		free(run->description);
-		run->description = description ? xstrdup(description) : NULL;
-	}
-	if (tags) {
-		char *text = json_dumps(tags, JSON_COMPACT);
-
-		free(run->tags);
-		run->tags = xstrdup(text);
-		free(text);
-	}
-	return 0;
+	if (!note && json_object_get(body, "note"))
+		note = "";
+	if (note || tags)
+		rc = store_run_annotate(a->store, run->id, note, tags_text, e);
+	if (rc == 0 && json_object_get(body, "description"))
+		rc = store_run_describe(a->store, run->id, description ? description : "", e);
+	return rc;
 }
 
 static int patch_run(void *worker, const struct http_request *r, struct http_reply *reply,
@@ -207,11 +200,12 @@ static int patch_run(void *worker, const struct http_request *r, struct http_rep
 	if (rc == 0)
 		rc = api_body(r, &body, e);
 	if (rc == 0)
-		rc = change_words(&run, body, e);
-	if (rc == 0)
-		rc = store_run_annotate(a->store, run.id, run.note, run.tags, e);
+		rc = change_words(a, &run, body, e);
 	json_decref(body);
-	return rc < 0 ? rc : api_reply_run(a, run.uuid, 200, reply, e);
+	if (rc < 0)
+		return rc;
+	runs_changed(a->server->runs, run.uuid);
+	return api_reply_run(a, run.uuid, 200, reply, e);
 }
 
 #define RUN API_PREFIX "/benchmark/{id}"

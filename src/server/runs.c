@@ -1,8 +1,9 @@
-#include "server/runs_internal.h"
+#include "server/runs.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "bus/bus.h"
 #include "collect/tree.h"
+#include "server/runs_internal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -109,6 +110,10 @@ void runs_stop(struct runs *r)
 	pthread_mutex_unlock(&r->lock);
 	wake(r);
 	pthread_join(r->thread, NULL);
+	pthread_mutex_lock(&r->lock);
+	while (r->burials)
+		pthread_cond_wait(&r->answered, &r->lock);
+	pthread_mutex_unlock(&r->lock);
 	runs_free(r);
 }
 

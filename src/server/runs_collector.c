@@ -8,6 +8,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -133,6 +134,7 @@ static int send_plan(struct active *a, struct err *e)
 static int begin(struct active *a, struct err *e)
 {
 	int pair[2], size = SOCKET_BYTES, rc;
+	struct rlimit files;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return err_set(e, errno, "cannot make a channel to a collector: %s",
@@ -149,6 +151,11 @@ static int begin(struct active *a, struct err *e)
 	a->pid_fd = (int)syscall(SYS_pidfd_open, a->pid, 0);
 	if (a->pid_fd < 0)
 		rc = err_set(e, errno, "cannot watch the collector: %s", strerror(errno));
+	/* It starts nothing before it knows the plan: by then the limit is what it was. */
+	if (rc == 0 && getrlimit(RLIMIT_NOFILE, &files) == 0 && a->runs->server->files_soft) {
+		files.rlim_cur = a->runs->server->files_soft;
+		prlimit(a->pid, RLIMIT_NOFILE, &files, NULL);
+	}
 	if (rc == 0)
 		rc = send_plan(a, e);
 	if (rc < 0 || loop_watch(a->runs, a->channel.fd, a) < 0 ||
@@ -261,6 +268,7 @@ static void list_orphans(struct runs *r, pid_list *ret)
 }
 
 struct burial {
+	struct runs *runs;
 	pid_list pids;
 };
 
@@ -272,6 +280,10 @@ static void *bury(void *arg)
 		tree_end(*pid, true);
 	vec_each(&b->pids, pid)
 		waitpid(*pid, NULL, WNOHANG);
+	pthread_mutex_lock(&b->runs->lock);
+	b->runs->burials--;
+	pthread_cond_broadcast(&b->runs->answered);
+	pthread_mutex_unlock(&b->runs->lock);
 	vec_release(&b->pids);
 	free(b);
 	return NULL;
@@ -288,6 +300,10 @@ void collector_end_orphans(struct runs *r)
 		free(b);
 		return;
 	}
+	b->runs = r;
+	pthread_mutex_lock(&r->lock);
+	r->burials++;
+	pthread_mutex_unlock(&r->lock);
 	/* Whoever does not listen to SIGTERM is given time, which the others have not. */
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);

@@ -1,5 +1,6 @@
 #include "server/runs_internal.h"
 #include "base/clock.h"
+#include "profile/code.h"
 
 #include <errno.h>
 #include <math.h>
@@ -150,6 +151,7 @@ static void take_ended(struct active *a, const struct message *m)
 	const char *error = json_string_value(json_object_get(json, "error"));
 	bool stopped = json_is_true(json_object_get(json, "stopped"));
 	CLEANUP(free_ptr) char *sentence = NULL;
+	json_int_t end_ns;
 
 	if (!json) {
 		give_up(a, "how it ended");
@@ -158,6 +160,9 @@ static void take_ended(struct active *a, const struct message *m)
 	a->said_end = true;
 	free(a->run.ended);
 	a->run.ended = text_of(m);
+	end_ns = json_integer_value(json_object_get(json, "end_ns"));
+	if (a->opened && end_ns > a->run.start_ns)
+		a->run.duration_ms = (end_ns - a->run.start_ns) / (json_int_t)NS_PER_MSEC;
 	if (error && *error) {
 		ingest_over(a, a->cancelled ? STATE_CANCELLED : STATE_FAILED, error);
 	} else if (json_is_true(json_object_get(json, "timed_out"))) {
@@ -314,18 +319,16 @@ static int store_output(struct active *a, const void *bytes, size_t size, struct
 				(const char *)bytes + OUTPUT_HEADER, size - OUTPUT_HEADER, e);
 }
 
-/* An annotated function begins with the number of the function. */
+/* An annotated function; one that cannot be read is none. */
 static int store_code(struct active *a, const void *bytes, size_t size, struct err *e)
 {
-	struct cursor c = cursor_of(bytes, size);
+	struct code code = {};
 	uint32_t function;
+	int rc = code_decode(bytes, size, &code, NULL);
 
-	c.swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	function = cursor_u32(&c);
-	if (c.failed)
-		return 0;
-	return store_code_add(a->runs->store, a->run.id, 0, function, (const char *)bytes + c.at,
-			      size - c.at, e);
+	function = code.function;
+	code_release(&code);
+	return rc < 0 ? 0 : store_code_add(a->runs->store, a->run.id, 0, function, bytes, size, e);
 }
 
 static int store_arrived(struct active *a, const struct arrived *x, struct err *e)

@@ -125,6 +125,7 @@ struct runs {
 	VEC(struct waiting) queue;    /* in its order */
 	VEC(struct active *) visible; /* the same as active */
 	struct runs_counts counts;
+	unsigned burials; /* threads that end what was left behind */
 };
 
 int64_t wall_ms(void);

@@ -27,7 +27,17 @@ struct server {
 	struct emap *emap; /* emap.h: events of this machine */
 	struct http_server *http;
 	uint64_t started_ns;
+	char token[TOKEN_BYTES]; /* the first administrator's */
+	char cookie[32];         /* its name: two servers of one host do not share it */
+	char *url;               /* for people, without the token */
+	int lock_fd;             /* one server a data directory */
+	uint64_t files_soft;     /* limit of open files before we raised it: what workloads get */
 };
+
+/* Begins with the settings in @s->config, which are left to the caller. It listens when this returns. */
+int server_start(struct server *s, struct err *e);
+/* Runs are stopped, what waits stays in the queue. Also after a start that has failed. */
+void server_stop(struct server *s);
 
 /* What a worker of the HTTP server has; the first argument of every handler. */
 struct api {

@@ -68,7 +68,7 @@ int store_chunk_add(struct store *s, int64_t run, uint32_t source, const struct 
 		    const void *bytes, size_t size, const void *summary, size_t summary_size,
 		    int64_t *ret_id, struct err *e)
 {
-	int64_t id;
+	int64_t id = 0;
 	bool own;
 	int result = sql_scope_begin(s, &own, e);
 

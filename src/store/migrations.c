@@ -159,7 +159,7 @@ static int take_step(struct store *s, size_t number, struct err *e)
 
 static int take_steps(struct store *s, struct err *e)
 {
-	int64_t version;
+	int64_t version = 0;
 	char tacho[64];
 	int result;
 

@@ -57,7 +57,7 @@ static int purge_run(struct store *s, int64_t run, uint64_t max_bytes, struct er
 	return changed < 0 ? (int)changed : 0;
 }
 
-int store_purge(struct store *s, uint64_t max_bytes, bool *ret_more, struct err *e)
+static int purge_step(struct store *s, uint64_t max_bytes, bool *ret_more, struct err *e)
 {
 	int64_t run, changed;
 	bool own;
@@ -82,4 +82,14 @@ int store_purge(struct store *s, uint64_t max_bytes, bool *ret_more, struct err 
 			  "(SELECT 1 FROM runs WHERE session_id = sessions.id)",
 			  SQL_NONE);
 	return changed < 0 ? (int)changed : 0;
+}
+
+int store_purge(struct store *s, uint64_t max_bytes, bool *ret_more, struct err *e)
+{
+	int result;
+
+	do
+		result = purge_step(s, max_bytes, ret_more, e);
+	while (deleting_again(s, result));
+	return result;
 }

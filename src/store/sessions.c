@@ -73,7 +73,7 @@ int store_session_rename(struct store *s, int64_t id, const char *title, struct 
 	return changed < 0 ? (int)changed : changed ? 0 : no_session(id, e);
 }
 
-int store_session_delete(struct store *s, int64_t id, struct err *e)
+static int mark_deleted(struct store *s, int64_t id, struct err *e)
 {
 	int64_t changed;
 	bool own;
@@ -90,6 +90,16 @@ int store_session_delete(struct store *s, int64_t id, struct err *e)
 	if (!changed)
 		changed = no_session(id, e);
 	return sql_scope_end(s, own, changed < 0 ? (int)changed : 0, e);
+}
+
+int store_session_delete(struct store *s, int64_t id, struct err *e)
+{
+	int result;
+
+	do
+		result = mark_deleted(s, id, e);
+	while (deleting_again(s, result));
+	return result;
 }
 
 int store_sessions(struct store *s, const struct page *page, stored_sessions *ret, struct err *e)

@@ -58,6 +58,9 @@ struct store_ops {
 
 	int (*size)(struct store *s, uint64_t *ret_bytes, uint64_t *ret_free, struct err *e);
 	bool (*shrink)(struct store *s, uint64_t max_bytes);
+	/* See store_reserve(); databases elsewhere have neither. */
+	void (*reserve)(struct store *s);
+	bool (*use_reserve)(struct store *s); /* false: there was none */
 };
 
 /* Bytes that a run has gained in this transaction: written to its row once, before the commit. */
@@ -112,6 +115,9 @@ int sql_scope_end(struct store *s, bool own, int result, struct err *e);
 
 /* To be called when something of a run was added (or, with less than 0, taken away). */
 void run_grows(struct store *s, int64_t run, int64_t bytes);
+
+/* Whether to try once more what deletes: the disk was full, and the reserve has been let go. */
+bool deleting_again(struct store *s, int result);
 
 int store_migrate(struct store *s, bool read_only, struct err *e);
 

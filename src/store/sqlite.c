@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #define BUSY_MS_DEFAULT 5000
@@ -26,6 +27,9 @@
 #define WAL_PAGES_MAX  1000
 /* How long others may have to wait while the log is emptied. */
 #define EMPTY_WAL_MS 20
+
+/* More than the log has before it is written to the file. */
+#define RESERVE_BYTES (8u << 20)
 
 struct statement {
 	struct sql_rows rows; /* what it is for those who use it */
@@ -38,8 +42,10 @@ struct statement {
 struct sqlite {
 	struct store store;
 	sqlite3 *db;
-	unsigned busy_ms;
+	unsigned busy_ms, patience_ms; /* as asked for; now */
+	uint64_t give_up_ns;
 	VEC(struct statement *) statements;
+	char *directory;
 };
 
 static struct sqlite *sqlite_of(struct store *s)
@@ -248,6 +254,14 @@ static int sqlite_size(struct store *s, uint64_t *ret_bytes, uint64_t *ret_free,
 	return 0;
 }
 
+/* Whoever writes waits meanwhile. */
+static void empty_wal(struct sqlite *s)
+{
+	s->patience_ms = EMPTY_WAL_MS;
+	sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+	s->patience_ms = s->busy_ms;
+}
+
 static bool sqlite_shrink(struct store *store, uint64_t max_bytes)
 {
 	struct sqlite *s = sqlite_of(store);
@@ -270,11 +284,56 @@ static bool sqlite_shrink(struct store *store, uint64_t max_bytes)
 		sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 		return true;
 	}
-	/* Only now does the file become shorter, and the log empty. Whoever writes waits meanwhile. */
-	sqlite3_busy_timeout(s->db, EMPTY_WAL_MS);
-	sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
-	sqlite3_busy_timeout(s->db, (int)s->busy_ms);
+	/* Only now does the file become shorter. */
+	empty_wal(s);
 	return false;
+}
+
+/* ---- the reserve ---- */
+
+static void sqlite_reserve(struct store *s)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/reserve", sqlite_of(s)->directory);
+	struct statvfs room;
+	int fd;
+
+	if (!access(path, F_OK) || statvfs(sqlite_of(s)->directory, &room) ||
+	    room.f_bavail * room.f_frsize < 3 * RESERVE_BYTES)
+		return;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return;
+	if (posix_fallocate(fd, 0, RESERVE_BYTES))
+		unlink(path);
+	close(fd);
+}
+
+static bool sqlite_use_reserve(struct store *s)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/reserve", sqlite_of(s)->directory);
+
+	if (unlink(path))
+		return false;
+	/* What waits in the log goes into the file, which grows; then the log begins anew, and what is
+	 * deleted takes room in neither. */
+	empty_wal(sqlite_of(s));
+	return true;
+}
+
+/* ---- waiting ---- */
+
+/* In short steps: SQLite's own are up to a tenth of a second, so that a writer who comes back at once
+ * would get the lock time after time, and the others never. */
+static int wait_for_lock(void *arg, int tries)
+{
+	struct sqlite *s = arg;
+
+	if (!tries)
+		s->give_up_ns = clock_now_ns() + s->patience_ms * NS_PER_MSEC;
+	if (clock_now_ns() >= s->give_up_ns)
+		return 0;
+	sqlite3_sleep(tries < 20 ? 1 : 4);
+	return 1;
 }
 
 /* ---- opening ---- */
@@ -342,7 +401,8 @@ static int configure(struct sqlite *s, bool read_only, struct err *e)
 				 WAL_BYTES_KEPT, WAL_PAGES_MAX);
 	int result = 0;
 
-	sqlite3_busy_timeout(s->db, (int)s->busy_ms);
+	s->patience_ms = s->busy_ms;
+	sqlite3_busy_handler(s->db, wait_for_lock, s);
 	/* Both hold only while there is no table yet. */
 	if (!read_only && sqlite3_exec(s->db, "PRAGMA auto_vacuum=INCREMENTAL", NULL, NULL, NULL))
 		result = failed(s, e);
@@ -363,6 +423,7 @@ static void sqlite_close(struct store *store)
 	}
 	vec_release(&s->statements);
 	sqlite3_close(s->db);
+	free(s->directory);
 	free(s);
 }
 
@@ -373,6 +434,7 @@ static int sqlite_open(struct store **ret, const struct store_options *o, struct
 
 	s->store.ops = &sqlite_ops;
 	s->store.place = xasprintf("%s/tacho.db", o->directory);
+	s->directory = xstrdup(o->directory);
 	s->busy_ms = o->busy_ms ? o->busy_ms : BUSY_MS_DEFAULT;
 	*ret = &s->store;
 	if (!o->read_only)
@@ -412,4 +474,6 @@ const struct store_ops sqlite_ops = {
 	.done = sqlite_done,
 	.size = sqlite_size,
 	.shrink = sqlite_shrink,
+	.reserve = sqlite_reserve,
+	.use_reserve = sqlite_use_reserve,
 };

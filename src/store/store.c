@@ -3,6 +3,7 @@
 #include "store/sql.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct store_ops *const stores[] = {
@@ -20,6 +21,8 @@ int store_open(struct store **ret, const struct store_options *o, struct err *e)
 		store_close(s);
 		return result;
 	}
+	if (!o->read_only)
+		store_reserve(s);
 	*ret = s;
 	return 0;
 }
@@ -168,6 +171,8 @@ int64_t sql_run(struct store *s, struct err *e, const char *sql, const struct sq
 	CLEANUP(sql_done) struct sql_rows *rows = NULL;
 	int result = sql_query(s, e, &rows, sql, values, count);
 
+	if (!rows)
+		return result;
 	while (!result && (result = sql_next(rows, e)) > 0)
 		result = 0;
 	return result < 0 ? result : s->ops->changes(rows);
@@ -180,8 +185,9 @@ int sql_number(struct store *s, struct err *e, int64_t *ret, const char *sql,
 	int result = sql_query(s, e, &rows, sql, values, count);
 	int64_t number;
 
-	if (!result)
-		result = sql_next(rows, e);
+	if (!rows)
+		return result;
+	result = sql_next(rows, e);
 	if (result < 0)
 		return result;
 	if (!result)
@@ -230,13 +236,8 @@ void row_copy(struct sql_rows *rows, int column, char *ret, size_t size)
 	size_t len;
 	const void *bytes = row_bytes(rows, column, &len);
 
-	if (!bytes)
-		len = 0;
-	if (len >= size)
-		len = size - 1;
-	if (len)
-		memcpy(ret, bytes, len);
-	ret[len] = '\0';
+	snprintf(ret, size, "%.*s", bytes && len < size ? (int)len : (int)size - 1,
+		 bytes ? (const char *)bytes : "");
 }
 
 /* ---- room ---- */
@@ -244,6 +245,18 @@ void row_copy(struct sql_rows *rows, int column, char *ret, size_t size)
 int store_size(struct store *s, uint64_t *ret_bytes, uint64_t *ret_free, struct err *e)
 {
 	return s->ops->size(s, ret_bytes, ret_free, e);
+}
+
+void store_reserve(struct store *s)
+{
+	if (s->ops->reserve)
+		s->ops->reserve(s);
+}
+
+bool deleting_again(struct store *s, int result)
+{
+	/* What is in a transaction of the caller's is gone already. */
+	return result == -ENOSPC && !s->began && s->ops->use_reserve && s->ops->use_reserve(s);
 }
 
 bool store_shrink(struct store *s, uint64_t max_bytes)

@@ -75,6 +75,7 @@ static void check_same(void)
 		assert_int_equal(a->build_id.n, b->build_id.n);
 		assert_int_equal(a->problem.n, b->problem.n);
 		assert_int_equal(a->kind, b->kind);
+		assert_true(a->bias == b->bias);
 	}
 	assert_int_equal(from.functions.len, to.functions.len);
 	for (size_t i = 0; i < from.functions.len; i++) {
@@ -214,6 +215,7 @@ static void test_problems(void **state)
 	grow(0, 3);
 	send();
 	from.modules.items[2].problem = profile_string(&from, "The file is gone.");
+	from.modules.items[3].bias = 0x400000;
 	assert_int_equal(send(), 1);
 	check_same();
 	assert_int_equal(send(), 0);

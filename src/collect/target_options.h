@@ -1,6 +1,6 @@
 /* What to measure, as the commands' options say it: processes, threads, users, CPUs, cgroups. */
-#ifndef TACHO_CMD_TARGET_OPTIONS_H
-#define TACHO_CMD_TARGET_OPTIONS_H
+#ifndef TACHO_COLLECT_TARGET_OPTIONS_H
+#define TACHO_COLLECT_TARGET_OPTIONS_H
 
 #include "base/fs.h"
 #include "perf/target.h"

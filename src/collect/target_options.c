@@ -1,4 +1,4 @@
-#include "cmd/target_options.h"
+#include "collect/target_options.h"
 #include "base/number.h"
 #include "base/text.h"
 

@@ -1,0 +1,245 @@
+#include "collect/runner_feed.h"
+#include "base/clock.h"
+#include "perfdata/format.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Chunks of a run that nobody watches; what a crash can take is not older than this. */
+#define QUIET_FLUSH_NS (500 * NS_PER_MSEC)
+
+/* ---- sending ---- */
+
+static void send_dictionary(struct run_feed *f)
+{
+	buf_clear(&f->scratch);
+	while (!f->ended && dictionary_encode(&f->dictionary, &f->profile, &f->scratch)) {
+		f->ended |= !runner_send_patiently(f->runner, RUN_DICTIONARY, &f->scratch);
+		buf_clear(&f->scratch);
+	}
+}
+
+static void send_samples(struct run_feed *f)
+{
+	for (size_t at = 0; at < f->rows.len && !f->ended; at += CHUNK_ROWS_MAX) {
+		size_t count = f->rows.len - at;
+		struct chunk_info info;
+
+		buf_clear(&f->scratch);
+		chunk_encode_samples(f->rows.items + at,
+				     count < CHUNK_ROWS_MAX ? count : CHUNK_ROWS_MAX, &f->scratch,
+				     &info);
+		f->ended |= !runner_send_patiently(f->runner, RUN_CHUNK, &f->scratch);
+	}
+	f->samples += f->rows.len;
+	f->rows.len = 0;
+}
+
+static void tell_figures(struct run_feed *f)
+{
+	struct runner_figures *to = &f->runner->figures;
+	uint64_t now = clock_now_ns();
+
+	pthread_mutex_lock(&f->runner->lock);
+	to->samples = f->samples;
+	to->lost = f->lost;
+	to->throttled = f->throttled;
+	to->cut_stacks = f->analysis.resolver.report.cut_stacks;
+	if (!f->runner->order.import)
+		to->behind_ns = f->newest_ns && now > f->newest_ns ? now - f->newest_ns : 0;
+	pthread_mutex_unlock(&f->runner->lock);
+}
+
+void feed_flush(struct run_feed *f)
+{
+	resolver_flush(&f->analysis.resolver);
+	if (!f->rows.len && !f->counts.waiting)
+		return;
+	if (f->runner->order.import && !f->opened)
+		feed_import_opened(f);
+	namer_run(&f->analysis.namer, &f->analysis.resolver.report);
+	send_dictionary(f);
+	send_samples(f);
+	feed_counts_send(f);
+	tell_figures(f);
+}
+
+/* ---- reading ---- */
+
+static void on_sample(void *ctx, const struct sample_row *sample)
+{
+	struct run_feed *f = ctx;
+
+	vec_push(&f->rows, *sample);
+	if (sample->time_ns > f->newest_ns)
+		f->newest_ns = sample->time_ns;
+}
+
+static bool is_ended(struct run_feed *f)
+{
+	return f->ended || __atomic_load_n(&f->runner->feed_stops, __ATOMIC_RELAXED);
+}
+
+/* The ring collector counts these itself; of a file nobody else does. */
+static void count_lost(struct run_feed *f, const struct stream_record *raw)
+{
+	const char *reason;
+	struct record r;
+
+	if (!f->runner->order.import || !raw->event ||
+	    record_decode(&raw->event->layout, raw->header, &r, &reason) < 0)
+		return;
+	if (r.type == PERF_RECORD_THROTTLE)
+		f->throttled++;
+	else
+		f->lost += r.lost.lost;
+}
+
+static bool on_record(void *ctx, const struct stream_record *raw)
+{
+	struct run_feed *f = ctx;
+
+	switch (raw->header->type) {
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+	case PERF_RECORD_THROTTLE:
+		count_lost(f, raw);
+		break;
+	default:
+		break;
+	}
+	analysis_record(&f->analysis, raw);
+	if (f->rows.len >= CHUNK_ROWS_MAX)
+		feed_flush(f);
+	return !is_ended(f);
+}
+
+static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint64_t *ret_skip)
+{
+	const struct perf_event_header *h = (const void *)bytes;
+	struct run_feed *f = ctx;
+	uint64_t now;
+
+	(void)file_offset;
+	(void)ret_skip;
+	feed_counts_take(f, bytes);
+	if (h->type != USER_FINISHED_ROUND || f->runner->order.import)
+		return;
+	now = clock_now_ns();
+	if (!f->runner->order.plan.streaming && now < f->next_flush_ns)
+		return;
+	f->next_flush_ns = now + QUIET_FLUSH_NS;
+	feed_flush(f);
+}
+
+static int open_source(struct run_feed *f, struct err *e)
+{
+	struct perfdata_options options = {};
+
+	if (f->runner->order.import)
+		return feed_import_open(f, e);
+	/* It belongs to the reader from now on. */
+	return perfdata_open_fd(&f->file, f->data_fd, "the ring collector", &options, e);
+}
+
+static int read_all(struct run_feed *f, struct err *e)
+{
+	static const struct stream_visitor visitor = {.record = on_record, .user = on_user};
+	struct resolve_options o = {
+		.precision = RESOLVE_ADDRESSES,
+		/* Live, there is better use for the other CPUs. */
+		.threads = f->runner->order.import ? 0 : 1,
+		.on_sample = on_sample,
+		.sample_ctx = f,
+	};
+	int r = open_source(f, e);
+
+	if (r < 0)
+		return r;
+	f->modules = modules_new(&o.symbols);
+	r = analysis_init(&f->analysis, f->file, f->modules, &o, &f->profile, e);
+	f->ready = r == 0;
+	if (r == 0) {
+		r = perfdata_read(f->file, &visitor, f, e);
+		feed_flush(f);
+		if (f->runner->order.import && !f->opened)
+			feed_import_opened(f);
+	}
+	return r;
+}
+
+static void release(struct run_feed *f)
+{
+	if (f->ready)
+		analysis_release(&f->analysis);
+	if (f->modules)
+		modules_free(f->modules);
+	if (f->file)
+		perfdata_close(f->file);
+	dictionary_writer_release(&f->dictionary);
+	profile_release(&f->profile);
+	feed_counts_release(&f->counts);
+	vec_release(&f->rows);
+	buf_release(&f->scratch);
+	free(f);
+}
+
+/* What is wrong with a recording is a note: all that can be read was. Without any of it, it failed. */
+static void tell_problem(struct run_feed *f, const struct err *e, bool read)
+{
+	struct runner *r = f->runner;
+
+	if (read) {
+		runner_note(r, e->text);
+		return;
+	}
+	pthread_mutex_lock(&r->lock);
+	r->feed_error = *e;
+	pthread_mutex_unlock(&r->lock);
+}
+
+static void *feed_main(void *arg)
+{
+	struct run_feed *f = arg;
+	struct runner *r = f->runner;
+	struct err e = {};
+
+	if (read_all(f, &e) < 0 && !is_ended(f))
+		tell_problem(f, &e, f->ready);
+	release(f);
+	pthread_mutex_lock(&r->lock);
+	r->fed = true;
+	pthread_mutex_unlock(&r->lock);
+	runner_wake(r);
+	return NULL;
+}
+
+int runner_feed_start(struct runner *r, int data_fd, struct err *e)
+{
+	struct run_feed *f = xcalloc(1, sizeof(*f));
+	sigset_t all, before;
+	int code;
+
+	f->runner = r;
+	f->data_fd = data_fd;
+	profile_init(&f->profile);
+	dictionary_writer_init(&f->dictionary);
+	/* Signals are for the first thread. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	code = pthread_create(&r->feed, NULL, feed_main, f);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!code)
+		return 0;
+	if (data_fd >= 0)
+		close(data_fd);
+	release(f);
+	return err_set(e, code, "cannot start a thread: %s", strerror(code));
+}
+
+void runner_feed_join(struct runner *r)
+{
+	pthread_join(r->feed, NULL);
+}

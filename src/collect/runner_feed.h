@@ -1,0 +1,61 @@
+/* Internal to the runner: from records to chunks. All of it belongs to the feed's thread. */
+#ifndef TACHO_COLLECT_RUNNER_FEED_H
+#define TACHO_COLLECT_RUNNER_FEED_H
+
+#include "collect/runner.h"
+#include "profile/dictionary.h"
+#include "resolve/analysis.h"
+
+/* A counter of the stream, summed over all places where its event counts. */
+struct feed_counter {
+	uint32_t event;  /* of the stream */
+	uint32_t number; /* in profile.counters */
+	struct feed_count {
+		uint64_t value, enabled_ns, running_ns;
+	} sum, before;              /* of the round that is being read, and of the one before it */
+	bool seen;                  /* in this round */
+	VEC(struct count_row) rows; /* not sent yet */
+};
+
+struct feed_counts {
+	VEC(struct feed_counter) counters;
+	VEC(uint32_t) by_event; /* of the stream: number in `counters` + 1 */
+	uint64_t last_round_ns;
+	size_t waiting; /* rows that are not sent yet */
+};
+
+struct run_feed {
+	struct runner *runner;
+	int data_fd;
+	struct perfdata *file;
+	struct modules *modules;
+	struct profile profile;
+	struct analysis analysis;
+	struct dictionary_writer dictionary;
+	VEC(struct sample_row) rows;
+	struct feed_counts counts;
+	struct buf scratch;
+	uint64_t samples, lost, throttled;
+	uint64_t next_flush_ns, newest_ns;
+	bool ready;  /* the analysis is there */
+	bool opened; /* of an import: RUN_OPENED was sent */
+	bool ended;  /* nobody wants more */
+};
+
+/* Names what is new and sends it all. */
+void feed_flush(struct run_feed *f);
+
+/* ---- runner_counts.c ---- */
+
+/* A record of a tool, if it is about counters. */
+void feed_counts_take(struct run_feed *f, const unsigned char *bytes);
+/* Rows that wait become chunks. */
+void feed_counts_send(struct run_feed *f);
+void feed_counts_release(struct feed_counts *c);
+
+/* ---- runner_import.c ---- */
+
+int feed_import_open(struct run_feed *f, struct err *e);
+void feed_import_opened(struct run_feed *f);
+
+#endif

@@ -1,0 +1,105 @@
+/* A recording that is read instead of being made. */
+#include "collect/run_environment.h"
+#include "collect/runner_feed.h"
+
+static void on_progress(void *ctx, uint64_t done, uint64_t total)
+{
+	struct run_feed *f = ctx;
+
+	pthread_mutex_lock(&f->runner->lock);
+	f->runner->figures.done_part = total ? (double)done / (double)total : 0;
+	pthread_mutex_unlock(&f->runner->lock);
+}
+
+int feed_import_open(struct run_feed *f, struct err *e)
+{
+	struct perfdata_options options = {.progress = on_progress, .ctx = f};
+
+	return perfdata_open(&f->file, f->runner->order.import, &options, e);
+}
+
+static const char *clock_name(const struct run_feed *f)
+{
+	const struct perfdata_facts *facts = &f->file->facts;
+	const struct stream *s = &f->file->stream;
+	int clock = -1;
+
+	if (facts->has_clock)
+		clock = (int)facts->clock_id;
+	else if (s->events.len && s->events.items[0].attr.use_clockid)
+		clock = s->events.items[0].attr.clockid;
+	switch (clock) {
+	case CLOCK_MONOTONIC:
+		return "monotonic";
+	case CLOCK_MONOTONIC_RAW:
+		return "monotonic_raw";
+	case CLOCK_REALTIME:
+		return "realtime";
+	case CLOCK_BOOTTIME:
+		return "boottime";
+	case CLOCK_TAI:
+		return "tai";
+	default:
+		return "perf"; /* the kernel's own, which nothing can be compared with */
+	}
+}
+
+static uint64_t first_time(const struct run_feed *f)
+{
+	uint64_t first = f->file->facts.first_sample_ns;
+
+	vec_each(&f->rows, row)
+		if (row->time_ns && (!first || row->time_ns < first))
+			first = row->time_ns;
+	vec_each(&f->counts.counters, c)
+		if (c->rows.len && !f->rows.len) {
+			uint64_t start = c->rows.items[0].time_ns - c->rows.items[0].duration_ns;
+
+			first = !first || start < first ? start : first;
+		}
+	return first;
+}
+
+static void put_events(const struct stream *s, struct json *j)
+{
+	jw_key(j, "events");
+	jw_open(j, '[');
+	vec_each(&s->events, event) {
+		const struct perf_event_attr *attr = &event->attr;
+		bool sampled = attr->freq ? attr->sample_freq : attr->sample_period;
+
+		jw_open(j, '{');
+		jw_kv_str(j, "name", perfdata_event_name(event));
+		jw_kv_bool(j, "counted", !sampled);
+		jw_kv_bool(j, "sampled", sampled);
+		jw_kv_u64(j, "type", attr->type);
+		jw_kv_u64(j, "config", attr->config);
+		jw_kv_u64(j, "period", attr->freq ? 0 : attr->sample_period);
+		jw_kv_u64(j, "frequency", attr->freq ? attr->sample_freq : 0);
+		jw_kv_bool(j, "supported", true);
+		jw_kv_str(j, "problem", NULL);
+		jw_close(j, '}');
+	}
+	jw_close(j, ']');
+}
+
+void feed_import_opened(struct run_feed *f)
+{
+	const struct perfdata_facts *facts = &f->file->facts;
+	uint64_t start = first_time(f);
+	CLEANUP(buf_release) struct buf body = {};
+	struct json j = jw_to(&body);
+
+	f->opened = true;
+	jw_open(&j, '{');
+	jw_kv_u64(&j, "start_ns", start);
+	jw_kv_u64(&j, "start_wall_ns",
+		  facts->has_clock ? facts->wall_ns + (start - facts->clock_ns) : 0);
+	jw_kv_str(&j, "clock", clock_name(f));
+	jw_kv_u64(&j, "pid", 0);
+	put_events(&f->file->stream, &j);
+	jw_key(&j, "environment");
+	run_environment_of_file(facts, &j);
+	jw_close(&j, '}');
+	runner_send_first(f->runner, &body);
+}

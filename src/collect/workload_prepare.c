@@ -1,0 +1,166 @@
+#include "collect/workload_prepare.h"
+#include "base/number.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *workload_step_text(int step)
+{
+	static const char *const texts[] = {
+		[WORKLOAD_EXEC] = "executing it",
+		[WORKLOAD_OUTPUT] = "its output",
+		[WORKLOAD_AFFINITY] = "the CPUs that it may use",
+		[WORKLOAD_LIMITS] = "its limits",
+		[WORKLOAD_USER_UNKNOWN] = "there is no such user",
+		[WORKLOAD_USER] = "becoming another user, which only root can",
+		[WORKLOAD_DIRECTORY] = "its directory",
+	};
+
+	return step >= 0 && (size_t)step < ARRAY_LEN(texts) ? texts[step] : "preparing it";
+}
+
+/* Nothing of ours stays open beyond it: a program may close its descriptors and look at others. */
+static int redirect(const struct workload_options *o)
+{
+	int null;
+
+	if (o->to_stderr)
+		return dup2(STDERR_FILENO, STDOUT_FILENO) < 0 ? -errno : 0;
+	if (!o->captured)
+		return 0;
+	setsid();
+	null = open("/dev/null", O_RDONLY);
+	if (null < 0)
+		return -errno;
+	if (dup2(null, STDIN_FILENO) < 0 || dup2(o->out_fd, STDOUT_FILENO) < 0 ||
+	    dup2(o->err_fd, STDERR_FILENO) < 0)
+		return -errno;
+	if (null > STDERR_FILENO)
+		close(null);
+	return 0;
+}
+
+static int set_affinity(const char *list)
+{
+	CLEANUP(free_ptr) int *cpus = NULL;
+	size_t count = 0, bytes;
+	cpu_set_t *set;
+	int r;
+
+	if (!parse_cpulist(list, CPU_LIMIT, &cpus, &count))
+		return -EINVAL;
+	set = CPU_ALLOC(CPU_LIMIT);
+	if (!set)
+		return -ENOMEM;
+	bytes = CPU_ALLOC_SIZE(CPU_LIMIT);
+	CPU_ZERO_S(bytes, set);
+	for (size_t i = 0; i < count; i++)
+		CPU_SET_S((size_t)cpus[i], bytes, set);
+	r = sched_setaffinity(0, bytes, set) ? -errno : 0;
+	CPU_FREE(set);
+	return r;
+}
+
+/* The soft and the hard limit; one that is lower already stays. */
+static int set_limit(__rlimit_resource_t resource, uint64_t value)
+{
+	struct rlimit limit;
+
+	if (!value)
+		return 0;
+	if (getrlimit(resource, &limit))
+		return -errno;
+	if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < value)
+		value = limit.rlim_max;
+	limit = (struct rlimit){(rlim_t)value, (rlim_t)value};
+	return setrlimit(resource, &limit) ? -errno : 0;
+}
+
+static int set_limits(const struct workload_options *o)
+{
+	int r = set_limit(RLIMIT_CPU, o->cpu_s);
+
+	if (r == 0)
+		r = set_limit(RLIMIT_AS, o->memory_bytes);
+	if (r == 0)
+		r = set_limit(RLIMIT_NOFILE, o->files);
+	if (r == 0)
+		r = set_limit(RLIMIT_NPROC, o->processes);
+	return r < 0 ? r : set_limit(RLIMIT_FSIZE, o->file_bytes);
+}
+
+static const struct passwd *find_user(const char *name)
+{
+	const struct passwd *user = getpwnam(name);
+	uint64_t number;
+
+	if (!user && parse_u64(name, &number) && number < UINT32_MAX)
+		user = getpwuid((uid_t)number);
+	return user;
+}
+
+static int become(const struct passwd *user)
+{
+	if (user->pw_uid == geteuid() && user->pw_gid == getegid())
+		return 0;
+	if (initgroups(user->pw_name, user->pw_gid) ||
+	    setresgid(user->pw_gid, user->pw_gid, user->pw_gid) ||
+	    setresuid(user->pw_uid, user->pw_uid, user->pw_uid))
+		return -errno;
+	setenv("USER", user->pw_name, 1);
+	setenv("LOGNAME", user->pw_name, 1);
+	setenv("HOME", user->pw_dir, 1);
+	return 0;
+}
+
+static int enter_directory(const struct workload_options *o, const struct passwd *user)
+{
+	if (o->cwd)
+		return chdir(o->cwd) ? -errno : 0;
+	if (!o->captured)
+		return 0;
+	if (!user)
+		user = getpwuid(geteuid());
+	/* A home that is not there is no reason not to run. */
+	if ((!user || chdir(user->pw_dir)) && chdir("/"))
+		return -errno;
+	return 0;
+}
+
+int workload_prepare(const struct workload_options *o, int *ret_step)
+{
+	const struct passwd *user = NULL;
+	int r = redirect(o);
+
+	*ret_step = WORKLOAD_OUTPUT;
+	if (r == 0 && o->affinity) {
+		*ret_step = WORKLOAD_AFFINITY;
+		r = set_affinity(o->affinity);
+	}
+	if (r == 0 && o->user) {
+		*ret_step = WORKLOAD_USER_UNKNOWN;
+		user = find_user(o->user);
+		if (!user)
+			return -ENOENT;
+		*ret_step = WORKLOAD_USER;
+		r = become(user);
+	}
+	if (r == 0) {
+		*ret_step = WORKLOAD_DIRECTORY;
+		r = enter_directory(o, user);
+	}
+	/* Behind all that needs files; as the user whose processes are counted. */
+	if (r == 0) {
+		*ret_step = WORKLOAD_LIMITS;
+		r = set_limits(o);
+	}
+	for (char *const *variable = o->env; r == 0 && variable && *variable; variable++)
+		putenv(*variable);
+	return r;
+}

@@ -1,0 +1,206 @@
+/*
+ * CSV. Counters: a row a moment, a column a counter, empty where it was not read. Samples: a row each,
+ * with the names of its thread, its function and its whole stack. Values have units where a counter has
+ * one; times are seconds since the run began.
+ */
+#include "base/digits.h"
+#include "base/clock.h"
+#include "server/export_formats.h"
+#include "server/api.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define ROW_NUMBERS 8 /* in a row of samples */
+
+static void add_field(struct buf *out, const char *text)
+{
+	if (!strpbrk(text, ",\"\n\r")) {
+		buf_add(out, text);
+		return;
+	}
+	buf_add_char(out, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			buf_add_char(out, '"');
+		buf_add_char(out, *text);
+	}
+	buf_add_char(out, '"');
+}
+
+static char *put_seconds(char *p, uint64_t ns)
+{
+	p = put_u64(p, ns / NS_PER_SEC);
+	*p++ = '.';
+	return put_digits(p, ns % NS_PER_SEC, 9);
+}
+
+static uint64_t since_start(const struct export_run *x, uint64_t ns)
+{
+	return ns > (uint64_t)x->run.start_ns ? ns - (uint64_t)x->run.start_ns : 0;
+}
+
+struct csv {
+	struct export_run *run;
+	struct export_target *target;
+	struct buf stack; /* "outer;inner" of the stack below */
+	uint32_t stack_of;
+};
+
+/* ---- counters ---- */
+
+static void counter_heads(struct csv *c)
+{
+	struct buf *out = &c->target->out.buf;
+	const struct profile *p = &c->run->profile;
+
+	buf_add(out, "time_s,interval_s");
+	for (uint32_t i = 1; i < p->counters.len; i++) {
+		CLEANUP(buf_release) struct buf name = {};
+		const char *unit = profile_text(p, p->counters.items[i].unit);
+
+		export_counter_name(c->run, i, &name);
+		if (*unit)
+			buf_addf(&name, " [%s]", unit);
+		buf_add_char(out, ',');
+		add_field(out, buf_str(&name));
+	}
+	buf_add_char(out, '\n');
+}
+
+static int write_tick(void *ctx, const struct export_count *counts, size_t count)
+{
+	struct csv *c = ctx;
+	const struct profile *p = &c->run->profile;
+	struct buf *out = &c->target->out.buf;
+	char *at = buf_room(out, 4 * DIGITS_MAX);
+	size_t n = 0;
+
+	at = put_seconds(at, since_start(c->run, counts[0].row.time_ns));
+	*at++ = ',';
+	at = put_seconds(at, counts[0].row.duration_ns);
+	buf_commit(out, at);
+	for (uint32_t i = 1; i < p->counters.len; i++) {
+		buf_add_char(out, ',');
+		if (n == count || counts[n].counter != i)
+			continue;
+		if (p->counters.items[i].scale == 1)
+			buf_add_u64(out, counts[n].row.value);
+		else
+			buf_addf(out, "%.17g",
+				 (double)counts[n].row.value * p->counters.items[i].scale);
+		n++;
+	}
+	buf_add_char(out, '\n');
+	return export_flush_full(&c->target->out) ? 0 : -EIO;
+}
+
+/* ---- samples ---- */
+
+/* The names of a frame, outermost first, joined as folded text has them. */
+static void add_frame(struct buf *out, const struct profile *p, frame_id frame)
+{
+	const struct profile_frame *f = &p->frames.items[frame.n];
+
+	for (uint32_t i = 0; i < f->name_count; i++) {
+		if (out->len)
+			buf_add_char(out, ';');
+		buf_add(out, function_text(p, p->names.items[f->names + i].function));
+	}
+}
+
+static void make_stack(struct csv *c, uint32_t stack)
+{
+	const struct profile *p = &c->run->profile;
+	VEC(frame_id) frames = {};
+
+	if (stack == c->stack_of)
+		return;
+	buf_clear(&c->stack);
+	c->stack_of = stack;
+	for (uint32_t s = stack; s; s = p->stacks.items[s].parent.n)
+		vec_push(&frames, p->stacks.items[s].frame);
+	for (size_t i = frames.len; i > 0; i--)
+		add_frame(&c->stack, p, frames.items[i - 1]);
+	vec_release(&frames);
+}
+
+static const struct profile_function *leaf_of(const struct profile *p, uint32_t stack)
+{
+	const struct profile_frame *f = &p->frames.items[p->stacks.items[stack].frame.n];
+	uint32_t last = f->name_count ? f->names + f->name_count - 1 : 0;
+
+	return &p->functions.items[p->names.items[last].function.n];
+}
+
+static int write_sample(void *ctx, const struct sample_row *s)
+{
+	struct csv *c = ctx;
+	const struct profile *p = &c->run->profile;
+	const struct profile_thread *thread = &p->threads.items[s->thread];
+	const struct profile_function *leaf = leaf_of(p, s->stack);
+	struct buf *out = &c->target->out.buf;
+	char *at = buf_room(out, ROW_NUMBERS * (DIGITS_MAX + 2));
+
+	at = put_seconds(at, since_start(c->run, s->time_ns));
+	*at++ = ',';
+	buf_commit(out, at);
+	add_field(out,
+		  s->event < p->events.len ? profile_text(p, p->events.items[s->event].name) : "");
+	at = buf_room(out, ROW_NUMBERS * (DIGITS_MAX + 2));
+	*at++ = ',';
+	at = put_u64(at, thread->pid);
+	*at++ = ',';
+	at = put_u64(at, thread->tid);
+	*at++ = ',';
+	buf_commit(out, at);
+	add_field(out, profile_text(p, thread->comm));
+	at = buf_room(out, ROW_NUMBERS * (DIGITS_MAX + 2));
+	*at++ = ',';
+	at = put_u64(at, s->cpu);
+	*at++ = ',';
+	at = put_u64(at, s->weight);
+	*at++ = ',';
+	if (s->address)
+		at = put_hex(put_lit(at, "0x"), s->address);
+	*at++ = ',';
+	buf_commit(out, at);
+	add_field(out, profile_text(p, leaf->name));
+	buf_add_char(out, ',');
+	add_field(out, profile_text(p, p->modules.items[leaf->module.n].name));
+	buf_add_char(out, ',');
+	make_stack(c, s->stack);
+	add_field(out, buf_str(&c->stack));
+	buf_add_char(out, '\n');
+	return export_flush_full(&c->target->out) ? 0 : -EIO;
+}
+
+static int write_csv(struct export_run *x, const struct http_request *r, struct export_target *t,
+		     struct err *e)
+{
+	struct csv c = {.run = x, .target = t};
+	const char *what = http_query(r, "what");
+	int rc;
+
+	if (what && !strcmp(what, "samples")) {
+		buf_add(&t->out.buf, "time_s,event,pid,tid,comm,cpu,weight,address,function,module,"
+				     "stack\n");
+		rc = export_samples_each(x, write_sample, &c, e);
+	} else if (!what || !strcmp(what, "counters")) {
+		counter_heads(&c);
+		rc = export_counts_each(x, write_tick, &c, e);
+	} else {
+		rc = err_set(e, EINVAL, "what is counters or samples, not '%s'.", what);
+	}
+	buf_release(&c.stack);
+	return rc;
+}
+
+static const char *const parameters[] = {"what", NULL};
+
+const struct export_format format_csv = {
+	.extension = "csv",
+	.type = "text/csv; charset=utf-8",
+	.parameters = parameters,
+	.write = write_csv,
+};

@@ -1,0 +1,434 @@
+#include "server/export_run.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "profile/dictionary.h"
+#include "server/api.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SOURCE 0 /* runs have one collector */
+
+/* ---- what was asked for ---- */
+
+static int choose_event(struct export_run *x, const char *name, struct err *e)
+{
+	CLEANUP(buf_release) struct buf known = {};
+
+	for (uint32_t i = 0; i < x->profile.events.len; i++) {
+		const char *event = profile_text(&x->profile, x->profile.events.items[i].name);
+
+		if (!strcmp(event, name)) {
+			x->event.n = i;
+			x->by_event = true;
+			return 0;
+		}
+		buf_addf(&known, "%s%s", i ? ", " : "", event);
+	}
+	return err_set(e, EINVAL, "The run has no samples of '%s'%s%s.", name,
+		       known.len ? ", but of " : "", buf_str(&known));
+}
+
+static int choose_threads(struct export_run *x, const char *list, struct err *e)
+{
+	CLEANUP(strvec_release) strvec words = {};
+
+	text_split(list, ",", &words);
+	vec_each(&words, word) {
+		uint64_t tid;
+
+		if (!parse_u64(*word, &tid) || tid > UINT32_MAX)
+			return err_set(e, EINVAL, "threads: '%s' is no number of a thread.", *word);
+		vec_push(&x->tids, (uint32_t)tid);
+	}
+	return 0;
+}
+
+static int choose(struct export_run *x, const struct http_request *r, struct err *e)
+{
+	const char *event = http_query(r, "event"), *threads = http_query(r, "threads");
+	const char *cpus = http_query(r, "cpus");
+	uint64_t from = 0, to = 0;
+	int rc = api_param_ns(r, "from", &from, e);
+
+	if (rc == 0)
+		rc = api_param_ns(r, "to", &to, e);
+	if (rc < 0)
+		return rc;
+	if (to && to <= from)
+		return err_set(e, EINVAL, "The window ends before it begins.");
+	x->from_ns = (uint64_t)x->run.start_ns + from;
+	x->to_ns = to ? (uint64_t)x->run.start_ns + to : 0;
+	/* What a clock says that is not ours may lie before the start. */
+	if (!from)
+		x->from_ns = 0;
+	if (event)
+		rc = choose_event(x, event, e);
+	if (rc == 0 && threads)
+		rc = choose_threads(x, threads, e);
+	if (rc == 0 && cpus && !parse_cpulist(cpus, CPU_LIMIT, &x->cpus, &x->cpu_count))
+		rc = err_set(e, EINVAL, "cpus: '%s' is no list of CPUs (0-3,8).", cpus);
+	return rc;
+}
+
+/* ---- the dictionary ---- */
+
+struct loading {
+	struct profile *profile;
+	struct err *err;
+};
+
+static int take_piece(void *ctx, int64_t number, const void *bytes, size_t size)
+{
+	struct loading *l = ctx;
+
+	(void)number;
+	return dictionary_apply(l->profile, bytes, size, l->err);
+}
+
+int export_run_open(struct export_run *x, struct api *api, const char *uuid,
+		    const struct http_request *request, struct err *e)
+{
+	struct loading loading = {&x->profile, e};
+	int rc;
+
+	*x = (struct export_run){.api = api};
+	profile_init(&x->profile);
+	rc = api_run_find(api, uuid, &x->run, e);
+	if (rc == 0)
+		rc = store_dictionary_each(api->store, x->run.id, SOURCE, 0, take_piece, &loading,
+					   e);
+	if (rc == 0 && request)
+		rc = choose(x, request, e);
+	if (rc < 0)
+		export_run_close(x);
+	return rc;
+}
+
+void export_run_close(struct export_run *x)
+{
+	stored_run_release(&x->run);
+	profile_release(&x->profile);
+	vec_release(&x->tids);
+	free(x->cpus);
+	*x = (struct export_run){};
+}
+
+bool export_run_ended(const struct export_run *x)
+{
+	return x->run.state != STATE_QUEUED && x->run.state != STATE_RUNNING;
+}
+
+/* ---- chunks ---- */
+
+static int read_chunk(struct export_run *x, const struct stored_chunk *chunk, struct buf *ret,
+		      struct err *e)
+{
+	int rc = store_chunk_read(x->api->store, chunk->id, ret, NULL, e);
+
+	return rc == -ENOENT ? -ESTALE : rc;
+}
+
+static int list_chunks(struct export_run *x, int kind, uint32_t counter, stored_chunks *ret,
+		       struct err *e)
+{
+	struct chunk_query q = {
+		.kind = kind, .counter = counter, .from_ns = x->from_ns, .to_ns = x->to_ns};
+
+	return store_chunks(x->api->store, x->run.id, &q, ret, e);
+}
+
+int export_run_span(struct export_run *x, uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct err *e)
+{
+	uint64_t from = UINT64_MAX, to = 0;
+	stored_chunks chunks = {};
+	int rc = list_chunks(x, 0, 0, &chunks, e);
+
+	vec_each(&chunks, chunk) {
+		from = chunk->info.first_ns < from ? chunk->info.first_ns : from;
+		to = chunk->info.last_ns > to ? chunk->info.last_ns : to;
+	}
+	vec_release(&chunks);
+	from = from < x->from_ns ? x->from_ns : from;
+	to = x->to_ns && to > x->to_ns ? x->to_ns : to;
+	/* A counter's first interval ends with its first value; before that it began. */
+	if (!x->from_ns && x->run.start_ns > 0 && (uint64_t)x->run.start_ns < from)
+		from = (uint64_t)x->run.start_ns;
+	*ret_from_ns = from < to ? from : to;
+	*ret_to_ns = to;
+	return rc;
+}
+
+static bool is_in_window(const struct export_run *x, uint64_t ns)
+{
+	return ns >= x->from_ns && (!x->to_ns || ns < x->to_ns);
+}
+
+/* ---- samples ---- */
+
+/* A chunk that is being read. */
+struct open_chunk {
+	struct sample_columns columns;
+	size_t at;
+};
+
+struct sample_walk {
+	struct export_run *run;
+	stored_chunks chunks; /* by first_ns */
+	size_t next;
+	VEC(struct open_chunk) open;
+};
+
+static int open_next(struct sample_walk *w, struct err *e)
+{
+	CLEANUP(buf_release) struct buf bytes = {};
+	const struct stored_chunk *chunk = &w->chunks.items[w->next++];
+	struct open_chunk one = {};
+	int rc;
+
+	if (chunk->source != SOURCE)
+		return 0;
+	rc = read_chunk(w->run, chunk, &bytes, e);
+	if (rc == 0)
+		rc = chunk_decode_samples(buf_str(&bytes), bytes.len, &one.columns, e);
+	if (rc == 0)
+		vec_push(&w->open, one);
+	return rc;
+}
+
+/* The one whose next sample is the oldest; chunks that may have an older one are opened before. */
+static int oldest(struct sample_walk *w, struct open_chunk **ret, struct err *e)
+{
+	for (;;) {
+		struct open_chunk *first = NULL;
+		int rc;
+
+		vec_each(&w->open, one)
+			if (!first ||
+			    one->columns.time_ns[one->at] < first->columns.time_ns[first->at])
+				first = one;
+		if (w->next == w->chunks.len ||
+		    (first &&
+		     w->chunks.items[w->next].info.first_ns > first->columns.time_ns[first->at])) {
+			*ret = first;
+			return 0;
+		}
+		rc = open_next(w, e);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+static bool is_wanted(const struct export_run *x, const struct sample_row *s)
+{
+	bool found = !x->tids.len;
+
+	if (!is_in_window(x, s->time_ns) || (x->by_event && s->event != x->event.n))
+		return false;
+	if (x->tids.len && s->thread < x->profile.threads.len)
+		vec_each(&x->tids, tid)
+			found |= *tid == x->profile.threads.items[s->thread].tid;
+	if (found && x->cpu_count) {
+		found = false;
+		for (size_t i = 0; i < x->cpu_count; i++)
+			found |= (uint32_t)x->cpus[i] == s->cpu;
+	}
+	return found;
+}
+
+/* Numbers of damaged chunks lead nowhere: number 0 stands for that. */
+static struct sample_row sample_at(const struct export_run *x, const struct open_chunk *o)
+{
+	const struct sample_columns *c = &o->columns;
+	const struct profile *p = &x->profile;
+	size_t i = o->at;
+
+	return (struct sample_row){
+		.time_ns = c->time_ns[i],
+		.weight = c->weight[i],
+		.address = c->address ? c->address[i] : 0,
+		.event = c->event[i] < p->events.len ? c->event[i] : 0,
+		.thread = c->thread[i] < p->threads.len ? c->thread[i] : 0,
+		.stack = c->stack[i] < p->stacks.len ? c->stack[i] : 0,
+		.cpu = c->cpu[i],
+	};
+}
+
+static void advance(struct sample_walk *w, struct open_chunk *o)
+{
+	if (++o->at < o->columns.rows)
+		return;
+	sample_columns_release(&o->columns);
+	*o = w->open.items[--w->open.len];
+}
+
+int export_samples_each(struct export_run *x, export_sample *sample, void *ctx, struct err *e)
+{
+	struct sample_walk w = {.run = x};
+	int rc = list_chunks(x, CHUNK_SAMPLES, 0, &w.chunks, e);
+
+	while (rc == 0) {
+		struct open_chunk *o = NULL;
+		struct sample_row row;
+
+		rc = oldest(&w, &o, e);
+		if (rc < 0 || !o)
+			break;
+		row = sample_at(x, o);
+		advance(&w, o);
+		if (is_wanted(x, &row))
+			rc = sample(ctx, &row);
+	}
+	vec_each(&w.open, one)
+		sample_columns_release(&one->columns);
+	vec_release(&w.open);
+	vec_release(&w.chunks);
+	return rc;
+}
+
+static int add_row(void *ctx, const struct sample_row *s)
+{
+	struct export_run *x = ctx;
+
+	if (!x->profile.events.len)
+		return 0;
+	profile_add(&x->profile, &(struct profile_row){
+					 .event.n = s->event,
+					 .thread.n = s->thread,
+					 .stack.n = s->stack,
+					 .samples = 1,
+					 .weight = s->weight,
+				 });
+	return 0;
+}
+
+int export_run_rows(struct export_run *x, uint64_t *ret_samples, struct err *e)
+{
+	uint64_t samples = 0;
+	int rc = export_samples_each(x, add_row, x, e);
+
+	vec_each(&x->profile.events, event)
+		event->samples = event->weight = 0;
+	vec_each(&x->profile.rows, row) {
+		struct profile_event *event = &x->profile.events.items[row->event.n];
+
+		event->samples += row->samples;
+		event->weight += row->weight;
+		samples += row->samples;
+	}
+	*ret_samples = samples;
+	return rc;
+}
+
+/* ---- counts ---- */
+
+/* The values of one counter, a chunk at a time. */
+struct count_cursor {
+	uint32_t counter;
+	stored_chunks chunks;
+	size_t next;
+	struct count_columns columns;
+	size_t at;
+};
+
+typedef VEC(struct count_cursor) count_cursors;
+
+/* To the next value in the window; rows == 0: there is none. */
+static int settle(struct export_run *x, struct count_cursor *c, struct err *e)
+{
+	for (;;) {
+		CLEANUP(buf_release) struct buf bytes = {};
+		int rc;
+
+		while (c->at < c->columns.rows && !is_in_window(x, c->columns.time_ns[c->at]))
+			c->at++;
+		if (c->at < c->columns.rows)
+			return 0;
+		count_columns_release(&c->columns);
+		c->columns = (struct count_columns){};
+		c->at = 0;
+		if (c->next == c->chunks.len)
+			return 0;
+		rc = read_chunk(x, &c->chunks.items[c->next++], &bytes, e);
+		if (rc == 0)
+			rc = chunk_decode_counts(buf_str(&bytes), bytes.len, &c->columns, e);
+		if (rc < 0) {
+			c->columns = (struct count_columns){};
+			return rc;
+		}
+	}
+}
+
+static int open_counters(struct export_run *x, count_cursors *ret, struct err *e)
+{
+	stored_chunks all = {};
+	int rc = list_chunks(x, CHUNK_COUNTS, 0, &all, e);
+
+	for (uint32_t i = 1; rc == 0 && i < x->profile.counters.len; i++)
+		vec_push(ret, (struct count_cursor){.counter = i});
+	vec_each(&all, chunk)
+		if (chunk->source == SOURCE && chunk->info.counter &&
+		    chunk->info.counter <= ret->len)
+			vec_push(&ret->items[chunk->info.counter - 1].chunks, *chunk);
+	vec_each(ret, cursor)
+		if (rc == 0)
+			rc = settle(x, cursor, e);
+	vec_release(&all);
+	return rc;
+}
+
+static uint64_t next_time(const count_cursors *cursors)
+{
+	uint64_t first = UINT64_MAX;
+
+	vec_each(cursors, c)
+		if (c->columns.rows && c->columns.time_ns[c->at] < first)
+			first = c->columns.time_ns[c->at];
+	return first;
+}
+
+int export_counts_each(struct export_run *x, export_tick *tick, void *ctx, struct err *e)
+{
+	VEC(struct export_count) counts = {};
+	count_cursors cursors = {};
+	int rc = open_counters(x, &cursors, e);
+	uint64_t now;
+
+	while (rc == 0 && (now = next_time(&cursors)) != UINT64_MAX) {
+		counts.len = 0;
+		vec_each(&cursors, c) {
+			const struct count_columns *v = &c->columns;
+
+			if (rc < 0 || !v->rows || v->time_ns[c->at] != now)
+				continue;
+			vec_push(&counts,
+				 (struct export_count){c->counter,
+						       {now, v->duration_ns[c->at], v->value[c->at],
+							v->running_ppm[c->at]}});
+			c->at++;
+			rc = settle(x, c, e);
+		}
+		if (rc == 0)
+			rc = tick(ctx, counts.items, counts.len);
+	}
+	vec_each(&cursors, c) {
+		count_columns_release(&c->columns);
+		vec_release(&c->chunks);
+	}
+	vec_release(&cursors);
+	vec_release(&counts);
+	return rc;
+}
+
+void export_counter_name(const struct export_run *x, uint32_t counter, struct buf *out)
+{
+	const struct profile *p = &x->profile;
+	const struct profile_counter *c = &p->counters.items[counter];
+
+	buf_add(out, profile_text(p, c->name));
+	if (c->cpu >= 0)
+		buf_addf(out, "@cpu%d", (int)c->cpu);
+	if (c->thread.n && c->thread.n < p->threads.len)
+		buf_addf(out, "@%s:%u", profile_text(p, p->threads.items[c->thread.n].comm),
+			 p->threads.items[c->thread.n].tid);
+}

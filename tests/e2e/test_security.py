@@ -1,0 +1,595 @@
+"""What must be refused is refused, and what cannot be refused does no harm."""
+
+import glob
+import http.client
+import http.cookies
+import json
+import os
+import re
+import select
+import socket
+import threading
+import urllib.parse
+import uuid
+
+from helpers import load
+from server import ServerCase, events_of
+from test_openapi import routes
+
+SOME_ID = str(uuid.uuid4())
+
+
+def raw(server, data, seconds=20, port=None):
+    """Bytes to the server; all that it answers until it closes or is silent."""
+    with socket.create_connection((server.host, port or server.port), timeout=seconds) as s:
+        answer = b""
+        try:
+            s.sendall(data)
+            while True:
+                block = s.recv(65536)
+                if not block:
+                    break
+                answer += block
+        except (ConnectionError, socket.timeout):
+            pass
+        return answer
+
+
+def request_text(method, target, headers=()):
+    lines = ["%s %s HTTP/1.1" % (method, target), "Connection: close", *headers]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
+
+
+def status_of(answer):
+    found = re.match(rb"HTTP/1\.[01] (\d+)", answer)
+    return int(found[1]) if found else 0
+
+
+class Tokens(ServerCase):
+    def setUp(self):
+        super().setUp()
+        # Real things, so that what is refused would have succeeded.
+        self.session = self.server.session("to be kept")
+        run = self.server.run(self.session, "true")
+        self.run_id = run["uuid"]
+        self.server.wait_run(self.run_id)
+        self.before = self.server.get("session/" + self.session)
+
+    def path_of(self, path):
+        own = self.session if path.startswith("/api/v1/session/") else self.run_id
+        return path.replace("{id}", own).replace("{name}", "ann")
+
+    def check_all(self, status, **how):
+        """Every route that is not open answers with this status, in JSON, and does nothing."""
+        asked = 0
+        for method, path, role in routes(self):
+            if role == "open":
+                continue
+            asked += 1
+            with self.subTest(method=method, path=path):
+                answer = self.server.request(method, self.path_of(path),
+                                             None if method == "GET" else {"title": "taken over"}, **how)
+                self.assertEqual(answer.status, status, answer)
+                self.assertEqual(answer.json()["error"]["status"], status)
+        self.assertGreater(asked, 15)
+        self.assertEqual(self.server.get("session/" + self.session), self.before)
+
+    def test_no_token(self):
+        self.check_all(401, token=None)
+
+    def test_wrong_token(self):
+        self.check_all(401, token="A" * 43)
+
+    def test_revoked_token(self):
+        token = self.server.post("users", {"name": "ann", "role": "administer"})["token"]
+        self.server.get("me", token=token)
+        self.server.delete("users/ann")
+        self.check_all(401, token=token)
+
+    def test_odd_tokens(self):
+        own = self.server.token
+        for value in ("Bearer", "Bearer ", "Bearer " + own[:-1], "Bearer " + own + "x", "Basic " + own,
+                      "Bearer " + own.swapcase(), "Bearer %00" + own, own, "Bearer a b", "Bearer " + "x" * 4000,
+                      "Bearer ' OR 1=1 --"):
+            with self.subTest(value[:40]):
+                answer = self.server.request("GET", "me", token=None, headers={"Authorization": value})
+                self.assertIn(answer.status, (400, 401))
+        self.assertEqual(self.server.request("GET", "me", token=None,
+                                             headers={"Cookie": "tacho=" + own}).status, 401)
+
+    def test_unknown_paths_need_a_token_too(self):
+        self.assertIn(self.server.request("GET", "nothing/here", token=None).status, (401, 404))
+
+    def test_role_too_low(self):
+        rank = {"look": 1, "run": 2, "administer": 3}
+        for name in ("look", "run"):
+            token = self.server.post("users", {"name": "u-" + name, "role": name})["token"]
+            refused = 0
+            for method, path, role in routes(self):
+                if role == "open" or path.endswith("/live"):
+                    continue
+                with self.subTest(name, method=method, path=path):
+                    if rank[role] > rank[name]:
+                        refused += 1
+                        answer = self.server.request(method, self.path_of(path), {}, token=token)
+                        self.assertEqual(answer.status, 403, answer)
+                        self.assertIn(role, answer.message())
+                    elif method == "GET":
+                        answer = self.server.request(method, self.path_of(path), token=token)
+                        self.assertNotIn(answer.status, (401, 403), answer)
+            self.assertGreater(refused, 2)
+        self.assertEqual(self.server.get("session/" + self.session), self.before)
+
+    def test_token_is_not_told(self):
+        token = self.server.token
+        for path in ("me", "users", "/metrics", "/", "openapi.json", "queue"):
+            self.assertNotIn(token, self.server.request("GET", path).text)
+        mode = os.stat(os.path.join(self.server.data, "admin-token")).st_mode
+        self.assertEqual(mode & 0o777, 0o600)
+        with open(os.path.join(self.server.data, "admin-token")) as text:
+            self.assertEqual(text.read().strip(), token)
+        # The store has only what is made of it.
+        for file in glob.glob(os.path.join(self.server.data, "tacho.db*")):
+            with open(file, "rb") as data:
+                self.assertNotIn(token.encode(), data.read())
+
+    def test_token_survives_a_restart(self):
+        token = self.server.token
+        self.server.restart()
+        self.assertEqual(self.server.get("me", token=token)["role"], "administer")
+
+
+class Hosts(ServerCase):
+    options = ("--allow-host", "perf.example.org")
+
+    def ask(self, *headers, method="GET", path="/api/v1/me"):
+        own = "Authorization: Bearer " + self.server.token
+        return status_of(raw(self.server, request_text(method, path, [own, *headers])))
+
+    def test_hosts(self):
+        for host in ("127.0.0.1:%d" % self.server.port, "127.0.0.1", "localhost", "localhost:8080",
+                     "LOCALHOST:1", "[::1]:5000", "perf.example.org", "perf.example.org:443"):
+            self.assertEqual(self.ask("Host: " + host), 200, host)
+        for host in ("evil.example", "evil.example:%d" % self.server.port, "127.0.0.1.evil.example",
+                     "localhost.evil.example", "evil.example@127.0.0.1", "127.0.0.1@evil.example",
+                     "xperf.example.org", "perf.example.org.evil.example", "", "localhost:x",
+                     "localhost/evil", "localhost evil", "0.0.0.0", "[::1].evil.example", "169.254.0.1"):
+            self.assertIn(self.ask("Host: " + host), (400, 403, 421), host)
+        self.assertIn(self.ask(), (400, 403), "without Host")
+        self.assertIn(self.ask("Host: localhost", "Host: evil.example"), (400, 403), "two of them")
+
+    def test_open_path_too(self):
+        answer = raw(self.server, request_text("GET", "/healthz", ["Host: evil.example"]))
+        self.assertIn(status_of(answer), (400, 403, 421))
+
+    def test_origins(self):
+        host = "Host: 127.0.0.1:%d" % self.server.port
+        for method, path in (("GET", "/api/v1/me"), ("POST", "/api/v1/sessions"),
+                             ("DELETE", "/api/v1/session/" + SOME_ID), ("GET", "/")):
+            for origin in ("http://evil.example", "https://127.0.0.1.evil.example", "null",
+                           "http://127.0.0.1:1", "http://localhost.evil.example:%d" % self.server.port,
+                           "file://", "http://", "x" * 500):
+                with self.subTest(method=method, path=path, origin=origin):
+                    self.assertEqual(self.ask(host, "Origin: " + origin, method=method, path=path), 403)
+        self.assertEqual(self.ask(host, "Origin: http://127.0.0.1:%d" % self.server.port), 200)
+        self.assertEqual(self.ask("Host: perf.example.org", "Origin: http://perf.example.org"), 200)
+
+    def test_no_page_may_read_answers(self):
+        answer = self.server.request("GET", "me")
+        self.assertIsNone(answer.headers["Access-Control-Allow-Origin"])
+        preflight = self.server.request("OPTIONS", "sessions", headers={
+            "Origin": "http://evil.example", "Access-Control-Request-Method": "DELETE"})
+        self.assertGreaterEqual(preflight.status, 400)
+        self.assertIsNone(preflight.headers["Access-Control-Allow-Origin"])
+
+
+class Forwarder:
+    """127.0.0.1:port → the server, as `ssh -L` does."""
+
+    def __init__(self, server):
+        self.server = server
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.ending = False
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while not self.ending:
+            try:
+                client = self.listener.accept()[0]
+            except OSError:
+                return
+            other = socket.create_connection((self.server.host, self.server.port))
+            threading.Thread(target=self.carry, args=(client, other), daemon=True).start()
+
+    @staticmethod
+    def carry(a, b):
+        pairs = {a: b, b: a}
+        with a, b:
+            while True:
+                for ready in select.select(list(pairs), [], [], 60)[0] or [None]:
+                    try:
+                        data = ready.recv(65536) if ready else b""
+                        if not data:
+                            return
+                        pairs[ready].sendall(data)
+                    except OSError:
+                        return
+
+    def close(self):
+        self.ending = True
+        self.listener.close()
+
+
+class Browser:
+    """As much of one as cookies need: they are kept by host, whatever the port."""
+
+    def __init__(self, host="127.0.0.1"):
+        self.host, self.cookies = host, {}
+
+    def ask(self, port, method, path, body=None, **headers):
+        headers = {k.replace("_", "-"): v for k, v in headers.items()}
+        headers["Host"] = "%s:%d" % (self.host, port)
+        if self.cookies:
+            headers["Cookie"] = "; ".join("%s=%s" % pair for pair in self.cookies.items())
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        try:
+            connection.request(method, path, body, headers)
+            answer = connection.getresponse()
+            body = answer.read()
+        finally:
+            connection.close()
+        for line in answer.headers.get_all("Set-Cookie") or []:
+            for name, morsel in http.cookies.SimpleCookie(line).items():
+                self.cookies[name] = morsel.value
+        return answer, body
+
+
+class Cookies(ServerCase):
+    def log_in(self, browser, server, port=None):
+        answer, _ = browser.ask(port or server.port, "GET", "/?token=" + server.token)
+        self.assertIn(answer.status, (302, 303), answer.status)
+        self.assertNotIn(server.token, answer.headers["Location"])
+        return answer
+
+    def test_attributes(self):
+        answer = self.log_in(Browser(), self.server)
+        line = answer.headers["Set-Cookie"]
+        self.assertRegex(line, r"^tacho_[0-9a-f]{8}=")
+        words = [w.strip().lower() for w in line.split(";")[1:]]
+        for word in ("httponly", "samesite=strict", "path=/"):
+            self.assertIn(word, words)
+
+    def test_wrong_token_gets_none(self):
+        answer, _ = Browser().ask(self.server.port, "GET", "/?token=" + "x" * 43)
+        self.assertEqual(answer.status, 401)
+        self.assertIsNone(answer.headers["Set-Cookie"])
+
+    def test_cookie_is_enough(self):
+        browser = Browser()
+        self.log_in(browser, self.server)
+        self.assertEqual(browser.ask(self.server.port, "GET", "/")[0].status, 200)
+        answer, body = browser.ask(self.server.port, "GET", "/api/v1/me")
+        self.assertEqual((answer.status, json.loads(body)["role"]), (200, "administer"))
+        answer, _ = browser.ask(self.server.port, "POST", "/api/v1/sessions", '{"title": "x"}',
+                                Origin="http://127.0.0.1:%d" % self.server.port,
+                                Content_Type="application/json")
+        self.assertEqual(answer.status, 201)
+
+    def test_foreign_page_cannot_use_it(self):
+        browser = Browser()
+        self.log_in(browser, self.server)
+        for method, path in (("POST", "/api/v1/sessions"), ("GET", "/api/v1/me"), ("POST", "/api/v1/import")):
+            for extra in ({"Origin": "http://evil.example"}, {"Origin": "null"},
+                          {"Origin": "http://evil.example", "Content_Type": "text/plain"},
+                          {"Origin": "http://127.0.0.1:1"}):
+                answer, _ = browser.ask(self.server.port, method, path, '{"title": "x"}', **extra)
+                self.assertEqual(answer.status, 403, (method, path, extra))
+        # A form or an image of another page, told by browsers that send no Origin.
+        answer, _ = browser.ask(self.server.port, "POST", "/api/v1/sessions", '{"title": "x"}',
+                                Sec_Fetch_Site="cross-site")
+        self.assertEqual(answer.status, 403)
+        self.assertEqual(self.server.get("sessions")["sessions"], [])
+
+    def test_headers_of_the_page(self):
+        browser = Browser()
+        self.log_in(browser, self.server)
+        answer, body = browser.ask(self.server.port, "GET", "/")
+        policy = answer.headers["Content-Security-Policy"]
+        self.assertTrue("default-src 'none'" in policy or "default-src 'self'" in policy, policy)
+        self.assertIn("frame-ancestors 'none'", policy)
+        self.assertNotIn("unsafe-inline' 'unsafe-eval", policy)
+        self.assertEqual(answer.headers["X-Content-Type-Options"], "nosniff")
+        self.assertIn(answer.headers["Referrer-Policy"], ("no-referrer", "same-origin"))
+        # Nothing on it that the policy forbids.
+        for word in (b"<script", b"<style", b" style=", b" onclick", b"javascript:"):
+            self.assertNotIn(word, body)
+
+    def test_through_a_forwarded_port(self):
+        forward = Forwarder(self.server)
+        self.addCleanup(forward.close)
+        self.assertNotEqual(forward.port, self.server.port)
+        for host in ("127.0.0.1", "localhost"):
+            browser = Browser(host)
+            answer = self.log_in(browser, self.server, forward.port)
+            # It leads back to where the browser came from, not to the server's own port.
+            self.assertNotIn(str(self.server.port), answer.headers["Location"])
+            answer, body = browser.ask(forward.port, "GET", "/")
+            self.assertEqual(answer.status, 200)
+            self.assertNotIn(str(self.server.port).encode(), body)
+            answer, _ = browser.ask(forward.port, "POST", "/api/v1/sessions", '{"title": "far"}',
+                                    Origin="http://%s:%d" % (host, forward.port))
+            self.assertEqual(answer.status, 201)
+            answer, _ = browser.ask(forward.port, "POST", "/api/v1/sessions", '{"title": "x"}',
+                                    Origin="http://%s:%d" % (host, self.server.port))
+            self.assertEqual(answer.status, 403)
+
+    def test_stream_through_a_forwarded_port(self):
+        forward = Forwarder(self.server)
+        self.addCleanup(forward.close)
+        session = self.server.session()
+        connection = http.client.HTTPConnection("127.0.0.1", forward.port, timeout=30)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/api/v1/live?session=" + session,
+                           headers={"Authorization": "Bearer " + self.server.token})
+        stream = connection.getresponse()
+        self.assertEqual(stream.status, 200)
+        run = self.server.run(session, "true")
+        for event in events_of(stream):
+            if event.name == "state" and event.json()["state"] == "done":
+                self.assertEqual(event.json()["uuid"], run["uuid"])
+                return
+        self.fail("the stream has ended")
+
+    def test_two_servers_of_one_name(self):
+        other = self.new_server()
+        browser = Browser()
+        for server in (self.server, other):
+            self.log_in(browser, server)
+        self.assertEqual(len(browser.cookies), 2, browser.cookies)
+        mine, yours = self.server.session("mine"), other.session("yours")
+        for server, own in ((self.server, mine), (other, yours)):
+            answer, body = browser.ask(server.port, "GET", "/api/v1/sessions")
+            self.assertEqual(answer.status, 200)
+            self.assertEqual([s["uuid"] for s in json.loads(body)["sessions"]], [own])
+        # The cookie of one opens nothing at the other.
+        first = next(iter(browser.cookies))
+        browser.cookies = {first: browser.cookies[first]}
+        self.assertEqual(sorted(browser.ask(s.port, "GET", "/api/v1/me")[0].status
+                                for s in (self.server, other)), [200, 401])
+
+
+class Paths(ServerCase):
+    def test_no_way_out(self):
+        run = self.server.run(self.server.session(), "true")["uuid"]
+        self.server.wait_run(run)
+        up = ("../" * 8, "..%2f" * 8, "%2e%2e/" * 8, "%2e%2e%2f" * 8, "..\\" * 8, "..%5c" * 8,
+              "%252e%252e%252f" * 8, "....//" * 8, ".%00./" * 8, "%c0%ae%c0%ae/" * 8)
+        begins = ("/", "//", "/api/v1/", "/api/v1/benchmark/", "/api/v1/benchmark/%s/" % run,
+                  "/api/v1/benchmark/%s." % run, "/api/v1/session/", "/api/v1/users/", "/page.css/")
+        headers = ["Host: localhost", "Authorization: Bearer " + self.server.token]
+        for begin in begins:
+            for way in up:
+                for end in ("etc/passwd", "admin-token", "etc/passwd%00.json"):
+                    for method in ("GET", "DELETE"):
+                        answer = raw(self.server, request_text(method, begin + way + end, headers))
+                        self.assertIn(status_of(answer), (400, 403, 404, 405, 409), begin + way + end)
+                        self.assertNotIn(b"root:", answer)
+                        self.assertNotIn(self.server.token.encode(), answer)
+        for target in ("/etc/passwd", "file:///etc/passwd", "http://evil.example/api/v1/me", "*", "",
+                       "/api/v1/benchmark/%s.json/.." % run, "/api/v1/benchmark/%s.%%2e%%2e" % run,
+                       "/api/v1/benchmark/%s.tacho.db" % run, "/tacho.db", "/raw/", "/upload/"):
+            answer = raw(self.server, request_text("GET", target, headers))
+            self.assertNotEqual(status_of(answer), 200, target)
+        self.assertEqual(self.server.benchmark(run)["state"], "done")
+
+    def test_line_ends_do_not_make_headers(self):
+        headers = ["Host: localhost", "Authorization: Bearer " + self.server.token]
+        evil = "%0d%0aX-Evil:%201%0d%0a%0d%0abody"
+        for target in ("/" + evil, "/api/v1/session/" + evil, "/api/v1/sessions?search=" + evil,
+                       "/?session=" + evil, "/?token=" + evil, "/api/v1/live?run=" + evil,
+                       "/?token=%s&x=%s" % (self.server.token, evil)):
+            answer = raw(self.server, request_text("GET", target, headers))
+            self.assertNotIn(b"\nX-Evil", answer, target)
+            self.assertTrue(status_of(answer), target)
+
+
+class Sizes(ServerCase):
+    options = ("--upload-max", "1M", "--body-max", "64K")
+
+    def test_body(self):
+        answer = self.server.request("POST", "sessions", json.dumps({"title": "x" * 100000}))
+        self.assertEqual(answer.status, 413)
+        # Also when its size is not said beforehand.
+        text = request_text("POST", "/api/v1/sessions", [
+            "Host: localhost", "Authorization: Bearer " + self.server.token, "Transfer-Encoding: chunked"])
+        answer = raw(self.server, text + b"10000\r\n" + b"x" * 65536 + b"\r\n10000\r\n" + b"x" * 65536 +
+                     b"\r\n0\r\n\r\n")
+        self.assertEqual(status_of(answer), 413, answer[:200])
+        self.assertEqual(self.server.get("sessions")["sessions"], [])
+
+    def test_upload(self):
+        answer = self.server.request("POST", "import", b"x" * (2 << 20))
+        self.assertEqual(answer.status, 413)
+        self.assertTrue(answer.message())
+        form = (b"--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"x\"\r\n\r\n" +
+                b"x" * (2 << 20) + b"\r\n--b--\r\n")
+        answer = self.server.request("POST", "import", form,
+                                     headers={"Content-Type": "multipart/form-data; boundary=b"})
+        self.assertEqual(answer.status, 413)
+        self.assertEqual(self.server.get("sessions")["sessions"], [])
+        self.assertLess(self.server.data_bytes(), 1 << 20)
+
+    def test_headers(self):
+        own = ["Host: localhost", "Authorization: Bearer " + self.server.token]
+        for headers in (["X-Long: " + "x" * (1 << 20)], ["X-%d: y" % i for i in range(20000)],
+                        ["Cookie: " + "; ".join("c%d=x" % i for i in range(50000))]):
+            answer = raw(self.server, request_text("GET", "/api/v1/me", own + headers))
+            self.assertIn(status_of(answer), (0, 400, 413, 431))
+        answer = raw(self.server, request_text("GET", "/api/v1/sessions?search=" + "x" * (1 << 20), own))
+        self.assertIn(status_of(answer), (0, 400, 413, 414, 431))
+        self.assertEqual(self.server.get("me")["role"], "administer")
+
+    def test_many_parameters(self):
+        many = "&".join("run=%s" % SOME_ID for _ in range(500))
+        answer = self.server.request("GET", "live?" + many)
+        self.assertIn(answer.status, (400, 404, 414))
+        self.assertEqual(self.server.get("me")["role"], "administer")
+
+
+class Metacharacters(ServerCase):
+    def setUp(self):
+        super().setUp()
+        self.mark = self.path("mark")
+        touch = "touch " + self.mark
+        self.evil = ["; %s" % touch, "$(%s)" % touch, "`%s`" % touch, "| %s" % touch, "&& %s" % touch,
+                     "& %s &" % touch, "\n%s\n" % touch, "' ; %s ; '" % touch, "\" ; %s ; \"" % touch,
+                     "> %s" % self.mark, "${IFS}%s" % touch, "\r\nX-Evil: 1\r\n\r\n",
+                     "<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "%s%n%x", "../../../x",
+                     "'; DROP TABLE runs; --", "\u202e\u0007\u001b[31mred", "~root", "*", "\\", "-rf",
+                     "--help", "=cmd|' /C calc'!A0"]
+        self.session = self.server.session()
+
+    def tearDown(self):
+        self.assertFalse(os.path.exists(self.mark), "it was executed")
+        super().tearDown()
+
+    def check_answer(self, answer):
+        """JSON that parses, or HTML without what was put into it; and no header of ours."""
+        self.assertIsNone(answer.headers["X-Evil"])
+        kind = answer.headers["Content-Type"] or ""
+        if kind.startswith("application/json"):
+            answer.json()
+        if kind.startswith("text/html"):
+            self.assertNotIn("<script>alert", answer.text)
+            self.assertNotIn("<img src=x", answer.text)
+
+    def files_of(self, run):
+        for suffix in ("json", "csv", "folded", "svg", "html", "log", "data", "h5"):
+            answer = self.server.request("GET", "benchmark/%s.%s" % (run, suffix))
+            self.assertIsNone(answer.headers["X-Evil"], suffix)
+            self.assertLess(answer.status, 500 + 2 * (answer.status == 501), (suffix, answer))
+            if suffix == "svg" and answer.status == 200:
+                self.assertNotIn("<script>alert", answer.text)
+                self.assertNotIn("<img src=x", answer.text)
+            disposition = answer.headers["Content-Disposition"] or ""
+            self.assertNotRegex(disposition, r"[\r\n]|\.\./|[<>]")
+
+    def test_titles_and_words(self):
+        for text in self.evil:
+            with self.subTest(text):
+                made = self.server.expect(201, "POST", "sessions", {"title": text})
+                self.check_answer(made)
+                self.assertEqual(made.json()["title"], text)
+                self.check_answer(self.server.request("GET", "sessions", query={"search": text}))
+        run = self.server.run(self.session, "true", description=self.evil[1])
+        self.server.wait_run(run["uuid"])
+        for text in self.evil:
+            if len(text) <= 100:
+                changed = self.server.patch("benchmark/" + run["uuid"],
+                                            {"note": text, "tags": [text], "description": text})
+                self.assertEqual((changed["note"], changed["tags"]), (text, [text]))
+            page = self.server.request("GET", "/")
+            self.assertEqual(page.status, 200)
+            self.check_answer(page)
+        self.files_of(run["uuid"])
+
+    def test_workload_is_not_a_shell(self):
+        runs = []
+        for text in self.evil:
+            if text == "\\" or text.count("'") % 2 or text.count('"') % 2:
+                continue  # the sentence about quotes is another test's
+            runs.append((text, self.server.run(self.session, "echo " + text, tool="stat",
+                                               events=["page-faults"])))
+        for text in self.evil:
+            runs.append((text, self.server.run(self.session, ["printf", "%s", text], tool="stat",
+                                               events=["page-faults"])))
+            runs.append((None, self.server.run(self.session, [text or "x", "x"])))
+        for text, run in runs:
+            ended = self.server.wait_run(run["uuid"], 120)
+            if text is None:
+                self.assertEqual(ended["state"], "failed", ended)
+                self.check_answer(self.server.request("GET", "benchmark/" + run["uuid"]))
+            elif run["argv"][0] == "printf":
+                log = self.server.get_bytes("benchmark/%s.log" % run["uuid"])
+                self.assertIn(text.strip().encode(), log)
+        self.check_answer(self.server.request("GET", "/", query={"session": self.session}))
+        self.files_of(runs[1][1]["uuid"])
+
+    def test_surroundings_of_the_workload(self):
+        for text in self.evil:
+            with self.subTest(text):
+                run = self.server.run(self.session, ["printenv", "EVIL"], env={"EVIL": text})
+                self.assertEqual(self.server.wait_run(run["uuid"])["state"], "done")
+                log = self.server.get_bytes("benchmark/%s.log" % run["uuid"])
+                self.assertIn(text.strip().encode(), log)
+        waiting = []
+        for text in self.evil:
+            for plan in ({"cwd": text}, {"cwd": "/" + text}, {"user": text}, {"env": {text: "x"}}):
+                answer = self.server.request("POST", "session/" + self.session,
+                                             {"workload": ["printf", "ran"], **plan})
+                self.assertIn(answer.status, (202, 400, 403), answer)
+                self.check_answer(answer)
+                if answer.status == 202:
+                    waiting.append((plan, answer.json()["uuid"]))
+        for plan, run in waiting:
+            ended = self.server.wait_run(run, 120)
+            if "env" not in plan:
+                self.assertEqual(ended["state"], "failed", (plan, ended["error"]))
+                self.assertTrue(ended["error"])
+
+    def test_fields_of_a_plan(self):
+        for text in self.evil:
+            for plan in ({"events": [text]}, {"events": text}, {"affinity": text}, {"tool": text},
+                         {"tool": "record", "sample": {"events": [text]}},
+                         {"tool": "record", "sample": {"callgraph": text}}, {"cpus": text},
+                         {"interval": text}, {"pids": [text]}, {"limits": {text: 1}}, {text: 1}):
+                answer = self.server.request("POST", "session/" + self.session, {"workload": "true", **plan})
+                self.assertEqual(answer.status, 400, (plan, answer))
+                self.check_answer(answer)
+                self.assertTrue(answer.message())
+            run = self.server.run(self.session, "true", client={text: text}, tags=[text], note=text)
+            self.assertEqual((run["client"], run["tags"], run["note"]), ({text: text}, [text], text))
+            self.server.delete("benchmark/" + run["uuid"])
+
+    def test_paths_and_parameters(self):
+        for text in self.evil:
+            quoted = urllib.parse.quote(text, safe="")
+            for path in ("session/" + quoted, "benchmark/" + quoted, "benchmark/%s.json" % quoted,
+                         "live?run=" + quoted, "live?session=" + quoted, "emap?search=" + quoted,
+                         "emap?group=" + quoted, "processes?search=" + quoted, "sessions?limit=" + quoted,
+                         "sessions?before=" + quoted, "sessions?%s=1" % quoted, "/?session=" + quoted,
+                         "/" + quoted):
+                answer = self.server.request("GET", path)
+                self.assertLess(answer.status, 500, (path, answer))
+                self.check_answer(answer)
+            self.assertIn(self.server.request("DELETE", "users/" + quoted).status, (400, 404))
+            self.check_answer(self.server.expect(400, "POST", "users", {"name": text, "role": "run"})
+                              if text not in ("-rf", "--help") else self.server.request("GET", "users"))
+
+    def test_names_of_uploads(self):
+        file = self.path("a.data")
+        result = self.tacho("record", "-e", "cpu-clock", "-o", file, "--", *load("busy", 50))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(file, "rb") as data:
+            recording = data.read()
+        for text in self.evil:
+            with self.subTest(text):
+                answer = self.server.expect(202, "POST", "import", recording,
+                                            query={"name": text, "keep_raw": "1"})
+                self.check_answer(answer)
+                run = self.server.wait_run(answer.json()["uuid"])
+                self.assertEqual(run["state"], "done", run["error"])
+                answer = self.server.expect(200, "GET", "benchmark/%s.data" % run["uuid"])
+                self.assertEqual(answer.body, recording)
+                self.assertIsNone(answer.headers["X-Evil"])
+                self.assertNotRegex(answer.headers["Content-Disposition"] or "", r"[\r\n]|\.\./|[<>]")
+                name = text.replace("\\", "\\\\").replace('"', '\\"').replace("\r", " ").replace("\n", " ")
+                form = ("--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"%s\"\r\n\r\n" %
+                        name).encode() + recording + b"\r\n--b--\r\n"
+                answer = self.server.request("POST", "import", form,
+                                             headers={"Content-Type": "multipart/form-data; boundary=b"})
+                self.assertIn(answer.status, (202, 400), answer)
+                self.check_answer(answer)
+        kept = os.listdir(os.path.join(self.server.data, "raw"))
+        self.assertTrue(all(re.match(r"^[0-9a-f-]{36}\.data$", name) for name in kept), kept)
