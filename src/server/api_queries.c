@@ -368,6 +368,7 @@ const struct http_route query_routes[] = {
 	{.method = "GET", .path = RUN "/histogram", .role = ROLE_LOOK, .handle = api_histogram},
 	{.method = "GET", .path = RUN "/threads", .role = ROLE_LOOK, .handle = api_threads},
 	{.method = "GET", .path = RUN "/ledger", .role = ROLE_LOOK, .handle = get_ledger},
+	{.method = "GET", .path = RUN "/annotate", .role = ROLE_LOOK, .handle = api_annotate},
 	{.method = "GET", .path = API_PREFIX "/diff", .role = ROLE_LOOK, .handle = api_diff},
 	{},
 };
