@@ -5,6 +5,8 @@
 #include "collect/tree.h"
 #include "server/runs_internal.h"
 
+#include "server/live.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -328,6 +330,7 @@ static void forget(struct runs *r, const struct stored_run *run)
 	say_removed(r, "run", run->uuid, run->uuid);
 	say_removed(r, "session", run->session_uuid, run->uuid);
 	bus_topic_end(r->server->bus, topic);
+	live_removed(r->server->live, run->uuid, run->session_uuid);
 }
 
 int runs_delete(struct runs *r, struct store *store, const char *uuid, struct err *e)
