@@ -1,5 +1,6 @@
 #include "collect/counter_stream.h"
 #include "base/clock.h"
+#include "perf/sampling.h"
 #include "perfdata/format.h"
 
 /* Numbers that the kernel, which counts up from 1, will not give. */
@@ -24,7 +25,7 @@ size_t counter_stream_events(const struct counter_stream *s)
 	return s->open ? s->counters.row_count : 0;
 }
 
-/* All events of a file must keep their ids at the same place. */
+/* All events of a file must look alike in what stands before every sample. */
 struct writer_event counter_stream_event(const struct counter_stream *s, size_t i)
 {
 	const struct counter_row *row = &s->counters.rows[i];
@@ -44,7 +45,7 @@ struct writer_event counter_stream_event(const struct counter_stream *s, size_t 
 	added.attr.size = sizeof(added.attr);
 	added.attr.sample_period = 0;
 	added.attr.freq = 0;
-	added.attr.sample_type = PERF_SAMPLE_IDENTIFIER;
+	added.attr.sample_type = SAMPLE_ALWAYS;
 	added.attr.sample_id_all = 1;
 	added.attr.use_clockid = 1;
 	added.attr.clockid = CLOCK_MONOTONIC;
@@ -107,7 +108,7 @@ static void add_records(const struct counter_stream *s, uint64_t now_ns, bool la
 		struct stat_record record = {
 			.header = {.type = USER_STAT, .size = sizeof(record)},
 			.id = s->ids[i],
-			.cpu = UINT32_MAX,
+			.cpu = UINT32_MAX, /* all */
 		};
 
 		if (!is_counted(row))

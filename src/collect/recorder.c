@@ -57,6 +57,7 @@ static int open_sink(struct recorder *r, unsigned threads, struct err *e)
 	o.writer.events = r->events;
 	o.writer.event_count = r->event_count;
 	o.writer.features = &r->features;
+	o.sampled = r->sampling.rows.len;
 	o.lanes = threads;
 	o.begin = recorder_begin_file;
 	o.end = recorder_end_file;
@@ -123,9 +124,9 @@ int recorder_open(struct recorder *r, const struct recording_plan *plan,
 
 /* ---- running ---- */
 
-static int append(struct recorder *r, const struct buf *records, struct err *e)
+static int append_counts(struct recorder *r, const struct buf *records, struct err *e)
 {
-	return r->sink && records->len ? sink_append_bytes(r->sink, records->s, records->len, e)
+	return r->sink && records->len ? sink_append_counts(r->sink, records->s, records->len, e)
 				       : 0;
 }
 
@@ -136,7 +137,7 @@ int recorder_start(struct recorder *r, uint64_t now_ns, struct err *e)
 	sampling_start(&r->sampling);
 	counter_stream_start(&r->counting, now_ns, r->plan->interval_ns, &records);
 	r->running = true;
-	return append(r, &records, e);
+	return append_counts(r, &records, e);
 }
 
 int recorder_tick(struct recorder *r, struct err *e)
@@ -144,7 +145,7 @@ int recorder_tick(struct recorder *r, struct err *e)
 	CLEANUP(buf_release) struct buf records = {};
 
 	counter_stream_tick(&r->counting, &records);
-	return append(r, &records, e);
+	return append_counts(r, &records, e);
 }
 
 static int drain(struct recorder *r, struct err *e)
@@ -234,7 +235,7 @@ int recorder_finish(struct recorder *r, struct err *e)
 		result = append_lost(r, e);
 	counter_stream_finish(&r->counting, &last);
 	if (result == 0)
-		result = append(r, &last, e);
+		result = append_counts(r, &last, e);
 	closed = sink_finish(r->sink, result < 0 ? NULL : e);
 	r->sink = NULL;
 	return result < 0 ? result : closed;

@@ -197,7 +197,8 @@ int recorder_add_features(struct recorder *r, struct err *e)
 	struct feature_facts facts = {.roots = r->plan->sampling.roots,
 				      .argv = (const char *const *)r->plan->whole_argv,
 				      .events = r->events,
-				      .event_count = r->event_count,
+				      .event_count = r->sampling.rows.len ? r->sampling.rows.len
+									  : r->event_count,
 				      .groups = groups,
 				      .branch_stack = first->sample_type & PERF_SAMPLE_BRANCH_STACK,
 				      .use_clockid = first->use_clockid,

@@ -53,7 +53,8 @@ static void take_value(struct run_feed *f, struct cursor *body)
  * A task that does not run is not counted: no time passes for its counters, and they have not grown.
  * One that ran without its counter being on the CPU leaves a gap.
  */
-static void add_row(struct run_feed *f, struct feed_counter *c, uint64_t time_ns, uint64_t duration_ns)
+static void add_row(struct run_feed *f, struct feed_counter *c, uint64_t time_ns,
+		    uint64_t duration_ns)
 {
 	uint64_t value = c->sum.value - c->before.value;
 	uint64_t enabled = c->sum.enabled_ns - c->before.enabled_ns;

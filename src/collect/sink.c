@@ -197,6 +197,13 @@ int sink_append_bytes(struct sink *s, const void *records, size_t size, struct e
 	return s->ops->append(s, 0, &view, e);
 }
 
+int sink_append_counts(struct sink *s, const void *records, size_t size, struct err *e)
+{
+	struct ring_view view = {.first = records, .first_bytes = size};
+
+	return s->ops->counts ? s->ops->counts(s, &view, e) : s->ops->append(s, 0, &view, e);
+}
+
 int sink_round(struct sink *s, uint64_t now_ns, struct err *e)
 {
 	return s->ops->round(s, now_ns, e);

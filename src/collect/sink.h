@@ -41,6 +41,8 @@ struct sink_options {
 	uint64_t keep_ns, keep_bytes;     /* of memory */
 	bool on_request;                  /* what memory holds goes when nobody has asked for it */
 	enum live_keep live_keep;
+	size_t sampled; /* so many of the writer's events, the first, are; then others are not kept:
+			 * perf would print their counts among the samples */
 	/* Where what a slow watcher has not read waits, at most so much; NULL: samples are dropped. */
 	const char *spill_directory;
 	uint64_t spill_bytes;
@@ -71,6 +73,8 @@ struct sink {
 
 struct sink_ops {
 	int (*append)(struct sink *s, unsigned lane, const struct ring_view *view, struct err *e);
+	/* Records of counters; NULL: they are appended like all. */
+	int (*counts)(struct sink *s, const struct ring_view *view, struct err *e);
 	int (*round)(struct sink *s, uint64_t now_ns, struct err *e);
 	int (*snapshot)(struct sink *s, struct err *e); /* NULL: not possible */
 	uint64_t (*bytes)(const struct sink *s);        /* written, or in memory */
@@ -83,6 +87,8 @@ int sink_new(struct sink **ret, const struct sink_options *options, struct err *
 int sink_append(struct sink *s, unsigned lane, const struct ring_view *view, struct err *e);
 /* The same from one piece of memory. */
 int sink_append_bytes(struct sink *s, const void *records, size_t size, struct err *e);
+/* Of counters: STAT, STAT_ROUND. */
+int sink_append_counts(struct sink *s, const void *records, size_t size, struct err *e);
 /* Everything that was appended belongs together. */
 int sink_round(struct sink *s, uint64_t now_ns, struct err *e);
 /* The user wants a file of what is there; recording goes on. */

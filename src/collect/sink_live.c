@@ -58,6 +58,14 @@ static int live_append(struct sink *sink, unsigned lane, const struct ring_view 
 	return s->kept ? sink_append(s->kept, lane, view, e) : 0;
 }
 
+static int live_counts(struct sink *sink, const struct ring_view *view, struct err *e)
+{
+	struct live_sink *s = (struct live_sink *)sink;
+
+	buf_add_mem(&s->lanes[0], view->first, view->first_bytes);
+	return s->kept && !sink->options.sampled ? sink_append(s->kept, 0, view, e) : 0;
+}
+
 /* ---- the sender ---- */
 
 /* With the record that ends it. */
@@ -331,6 +339,7 @@ static int live_finish(struct sink *sink, struct err *e)
 
 static const struct sink_ops live_ops = {
 	.append = live_append,
+	.counts = live_counts,
 	.round = live_round,
 	.snapshot = live_snapshot,
 	.bytes = live_bytes,
@@ -345,6 +354,8 @@ static int open_kept(struct live_sink *s, struct err *e)
 		return 0;
 	o.kind = o.live_keep == LIVE_KEEP_FILE ? SINK_FILE : SINK_MEMORY;
 	o.on_request = true;
+	if (o.sampled)
+		o.writer.event_count = o.sampled;
 	return sink_new(&s->kept, &o, e);
 }
 

@@ -35,6 +35,11 @@ struct sampling_options {
 	const struct roots *roots;
 };
 
+/* What every sample of ours has. */
+#define SAMPLE_ALWAYS                                                                              \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
+	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
+
 /* All our samples begin with identifier, address, thread and time; see sampling_attr.c. */
 #define SAMPLE_TIME_OFFSET 32
 

@@ -25,10 +25,6 @@ enum {
 #define USER_REGISTERS 0ull
 #endif
 
-#define SAMPLE_ALWAYS                                                                              \
-	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
-	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
-
 uint64_t sampling_rate_max(void)
 {
 	long long rate;

@@ -5,6 +5,8 @@
 #include "collect/tree.h"
 #include "server/runs_internal.h"
 
+#include "server/live.h"
+
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -312,22 +314,10 @@ int runs_submit_import(struct runs *r, struct store *store, const struct stored_
 
 /* ---- the end of a run's data ---- */
 
-static void say_removed(struct runs *r, const char *topic_kind, const char *topic, const char *uuid)
-{
-	CLEANUP(free_ptr) char *name = xasprintf("%s/%s", topic_kind, topic);
-	CLEANUP(free_ptr) char *json = xasprintf("{\"uuid\":\"%s\"}", uuid);
-
-	bus_publish(r->server->bus, name, "removed", json, strlen(json));
-}
-
 static void forget(struct runs *r, const struct stored_run *run)
 {
-	CLEANUP(free_ptr) char *topic = xasprintf("run/%s", run->uuid);
-
 	raw_remove(r->server, run->uuid);
-	say_removed(r, "run", run->uuid, run->uuid);
-	say_removed(r, "session", run->session_uuid, run->uuid);
-	bus_topic_end(r->server->bus, topic);
+	live_removed(r->server->live, run->uuid, run->session_uuid);
 }
 
 int runs_delete(struct runs *r, struct store *store, const char *uuid, struct err *e)
@@ -379,12 +369,9 @@ int runs_delete_session(struct runs *r, struct store *store, const char *uuid, s
 	if (rc == 0)
 		rc = store_session_delete(store, session.id, e);
 	if (rc == 0) {
-		CLEANUP(free_ptr) char *topic = xasprintf("session/%s", session.uuid);
-
 		vec_each(&all, run)
 			forget(r, run);
-		say_removed(r, "session", session.uuid, session.uuid);
-		bus_topic_end(r->server->bus, topic);
+		live_session_removed(r->server->live, session.uuid);
 	}
 	stored_session_release(&session);
 	return rc;

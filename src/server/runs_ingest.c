@@ -467,10 +467,10 @@ bool ingest_flush(struct active *a)
 	a->first_arrived_ns = 0;
 	buf_clear(&a->bytes);
 	if (a->over) {
+		live_changed(a->runs->server->live, &a->run);
 		if (a->live)
 			live_run_end(a->live);
 		a->live = NULL;
-		live_changed(a->runs->server->live, &a->run);
 	}
 	return true;
 }

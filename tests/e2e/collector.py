@@ -20,12 +20,12 @@ PLAN, STOP = 192, 193
 class Collector:
     """One run. Messages are (type, body, when they came)."""
 
-    def __init__(self, plan=None, prefix=(), env=None, **order):
+    def __init__(self, plan=None, home="/", prefix=(), **order):
         self.socket, theirs = socket.socketpair()
         self.messages, self.bytes, self.ended = [], b"", False
         self.process = subprocess.Popen(
             [*prefix, "sh", "-c", 'exec "$0" collect 3<&0 </dev/null', TACHO],
-            stdin=theirs, env=environment(env) if env is not None else None)
+            stdin=theirs, env=environment(home))
         theirs.close()
         if plan is not None:
             order["plan"] = plan
