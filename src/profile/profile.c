@@ -228,6 +228,17 @@ string_id profile_string(struct profile *p, const char *text)
 
 /* ---- code ---- */
 
+const char *code_kind_name(enum code_kind kind)
+{
+	static const char *const names[] = {[CODE_UNKNOWN] = "unknown",
+					    [CODE_USER] = "user",
+					    [CODE_KERNEL] = "kernel",
+					    [CODE_JIT] = "jit",
+					    [CODE_VDSO] = "vdso"};
+
+	return (unsigned)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
+}
+
 module_id profile_module(struct profile *p, const char *path, const char *build_id,
 			 enum code_kind kind)
 {

@@ -65,6 +65,9 @@ enum code_kind {
 	CODE_VDSO,
 };
 
+/* "user", "kernel", "jit", "vdso", "unknown". */
+const char *code_kind_name(enum code_kind kind);
+
 struct profile_module {
 	string_id
 		path; /* as the mapping says: "/usr/lib/…/libc.so.6", "[kernel.kallsyms]", "[vdso]" */
