@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "bus/bus.h"
 #include "collect/tree.h"
+#include "server/live.h"
 #include "server/runs_internal.h"
 #include "server/tidy.h"
 
@@ -373,6 +374,7 @@ int runs_delete_session(struct runs *r, struct store *store, const char *uuid, s
 	if (rc == 0) {
 		vec_each(&all, run)
 			forget(r, run);
+		tidy_kick(r->server->tidy, 0);
 		live_session_removed(r->server->live, session.uuid);
 	}
 	stored_session_release(&session);
