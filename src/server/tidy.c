@@ -1,6 +1,7 @@
 #include "server/tidy.h"
 #include "base/clock.h"
 #include "server/retention.h"
+#include "server/run_cache.h"
 #include "server/runs.h"
 #include "server/tidy_run.h"
 
@@ -88,17 +89,20 @@ static int tidy_one(struct tidy *t, int64_t run)
 	int result = store_run_get_id(t->store, run, &now, NULL);
 	bool ended = now.state > STATE_RUNNING;
 
-	stored_run_release(&now);
 	if (result < 0)
 		return result == -ENOENT ? 0 : result;
 	do {
 		result = tidy_run_merge(&t->work, t->store, run, ended, NULL);
-		/* Deleted meanwhile, or somebody else was quicker. */
-		if (result == -ENOENT)
-			return 0;
 	} while (result > 0 && pause_between(t));
 	if (!result && ended && !stopping(t))
 		result = tidy_run_dictionaries(t->store, run, NULL);
+	/* So that the first question need not wait for it; if it fails, that one finds out why. */
+	if (result >= 0 && ended && !stopping(t))
+		run_cache_prepare(t->store, &now, NULL);
+	stored_run_release(&now);
+	/* Deleted meanwhile, or somebody else was quicker. */
+	if (result == -ENOENT)
+		return 0;
 	/* One more that takes room: others may have to go. */
 	if (ended)
 		t->old_check_ns = 0;
@@ -106,7 +110,7 @@ static int tidy_one(struct tidy *t, int64_t run)
 	t->counts.merges = t->work.merges;
 	t->counts.merged_chunks = t->work.merged_chunks;
 	pthread_mutex_unlock(&t->lock);
-	return result < 0 && result != -ENOENT ? result : 0;
+	return result < 0 ? result : 0;
 }
 
 /* Room that is free inside the file goes back to the disk. */
