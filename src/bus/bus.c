@@ -61,7 +61,7 @@ struct bus_watch {
 	struct message *current; /* sent in part */
 	size_t sent;
 	uint64_t last_id; /* delivered */
-	uint64_t last_ns;
+	uint64_t next_ns; /* not before that */
 	bool asleep;
 	void (*wake)(void *ctx);
 	void *ctx;
@@ -609,15 +609,26 @@ static bool has_news(const struct bus_watch *w)
 	return false;
 }
 
+/* Counted from when it was due, not from when it was done: else news that come just as often as they
+ * may be delivered would wait longer and longer. */
+static void deliver_next(struct bus_watch *w, uint64_t now_ns)
+{
+	uint64_t interval_ns = BUS_INTERVAL_MS * NS_PER_MSEC;
+
+	if (w->next_ns + interval_ns / 2 < now_ns)
+		w->next_ns = now_ns - interval_ns / 2;
+	w->next_ns += interval_ns;
+}
+
 bool bus_read(struct bus_watch *w, struct buf *out, size_t max, uint32_t *ret_wait_ms)
 {
 	struct bus *b = w->bus;
-	uint64_t now_ns = clock_now_ns(), next_ns = w->last_ns + BUS_INTERVAL_MS * NS_PER_MSEC;
+	uint64_t now_ns = clock_now_ns();
 	size_t before = out->len;
 	bool any;
 
-	if (!w->current && now_ns < next_ns) {
-		*ret_wait_ms = (uint32_t)((next_ns - now_ns) / NS_PER_MSEC) + 1;
+	if (!w->current && now_ns < w->next_ns) {
+		*ret_wait_ms = (uint32_t)((w->next_ns - now_ns) / NS_PER_MSEC) + 1;
 		return false;
 	}
 	if (!w->current)
@@ -632,7 +643,7 @@ bool bus_read(struct bus_watch *w, struct buf *out, size_t max, uint32_t *ret_wa
 		*ret_wait_ms = w->current ? 0 : BUS_INTERVAL_MS;
 	pthread_mutex_unlock(&b->lock);
 	if (any)
-		w->last_ns = now_ns;
+		deliver_next(w, now_ns);
 	return any;
 }
 

@@ -166,6 +166,7 @@ static int read_all(struct run_feed *f, struct err *e)
 		feed_flush(f);
 		if (f->runner->order.import && !f->opened)
 			feed_import_opened(f);
+		feed_code(f);
 	}
 	return r;
 }

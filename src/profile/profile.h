@@ -74,7 +74,9 @@ struct profile_module {
 	string_id name;     /* the last part of it */
 	string_id build_id; /* hexadecimal, or none */
 	string_id problem;  /* why its names are missing: a sentence, or none */
-	uint64_t bias; /* of its code: ELF virtual address less offset in the file; 0: or unknown */
+	/* Of its code: ELF virtual address less offset in the file; of the kernel the address of _text.
+	 * 0: or unknown. */
+	uint64_t bias;
 	enum code_kind kind;
 };
 

@@ -46,20 +46,31 @@ void live_changed(struct live *l, const struct stored_run *run)
 	bus_publish(l->server->bus, topic, "state", text.s, text.len);
 }
 
-void live_removed(struct live *l, const char *run_uuid, const char *session_uuid)
+static void say_removed(struct live *l, const char *kind, const char *topic_uuid, const char *uuid,
+			bool end)
 {
 	CLEANUP(buf_release) struct buf text = {};
 	struct json j = jw_to(&text);
 	char topic[TOPIC_BYTES];
 
 	jw_open(&j, '{');
-	jw_kv_str(&j, "uuid", run_uuid);
+	jw_kv_str(&j, "uuid", uuid);
 	jw_close(&j, '}');
-	snprintf(topic, sizeof(topic), "run/%s", run_uuid);
+	snprintf(topic, sizeof(topic), "%s/%s", kind, topic_uuid);
 	bus_publish(l->server->bus, topic, "removed", text.s, text.len);
-	bus_topic_end(l->server->bus, topic);
-	snprintf(topic, sizeof(topic), "session/%s", session_uuid);
-	bus_publish(l->server->bus, topic, "removed", text.s, text.len);
+	if (end)
+		bus_topic_end(l->server->bus, topic);
+}
+
+void live_removed(struct live *l, const char *run_uuid, const char *session_uuid)
+{
+	say_removed(l, "run", run_uuid, run_uuid, true);
+	say_removed(l, "session", session_uuid, run_uuid, false);
+}
+
+void live_session_removed(struct live *l, const char *uuid)
+{
+	say_removed(l, "session", uuid, uuid, true);
 }
 
 /* ---- the queue ---- */

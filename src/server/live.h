@@ -19,6 +19,7 @@ void live_free(struct live *l);
 void live_changed(struct live *l, const struct stored_run *run);
 /* It is deleted. */
 void live_removed(struct live *l, const char *run_uuid, const char *session_uuid);
+void live_session_removed(struct live *l, const char *uuid);
 void live_queue_changed(struct live *l);
 
 struct live_run *live_run_begin(struct live *l, const struct stored_run *run);

@@ -85,24 +85,22 @@ static int purge(struct tidy *t)
 
 static int tidy_one(struct tidy *t, int64_t run)
 {
-	struct stored_run now = {};
+	CLEANUP(stored_run_release) struct stored_run now = {};
 	int result = store_run_get_id(t->store, run, &now, NULL);
-	bool ended = now.state > STATE_RUNNING;
+	bool ended = run_state_ended(now.state);
 
 	if (result < 0)
 		return result == -ENOENT ? 0 : result;
 	do {
 		result = tidy_run_merge(&t->work, t->store, run, ended, NULL);
+		/* Deleted meanwhile, or somebody else was quicker. */
+		if (result == -ENOENT)
+			return 0;
 	} while (result > 0 && pause_between(t));
 	if (!result && ended && !stopping(t))
 		result = tidy_run_dictionaries(t->store, run, NULL);
-	/* So that the first question need not wait for it; if it fails, that one finds out why. */
 	if (result >= 0 && ended && !stopping(t))
-		run_cache_prepare(t->store, &now, NULL);
-	stored_run_release(&now);
-	/* Deleted meanwhile, or somebody else was quicker. */
-	if (result == -ENOENT)
-		return 0;
+		result = run_cache_prepare(t->store, &now, NULL);
 	/* One more that takes room: others may have to go. */
 	if (ended)
 		t->old_check_ns = 0;
@@ -110,7 +108,7 @@ static int tidy_one(struct tidy *t, int64_t run)
 	t->counts.merges = t->work.merges;
 	t->counts.merged_chunks = t->work.merged_chunks;
 	pthread_mutex_unlock(&t->lock);
-	return result < 0 ? result : 0;
+	return result < 0 && result != -ENOENT ? result : 0;
 }
 
 /* Room that is free inside the file goes back to the disk. */
@@ -273,7 +271,7 @@ void tidy_counts(struct tidy *t, struct tidy_counts *ret)
 
 /* ---- begin and end ---- */
 
-static void tidy_free(struct tidy *t)
+static void release(struct tidy *t)
 {
 	store_close(t->store);
 	tidy_run_release(&t->work);
@@ -311,7 +309,7 @@ int tidy_start(struct server *server, struct err *e)
 		result = err_set(e, EAGAIN, "cannot start the thread that tidies up: %s",
 				 strerror(EAGAIN));
 	if (result) {
-		tidy_free(t);
+		release(t);
 		return result;
 	}
 	server->tidy = t;
@@ -322,13 +320,20 @@ void tidy_stop(struct server *server)
 {
 	struct tidy *t = server->tidy;
 
-	if (!t)
+	if (!t || stopping(t))
 		return;
-	server->tidy = NULL;
 	pthread_mutex_lock(&t->lock);
 	t->stopping = true;
 	pthread_cond_signal(&t->wake);
 	pthread_mutex_unlock(&t->lock);
 	pthread_join(t->thread, NULL);
-	tidy_free(t);
+}
+
+void tidy_free(struct server *server)
+{
+	if (!server->tidy)
+		return;
+	tidy_stop(server);
+	release(server->tidy);
+	server->tidy = NULL;
 }
