@@ -76,6 +76,7 @@ static void check_same(void)
 		assert_int_equal(a->problem.n, b->problem.n);
 		assert_int_equal(a->kind, b->kind);
 		assert_true(a->bias == b->bias);
+		assert_int_equal(a->found_id.n, b->found_id.n);
 	}
 	assert_int_equal(from.functions.len, to.functions.len);
 	for (size_t i = 0; i < from.functions.len; i++) {
@@ -216,6 +217,7 @@ static void test_problems(void **state)
 	send();
 	from.modules.items[2].problem = profile_string(&from, "The file is gone.");
 	from.modules.items[3].bias = 0x400000;
+	from.modules.items[1].found_id = profile_string(&from, "abcd");
 	assert_int_equal(send(), 1);
 	check_same();
 	assert_int_equal(send(), 0);
