@@ -154,6 +154,16 @@ void buf_clear(struct buf *b)
 		b->s[0] = '\0';
 }
 
+void buf_cut_front(struct buf *b, size_t count)
+{
+	if (count >= b->len) {
+		buf_clear(b);
+		return;
+	}
+	memmove(b->s, b->s + count, b->len - count + 1);
+	b->len -= count;
+}
+
 const char *buf_str(const struct buf *b)
 {
 	return b->s ? b->s : "";

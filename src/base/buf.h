@@ -31,6 +31,8 @@ void buf_pad(struct buf *b, size_t count, char c);
 char *buf_room(struct buf *b, size_t bytes);
 void buf_commit(struct buf *b, const char *end);
 void buf_clear(struct buf *b);
+/* The first @count bytes go. */
+void buf_cut_front(struct buf *b, size_t count);
 const char *buf_str(const struct buf *b);
 void buf_release(struct buf *b);
 

@@ -168,6 +168,7 @@ static int read_all(struct run_feed *f, struct err *e)
 		if (f->runner->order.import && !f->opened)
 			feed_import_opened(f);
 		feed_jit_finish(f);
+		feed_code(f);
 	}
 	return r;
 }

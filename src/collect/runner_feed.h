@@ -64,6 +64,11 @@ void feed_counts_take(struct run_feed *f, const unsigned char *bytes);
 void feed_counts_send(struct run_feed *f);
 void feed_counts_release(struct feed_counts *c);
 
+/* ---- runner_code.c ---- */
+
+/* Sends the code of what was hit most: all samples have been sent. */
+void feed_code(struct run_feed *f);
+
 /* ---- runner_import.c ---- */
 
 int feed_import_open(struct run_feed *f, struct err *e);

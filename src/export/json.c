@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-static const char *const kind_names[] = {
-	[CODE_UNKNOWN] = "unknown", [CODE_USER] = "user", [CODE_KERNEL] = "kernel",
-	[CODE_JIT] = "jit",         [CODE_VDSO] = "vdso",
-};
-
 static void open_node(struct json *j, const struct view *v, uint32_t n)
 {
 	const struct call_node *node = &v->tree.nodes.items[n];
@@ -21,7 +16,7 @@ static void open_node(struct json *j, const struct view *v, uint32_t n)
 	jw_kv_u64(j, "self", node->self);
 	jw_kv_u64(j, "samples", node->total_samples);
 	if (n) {
-		jw_kv_str(j, "kind", node->inlined ? "inlined" : kind_names[f->kind]);
+		jw_kv_str(j, "kind", node->inlined ? "inlined" : code_kind_name(f->kind));
 		if (*module)
 			jw_kv_str(j, "module", module);
 	}

@@ -90,14 +90,14 @@ static void add_cmdline(struct feature_set *set, const struct feature_facts *fac
 		feature_add_str(b, facts->argv[i]);
 }
 
-static void add_events(struct feature_set *set, const struct feature_facts *facts)
+void features_events(struct feature_set *set, const struct writer_event *events, size_t count)
 {
 	struct buf *b = feature_set_begin(set, FEATURE_EVENT_DESC);
 
-	feature_add_u32(b, (uint32_t)facts->event_count);
+	feature_add_u32(b, (uint32_t)count);
 	feature_add_u32(b, sizeof(struct perf_event_attr));
-	for (size_t i = 0; i < facts->event_count; i++) {
-		const struct writer_event *event = &facts->events[i];
+	for (size_t i = 0; i < count; i++) {
+		const struct writer_event *event = &events[i];
 		struct perf_event_attr attr = event->attr;
 
 		attr.size = sizeof(attr);
@@ -171,7 +171,7 @@ void features_of_machine(struct feature_set *set, const struct feature_facts *fa
 	add_cpu(set, facts->roots);
 	add_memory(set, facts->roots);
 	add_cmdline(set, facts);
-	add_events(set, facts);
+	features_events(set, facts->events, facts->event_count);
 	features_topology(set, facts->roots);
 	add_pmus(set, facts->roots);
 	add_groups(set, facts);

@@ -35,6 +35,9 @@ struct feature_facts {
  */
 void features_of_machine(struct feature_set *set, const struct feature_facts *facts);
 
+/* EVENT_DESC alone. */
+void features_events(struct feature_set *set, const struct writer_event *events, size_t count);
+
 /* Times of the first and last sample, when they are known. */
 void features_sample_time(struct feature_set *set, uint64_t first_ns, uint64_t last_ns);
 

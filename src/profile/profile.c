@@ -40,11 +40,19 @@ static void grow_stacks(struct profile *p)
 	}
 }
 
-/* ---- tables that were written by hand ---- */
+/* ---- finding an entry by its contents; 0: there is none ---- */
 
-void profile_tables_written(struct profile *p)
+static uint32_t find_string(const struct profile_strings *s, const char *text, size_t len,
+			    uint64_t hash)
 {
-	p->unindexed = true;
+	size_t at = slots_begin(&s->slots, hash);
+	uint32_t n;
+
+	while ((n = slots_next(&s->slots, hash, &at)))
+		if (string_len(s, n) == len &&
+		    !memcmp(s->bytes.items + s->starts.items[n], text, len))
+			break;
+	return n;
 }
 
 static uint64_t module_hash(const struct profile *p, const struct profile_module *m)
@@ -52,9 +60,37 @@ static uint64_t module_hash(const struct profile *p, const struct profile_module
 	return hash_mix(p->seed ^ m->path.n, m->build_id.n);
 }
 
+static uint32_t find_module(const struct profile *p, const struct profile_module *m, uint64_t hash)
+{
+	size_t at = slots_begin(&p->module_slots, hash);
+	uint32_t n;
+
+	while ((n = slots_next(&p->module_slots, hash, &at)))
+		if (p->modules.items[n].path.n == m->path.n &&
+		    p->modules.items[n].build_id.n == m->build_id.n)
+			break;
+	return n;
+}
+
 static uint64_t function_hash(const struct profile *p, const struct profile_function *f)
 {
 	return hash_mix(hash_mix(p->seed ^ f->name.n, f->module.n), f->start);
+}
+
+static uint32_t find_function(const struct profile *p, const struct profile_function *f,
+			      uint64_t hash)
+{
+	size_t at = slots_begin(&p->function_slots, hash);
+	uint32_t n;
+
+	while ((n = slots_next(&p->function_slots, hash, &at))) {
+		const struct profile_function *known = &p->functions.items[n];
+
+		if (known->name.n == f->name.n && known->module.n == f->module.n &&
+		    known->start == f->start)
+			break;
+	}
+	return n;
 }
 
 static uint64_t frame_hash(const struct profile *p, module_id module, uint64_t address)
@@ -62,34 +98,95 @@ static uint64_t frame_hash(const struct profile *p, module_id module, uint64_t a
 	return hash_mix(p->seed ^ module.n, address);
 }
 
+static uint32_t find_frame(const struct profile *p, module_id module, uint64_t address,
+			   uint64_t hash)
+{
+	size_t at = slots_begin(&p->frame_slots, hash);
+	uint32_t n;
+
+	while ((n = slots_next(&p->frame_slots, hash, &at)))
+		if (p->frames.items[n].address == address &&
+		    p->frames.items[n].module.n == module.n)
+			break;
+	return n;
+}
+
 static uint64_t thread_hash(const struct profile *p, const struct profile_thread *t)
 {
 	return hash_mix(p->seed ^ ((uint64_t)t->pid << 32 | t->tid), t->comm.n);
 }
 
-static void index_tables(struct profile *p)
+static uint32_t find_thread(const struct profile *p, const struct profile_thread *t, uint64_t hash)
+{
+	size_t at = slots_begin(&p->thread_slots, hash);
+	uint32_t n;
+
+	while ((n = slots_next(&p->thread_slots, hash, &at))) {
+		const struct profile_thread *known = &p->threads.items[n];
+
+		if (known->pid == t->pid && known->tid == t->tid && known->comm.n == t->comm.n)
+			break;
+	}
+	return n;
+}
+
+/* ---- tables that were written by hand ---- */
+
+void profile_tables_written(struct profile *p)
+{
+	p->unindexed = true;
+}
+
+static void index_strings(struct profile *p)
 {
 	struct profile_strings *s = &p->strings;
 
 	slots_release(&s->slots);
+	for (uint32_t n = 1; n < s->starts.len; n++) {
+		const char *text = s->bytes.items + s->starts.items[n];
+		size_t len = string_len(s, n);
+		uint64_t hash = hash_bytes(text, len, p->seed);
+
+		if (!find_string(s, text, len, hash))
+			slots_add(&s->slots, hash, n);
+	}
+}
+
+/*
+ * Whoever wrote the tables may have put the same into them many times. Each is added once: equal hashes
+ * lie in one row, and a long one would be walked for each.
+ */
+static void index_tables(struct profile *p)
+{
+	uint64_t hash;
+
+	index_strings(p);
 	slots_release(&p->module_slots);
 	slots_release(&p->function_slots);
 	slots_release(&p->frame_slots);
 	slots_release(&p->thread_slots);
-	for (uint32_t n = 1; n < s->starts.len; n++)
-		slots_add(
-			&s->slots,
-			hash_bytes(s->bytes.items + s->starts.items[n], string_len(s, n), p->seed),
-			n);
-	for (uint32_t n = 1; n < p->modules.len; n++)
-		slots_add(&p->module_slots, module_hash(p, &p->modules.items[n]), n);
-	for (uint32_t n = 1; n < p->functions.len; n++)
-		slots_add(&p->function_slots, function_hash(p, &p->functions.items[n]), n);
-	for (uint32_t n = 1; n < p->frames.len; n++)
-		slots_add(&p->frame_slots,
-			  frame_hash(p, p->frames.items[n].module, p->frames.items[n].address), n);
-	for (uint32_t n = 1; n < p->threads.len; n++)
-		slots_add(&p->thread_slots, thread_hash(p, &p->threads.items[n]), n);
+	for (uint32_t n = 1; n < p->modules.len; n++) {
+		hash = module_hash(p, &p->modules.items[n]);
+		if (!find_module(p, &p->modules.items[n], hash))
+			slots_add(&p->module_slots, hash, n);
+	}
+	for (uint32_t n = 1; n < p->functions.len; n++) {
+		hash = function_hash(p, &p->functions.items[n]);
+		if (!find_function(p, &p->functions.items[n], hash))
+			slots_add(&p->function_slots, hash, n);
+	}
+	for (uint32_t n = 1; n < p->frames.len; n++) {
+		const struct profile_frame *f = &p->frames.items[n];
+
+		hash = frame_hash(p, f->module, f->address);
+		if (!find_frame(p, f->module, f->address, hash))
+			slots_add(&p->frame_slots, hash, n);
+	}
+	for (uint32_t n = 1; n < p->threads.len; n++) {
+		hash = thread_hash(p, &p->threads.items[n]);
+		if (!find_thread(p, &p->threads.items[n], hash))
+			slots_add(&p->thread_slots, hash, n);
+	}
 	p->stack_slots.count = p->stacks.len;
 	grow_stacks(p);
 	p->unindexed = false;
@@ -101,18 +198,15 @@ string_id profile_string_n(struct profile *p, const char *text, size_t len)
 {
 	struct profile_strings *s = &p->strings;
 	uint64_t hash = hash_bytes(text, len, p->seed);
-	size_t at;
 	uint32_t n;
 
 	if (!len)
 		return (string_id){};
 	if (p->unindexed)
 		index_tables(p);
-	at = slots_begin(&s->slots, hash);
-	while ((n = slots_next(&s->slots, hash, &at)))
-		if (string_len(s, n) == len &&
-		    !memcmp(s->bytes.items + s->starts.items[n], text, len))
-			return (string_id){n};
+	n = find_string(s, text, len, hash);
+	if (n)
+		return (string_id){n};
 	if (s->bytes.len + len + 1 > PROFILE_STRING_BYTES_MAX) {
 		p->refused++;
 		return (string_id){};
@@ -134,22 +228,32 @@ string_id profile_string(struct profile *p, const char *text)
 
 /* ---- code ---- */
 
+const char *code_kind_name(enum code_kind kind)
+{
+	static const char *const names[] = {[CODE_UNKNOWN] = "unknown",
+					    [CODE_USER] = "user",
+					    [CODE_KERNEL] = "kernel",
+					    [CODE_JIT] = "jit",
+					    [CODE_VDSO] = "vdso"};
+
+	return (unsigned)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
+}
+
 module_id profile_module(struct profile *p, const char *path, const char *build_id,
 			 enum code_kind kind)
 {
 	string_id id = profile_string(p, path);
 	string_id build = build_id ? profile_string(p, build_id) : (string_id){};
 	const char *slash = strrchr(path, '/');
-	uint64_t hash = module_hash(p, &(struct profile_module){.path = id, .build_id = build});
-	size_t at;
+	struct profile_module key = {.path = id, .build_id = build};
+	uint64_t hash = module_hash(p, &key);
 	uint32_t n;
 
 	if (p->unindexed)
 		index_tables(p);
-	at = slots_begin(&p->module_slots, hash);
-	while ((n = slots_next(&p->module_slots, hash, &at)))
-		if (p->modules.items[n].path.n == id.n && p->modules.items[n].build_id.n == build.n)
-			return (module_id){n};
+	n = find_module(p, &key, hash);
+	if (n)
+		return (module_id){n};
 	n = (uint32_t)p->modules.len;
 	vec_push(&p->modules,
 		 (struct profile_module){
@@ -165,19 +269,13 @@ module_id profile_module(struct profile *p, const char *path, const char *build_
 function_id profile_function(struct profile *p, const struct profile_function *f)
 {
 	uint64_t hash = function_hash(p, f);
-	size_t at;
 	uint32_t n;
 
 	if (p->unindexed)
 		index_tables(p);
-	at = slots_begin(&p->function_slots, hash);
-	while ((n = slots_next(&p->function_slots, hash, &at))) {
-		const struct profile_function *known = &p->functions.items[n];
-
-		if (known->name.n == f->name.n && known->module.n == f->module.n &&
-		    known->start == f->start)
-			return (function_id){n};
-	}
+	n = find_function(p, f, hash);
+	if (n)
+		return (function_id){n};
 	if (p->functions.len >= PROFILE_FRAMES_MAX) {
 		p->refused++;
 		return (function_id){};
@@ -193,16 +291,13 @@ function_id profile_function(struct profile *p, const struct profile_function *f
 frame_id profile_frame(struct profile *p, module_id module, uint64_t address)
 {
 	uint64_t hash = frame_hash(p, module, address);
-	size_t at;
 	uint32_t n;
 
 	if (p->unindexed)
 		index_tables(p);
-	at = slots_begin(&p->frame_slots, hash);
-	while ((n = slots_next(&p->frame_slots, hash, &at)))
-		if (p->frames.items[n].address == address &&
-		    p->frames.items[n].module.n == module.n)
-			return (frame_id){n};
+	n = find_frame(p, module, address, hash);
+	if (n)
+		return (frame_id){n};
 	if (p->frames.len >= PROFILE_FRAMES_MAX) {
 		p->refused++;
 		return (frame_id){};
@@ -266,18 +361,13 @@ thread_id profile_thread(struct profile *p, uint32_t pid, uint32_t tid, string_i
 {
 	struct profile_thread thread = {pid, tid, comm};
 	uint64_t hash = thread_hash(p, &thread);
-	size_t at;
 	uint32_t n;
 
 	if (p->unindexed)
 		index_tables(p);
-	at = slots_begin(&p->thread_slots, hash);
-	while ((n = slots_next(&p->thread_slots, hash, &at))) {
-		const struct profile_thread *t = &p->threads.items[n];
-
-		if (t->pid == pid && t->tid == tid && t->comm.n == comm.n)
-			return (thread_id){n};
-	}
+	n = find_thread(p, &thread, hash);
+	if (n)
+		return (thread_id){n};
 	n = (uint32_t)p->threads.len;
 	vec_push(&p->threads, thread);
 	slots_add(&p->thread_slots, hash, n);

@@ -65,13 +65,18 @@ enum code_kind {
 	CODE_VDSO,
 };
 
+/* "user", "kernel", "jit", "vdso", "unknown". */
+const char *code_kind_name(enum code_kind kind);
+
 struct profile_module {
 	string_id
 		path; /* as the mapping says: "/usr/lib/…/libc.so.6", "[kernel.kallsyms]", "[vdso]" */
 	string_id name;     /* the last part of it */
 	string_id build_id; /* hexadecimal, or none */
 	string_id problem;  /* why its names are missing: a sentence, or none */
-	uint64_t bias; /* of its code: ELF virtual address less offset in the file; 0: or unknown */
+	/* Of its code: ELF virtual address less offset in the file; of the kernel the address of _text.
+	 * 0: or unknown. */
+	uint64_t bias;
 	enum code_kind kind;
 };
 

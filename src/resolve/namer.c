@@ -246,13 +246,16 @@ static unsigned worker_count(const struct namer *n, size_t frames)
 	return count ? (unsigned)count : 1;
 }
 
-/* How far apart virtual addresses and offsets in the file are, in code. */
-static uint64_t bias_of(struct module *m)
+/* How far apart virtual addresses and offsets in the file are, in code; of the kernel, its _text. */
+static uint64_t bias_of(struct module *m, const struct image *image)
 {
 	struct elf_file *elf = m->kind == MODULE_ELF ? module_elf(m) : NULL;
 	const struct elf_segment *segments = NULL;
 	size_t count = elf ? elf_segments(elf, &segments) : 0;
+	uint64_t text = image->request.kernel_text;
 
+	if (m->kind == MODULE_KERNEL)
+		return text ? module_address(m, 0, text) : 0;
 	for (size_t i = 0; i < count; i++)
 		if (segments[i].type == PT_LOAD && (segments[i].flags & PF_X))
 			return segments[i].address - segments[i].offset;
@@ -261,13 +264,14 @@ static uint64_t bias_of(struct module *m)
 
 static void note_modules(struct namer *n)
 {
+	const struct image *images = n->resolver->shared->history->images.items;
 	struct profile *p = n->resolver->profile;
 
 	for (uint32_t i = 1; i < n->images.len; i++) {
 		struct module *m = module_of(n, (module_id){i});
 
 		if (m && !p->modules.items[i].bias)
-			p->modules.items[i].bias = bias_of(m);
+			p->modules.items[i].bias = bias_of(m, &images[n->images.items[i]]);
 		if (m && m->problem && !p->modules.items[i].problem.n)
 			p->modules.items[i].problem = profile_string(p, m->problem);
 	}

@@ -2,7 +2,8 @@
  * What the supervisor tells watchers of: states of runs, the queue, and the data of running ones as it
  * arrives. Of samples, watchers get new names and nodes of the call tree once, and then what each node
  * has gained; of counters, the new values; at most 20 times a second, whatever the collector sends.
- * docs/FORMATS.md has the messages. One thread calls all of it (the supervisor's).
+ * docs/API.md has the messages. Any thread may say that something has changed; all about the data of a
+ * run is for one thread (the supervisor's).
  */
 #ifndef TACHO_SERVER_LIVE_H
 #define TACHO_SERVER_LIVE_H
@@ -16,6 +17,9 @@ void live_free(struct live *l);
 
 /* A run has changed its state (or its place, note, …): its topic, its session's and the queue. */
 void live_changed(struct live *l, const struct stored_run *run);
+/* It is deleted. */
+void live_removed(struct live *l, const char *run_uuid, const char *session_uuid);
+void live_session_removed(struct live *l, const char *uuid);
 void live_queue_changed(struct live *l);
 
 struct live_run *live_run_begin(struct live *l, const struct stored_run *run);

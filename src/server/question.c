@@ -70,17 +70,6 @@ void question_window(const struct question *q, uint64_t *ret_from_ns, uint64_t *
 	*ret_to_ns = to > from ? to : from + 1;
 }
 
-const char *code_kind_name(enum code_kind kind)
-{
-	static const char *const names[] = {[CODE_UNKNOWN] = "unknown",
-					    [CODE_USER] = "user",
-					    [CODE_KERNEL] = "kernel",
-					    [CODE_JIT] = "jit",
-					    [CODE_VDSO] = "vdso"};
-
-	return (unsigned)kind < ARRAY_LEN(names) ? names[kind] : "unknown";
-}
-
 void question_name(struct json *j, const char *label, const char *module, enum code_kind kind)
 {
 	jw_open(j, '[');

@@ -30,8 +30,6 @@ int question_ask(void *worker, const struct http_request *r, struct http_reply *
 void question_window(const struct question *q, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
 int64_t question_since_start(const struct question *q, uint64_t ns);
 
-/* "user", "kernel", "jit", "vdso", "unknown". */
-const char *code_kind_name(enum code_kind kind);
 /* [label, module, kind] */
 void question_name(struct json *j, const char *label, const char *module, enum code_kind kind);
 
@@ -46,6 +44,7 @@ int api_histogram(void *worker, const struct http_request *r, struct http_reply 
 int api_points(void *worker, const struct http_request *r, struct http_reply *reply, struct err *e);
 int api_threads(void *worker, const struct http_request *r, struct http_reply *reply,
 		struct err *e);
+/* Of api_annotate.c. */
 int api_annotate(void *worker, const struct http_request *r, struct http_reply *reply,
 		 struct err *e);
 /* Of api_diff.c. */

@@ -263,6 +263,24 @@ static void test_interning_afterwards(void **state)
 	assert_int_equal(profile_stack(&to, (stack_id){stacks - 1}, (frame_id){1}).n, stacks);
 }
 
+/* A table that says the same a quarter of a million times does not make looking up slow. */
+static void test_equal_entries(void **state)
+{
+	frame_id frame = profile_frame(&from, (module_id){}, 5);
+
+	(void)state;
+	for (unsigned i = 0; i < 250000; i++) {
+		vec_push(&from.frames, (struct profile_frame){.address = 5});
+		vec_push(&from.threads, (struct profile_thread){.pid = 7});
+		vec_push(&from.functions, (struct profile_function){.start = 7});
+		vec_push(&from.stacks, (struct profile_stack){.frame = frame});
+	}
+	assert_int_equal(send(), 1);
+	assert_int_equal(profile_frame(&to, (module_id){}, 5).n, frame.n);
+	assert_int_equal(profile_thread(&to, 7, 0, (string_id){}).n, 1);
+	assert_in_range(profile_stack(&to, (stack_id){}, frame).n, 1, 250000);
+}
+
 static void test_wrong_pieces(void **state)
 {
 	CLEANUP(buf_release) struct buf first = {}, second = {};
@@ -292,8 +310,9 @@ static void test_wrong_pieces(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_pieces), TEST(test_names_come_later),     TEST(test_problems),
-		TEST(test_large),  TEST(test_interning_afterwards), TEST(test_wrong_pieces),
+		TEST(test_pieces),        TEST(test_names_come_later),     TEST(test_problems),
+		TEST(test_large),         TEST(test_interning_afterwards), TEST(test_wrong_pieces),
+		TEST(test_equal_entries),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,146 @@
+#include "server/live.h"
+#include "server/live_internal.h"
+
+#include "base/clock.h"
+#include "base/json.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Longer than every topic's name. */
+#define TOPIC_BYTES 64
+
+struct live *live_new(struct server *server)
+{
+	struct live *l = xcalloc(1, sizeof(*l));
+
+	l->server = server;
+	pthread_mutex_init(&l->lock, NULL);
+	bus_topic_snapshot(server->bus, "queue", live_queue_snapshot, l);
+	return l;
+}
+
+void live_free(struct live *l)
+{
+	if (!l)
+		return;
+	bus_topic_end(l->server->bus, "queue");
+	if (l->store)
+		store_close(l->store);
+	vec_release(&l->runs);
+	pthread_mutex_destroy(&l->lock);
+	free(l);
+}
+
+/* ---- runs as wholes ---- */
+
+void live_changed(struct live *l, const struct stored_run *run)
+{
+	CLEANUP(buf_release) struct buf text = {};
+	struct json j = jw_to(&text);
+	char topic[TOPIC_BYTES];
+
+	api_run_json(&j, run, l->server);
+	snprintf(topic, sizeof(topic), "run/%s", run->uuid);
+	bus_publish(l->server->bus, topic, "state", text.s, text.len);
+	snprintf(topic, sizeof(topic), "session/%s", run->session_uuid);
+	bus_publish(l->server->bus, topic, "state", text.s, text.len);
+}
+
+static void say_removed(struct live *l, const char *kind, const char *topic_uuid, const char *uuid,
+			bool end)
+{
+	CLEANUP(buf_release) struct buf text = {};
+	struct json j = jw_to(&text);
+	char topic[TOPIC_BYTES];
+
+	jw_open(&j, '{');
+	jw_kv_str(&j, "uuid", uuid);
+	jw_close(&j, '}');
+	snprintf(topic, sizeof(topic), "%s/%s", kind, topic_uuid);
+	bus_publish(l->server->bus, topic, "removed", text.s, text.len);
+	if (end)
+		bus_topic_end(l->server->bus, topic);
+}
+
+void live_removed(struct live *l, const char *run_uuid, const char *session_uuid)
+{
+	say_removed(l, "run", run_uuid, run_uuid, true);
+	say_removed(l, "session", session_uuid, run_uuid, false);
+}
+
+void live_session_removed(struct live *l, const char *uuid)
+{
+	say_removed(l, "session", uuid, uuid, true);
+}
+
+/* ---- the queue ---- */
+
+static void add_uuids(struct live *l, struct json *j, const char *key, enum run_state state)
+{
+	CLEANUP(stored_runs_release) stored_runs runs = {};
+
+	jw_key(j, key);
+	jw_open(j, '[');
+	if (l->store && store_runs_in_state(l->store, state, &runs, NULL) == 0)
+		vec_each(&runs, run)
+			jw_str(j, run->uuid);
+	jw_close(j, ']');
+}
+
+/* A connection of its own: whoever changes the queue may be in the middle of something. */
+static void queue_json(struct live *l, struct buf *out)
+{
+	struct store_options o = {.directory = l->server->config.data, .read_only = true};
+	struct json j = jw_to(out);
+
+	pthread_mutex_lock(&l->lock);
+	if (!l->store)
+		store_open(&l->store, &o, NULL);
+	jw_open(&j, '{');
+	add_uuids(l, &j, "running", STATE_RUNNING);
+	add_uuids(l, &j, "queued", STATE_QUEUED);
+	jw_close(&j, '}');
+	pthread_mutex_unlock(&l->lock);
+}
+
+void live_queue_snapshot(void *ctx,
+			 void (*message)(void *to, const char *event, const char *json, size_t len),
+			 void *to)
+{
+	CLEANUP(buf_release) struct buf text = {};
+
+	queue_json(ctx, &text);
+	message(to, "queue", text.s, text.len);
+}
+
+void live_queue_changed(struct live *l)
+{
+	CLEANUP(buf_release) struct buf text = {};
+
+	queue_json(l, &text);
+	bus_publish(l->server->bus, "queue", "queue", text.s, text.len);
+}
+
+/* ---- the clock ---- */
+
+int live_wait_ms(struct live *l)
+{
+	uint64_t now = clock_now_ns(), due = UINT64_MAX;
+
+	vec_each(&l->runs, run)
+		if (live_run_waits(*run) && (*run)->sent_ns + LIVE_UPDATE_NS < due)
+			due = (*run)->sent_ns + LIVE_UPDATE_NS;
+	if (due == UINT64_MAX)
+		return -1;
+	return due > now ? (int)((due - now + NS_PER_MSEC - 1) / NS_PER_MSEC) : 0;
+}
+
+void live_tick(struct live *l)
+{
+	uint64_t now = clock_now_ns();
+
+	vec_each(&l->runs, run)
+		if (live_run_waits(*run) && now >= (*run)->sent_ns + LIVE_UPDATE_NS)
+			live_run_publish(*run, now);
+}
