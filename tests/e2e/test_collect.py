@@ -152,6 +152,13 @@ class Counting(CollectCase):
             self.skipTest("this CPU counts prefetches of instructions that miss")
         self.assertTrue(other["problem"])
 
+    def test_nothing_that_can_be_counted(self):
+        c = self.collect({"workload": "true", "tool": "stat",
+                          "events": ["L1-icache-prefetch-misses"]}).finish()
+        if not c.json(ENDED)["error"]:
+            self.skipTest("this CPU counts prefetches of instructions that miss")
+        self.assertIn("L1-icache-prefetch-misses", c.json(ENDED)["error"])
+
     def test_time_of_the_run_itself(self):
         c = self.run_plan({"workload": "sleep 0.2", "tool": "stat", "interval": 0.1,
                            "events": ["duration_time"]})
