@@ -29,7 +29,6 @@ void ingest_over(struct active *a, enum run_state state, const char *error)
 	a->over_ns = clock_now_ns();
 	a->run.state = state;
 	a->run.ended_ms = wall_ms();
-	a->run.duration_ms = (int64_t)((a->over_ns - a->begun_ns) / NS_PER_MSEC);
 	a->changed = true;
 	free(a->run.error);
 	a->run.error = error && *error ? xstrdup(error) : NULL;
