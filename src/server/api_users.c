@@ -72,6 +72,7 @@ static int read_user(const json_t *body, const char **ret_name, enum user_role *
 int api_users_add(void *worker, const struct http_request *r, struct http_reply *reply,
 		  struct err *e)
 {
+	struct api *a = worker;
 	struct json j = jw_to(&reply->body);
 	enum user_role role = ROLE_LOOK;
 	const char *name = NULL;
@@ -84,7 +85,7 @@ int api_users_add(void *worker, const struct http_request *r, struct http_reply 
 	if (rc == 0)
 		rc = read_user(body, &name, &role, e);
 	if (rc == 0)
-		rc = users_add(((struct api *)worker)->store, name, role, token, e);
+		rc = users_add(a->store, name, role, token, e);
 	if (rc == 0) {
 		reply->status = 201;
 		jw_open(&j, '{');

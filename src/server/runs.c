@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "bus/bus.h"
 #include "collect/tree.h"
+#include "server/live.h"
 #include "server/runs_internal.h"
 #include "server/tidy.h"
 
