@@ -399,7 +399,7 @@ static void test_disk_full(void **state)
 	CLEANUP(free_ptr) char *filler = xasprintf("%s/filler", disk);
 	struct store *s;
 	struct found found = {};
-	char piece[PIECE_BYTES] = "";
+	char piece[PIECE_BYTES] = "", *much;
 	uint64_t n = 1, committed = 0;
 	int64_t run;
 	int result = 0, fd;
@@ -427,7 +427,9 @@ static void test_disk_full(void **state)
 	assert_non_null(strstr(error.text, "is full"));
 	assert_true(committed > 10);
 	/* Still full, still clear; what was stored can be read. */
-	assert_int_equal(store_output_add(s, run, 1, n, piece, sizeof(piece), &error), -ENOSPC);
+	much = xcalloc(1, 2 << 20);
+	assert_int_equal(store_output_add(s, run, 1, n, much, 2 << 20, &error), -ENOSPC);
+	free(much);
 	OK(store_output_each(s, run, 0, find_piece, &found, &error));
 	assert_int_equal(found.last, committed);
 	assert_int_equal(found.in_last, ROWS_EACH);
