@@ -44,6 +44,24 @@ static bool host_is_own_address(const struct exchange *x, const char *host)
 	return host_allowed(host, &own);
 }
 
+static enum MHD_Result count_hosts(void *count, enum MHD_ValueKind kind, const char *name,
+				   const char *value)
+{
+	(void)kind;
+	(void)value;
+	*(unsigned *)count += !strcasecmp(name, "Host");
+	return MHD_YES;
+}
+
+/* A proxy and we could take different ones of several for the right one. */
+static bool has_one_host(const struct exchange *x)
+{
+	unsigned count = 0;
+
+	MHD_get_connection_values(x->connection, MHD_HEADER_KIND, count_hosts, &count);
+	return count == 1;
+}
+
 /* What other sites' pages may make a browser do: follow a link, and nothing else. */
 static bool from_elsewhere(const struct exchange *x, const char *host)
 {
@@ -83,6 +101,8 @@ bool exchange_check(struct exchange *x)
 	if (target_parse(x->target, &x->path, &x->request.query, &e) < 0)
 		return refuse(x, 400, e.text);
 	x->request.path = x->path;
+	if (!has_one_host(x))
+		return refuse(x, 400, "A request has one Host header, and not more.");
 	if (!host_allowed(host, &x->server->allowed_hosts) &&
 	    !(host && host_is_own_address(x, host)))
 		return refuse(
@@ -165,6 +185,20 @@ static bool refuse_unknown(struct exchange *x)
 	return false;
 }
 
+/* Which methods the path does have. */
+static void add_allow(struct exchange *x)
+{
+	CLEANUP(buf_release) struct buf methods = {};
+	struct path_args args;
+
+	for (const struct http_route *const *t = x->server->o.tables; *t; t++)
+		for (const struct http_route *r = *t; r->path; r++)
+			if (path_match(r->path, x->path, &args) &&
+			    !strstr(buf_str(&methods), r->method))
+				buf_addf(&methods, "%s%s", methods.len ? ", " : "", r->method);
+	http_reply_header(&x->reply, "Allow", "%s", buf_str(&methods));
+}
+
 static bool refuse_path(struct exchange *x, bool other_method)
 {
 	CLEANUP(buf_release) struct buf sentence = {};
@@ -173,7 +207,10 @@ static bool refuse_path(struct exchange *x, bool other_method)
 		buf_addf(&sentence, "%s cannot be done with this path.", x->request.method);
 	else
 		buf_addf(&sentence, "There is nothing at %.200s.", x->path);
-	return refuse(x, other_method ? 405 : 404, buf_str(&sentence));
+	refuse(x, other_method ? 405 : 404, buf_str(&sentence));
+	if (other_method)
+		add_allow(x);
+	return false;
 }
 
 /* The token goes from the address line into a cookie, so that it is neither seen nor copied. */

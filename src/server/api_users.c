@@ -1,11 +1,9 @@
 /* Users and their tokens. */
 #include "server/api.h"
-#include "base/clock.h"
+#include "server/users.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define NAME_BYTES_MAX 63
 
 static const char *const no_params[] = {NULL};
 
@@ -49,43 +47,6 @@ int api_users_list(void *worker, const struct http_request *r, struct http_reply
 	return 0;
 }
 
-/* Names end up in files, headers and terminals: letters, digits and a few signs. */
-static bool is_name(const char *name)
-{
-	size_t len = strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				  "._@-");
-
-	return len && len <= NAME_BYTES_MAX && !name[len];
-}
-
-static int is_free(struct store *store, const char *name, struct err *e)
-{
-	stored_users users = {};
-	int rc = store_users(store, &users, e);
-
-	vec_each(&users, user)
-		if (rc == 0 && !user->revoked_ms && !strcmp(user->name, name))
-			rc = err_set(e, EEXIST, "There is a user '%s' already.", name);
-	stored_users_release(&users);
-	return rc;
-}
-
-static int add_user(struct api *a, const char *name, enum user_role role, char token[TOKEN_BYTES],
-		    struct err *e)
-{
-	struct stored_user user = {.name = (char *)name,
-				   .role = role,
-				   .created_ms =
-					   (int64_t)(clock_ns_of(CLOCK_REALTIME) / NS_PER_MSEC)};
-	int rc = is_free(a->store, name, e);
-
-	if (rc < 0)
-		return rc;
-	token_make(token);
-	token_hash(token, user.token_hash);
-	return store_user_add(a->store, &user, e);
-}
-
 static int read_user(const json_t *body, const char **ret_name, enum user_role *ret_role,
 		     struct err *e)
 {
@@ -103,11 +64,6 @@ static int read_user(const json_t *body, const char **ret_name, enum user_role *
 		return err_set(e, EINVAL,
 			       "A user needs a name and a role: {\"name\": \"ann\", "
 			       "\"role\": \"look\"}.");
-	if (!is_name(*ret_name))
-		return err_set(e, EINVAL,
-			       "A user's name has 1 to %d letters, digits, dots, hyphens, "
-			       "underscores or @.",
-			       NAME_BYTES_MAX);
 	if (!role_parse(role, ret_role))
 		return err_set(e, EINVAL, "A role is look, run or administer.");
 	return 0;
@@ -116,6 +72,7 @@ static int read_user(const json_t *body, const char **ret_name, enum user_role *
 int api_users_add(void *worker, const struct http_request *r, struct http_reply *reply,
 		  struct err *e)
 {
+	struct api *a = worker;
 	struct json j = jw_to(&reply->body);
 	enum user_role role = ROLE_LOOK;
 	const char *name = NULL;
@@ -128,7 +85,7 @@ int api_users_add(void *worker, const struct http_request *r, struct http_reply 
 	if (rc == 0)
 		rc = read_user(body, &name, &role, e);
 	if (rc == 0)
-		rc = add_user(worker, name, role, token, e);
+		rc = users_add(a->store, name, role, token, e);
 	if (rc == 0) {
 		reply->status = 201;
 		jw_open(&j, '{');

@@ -19,7 +19,7 @@ from test_openapi import routes
 SOME_ID = str(uuid.uuid4())
 
 
-def raw(server, data, seconds=20, port=None):
+def raw(server, data, seconds=10, port=None):
     """Bytes to the server; all that it answers until it closes or is silent."""
     with socket.create_connection((server.host, port or server.port), timeout=seconds) as s:
         answer = b""
@@ -230,6 +230,7 @@ class Browser:
     def ask(self, port, method, path, body=None, **headers):
         headers = {k.replace("_", "-"): v for k, v in headers.items()}
         headers["Host"] = "%s:%d" % (self.host, port)
+        headers.setdefault("Accept", "text/html,application/json;q=0.9,*/*;q=0.8")
         if self.cookies:
             headers["Cookie"] = "; ".join("%s=%s" % pair for pair in self.cookies.items())
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
