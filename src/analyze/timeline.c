@@ -2,7 +2,8 @@
 
 #include <math.h>
 
-#define NS_A_SECOND 1e9
+#define NS_A_SECOND    1e9
+#define BLOCKS_A_PIXEL 4 /* at least, or rows are better */
 
 void timeline_init(struct timeline *t, uint64_t from_ns, uint64_t to_ns, uint32_t pixels)
 {
@@ -87,9 +88,12 @@ static double after(const struct timeline *t, uint64_t ns)
 
 bool timeline_takes_block(const struct timeline *t, const struct count_block *b)
 {
-	/* One that the window cuts would bring in what lies outside. */
+	/*
+	 * One that the window cuts would bring in what lies outside; one on the border of two pixels
+	 * is spread over both, which must not be seen.
+	 */
 	return b->first_ns >= t->from_ns && b->last_ns <= t->to_ns &&
-	       (double)(b->last_ns - b->first_ns) <= t->pixel_ns;
+	       (double)(b->last_ns - b->first_ns) * BLOCKS_A_PIXEL <= t->pixel_ns;
 }
 
 void timeline_add_block(struct timeline *t, const struct count_block *b)

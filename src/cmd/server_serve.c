@@ -1,12 +1,58 @@
+/* tacho serve: the server in the foreground, until a signal ends it. */
 #include "cmd/server_commands.h"
 #include "cmd/serve_settings.h"
+#include "server/server.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+static void say_where(const struct server *s, struct buf *out)
+{
+	if (s->config.no_token)
+		buf_addf(out, "tacho is at %s/\n", s->url);
+	else
+		buf_addf(out, "tacho is at %s/?token=%s\n", s->url, s->token);
+	command_flush(out, STDOUT_FILENO);
+}
+
+static void wait_for_end(const sigset_t *ends)
+{
+	int got;
+
+	while (sigwait(ends, &got))
+		;
+	/* Who cannot wait until runs have stopped asks a second time. */
+	pthread_sigmask(SIG_UNBLOCK, ends, NULL);
+}
 
 int server_serve(const struct command *self, int argc, char **argv)
 {
+	CLEANUP(buf_release) struct buf out = {};
+	struct server s = {.lock_fd = -1};
 	struct serve_options o = {};
-	int status;
+	sigset_t ends;
+	struct err e;
+	int status, used = command_options(self, &o, argc, argv, &status), r;
 
-	if (command_options(self, &o, argc, argv, &status) < 0)
+	if (used < 0)
 		return status;
-	return command_fail(EXIT_FAILED, "the server is not there yet");
+	if (used < argc)
+		return command_fail(EXIT_USAGE, "serve takes no words: '%s'", argv[used]);
+	/* All threads leave these to this one. A closed terminal is no reason to end. */
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGINT);
+	sigaddset(&ends, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &ends, NULL);
+	signal(SIGHUP, SIG_IGN);
+	r = serve_settings(&o, &s.config, NULL, &e);
+	vec_release(&o.settings);
+	if (r == 0)
+		r = server_start(&s, &e);
+	if (r == 0) {
+		say_where(&s, &out);
+		wait_for_end(&ends);
+	}
+	server_stop(&s);
+	config_release(&s.config);
+	return r < 0 ? command_fail(EXIT_FAILED, "%s", e.text) : EXIT_DONE;
 }

@@ -3,6 +3,7 @@
 #include "cmd/progress.h"
 #include "cmd/server_client.h"
 #include "cmd/server_commands.h"
+#include "export/svg.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,10 +103,10 @@ static bool open_browser(const struct viewing *v, const char *url)
 	fd = open(page, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return false;
-	buf_addf(&text,
-		 "<!doctype html><meta charset=utf-8><title>tacho</title>"
-		 "<meta http-equiv=refresh content=\"0;url=%s\">\n",
-		 url);
+	buf_add(&text, "<!doctype html><meta charset=utf-8><title>tacho</title>"
+		       "<meta http-equiv=refresh content=\"0;url=");
+	svg_add_escaped(&text, url);
+	buf_add(&text, "\">\n");
 	if (!command_flush(&text, fd))
 		fd = (close(fd), -1);
 	if (fd < 0)

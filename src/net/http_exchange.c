@@ -99,6 +99,23 @@ static enum step give_to_worker(struct exchange *x, enum exchange_job job)
 	return STEP_GIVEN;
 }
 
+void exchange_refuse_early(struct exchange *x)
+{
+	const char *length = http_header(&x->request, "Content-Length");
+	const char *expect = http_header(&x->request, "Expect");
+
+	if (length && !expect && strtoull(length, NULL, 10) <= HTTP_SWALLOW_BYTES_MAX) {
+		x->swallow = true;
+		x->phase = EXCHANGE_BODY;
+	} else {
+		exchange_answer(x);
+	}
+}
+
+/*
+ * The head is there. An answer now would end the connection, as libmicrohttpd does not know whether a
+ * body comes; so all without a body is done when it calls again, for the end of the request.
+ */
 static enum step begin(struct exchange *x, const char *method)
 {
 	const char *length, *coding;
@@ -106,13 +123,14 @@ static enum step begin(struct exchange *x, const char *method)
 	x->request.method = method;
 	length = http_header(&x->request, "Content-Length");
 	coding = http_header(&x->request, "Transfer-Encoding");
-	x->has_body = coding || (length && strcmp(length, "0") != 0);
-	if (!exchange_check(x)) {
-		wait_for_client(x, false);
-		exchange_answer(x);
-		return STEP_OURS;
-	}
-	return give_to_worker(x, x->has_body ? JOB_ADMIT : JOB_HANDLE);
+	x->has_body = coding || (length && strtoull(length, NULL, 10));
+	x->phase = EXCHANGE_BODY;
+	if (x->has_body && exchange_check(x))
+		return give_to_worker(x, JOB_ADMIT);
+	x->body_begun = true;
+	if (x->has_body)
+		exchange_refuse_early(x);
+	return STEP_OURS;
 }
 
 static void refuse_body(struct exchange *x)
@@ -156,6 +174,11 @@ static enum step body_step(struct exchange *x, const char *body, size_t *size)
 	if (!x->body_begun) {
 		x->body_begun = true; /* called once more for the head, as it was suspended */
 		wait_for_client(x, true);
+		return STEP_OURS;
+	}
+	if (!x->has_body && !exchange_check(x)) {
+		wait_for_client(x, false);
+		exchange_answer(x);
 		return STEP_OURS;
 	}
 	return give_to_worker(x, JOB_HANDLE);

@@ -122,6 +122,10 @@ enum MHD_Result exchange_handle(void *server, struct MHD_Connection *connection,
 void exchange_completed(void *server, struct MHD_Connection *connection, void **exchange,
 			enum MHD_RequestTerminationCode how);
 
+/* Refused before the body has come. A short one is taken in all the same, because many clients only
+ * listen when they have sent all. */
+void exchange_refuse_early(struct exchange *x);
+
 /* http_worker.c */
 int workers_start(struct http_server *s, struct err *e);
 void workers_stop(struct http_server *s);

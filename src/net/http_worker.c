@@ -52,21 +52,6 @@ static struct exchange *next_job(struct http_server *s)
 	return x;
 }
 
-/* Refused before the body was sent. A short one is taken in all the same, because many clients only
- * listen when they have sent all. */
-static void refuse_early(struct exchange *x)
-{
-	const char *length = http_header(&x->request, "Content-Length");
-	const char *expect = http_header(&x->request, "Expect");
-
-	if (length && !expect && strtoull(length, NULL, 10) <= HTTP_SWALLOW_BYTES_MAX) {
-		x->swallow = true;
-		x->phase = EXCHANGE_BODY;
-	} else {
-		exchange_answer(x);
-	}
-}
-
 static int admit_body(struct exchange *x, struct err *e)
 {
 	const char *length = http_header(&x->request, "Content-Length");
@@ -88,14 +73,14 @@ static void do_admit(struct exchange *x, void *worker)
 	int err;
 
 	if (!exchange_admit(x, worker)) {
-		refuse_early(x);
+		exchange_refuse_early(x);
 		return;
 	}
 	err = admit_body(x, &e);
 	x->phase = EXCHANGE_BODY;
 	if (err) {
 		http_reply_error(&x->reply, http_status_of(err), e.text);
-		refuse_early(x);
+		exchange_refuse_early(x);
 	}
 }
 

@@ -28,7 +28,7 @@ static const struct export_format *format_of(const char *path)
 static int check_parameters(const struct http_request *r, const struct export_format *f,
 			    struct err *e)
 {
-	static const char *const selection[] = {EXPORT_SELECTION, NULL};
+	static const char *const selection[] = {SELECTION_PARAMS, NULL};
 	const char *known[PARAMETERS_MAX] = {};
 	size_t count = 0;
 

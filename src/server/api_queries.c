@@ -275,7 +275,7 @@ static int functions(struct question *q, struct err *e)
 {
 	const char *sort = http_query(q->r, "sort");
 	path_functions found = {};
-	struct node_weights w;
+	struct node_weights w = {};
 	struct page page = {};
 	int rc = api_page(q->r, &page, e);
 
@@ -351,6 +351,7 @@ static int get_ledger(void *worker, const struct http_request *r, struct http_re
 	jw_key(&j, "notes");
 	jw_open(&j, '[');
 	rc = store_notes(a->store, run.id, write_note, &notes, e);
+	reply->immutable = run_state_ended(run.state);
 	jw_close(&j, ']');
 	jw_close(&j, '}');
 	return rc;
@@ -367,6 +368,7 @@ const struct http_route query_routes[] = {
 	{.method = "GET", .path = RUN "/histogram", .role = ROLE_LOOK, .handle = api_histogram},
 	{.method = "GET", .path = RUN "/threads", .role = ROLE_LOOK, .handle = api_threads},
 	{.method = "GET", .path = RUN "/ledger", .role = ROLE_LOOK, .handle = get_ledger},
+	{.method = "GET", .path = RUN "/annotate", .role = ROLE_LOOK, .handle = api_annotate},
 	{.method = "GET", .path = API_PREFIX "/diff", .role = ROLE_LOOK, .handle = api_diff},
 	{},
 };

@@ -35,7 +35,9 @@ int export_flame(struct export_run *x, const struct exporter *exporter, struct e
 	if (!samples)
 		return err_set(e, EBUSY,
 			       "There are no samples in it, so there is nothing to draw.");
-	options.event = x->by_event ? x->event : view_busiest_event(&x->profile);
+	options.event = view_busiest_event(&x->profile);
+	if (x->selection.event >= 0)
+		options.event.n = (uint32_t)x->selection.event;
 	view_build(&v, &x->profile, &options);
 	make_subtitle(x, &v, &subtitle);
 	o.subtitle = buf_str(&subtitle);

@@ -20,6 +20,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#ifndef TACHO_VERSION
+#define TACHO_VERSION "unknown"
+#endif
+
 #define WIDE_COUNTERS_MAX 256u /* the description of a row has to fit into a header of 64 KiB */
 
 #define COLUMN(type, member, kind)                                                                 \

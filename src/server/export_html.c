@@ -14,6 +14,10 @@
 #include <string.h>
 #include <time.h>
 
+#ifndef TACHO_VERSION
+#define TACHO_VERSION "unknown"
+#endif
+
 #define PLOT_PIXELS   300u
 #define PLOT_HEIGHT   90.0
 #define PLOTS_MAX     64u

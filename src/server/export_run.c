@@ -1,7 +1,5 @@
 #include "server/export_run.h"
 #include "base/number.h"
-#include "base/text.h"
-#include "profile/dictionary.h"
 #include "server/api.h"
 
 #include <errno.h>
@@ -11,95 +9,64 @@
 
 /* ---- what was asked for ---- */
 
-static int choose_event(struct export_run *x, const char *name, struct err *e)
+static bool is_selected(const struct http_request *r)
 {
-	CLEANUP(buf_release) struct buf known = {};
+	static const char *const names[] = {SELECTION_PARAMS};
 
-	for (uint32_t i = 0; i < x->profile.events.len; i++) {
-		const char *event = profile_text(&x->profile, x->profile.events.items[i].name);
-
-		if (!strcmp(event, name)) {
-			x->event.n = i;
-			x->by_event = true;
-			return 0;
-		}
-		buf_addf(&known, "%s%s", i ? ", " : "", event);
-	}
-	return err_set(e, EINVAL, "The run has no samples of '%s'%s%s.", name,
-		       known.len ? ", but of " : "", buf_str(&known));
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (http_query(r, names[i]))
+			return true;
+	return false;
 }
 
-static int choose_threads(struct export_run *x, const char *list, struct err *e)
+/* Nodes are the cache's, which is held no longer than it has to be: downloads may take long. */
+static void keep_stacks(struct export_run *x, const struct run_data *d)
 {
-	CLEANUP(strvec_release) strvec words = {};
-
-	text_split(list, ",", &words);
-	vec_each(&words, word) {
-		uint64_t tid;
-
-		if (!parse_u64(*word, &tid) || tid > UINT32_MAX)
-			return err_set(e, EINVAL, "threads: '%s' is no number of a thread.", *word);
-		vec_push(&x->tids, (uint32_t)tid);
-	}
-	return 0;
+	if (!x->selection.nodes)
+		return;
+	x->stack_count = d->paths.of_stack.len;
+	x->stacks = xcalloc(x->stack_count + 1, sizeof(*x->stacks));
+	for (uint32_t i = 0; i < x->stack_count; i++)
+		x->stacks[i] = x->selection.nodes[call_path_known(&d->paths, i)];
+	free(x->selection.nodes);
+	x->selection.nodes = NULL;
 }
 
 static int choose(struct export_run *x, const struct http_request *r, struct err *e)
 {
-	const char *event = http_query(r, "event"), *threads = http_query(r, "threads");
-	const char *cpus = http_query(r, "cpus");
-	uint64_t from = 0, to = 0;
-	int rc = api_param_ns(r, "from", &from, e);
+	struct run_cache *cache = x->api->server->cache;
+	struct run_data *d;
+	int rc;
 
-	if (rc == 0)
-		rc = api_param_ns(r, "to", &to, e);
+	if (!r || !is_selected(r))
+		return 0;
+	rc = run_cache_get(cache, x->api->store, &x->run, &d, e);
 	if (rc < 0)
 		return rc;
-	if (to && to <= from)
-		return err_set(e, EINVAL, "The window ends before it begins.");
-	x->from_ns = (uint64_t)x->run.start_ns + from;
-	x->to_ns = to ? (uint64_t)x->run.start_ns + to : 0;
-	/* What a clock says that is not ours may lie before the start. */
-	if (!from)
-		x->from_ns = 0;
-	if (event)
-		rc = choose_event(x, event, e);
-	if (rc == 0 && threads)
-		rc = choose_threads(x, threads, e);
-	if (rc == 0 && cpus && !parse_cpulist(cpus, CPU_LIMIT, &x->cpus, &x->cpu_count))
-		rc = err_set(e, EINVAL, "cpus: '%s' is no list of CPUs (0-3,8).", cpus);
+	rc = selection_parse(&x->selection, r, "", d, e);
+	if (rc == 0) {
+		x->thread_count = d->profile.threads.len;
+		keep_stacks(x, d);
+	}
+	run_cache_put(cache, d);
 	return rc;
 }
 
-/* ---- the dictionary ---- */
-
-struct loading {
-	struct profile *profile;
-	struct err *err;
-};
-
-static int take_piece(void *ctx, int64_t number, const void *bytes, size_t size)
-{
-	struct loading *l = ctx;
-
-	(void)number;
-	return dictionary_apply(l->profile, bytes, size, l->err);
-}
+/* ---- the run ---- */
 
 int export_run_open(struct export_run *x, struct api *api, const char *uuid,
 		    const struct http_request *request, struct err *e)
 {
-	struct loading loading = {&x->profile, e};
 	int rc;
 
-	*x = (struct export_run){.api = api};
+	*x = (struct export_run){.api = api, .selection = {.to_ns = UINT64_MAX, .event = -1}};
 	profile_init(&x->profile);
 	rc = api_run_find(api, uuid, &x->run, e);
 	if (rc == 0)
-		rc = store_dictionary_each(api->store, x->run.id, SOURCE, 0, take_piece, &loading,
-					   e);
-	if (rc == 0 && request)
 		rc = choose(x, request, e);
+	/* Last, so that it knows all that the selection does. */
+	if (rc == 0)
+		rc = run_profile_load(&x->profile, api->store, x->run.id, e);
 	if (rc < 0)
 		export_run_close(x);
 	return rc;
@@ -109,14 +76,14 @@ void export_run_close(struct export_run *x)
 {
 	stored_run_release(&x->run);
 	profile_release(&x->profile);
-	vec_release(&x->tids);
-	free(x->cpus);
+	selection_release(&x->selection);
+	free(x->stacks);
 	*x = (struct export_run){};
 }
 
 bool export_run_ended(const struct export_run *x)
 {
-	return x->run.state != STATE_QUEUED && x->run.state != STATE_RUNNING;
+	return run_state_ended(x->run.state);
 }
 
 /* ---- chunks ---- */
@@ -132,8 +99,10 @@ static int read_chunk(struct export_run *x, const struct stored_chunk *chunk, st
 static int list_chunks(struct export_run *x, int kind, uint32_t counter, stored_chunks *ret,
 		       struct err *e)
 {
-	struct chunk_query q = {
-		.kind = kind, .counter = counter, .from_ns = x->from_ns, .to_ns = x->to_ns};
+	struct chunk_query q = {.kind = kind,
+				.counter = counter,
+				.from_ns = x->selection.from_ns,
+				.to_ns = x->selection.to_ns == UINT64_MAX ? 0 : x->selection.to_ns};
 
 	return store_chunks(x->api->store, x->run.id, &q, ret, e);
 }
@@ -149,10 +118,10 @@ int export_run_span(struct export_run *x, uint64_t *ret_from_ns, uint64_t *ret_t
 		to = chunk->info.last_ns > to ? chunk->info.last_ns : to;
 	}
 	vec_release(&chunks);
-	from = from < x->from_ns ? x->from_ns : from;
-	to = x->to_ns && to > x->to_ns ? x->to_ns : to;
+	from = from < x->selection.from_ns ? x->selection.from_ns : from;
+	to = to > x->selection.to_ns ? x->selection.to_ns : to;
 	/* A counter's first interval ends with its first value; before that it began. */
-	if (!x->from_ns && x->run.start_ns > 0 && (uint64_t)x->run.start_ns < from)
+	if (!x->selection.from_ns && x->run.start_ns > 0 && (uint64_t)x->run.start_ns < from)
 		from = (uint64_t)x->run.start_ns;
 	*ret_from_ns = from < to ? from : to;
 	*ret_to_ns = to;
@@ -161,7 +130,7 @@ int export_run_span(struct export_run *x, uint64_t *ret_from_ns, uint64_t *ret_t
 
 static bool is_in_window(const struct export_run *x, uint64_t ns)
 {
-	return ns >= x->from_ns && (!x->to_ns || ns < x->to_ns);
+	return ns >= x->selection.from_ns && ns < x->selection.to_ns;
 }
 
 /* ---- samples ---- */
@@ -221,19 +190,12 @@ static int oldest(struct sample_walk *w, struct open_chunk **ret, struct err *e)
 
 static bool is_wanted(const struct export_run *x, const struct sample_row *s)
 {
-	bool found = !x->tids.len;
+	const struct selection *sel = &x->selection;
 
-	if (!is_in_window(x, s->time_ns) || (x->by_event && s->event != x->event.n))
-		return false;
-	if (x->tids.len && s->thread < x->profile.threads.len)
-		vec_each(&x->tids, tid)
-			found |= *tid == x->profile.threads.items[s->thread].tid;
-	if (found && x->cpu_count) {
-		found = false;
-		for (size_t i = 0; i < x->cpu_count; i++)
-			found |= (uint32_t)x->cpus[i] == s->cpu;
-	}
-	return found;
+	return is_in_window(x, s->time_ns) && (sel->event < 0 || s->event == sel->event) &&
+	       (!sel->threads || (s->thread < x->thread_count && sel->threads[s->thread])) &&
+	       (!sel->cpus || (s->cpu < CPU_LIMIT && sel->cpus[s->cpu])) &&
+	       (!x->stacks || (s->stack < x->stack_count && x->stacks[s->stack]));
 }
 
 /* Numbers of damaged chunks lead nowhere: number 0 stands for that. */

@@ -1,7 +1,7 @@
 /*
  * A run as the exports read it: its dictionary as a profile of its own, which views may add to, and its
  * samples and counts in the order of time, chunk by chunk, so that memory does not grow with the run.
- * What is asked for is a selection: a window, events, threads, CPUs.
+ * What is asked for is a selection, as of questions.
  *
  * Chunks may be merged meanwhile; then the functions below give -ESTALE, and whoever exports begins anew.
  */
@@ -9,22 +9,18 @@
 #define TACHO_SERVER_EXPORT_RUN_H
 
 #include "profile/profile.h"
+#include "server/selection.h"
 #include "server/server.h"
 
 struct export_run {
 	struct api *api;
 	struct stored_run run;
 	struct profile profile;
-	uint64_t from_ns, to_ns; /* of the chunks' clock; to_ns is not in it, 0: no end */
-	bool by_event;
-	event_id event; /* whose samples, if by_event */
-	VEC(uint32_t) tids;
-	int *cpus;
-	size_t cpu_count; /* 0: all */
+	struct selection selection; /* its nodes are in `stacks` instead; event -1: all */
+	size_t thread_count;        /* that it knew; those that came later are not in it */
+	bool *stacks;               /* by stack: whether it has the frames asked for; NULL: all */
+	size_t stack_count;
 };
-
-/* Parameters of the query that choose: from, to, event, threads, cpus. */
-#define EXPORT_SELECTION "from", "to", "event", "threads", "cpus"
 
 /* @request NULL: all of it. @uuid as it stands in the path. */
 int export_run_open(struct export_run *x, struct api *api, const char *uuid,

@@ -44,6 +44,7 @@ int api_histogram(void *worker, const struct http_request *r, struct http_reply 
 int api_points(void *worker, const struct http_request *r, struct http_reply *reply, struct err *e);
 int api_threads(void *worker, const struct http_request *r, struct http_reply *reply,
 		struct err *e);
+/* Of api_annotate.c. */
 int api_annotate(void *worker, const struct http_request *r, struct http_reply *reply,
 		 struct err *e);
 /* Of api_diff.c. */

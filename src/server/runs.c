@@ -3,9 +3,9 @@
 #include "base/json.h"
 #include "bus/bus.h"
 #include "collect/tree.h"
-#include "server/runs_internal.h"
-
 #include "server/live.h"
+#include "server/runs_internal.h"
+#include "server/tidy.h"
 
 #include <errno.h>
 #include <string.h>
@@ -60,14 +60,14 @@ static int prepare(struct runs *r, struct err *e)
 	r->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (r->epoll_fd < 0 || r->wake_fd < 0 || loop_watch(r, r->wake_fd, NULL) < 0)
 		return err_set(e, errno, "cannot wait for events: %s", strerror(errno));
-	rc = files_recover(r->store, e);
+	rc = files_recover(r->server, r->store, e);
 	if (rc < 0)
 		return rc;
 	files_clean(r->server, r->store);
 	return queue_load(r, e);
 }
 
-int runs_start(struct runs **ret, struct server *server, struct err *e)
+int runs_prepare(struct runs **ret, struct server *server, struct err *e)
 {
 	struct runs *r = xcalloc(1, sizeof(*r));
 	int rc;
@@ -80,18 +80,19 @@ int runs_start(struct runs **ret, struct server *server, struct err *e)
 	/* What a collector that was killed leaves behind comes to us, and does not get away. */
 	tree_adopt();
 	rc = prepare(r, e);
-	if (rc == 0) {
-		/* The thread may look at it at once. */
-		*ret = r;
-		rc = -pthread_create(&r->thread, NULL, runs_loop, r);
-		if (rc < 0) {
-			*ret = NULL;
-			err_set(e, -rc, "cannot start a thread: %s", strerror(-rc));
-		}
-	}
 	if (rc < 0)
 		runs_free(r);
+	else
+		*ret = r;
 	return rc;
+}
+
+int runs_begin(struct runs *r, struct err *e)
+{
+	int code = pthread_create(&r->thread, NULL, runs_loop, r);
+
+	r->begun = !code;
+	return code ? err_set(e, code, "cannot start a thread: %s", strerror(code)) : 0;
 }
 
 static void wake(struct runs *r)
@@ -111,7 +112,8 @@ void runs_stop(struct runs *r)
 	r->stopping = true;
 	pthread_mutex_unlock(&r->lock);
 	wake(r);
-	pthread_join(r->thread, NULL);
+	if (r->begun)
+		pthread_join(r->thread, NULL);
 	pthread_mutex_lock(&r->lock);
 	while (r->burials)
 		pthread_cond_wait(&r->answered, &r->lock);
@@ -317,6 +319,7 @@ int runs_submit_import(struct runs *r, struct store *store, const struct stored_
 static void forget(struct runs *r, const struct stored_run *run)
 {
 	raw_remove(r->server, run->uuid);
+	tidy_kick(r->server->tidy, 0);
 	live_removed(r->server->live, run->uuid, run->session_uuid);
 }
 
@@ -371,6 +374,7 @@ int runs_delete_session(struct runs *r, struct store *store, const char *uuid, s
 	if (rc == 0) {
 		vec_each(&all, run)
 			forget(r, run);
+		tidy_kick(r->server->tidy, 0);
 		live_session_removed(r->server->live, session.uuid);
 	}
 	stored_session_release(&session);

@@ -14,8 +14,10 @@
 #include "collect/run_plan.h"
 #include "server/server.h"
 
-/* Marks what a crash has cut off as interrupted, takes the queue up, begins. */
-int runs_start(struct runs **ret, struct server *server, struct err *e);
+/* Marks what a crash has cut off as interrupted, takes the queue up. */
+int runs_prepare(struct runs **ret, struct server *server, struct err *e);
+/* The thread begins, when all other parts of the server are there. */
+int runs_begin(struct runs *r, struct err *e);
 /* Collectors are told to stop and waited for; what is queued stays so. Frees it. */
 void runs_stop(struct runs *r);
 

@@ -114,14 +114,14 @@ static int send_plan(struct active *a, struct err *e)
 		return err_set(e, EINVAL, "what the run was to do cannot be read any more");
 	}
 	a->import = json_object_get(plan, "import") != NULL;
-	a->keep_raw = json_is_true(json_object_get(plan, "keep_raw"));
+	a->streaming = !json_is_false(json_object_get(plan, "streaming"));
 	json_object_set_new(all, "plan", plan);
 	json_object_set_new(all, "data", json_string(c->data));
 	json_object_set_new(all, "spill", json_string(spill));
 	json_object_set_new(all, "output_bytes", json_integer((json_int_t)c->output_bytes));
 	if (a->import)
 		json_object_set_new(all, "import", json_string(raw));
-	else if (a->keep_raw)
+	else if (json_is_true(json_object_get(plan, "keep_raw")))
 		json_object_set_new(all, "raw", json_string(raw));
 	text = json_dumps(all, JSON_COMPACT);
 	json_decref(all);

@@ -31,6 +31,19 @@ void raw_remove(const struct server *s, const char *uuid)
 	unlink(path);
 }
 
+void raw_settle(const struct server *s, struct stored_run *run)
+{
+	CLEANUP(free_ptr) char *name = raw_name(run->uuid);
+	json_t *plan = json_loads(run->plan ? run->plan : "", 0, NULL);
+	bool keep = json_is_true(json_object_get(plan, "keep_raw"));
+
+	json_decref(plan);
+	if (!keep)
+		raw_remove(s, run->uuid);
+	else if (!run->raw_path && fs_exists("%s/%s", s->config.data, name))
+		run->raw_path = xstrdup(name);
+}
+
 static int copy(int from, int to)
 {
 	off_t at = 0;
@@ -121,7 +134,7 @@ static int64_t last_seen_ms(struct store *store, const struct stored_run *run)
 		       : run->started_ms;
 }
 
-int files_recover(struct store *store, struct err *e)
+int files_recover(const struct server *s, struct store *store, struct err *e)
 {
 	CLEANUP(stored_runs_release) stored_runs all = {};
 	int rc = store_runs_in_state(store, STATE_RUNNING, &all, e);
@@ -131,6 +144,7 @@ int files_recover(struct store *store, struct err *e)
 			break;
 		run->state = STATE_INTERRUPTED;
 		run->ended_ms = last_seen_ms(store, run);
+		raw_settle(s, run);
 		free(run->error);
 		run->error =
 			xstrdup("The server ended while this was running. What had been stored "

@@ -1,6 +1,8 @@
 #include "server/runs_internal.h"
 #include "base/clock.h"
+#include "server/tidy.h"
 #include "profile/code.h"
+#include "server/tidy.h"
 
 #include <errno.h>
 #include <math.h>
@@ -28,6 +30,7 @@ void ingest_over(struct active *a, enum run_state state, const char *error)
 	a->over_ns = clock_now_ns();
 	a->run.state = state;
 	a->run.ended_ms = wall_ms();
+	a->run.duration_ms = (int64_t)((a->over_ns - a->begun_ns) / NS_PER_MSEC);
 	a->changed = true;
 	free(a->run.error);
 	a->run.error = error && *error ? xstrdup(error) : NULL;
@@ -206,7 +209,7 @@ static void take_chunk(struct active *a, const struct message *m)
 		a->run.samples += info.rows;
 	a->changed = true;
 	keep(a, m);
-	if (a->live)
+	if (a->live && a->streaming)
 		live_run_chunk(a->live, m->body.data, m->body.size);
 }
 
@@ -253,7 +256,7 @@ static void take(struct active *a, struct message *m)
 		break;
 	case RUN_DICTIONARY:
 		keep(a, m);
-		if (a->live)
+		if (a->live && a->streaming)
 			live_run_dictionary(a->live, m->body.data, m->body.size);
 		break;
 	case RUN_CHUNK:
@@ -402,19 +405,6 @@ static int store_all(struct active *a, struct err *e)
 	return store_commit(s, e);
 }
 
-/* The recording that was kept, or was imported and is not to be. */
-static void settle_raw(struct active *a)
-{
-	CLEANUP(free_ptr) char *name = raw_name(a->run.uuid);
-
-	if (!a->keep_raw) {
-		raw_remove(a->runs->server, a->run.uuid);
-		return;
-	}
-	if (!a->run.raw_path && fs_exists("%s/%s", a->runs->server->config.data, name))
-		a->run.raw_path = xstrdup(name);
-}
-
 static void count(struct active *a)
 {
 	struct runs *r = a->runs;
@@ -443,7 +433,7 @@ bool ingest_flush(struct active *a)
 	if (a->saved || (!a->arrived.len && !a->changed && !a->over))
 		return true;
 	if (a->over)
-		settle_raw(a);
+		raw_settle(a->runs->server, &a->run);
 	rc = store_all(a, &e);
 	if (rc == -ENOENT) {
 		/* Somebody has deleted it: there is nothing to be kept. */
@@ -460,9 +450,12 @@ bool ingest_flush(struct active *a)
 		return false;
 	}
 	count(a);
+	if (a->arrived.len || a->over)
+		tidy_kick(a->runs->server->tidy, a->run.id);
 	a->retry_ns = 0;
 	a->saved = a->over;
 	a->changed = false;
+	tidy_kick(a->runs->server->tidy, a->run.id);
 	a->arrived.len = 0;
 	a->first_arrived_ns = 0;
 	buf_clear(&a->bytes);

@@ -79,7 +79,8 @@ struct active {
 	pid_t pid;
 	int pid_fd;
 	bool channel_watched;
-	bool import, keep_raw;
+	bool import;
+	bool streaming; /* samples and counters reach watchers while it runs */
 	bool opened;    /* RUN_OPENED has come */
 	bool over;      /* its end is known: state and error are those that last */
 	bool saved;     /* and stored */
@@ -111,6 +112,7 @@ struct runs {
 	char *program; /* tacho, beside our own program */
 	int epoll_fd, wake_fd;
 	pthread_t thread;
+	bool begun;
 	VEC(struct active *) active;
 	uint64_t retry_ns;      /* starting has failed because of the store; 0: not */
 	uint64_t room_check_ns; /* when the room is looked at next */
@@ -184,6 +186,8 @@ struct active *find_active(struct runs *r, const char *uuid);
 char *raw_name(const char *uuid);
 /* Removes the file that a run has, if any. */
 void raw_remove(const struct server *s, const char *uuid);
+/* The run has ended: its recording is noted if it is to be kept, else removed. */
+void raw_settle(const struct server *s, struct stored_run *run);
 /* Gives @fd a name: raw/UUID.data. */
 int raw_keep(const struct server *s, const char *uuid, int fd, struct err *e);
 /* What a server that was killed has left behind. */
@@ -193,6 +197,6 @@ uint64_t files_room(const struct server *s, struct store *store);
 /* -EDQUOT with a sentence if the quota is used up. */
 int files_check_room(const struct server *s, struct store *store, struct err *e);
 /* Marks as interrupted what was running when the last server ended. */
-int files_recover(struct store *store, struct err *e);
+int files_recover(const struct server *s, struct store *store, struct err *e);
 
 #endif

@@ -1,6 +1,7 @@
 #include "server/tidy.h"
 #include "base/clock.h"
 #include "server/retention.h"
+#include "server/run_cache.h"
 #include "server/runs.h"
 #include "server/tidy_run.h"
 
@@ -84,11 +85,10 @@ static int purge(struct tidy *t)
 
 static int tidy_one(struct tidy *t, int64_t run)
 {
-	struct stored_run now = {};
+	CLEANUP(stored_run_release) struct stored_run now = {};
 	int result = store_run_get_id(t->store, run, &now, NULL);
-	bool ended = now.state > STATE_RUNNING;
+	bool ended = run_state_ended(now.state);
 
-	stored_run_release(&now);
 	if (result < 0)
 		return result == -ENOENT ? 0 : result;
 	do {
@@ -99,6 +99,8 @@ static int tidy_one(struct tidy *t, int64_t run)
 	} while (result > 0 && pause_between(t));
 	if (!result && ended && !stopping(t))
 		result = tidy_run_dictionaries(t->store, run, NULL);
+	if (result >= 0 && ended && !stopping(t))
+		result = run_cache_prepare(t->store, &now, NULL);
 	/* One more that takes room: others may have to go. */
 	if (ended)
 		t->old_check_ns = 0;
@@ -269,7 +271,7 @@ void tidy_counts(struct tidy *t, struct tidy_counts *ret)
 
 /* ---- begin and end ---- */
 
-static void tidy_free(struct tidy *t)
+static void release(struct tidy *t)
 {
 	store_close(t->store);
 	tidy_run_release(&t->work);
@@ -307,7 +309,7 @@ int tidy_start(struct server *server, struct err *e)
 		result = err_set(e, EAGAIN, "cannot start the thread that tidies up: %s",
 				 strerror(EAGAIN));
 	if (result) {
-		tidy_free(t);
+		release(t);
 		return result;
 	}
 	server->tidy = t;
@@ -318,13 +320,20 @@ void tidy_stop(struct server *server)
 {
 	struct tidy *t = server->tidy;
 
-	if (!t)
+	if (!t || stopping(t))
 		return;
-	server->tidy = NULL;
 	pthread_mutex_lock(&t->lock);
 	t->stopping = true;
 	pthread_cond_signal(&t->wake);
 	pthread_mutex_unlock(&t->lock);
 	pthread_join(t->thread, NULL);
-	tidy_free(t);
+}
+
+void tidy_free(struct server *server)
+{
+	if (!server->tidy)
+		return;
+	tidy_stop(server);
+	release(server->tidy);
+	server->tidy = NULL;
 }

@@ -12,8 +12,13 @@
 
 /* Begins, with what the last server has left to do; sets server->tidy. */
 int tidy_start(struct server *server, struct err *e);
-/* Waits for the step that is being done. Nothing happens if it was not started. */
+/*
+ * The thread ends, when the step that it does is done: before runs_stop(), because it deletes old runs by
+ * runs_delete(). Others may go on calling tidy_kick() until tidy_free(). Both do nothing if it was not
+ * started.
+ */
 void tidy_stop(struct server *server);
+void tidy_free(struct server *server);
 
 /* A run has got data or has ended; 0: something was deleted. Any thread; @t may be NULL. */
 void tidy_kick(struct tidy *t, int64_t run);

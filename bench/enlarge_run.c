@@ -1,0 +1,181 @@
+/*
+ * Makes a stored run large: its samples are repeated, each time later, until there are so many, and a
+ * counter with so many values is added. All of it goes through the store as a collector's would.
+ *
+ * usage: enlarge-run DATA-DIRECTORY RUN SAMPLES POINTS
+ */
+#include "profile/dictionary.h"
+#include "profile/summary.h"
+#include "store/store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define POINT_NS   100000ull /* between two values of the counter */
+#define POINT_NAME "bench-points"
+
+static struct err error;
+
+static void check(int rc, const char *what)
+{
+	if (rc >= 0)
+		return;
+	fprintf(stderr, "enlarge-run: %s: %s\n", what, error.text);
+	exit(1);
+}
+
+struct samples {
+	VEC(struct sample_row) rows;
+	uint64_t first_ns, last_ns;
+};
+
+static void read_samples(struct store *s, int64_t run, struct samples *to)
+{
+	struct chunk_query q = {.kind = CHUNK_SAMPLES};
+	stored_chunks chunks = {};
+
+	check(store_chunks(s, run, &q, &chunks, &error), "chunks");
+	vec_each(&chunks, chunk) {
+		struct buf bytes = {};
+		struct sample_columns c;
+
+		check(store_chunk_read(s, chunk->id, &bytes, NULL, &error), "chunk");
+		check(chunk_decode_samples(bytes.s, bytes.len, &c, &error), "chunk");
+		for (size_t i = 0; i < c.rows; i++)
+			vec_push(&to->rows,
+				 (struct sample_row){c.time_ns[i], c.weight[i],
+						     c.address ? c.address[i] : 0, c.event[i],
+						     c.thread[i], c.stack[i], c.cpu[i]});
+		if (!to->first_ns || chunk->info.first_ns < to->first_ns)
+			to->first_ns = chunk->info.first_ns;
+		if (chunk->info.last_ns > to->last_ns)
+			to->last_ns = chunk->info.last_ns;
+		sample_columns_release(&c);
+		buf_release(&bytes);
+	}
+	vec_release(&chunks);
+}
+
+/* As a merged one: with its summary. */
+static void add_chunk(struct store *s, int64_t run, struct buf *bytes)
+{
+	struct chunk_piece piece = {bytes->s, bytes->len};
+	struct buf merged = {}, summary = {};
+	struct chunk_info info;
+	int64_t id;
+
+	check(chunks_merge(&piece, 1, &merged, &summary, &info, &error), "merging");
+	check(store_chunk_add(s, run, 0, &info, merged.s, merged.len, summary.s, summary.len, &id,
+			      &error),
+	      "storing");
+	buf_release(&merged);
+	buf_release(&summary);
+	buf_clear(bytes);
+}
+
+static void repeat_samples(struct store *s, int64_t run, const struct samples *from,
+			   uint64_t wanted)
+{
+	struct sample_row *rows = xcalloc(CHUNK_ROWS_MAX, sizeof(*rows));
+	uint64_t round_ns = from->last_ns - from->first_ns + 1;
+	struct buf bytes = {};
+	struct chunk_info info;
+	size_t filled = 0;
+
+	for (uint64_t n = from->rows.len; n < wanted; n++) {
+		rows[filled] = from->rows.items[n % from->rows.len];
+		rows[filled++].time_ns += n / from->rows.len * round_ns;
+		if (filled < CHUNK_ROWS_MAX && n + 1 < wanted)
+			continue;
+		chunk_encode_samples(rows, filled, &bytes, &info);
+		add_chunk(s, run, &bytes);
+		filled = 0;
+	}
+	buf_release(&bytes);
+	free(rows);
+}
+
+static int apply(void *ctx, int64_t number, const void *bytes, size_t size)
+{
+	(void)number;
+	return dictionary_apply(ctx, bytes, size, &error);
+}
+
+/* A piece of dictionary with one counter more. */
+static uint32_t add_counter(struct store *s, int64_t run)
+{
+	struct dictionary_writer w;
+	struct buf piece = {};
+	struct profile p;
+	uint32_t counter;
+
+	profile_init(&p);
+	check(store_dictionary_each(s, run, 0, 0, apply, &p, &error), "dictionary");
+	dictionary_writer_init(&w);
+	while (dictionary_encode(&w, &p, &piece))
+		buf_clear(&piece);
+	counter = profile_counter(
+		&p, &(struct profile_counter){
+			    .name = profile_string(&p, POINT_NAME), .scale = 1, .cpu = -1});
+	while (dictionary_encode(&w, &p, &piece)) {
+		check(store_dictionary_add(s, run, 0, piece.s, piece.len, &error), "dictionary");
+		buf_clear(&piece);
+	}
+	buf_release(&piece);
+	dictionary_writer_release(&w);
+	profile_release(&p);
+	return counter;
+}
+
+static void add_points(struct store *s, int64_t run, uint64_t first_ns, uint64_t points)
+{
+	struct count_row *rows = xcalloc(CHUNK_ROWS_MAX, sizeof(*rows));
+	uint32_t counter = add_counter(s, run), seed = 1;
+	struct buf bytes = {};
+	struct chunk_info info;
+	size_t filled = 0;
+
+	for (uint64_t n = 0; n < points; n++) {
+		seed = seed * 1664525u + 1013904223u;
+		rows[filled++] = (struct count_row){first_ns + (n + 1) * POINT_NS, POINT_NS,
+						    100000 + (seed >> 17), 1000000};
+		if (filled < CHUNK_ROWS_MAX && n + 1 < points)
+			continue;
+		chunk_encode_counts(counter, rows, filled, &bytes, &info);
+		add_chunk(s, run, &bytes);
+		filled = 0;
+	}
+	buf_release(&bytes);
+	free(rows);
+}
+
+int main(int argc, char **argv)
+{
+	struct stored_run run = {};
+	struct samples samples = {};
+	struct store *s;
+
+	if (argc != 5) {
+		fprintf(stderr, "usage: enlarge-run DATA-DIRECTORY RUN SAMPLES POINTS\n");
+		return 2;
+	}
+	check(store_open(&s, &(struct store_options){.directory = argv[1]}, &error), "store");
+	check(store_run_get(s, argv[2], &run, &error), "run");
+	read_samples(s, run.id, &samples);
+	if (!samples.rows.len) {
+		fprintf(stderr, "enlarge-run: the run has no samples\n");
+		return 1;
+	}
+	check(store_begin(s, &error), "begin");
+	repeat_samples(s, run.id, &samples, strtoull(argv[3], NULL, 10));
+	add_points(s, run.id, samples.first_ns, strtoull(argv[4], NULL, 10));
+	/* What was worked out before does not know the counter. */
+	check(store_derived_put(s, run.id, "paths", NULL, 0, &error), "derived");
+	check(store_commit(s, &error), "commit");
+	printf("%zu samples repeated to %s, %s points\n", samples.rows.len, argv[3], argv[4]);
+	vec_release(&samples.rows);
+	stored_run_release(&run);
+	store_close(s);
+	return 0;
+}

@@ -1,0 +1,292 @@
+#include "server/server.h"
+#include "base/clock.h"
+#include "bus/bus.h"
+#include "server/api.h"
+#include "server/emap.h"
+#include "server/live.h"
+#include "server/run_cache.h"
+#include "server/runs.h"
+#include "server/tidy.h"
+#include "server/users.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define HTTP_TIMEOUT_S  30
+#define WORKERS_MIN     4
+#define WORKERS_MAX     16
+#define LOCK_FILE_BYTES 4096
+#define SERVER_ID_BYTES 8
+
+/* ---- the data directory ---- */
+
+static int make_directory(const struct server *s, const char *below, struct err *e)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s%s", s->config.data, below);
+	char *slash = strrchr(path, '/');
+
+	if (slash && slash != path) {
+		*slash = '\0';
+		fs_mkdir_p(path);
+		*slash = '/';
+	}
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return err_set(
+			e, errno,
+			"cannot make the data directory '%s': %s; name another with --data DIR",
+			path, strerror(errno));
+	return 0;
+}
+
+/* Whoever holds the lock has written who it is. */
+static int is_locked(const char *path, struct err *e)
+{
+	CLEANUP(free_ptr) char *owner = NULL;
+
+	fs_read(path, LOCK_FILE_BYTES, &owner);
+	return err_set(e, EBUSY,
+		       "another server has the data directory: %s; end that one, or name another "
+		       "directory with --data DIR",
+		       owner && *owner ? owner : path);
+}
+
+static int lock_directory(struct server *s, struct err *e)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("%s/server.lock", s->config.data);
+
+	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	if (s->lock_fd < 0)
+		return err_set(
+			e, errno,
+			"cannot write to the data directory '%s': %s; name another with --data "
+			"DIR",
+			s->config.data, strerror(errno));
+	if (!flock(s->lock_fd, LOCK_EX | LOCK_NB))
+		return 0;
+	close(s->lock_fd);
+	s->lock_fd = -1;
+	return is_locked(path, e);
+}
+
+/* For the sentence above. */
+static void sign_lock(const struct server *s)
+{
+	CLEANUP(free_ptr) char *text = xasprintf("process %d at %s\n", (int)getpid(), s->url);
+	size_t len = strlen(text);
+
+	if (ftruncate(s->lock_fd, 0) || pwrite(s->lock_fd, text, len, 0) != (ssize_t)len)
+		return; /* it is a courtesy */
+}
+
+/* ---- who may do what ---- */
+
+/* Cookies do not tell ports apart, so their name tells servers apart. */
+static int name_cookie(struct server *s, struct store *store, struct err *e)
+{
+	CLEANUP(free_ptr) char *id = NULL;
+	char fresh[UUID_BYTES];
+	int rc = store_setting_get(store, "server-id", &id, e);
+
+	if (rc == -ENOENT) {
+		uuid_make(fresh);
+		fresh[SERVER_ID_BYTES] = '\0';
+		rc = store_setting_put(store, "server-id", fresh, e);
+		id = xstrdup(fresh);
+	}
+	snprintf(s->cookie, sizeof(s->cookie), "tacho_%.8s", id ? id : "");
+	return rc;
+}
+
+static int prepare_users(struct server *s, struct err *e)
+{
+	struct store_options o = {.directory = s->config.data};
+	struct store *store = NULL;
+	int rc = store_open(&store, &o, e);
+
+	if (rc == 0)
+		rc = name_cookie(s, store, e);
+	if (rc == 0)
+		rc = users_admin(store, s->config.data, s->token, e);
+	if (rc == 0)
+		rc = users_wanted(store, &s->config, e);
+	store_close(store);
+	return rc;
+}
+
+static bool identify(void *worker, const char *token, struct identity *ret)
+{
+	struct api *a = worker;
+	char hash[TOKEN_HASH_BYTES];
+	struct stored_user user = {};
+
+	if (!token || !*token) {
+		if (!a->server->config.no_token)
+			return false;
+		*ret = (struct identity){.name = "anybody", .role = ROLE_ADMIN};
+		return true;
+	}
+	token_hash(token, hash);
+	if (!a->store || store_user_by_hash(a->store, hash, &user, NULL) < 0)
+		return false;
+	*ret = (struct identity){.id = user.id, .role = (enum user_role)user.role};
+	snprintf(ret->name, sizeof(ret->name), "%s", user.name);
+	stored_user_release(&user);
+	return true;
+}
+
+/* ---- the HTTP server ---- */
+
+static void *worker_new(void *ctx)
+{
+	struct api *a = xcalloc(1, sizeof(*a));
+	struct server *s = ctx;
+	struct store_options o = {.directory = s->config.data};
+
+	a->server = s;
+	/* It was opened a moment ago by another thread; if it fails now, requests say so. */
+	store_open(&a->store, &o, NULL);
+	return a;
+}
+
+static void worker_free(void *worker)
+{
+	struct api *a = worker;
+
+	store_close(a->store);
+	free(a);
+}
+
+/* Every connection is a descriptor. Workloads get the limit that we were given: see runs_collector.c. */
+static void raise_file_limit(struct server *s)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	s->files_soft = limit.rlim_cur;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static unsigned worker_count(void)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return cpus < WORKERS_MIN ? WORKERS_MIN : cpus > WORKERS_MAX ? WORKERS_MAX : (unsigned)cpus;
+}
+
+static char *make_url(const struct server *s, const char *host, uint16_t port)
+{
+	const struct server_config *c = &s->config;
+	bool any = !strcmp(host, "0.0.0.0") || !strcmp(host, "::");
+	const char *shown = any && c->allow_hosts.len ? c->allow_hosts.items[0]
+			    : any                     ? "127.0.0.1"
+						      : host;
+	bool six = strchr(shown, ':') != NULL;
+
+	return xasprintf("%s://%s%s%s:%u", c->tls_cert ? "https" : "http", six ? "[" : "", shown,
+			 six ? "]" : "", port);
+}
+
+static int start_http(struct server *s, struct err *e)
+{
+	const struct server_config *c = &s->config;
+	CLEANUP(free_ptr) char *host = NULL, *upload = xasprintf("%s/upload", c->data);
+	struct http_options o = {
+		.cert_path = c->tls_cert,
+		.key_path = c->tls_key,
+		.allowed_hosts = c->allow_hosts,
+		.tables = api_tables,
+		.workers = worker_count(),
+		.worker_new = worker_new,
+		.worker_free = worker_free,
+		.identify = identify,
+		.upload_dir = upload,
+		.upload_bytes_max = c->upload_bytes,
+		.body_bytes_max = c->body_bytes,
+		.connections_max = c->connections,
+		.connections_per_address_max = c->connections_per_address,
+		.timeout_s = HTTP_TIMEOUT_S,
+		.cookie_name = s->cookie,
+		.bus = s->bus,
+		.ctx = s,
+	};
+	int rc = config_address(c->listen, &host, &o.port, e);
+
+	o.host = host;
+	if (rc == 0)
+		rc = http_server_start(&s->http, &o, e);
+	if (rc < 0 || !host)
+		return rc;
+	s->url = make_url(s, host, http_server_port(s->http));
+	sign_lock(s);
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static int prepare_directory(struct server *s, struct err *e)
+{
+	static const char *const below[] = {"", "/raw", "/spill", "/upload"};
+	int rc = 0;
+
+	for (size_t i = 0; i < ARRAY_LEN(below) && rc == 0; i++) {
+		rc = make_directory(s, below[i], e);
+		if (rc == 0 && i == 0)
+			rc = lock_directory(s, e);
+	}
+	return rc;
+}
+
+int server_start(struct server *s, struct err *e)
+{
+	int rc;
+
+	s->lock_fd = -1;
+	s->started_ns = clock_now_ns();
+	rc = config_check_safety(&s->config, e);
+	if (rc == 0)
+		rc = prepare_directory(s, e);
+	if (rc == 0)
+		rc = prepare_users(s, e);
+	if (rc < 0)
+		return rc;
+	raise_file_limit(s);
+	s->bus = bus_new();
+	s->live = live_new(s);
+	s->emap = emap_new();
+	s->cache = run_cache_new(s->config.cache_bytes);
+	rc = runs_prepare(&s->runs, s, e);
+	if (rc == 0)
+		rc = tidy_start(s, e);
+	if (rc == 0)
+		rc = runs_begin(s->runs, e);
+	return rc < 0 ? rc : start_http(s, e);
+}
+
+void server_stop(struct server *s)
+{
+	/* From the outside in: who asks, who works, what they work with. */
+	if (s->http)
+		http_server_stop(s->http);
+	tidy_stop(s);
+	runs_stop(s->runs);
+	if (s->cache)
+		run_cache_free(s->cache);
+	if (s->emap)
+		emap_free(s->emap);
+	if (s->live)
+		live_free(s->live);
+	if (s->bus)
+		bus_free(s->bus);
+	free(s->url);
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	s->lock_fd = -1;
+}

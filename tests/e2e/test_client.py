@@ -1,0 +1,390 @@
+#!/usr/bin/env python3
+"""The command line as a client of the server: run, ls, show, rm, export, view."""
+
+import http.server
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+import urllib.request
+
+from helpers import TACHO, Case, environment, eventually, in_terminal, load, plain
+from server import ServerCase
+from shapes import shape
+
+STAT = ["--tool", "stat", "-e", "page-faults"]
+
+
+class ClientCase(ServerCase):
+    def client_env(self, more=None):
+        return {"TACHO_SERVER": self.server.url, "TACHO_TOKEN": self.server.token, **(more or {})}
+
+    def client(self, *args, env=None, **more):
+        return self.tacho(*args, env=self.client_env(env), **more)
+
+    def done(self, *args, **more):
+        """Standard output of a command that succeeds."""
+        result = self.client(*args, **more)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return result.stdout
+
+    def newest(self):
+        return json.loads(self.done("show", "last", "--json"))
+
+    def start_client(self, *args):
+        return self.start([TACHO, *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, env=environment(self.home, self.client_env()))
+
+
+class Run(ClientCase):
+    def test_output_and_status_are_passed_on(self):
+        result = self.client("run", *STAT, "--", "sh", "-c", "echo out; echo err >&2; exit 3")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertEqual(result.stdout, "out\n")
+        self.assertIn("err\n", result.stderr)
+        self.assertIn(self.server.url, result.stderr)
+        self.assertNotIn("\033", result.stderr)
+        run = self.newest()
+        self.assertEqual((run["state"], run["exit_status"], run["tool"]), ("done", 3, "stat"))
+
+    def test_bytes_stay_what_they_are(self):
+        script = "import os; os.write(1, bytes(range(256)) * 3000)"
+        result = self.client("run", "-q", *STAT, "--", "/usr/bin/python3", "-c", script, text=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(result.stdout, bytes(range(256)) * 3000)
+        self.assertEqual(result.stderr, b"")
+
+    def test_words_directory_and_environment(self):
+        os.mkdir(self.path("here"))
+        script = "printf '%s|' \"$@\" \"$ONE\" \"$TWO\"; pwd"
+        out = self.done("run", "-q", *STAT, "--env", "ONE=1 ; x", "--env", "TWO", "--", "sh", "-c", script, "sh",
+                        "a b", "$HOME;`x`", "", cwd=self.path("here"), env={"TWO": "from here"})
+        self.assertEqual(out, "a b|$HOME;`x`||1 ; x|from here|%s\n" % self.path("here"))
+        self.assertEqual(self.done("run", "-q", *STAT, "--shell", "echo", "$((2 + 3))", "|", "tr", "5", "6"), "6\n")
+
+    def test_signal_and_missing_programs(self):
+        self.assertEqual(self.client("run", *STAT, "--", "sh", "-c", "kill -9 $$").returncode, 128 + 9)
+        result = self.client("run", *STAT, "--", "/nowhere/at-all")
+        self.assertEqual(result.returncode, 127, result.stderr)
+        self.assertIn("/nowhere/at-all", result.stderr)
+        result = self.client("run", *STAT, "--", "/etc/hostname")
+        self.assertEqual(result.returncode, 126, result.stderr)
+
+    def test_options_reach_the_server(self):
+        self.done("run", "-q", "-e", "page-faults", "-e", "task-clock", "-s", "cpu-clock", "-F", 500, "-I", "0.02",
+                  "--call-graph", "none", "--session", "tuning", "--description", "what it is", "--note", "a note",
+                  "--tag", "x", "--tag", "y", "--keep-raw", "--shared", "--timeout", 30, "--", "true")
+        run = self.newest()
+        self.assertEqual(run["tool"], "both")
+        self.assertEqual(run["events"], ["page-faults", "task-clock"])
+        self.assertEqual(run["sample"]["events"], ["cpu-clock"])
+        self.assertEqual(run["sample"]["frequency"], 500)
+        self.assertEqual((run["interval"], run["timeout"]), (0.02, 30))
+        self.assertEqual((run["description"], run["note"], run["tags"]), ("what it is", "a note", ["x", "y"]))
+        self.assertFalse(run["exclusive"])
+        self.assertTrue(run["raw"])
+        sessions = self.done("ls", "--sessions")
+        self.assertRegex(sessions, r"(?m)^\w{8} .* 1 +tuning$")
+
+    def test_detached(self):
+        uuid = self.done("run", "-d", *STAT, "--", "sh", "-c", "echo later").strip()
+        self.assertRegex(uuid, r"^[0-9a-f-]{36}$")
+        self.server.wait_run(uuid)
+        self.assertEqual(self.done("export", uuid, "-f", "log"), "later\n")
+
+    def test_attached(self):
+        child = self.start_ready("idlethreads", 1)
+        self.done("run", "-q", *STAT, "-p", child.pid, "--duration", "0.3")
+        self.assertEqual(self.newest()["pids"], [child.pid])
+
+    def test_ctrl_c_cancels_and_keeps(self):
+        for sig in (signal.SIGINT, signal.SIGTERM):
+            client = self.start_client("run", *STAT, "-I", "0.02", "--", "sh", "-c", "echo ready; sleep 60; echo no")
+            self.assertEqual(client.stdout.readline(), "ready\n")
+            client.send_signal(sig)
+            out, err = client.communicate(timeout=30)
+            self.assertEqual((client.returncode, out), (128 + sig, ""), err)
+            self.assertIn("kept", err)
+            run = self.newest()
+            self.assertEqual(run["state"], "cancelled")
+            self.assertGreater(len(self.done("export", run["uuid"][:8], "-f", "csv").splitlines()), 1)
+
+    def test_the_server_is_stopped_meanwhile(self):
+        client = self.start_client("run", *STAT, "--", "sh", "-c", "echo ready; sleep 60")
+        self.assertEqual(client.stdout.readline(), "ready\n")
+        self.server.restart()
+        _, err = client.communicate(timeout=60)
+        self.assertNotEqual(client.returncode, 0, err)
+        self.assertIn(self.newest()["state"], ("interrupted", "cancelled"))
+
+    def test_terminal(self):
+        status, output = in_terminal([TACHO, "run", "-e", "task-clock", "-I", "0.05", "--", *load("busy", 1500)],
+                                     environment(self.home, self.client_env()))
+        self.assertEqual(status, 0, output)
+        text = plain(output)
+        self.assertRegex(text, r"running \d")
+        self.assertRegex(text, r"task-clock")
+        self.assertRegex(text, r"\d samples")
+
+    def test_wrong_usage(self):
+        for words, sentence in ((["run"], "what is to be measured"), (["run", "-p", "1", "--", "true"], "either"),
+                                (["run", "-F", "1", "-c", "1", "--", "true"], "choose one"),
+                                (["run", "-F", "x", "--", "true"], "-F takes a number"),
+                                (["run", "--tool", "x", "--", "true"], "tool"),
+                                (["run", "-e", "no-such-event", "--", "true"], "no-such-event")):
+            result = self.client(*words)
+            self.assertEqual(result.returncode, 125, words)
+            self.assertOneSentence(result.stderr)
+            self.assertIn(sentence, result.stderr)
+
+
+class Lists(ClientCase):
+    def test_ls_show_rm(self):
+        first = self.done("run", "-d", *STAT, "--", "true").strip()
+        second = self.done("run", "-d", "--tool", "record", "-s", "cpu-clock", "-F", 2000, "--session", "other",
+                           "--", shape()).strip()
+        for uuid in (first, second):
+            self.server.wait_run(uuid)
+        lines = self.done("ls").splitlines()
+        self.assertRegex(lines[0], r"^RUN +STATE +WHEN +WHO +TOOK +TOOL +COMMAND$")
+        self.assertEqual([line.split()[0] for line in lines[1:]], [second[:8], first[:8]])
+        self.assertIn(" done ", lines[1])
+        self.assertEqual(len(self.done("ls", "other").splitlines()), 2)
+        self.assertEqual(len(self.done("ls", "-n", "1").splitlines()), 2)
+        listed = json.loads(self.done("ls", "--json"))
+        self.assertEqual([r["uuid"] for r in listed["runs"]], [second, first])
+        shown = self.done("show", second[:10])
+        self.assertIn(second, shown)
+        self.assertRegex(shown, r"(?m)^ +\d+\.\d+ % +\d+\.\d+ %  spin")
+        self.assertRegex(shown, r"samples, none lost|were lost")
+        self.assertRegex(self.done("show", first), r"(?m)^ *\d[\d,.]* .* page-faults$")
+        self.done("rm", first[:8])
+        self.assertEqual(self.server.request("GET", "benchmark/" + first).status, 404)
+        self.done("rm", "--session", "other")
+        self.assertEqual(len(self.done("ls").splitlines()), 1)
+
+    def test_colours_on_a_terminal_only(self):
+        self.done("run", "-q", *STAT, "--", "true")
+        env = environment(self.home, self.client_env())
+        _, output = in_terminal([TACHO, "ls"], env)
+        self.assertIn(b"\033[", output)
+        _, output = in_terminal([TACHO, "ls"], dict(env, NO_COLOR="1"))
+        self.assertNotIn(b"\033[3", output)
+        self.assertNotIn("\033", self.done("ls") + self.done("show", "last"))
+
+    def test_names_that_lead_nowhere(self):
+        for words in (["show", "last"], ["show", "abcdef12"], ["rm", "abcdef12"], ["ls", "nothing"],
+                      ["export", "abcdef12", "-f", "csv"], ["rm", "--session", "nothing"]):
+            result = self.client(*words)
+            self.assertEqual(result.returncode, 1, words)
+            self.assertOneSentence(result.stderr)
+        for words in (["show"], ["rm"], ["export", "last"], ["export", "-f", "csv"],
+                      ["export", "last", "-f", "exe"]):
+            result = self.client(*words)
+            self.assertEqual(result.returncode, 2, words)
+            self.assertOneSentence(result.stderr)
+
+    def test_titles_are_shown_as_text(self):
+        self.server.session("evil \033[31m\nname")
+        out = self.done("ls", "--sessions")
+        self.assertNotIn("\033", out)
+        self.assertEqual(len(out.splitlines()), 2)
+
+
+class Export(ClientCase):
+    def test_formats(self):
+        uuid = self.done("run", "-q", "-d", "-e", "page-faults", "--", shape()).strip()
+        self.server.wait_run(uuid)
+        starts = {"csv": b"time_s", "json": b"{", "h5": b"\x89HDF", "folded": b"shape;", "svg": b"<?xml",
+                  "html": b"<!doctype", "data": b"PERFILE2"}
+        for format, start in starts.items():
+            path = self.path("it." + format)
+            result = self.client("export", "last", "-o", path)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn("written to", result.stderr)
+            with open(path, "rb") as file:
+                self.assertTrue(file.read().startswith(start), format)
+            if format == "data":
+                self.assertRegex(result.stderr, r"tacho: export: .*\n.*written")
+        self.assertEqual(self.done("export", "last", "-f", "csv"), open(self.path("it.csv")).read())
+        self.done("export", "--session", "command line", "-q", "-o", self.path("all.h5"))
+        part = self.done("export", "last", "-f", "csv", "--what", "samples", "--to", "1ms")
+        self.assertLess(len(part.splitlines()), 20)
+
+    def test_what_cannot_be_written_leaves_nothing(self):
+        self.done("run", "-q", *STAT, "--", "true")
+        result = self.client("export", "last", "-f", "svg", "-o", self.path("no.svg"))
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("no samples", result.stderr)
+        self.assertEqual([n for n in os.listdir(self.home) if n.startswith("no.svg")], [])
+        result = self.client("export", "last", "-f", "csv", "-o", self.path("no/where.csv"))
+        self.assertEqual(result.returncode, 1)
+        self.assertOneSentence(result.stderr)
+        with open("/dev/full", "w") as full:
+            result = self.client("export", "last", "-f", "csv", stdout=full)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("No space left", result.stderr)
+
+
+class Servers(ClientCase):
+    def test_no_server(self):
+        for words in (["ls"], ["show", "last"], ["rm", "x"]):
+            result = self.tacho(*words, "--server", "http://127.0.0.1:9")
+            self.assertEqual(result.returncode, 1)
+            self.assertOneSentence(result.stderr)
+            self.assertIn("tacho serve", result.stderr)
+        result = self.tacho("run", "--server", "http://127.0.0.1:9", "--", "true")
+        self.assertEqual(result.returncode, 125)
+        self.assertOneSentence(result.stderr)
+
+    def test_tokens(self):
+        url = self.server.url
+        wrong = self.tacho("ls", env={"TACHO_SERVER": url, "TACHO_TOKEN": "x" * 43})
+        self.assertEqual(wrong.returncode, 1)
+        self.assertOneSentence(wrong.stderr)
+        self.assertIn("--token-file", wrong.stderr)
+        path = self.write("token", self.server.token + "\n")
+        self.assertEqual(self.tacho("ls", "--server", url, "--token-file", path).returncode, 0)
+        whole = "%s/?token=%s" % (url, self.server.token)
+        self.assertEqual(self.tacho("ls", "--server", whole).returncode, 0)
+        # The data directory of one's own server has it, too.
+        self.assertEqual(self.tacho("ls", "--server", url, env={"TACHO_DATA": self.server.data}).returncode, 0)
+        self.assertEqual(self.tacho("ls", "--server", "ftp://x").returncode, 2)
+
+    def test_own_token_stays_here(self):
+        """That of the data directory is for servers of this machine, not for whoever is named."""
+        seen = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                seen.append(self.headers.get("Authorization"))
+                self.send_response(404)
+                self.end_headers()
+
+            def log_message(self, *_):
+                pass
+        other = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        self.addCleanup(other.shutdown)
+        name = "http://0.0.0.0:%d" % other.server_port
+        result = self.tacho("ls", "--server", name, env={"TACHO_DATA": self.server.data})
+        self.assertEqual(result.returncode, 1)
+        self.assertEqual(seen, [None])
+        self.assertIn("not as a tacho server would", result.stderr)
+
+
+class View(Case):
+    def setUp(self):
+        super().setUp()
+        self.places = tempfile.mkdtemp(prefix="tacho-places-")
+        self.addCleanup(lambda: os.path.isdir(self.places) and os.rmdir(self.places))
+        self.recording = self.path("it.data")
+        result = self.tacho("record", "-q", "-g", "-e", "cpu-clock", "-o", self.recording, "--", shape())
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def begin(self, *args):
+        env = environment(self.home, {"XDG_RUNTIME_DIR": self.places})
+        env.pop("DISPLAY", None)
+        env.pop("WAYLAND_DISPLAY", None)
+        child = self.start([TACHO, "view", *args], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.PIPE, env=env)
+        url = child.stdout.readline().strip()
+        self.assertRegex(url, r"^http://127\.0\.0\.1:\d+/\?token=[\w-]+&run=[0-9a-f-]{36}$",
+                         child.stderr.read() if not url else "")
+        return child, url
+
+    def nothing_left(self, url):
+        port = int(re.search(r":(\d+)/", url)[1])
+
+        def gone():
+            try:
+                urllib.request.urlopen("http://127.0.0.1:%d/healthz" % port, timeout=5)
+                return False
+            except OSError:
+                return not os.listdir(self.places)
+        self.assertTrue(eventually(gone), os.listdir(self.places))
+
+    def ask(self, url, path):
+        base, token, run = re.match(r"(.*)/\?token=([\w-]+)&run=(.*)", url).groups()
+        request = urllib.request.Request("%s/api/v1/benchmark/%s%s" % (base, run, path),
+                                         headers={"Authorization": "Bearer " + token})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.read()
+
+    def test_shows_and_leaves_nothing(self):
+        child, url = self.begin(self.recording)
+        self.assertEqual(json.loads(self.ask(url, ".json"))["state"], "done")
+        own = self.tacho("convert", "-q", "-i", self.recording, "--to", "folded", "-o", "-").stdout
+        self.assertEqual(self.ask(url, ".folded").decode(), own)
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.wait(30), 0)
+        self.nothing_left(url)
+        self.assertEqual(sorted(os.listdir(self.home)), ["it.data"])
+
+    def test_killed(self):
+        child, url = self.begin(self.recording)
+        child.kill()
+        child.wait()
+        self.nothing_left(url)
+
+    def test_all_of_it_killed(self):
+        """Then the next one takes away what is left."""
+        child, url = self.begin(self.recording)
+        keeper = [int(p) for p in os.listdir("/proc") if p.isdigit() and self.parent(p) == child.pid]
+        self.assertEqual(len(keeper), 1)
+        server = [int(p) for p in os.listdir("/proc") if p.isdigit() and self.parent(p) == keeper[0]]
+        for pid in [child.pid, *keeper, *server]:
+            os.kill(pid, signal.SIGKILL)
+        child.wait()
+        self.assertTrue(eventually(lambda: not any(os.path.exists("/proc/%d" % p) for p in keeper + server)))
+        self.assertEqual(len(os.listdir(self.places)), 1)
+        child, url = self.begin(self.recording)
+        self.assertEqual(len(os.listdir(self.places)), 1)
+        child.send_signal(signal.SIGTERM)
+        child.wait(30)
+        self.nothing_left(url)
+
+    @staticmethod
+    def parent(pid):
+        try:
+            with open("/proc/%s/stat" % pid) as text:
+                return int(text.read().rpartition(")")[2].split()[1])
+        except OSError:
+            return -1
+
+    def test_what_is_no_recording(self):
+        for path, status in ((self.write("text", "hello\n"), 1), (self.path("nowhere"), 1)):
+            result = self.tacho("view", path, env={"XDG_RUNTIME_DIR": self.places})
+            self.assertEqual(result.returncode, status, result.stderr)
+            self.assertOneSentence(result.stderr)
+            self.assertEqual(os.listdir(self.places), [])
+        self.assertEqual(self.tacho("view").returncode, 2)
+
+    def test_browser(self):
+        tools = self.path("bin")
+        os.mkdir(tools)
+        script = self.write("bin/xdg-open", "#!/bin/sh\nprintf '%s' \"$1\" >\"$HOME/asked\"\ncp \"$1\" \"$HOME/page\"\n")
+        os.chmod(script, 0o755)
+        env = environment(self.home, {"XDG_RUNTIME_DIR": self.places, "DISPLAY": ":77",
+                                      "PATH": tools + ":" + os.environ["PATH"]})
+        child = self.start([TACHO, "view", self.recording], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                           env=env)
+        self.assertIn("Ctrl-C", child.stdout.readline())
+        self.assertTrue(eventually(lambda: os.path.exists(self.path("page"))))
+        with open(self.path("asked")) as text:
+            self.assertNotIn("token", text.read())
+        with open(self.path("page")) as text:
+            url = re.search(r"url=(.*?)\"", text.read())[1]
+        self.assertEqual(json.loads(self.ask(url.replace("&amp;", "&"), ".json"))["state"], "done")
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.wait(30), 0)
+        self.nothing_left(url)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,86 @@
+"""A disk that is full, a store that somebody has locked, a directory that cannot be written any more:
+runs end with a sentence, their programs are ended, and the server goes on."""
+
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+
+from helpers import Case, eventually, needs_namespace  # noqa: E402
+from server import Server  # noqa: E402
+from test_runs import processes, tree  # noqa: E402
+
+MOUNTED = 'mount -t tmpfs -o size=%s none "$0" && exec "$@"'
+
+
+class Full(Case):
+    def setUp(self):
+        super().setUp()
+        needs_namespace()
+        self.disk = self.path("disk")
+        os.mkdir(self.disk)
+        self.server = Server(data=os.path.join(self.disk, "store"),
+                             before=["unshare", "-m", "sh", "-c", MOUNTED % "6m", self.disk])
+        self.addCleanup(self.server.close)
+        self.server.start()
+        self.session = self.server.session()
+
+    def inside(self, *argv):
+        """In the mount namespace of the server."""
+        return subprocess.run(["nsenter", "-t", str(self.server.pid()), "-m", *argv], text=True,
+                              capture_output=True)
+
+    def ok(self):
+        return self.server.wait_run(self.server.run(self.session, "true", tool="stat")["uuid"])
+
+    def test_while_a_run_prints(self):
+        program = tree(1)
+        line = "%s 1 & yes 0123456789012345678901234567890123456789" % program[0]
+        run = self.server.run(self.session, line, shell=True, tool="stat", events=["task-clock"])
+        self.assertTrue(eventually(lambda: processes(program[0])))
+        run = self.server.wait_run(run["uuid"], 60)
+        self.assertEqual(run["state"], "failed")
+        self.assertRegex(run["error"], "cannot be stored.*(full|space|room)")
+        self.assertTrue(eventually(lambda: not processes(program[0]), 5))
+        self.assertEqual(self.server.get("/healthz")["status"], "ok")
+        # Deleting makes room, and then everything goes on.
+        self.server.delete("benchmark/" + run["uuid"])
+        self.assertTrue(eventually(lambda: self.ok()["state"] == "done"))
+
+    def test_before_a_run(self):
+        filler = os.path.join(self.disk, "filler")
+        self.inside("sh", "-c", "cat /dev/zero > '%s'" % filler)
+        answer = self.server.request("POST", "session/" + self.session, {"workload": "true", "tool": "stat"})
+        if answer.status == 202:  # there was room for a line
+            uuid = answer.json()["uuid"]
+            eventually(lambda: self.server.benchmark(uuid)["state"] in ("failed", "done"), 3)
+        else:
+            self.assertIn(answer.status, (507, 500))
+            self.assertRegex(answer.message(), "full|space|room")
+        self.assertEqual(self.server.get("/healthz")["status"], "ok")
+        self.inside("rm", filler)
+        self.assertEqual(self.ok()["state"], "done")
+
+
+class Locked(Case):
+    def setUp(self):
+        super().setUp()
+        self.server = Server()
+        self.addCleanup(self.server.close)
+        self.server.start()
+        self.session = self.server.session()
+
+    def test_for_a_moment(self):
+        """Somebody else writes for two seconds: nothing is lost."""
+        run = self.server.run(self.session, "sleep 3", tool="stat", events=["task-clock"], interval=0.01)
+        self.server.wait_state(run["uuid"], "running")
+        store = sqlite3.connect(os.path.join(self.server.data, "tacho.db"), isolation_level=None)
+        store.execute("BEGIN IMMEDIATE")
+        time.sleep(2)
+        store.execute("COMMIT")
+        store.close()
+        run = self.server.wait_run(run["uuid"])
+        self.assertEqual(run["state"], "done", run["error"])

@@ -1,0 +1,135 @@
+"""Programs that behave badly, and what becomes of their runs."""
+
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+
+from helpers import Case, compiled, eventually, load  # noqa: E402
+from server import Server  # noqa: E402
+from test_runs import processes  # noqa: E402
+
+BAD_C = r"""
+#define _GNU_SOURCE
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void closes(void)
+{
+	for (int i = 0; i < 1024; i++)
+		close(i);
+}
+
+/* The name is that of the test, so that what is left can be found. */
+int main(int argc, char **argv)
+{
+	const char *what = argv[1];
+	long n = argc > 2 ? atol(argv[2]) : 0;
+	static char block[65536];
+
+	alarm(60);
+	memset(block, 'x', sizeof(block));
+	if (!strcmp(what, "forks")) {
+		for (long i = 0; i < n; i++)
+			if (!fork()) {
+				alarm(60);
+				pause();
+				_exit(0);
+			}
+		sleep(1);
+		return 0;
+	}
+	if (!strcmp(what, "detached")) { /* as a daemon does */
+		signal(SIGTERM, SIG_IGN);
+		signal(SIGHUP, SIG_IGN);
+		for (long i = 0; i < n; i++)
+			if (!fork()) {
+				setsid();
+				if (fork())
+					_exit(0);
+				closes();
+				for (;;)
+					;
+			}
+		while (wait(NULL) > 0)
+			;
+		for (;;)
+			pause();
+	}
+	if (!strcmp(what, "prints"))
+		for (; n > 0; n -= sizeof(block))
+			if (write(1, block, sizeof(block)) < 0)
+				return 4;
+	if (!strcmp(what, "closes")) {
+		closes();
+		usleep(300000);
+		return 5;
+	}
+	return 0;
+}
+"""
+
+
+class Workload(Case):
+    def setUp(self):
+        super().setUp()
+        self.server = Server("--output-max", "1M")
+        self.addCleanup(self.server.close)
+        self.server.start()
+        self.session = self.server.session()
+        self.program = compiled("bad", BAD_C)
+
+    def submit(self, *words, **plan):
+        plan.setdefault("tool", "both")
+        plan.setdefault("events", ["task-clock", "page-faults"])
+        plan.setdefault("sample", {"events": ["cpu-clock"]})
+        return self.server.run(self.session, [self.program, *map(str, words)], **plan)["uuid"]
+
+    def cancel(self, uuid):
+        self.server.post("benchmark/%s/cancel" % uuid)
+        return self.server.wait_run(uuid)
+
+    def test_forks_a_thousand_children(self):
+        uuid = self.submit("forks", 1000)
+        self.assertTrue(eventually(lambda: len(processes(self.program)) > 1000, 30))
+        self.assertEqual(self.cancel(uuid)["state"], "cancelled")
+        self.assertTrue(eventually(lambda: not processes(self.program), 5))
+
+    def test_detached_ones_that_ignore_signals(self):
+        uuid = self.submit("detached", 3)
+        self.assertTrue(eventually(lambda: len(processes(self.program)) == 4))
+        self.assertEqual(self.cancel(uuid)["state"], "cancelled")
+        self.assertEqual(processes(self.program), [])
+
+    def test_prints_a_gigabyte(self):
+        before = self.server.rss_bytes()
+        run = self.server.wait_run(self.submit("prints", 1 << 30), 120)
+        self.assertEqual((run["state"], run["exit_status"]), ("done", 0))
+        self.assertGreater(run["ledger"]["output_dropped_bytes"], 1 << 29)
+        self.assertLessEqual(len(self.server.get_bytes("benchmark/%s.log" % run["uuid"])), 1 << 20)
+        self.assertLess(self.server.rss_bytes(), before + 100e6)
+
+    def test_closes_its_descriptors(self):
+        run = self.server.wait_run(self.submit("closes"))
+        self.assertEqual((run["state"], run["exit_status"]), ("done", 5))
+
+    def test_ignores_sigterm(self):
+        uuid = self.server.run(self.session, load("stubborn"), tool="stat")["uuid"]
+        self.server.wait_state(uuid, "running")
+        self.assertTrue(eventually(lambda: processes(load()[0])))
+        begin = time.monotonic()
+        self.assertEqual(self.cancel(uuid)["state"], "cancelled")
+        self.assertLess(time.monotonic() - begin, 15)
+        self.assertEqual(processes(load()[0]), [])
+
+    def test_is_not_there(self):
+        for words in (["/nowhere"], ["nowhere"], [self.home]):
+            run = self.server.run(self.session, words, tool="record")
+            run = self.server.wait_run(run["uuid"])
+            self.assertEqual(run["state"], "failed")
+            self.assertIn(words[0], run["error"])

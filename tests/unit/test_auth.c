@@ -1,0 +1,122 @@
+/* Roles, tokens, and which Host and Origin are let in. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "net/auth.h"
+
+#include <string.h>
+
+static void test_roles(void **state)
+{
+	enum user_role role;
+
+	(void)state;
+	for (int r = ROLE_LOOK; r <= ROLE_ADMIN; r++) {
+		assert_true(role_parse(role_name((enum user_role)r), &role));
+		assert_int_equal(role, r);
+	}
+	assert_false(role_parse("root", &role));
+	assert_false(role_parse("", &role));
+}
+
+static void test_tokens(void **state)
+{
+	char a[TOKEN_BYTES], b[TOKEN_BYTES], hash[TOKEN_HASH_BYTES];
+
+	(void)state;
+	token_make(a);
+	token_make(b);
+	assert_int_equal(strlen(a), TOKEN_BYTES - 1);
+	assert_int_equal(
+		strspn(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"),
+		TOKEN_BYTES - 1);
+	assert_string_not_equal(a, b);
+	assert_true(token_equal(a, a));
+	assert_false(token_equal(a, b));
+	assert_false(token_equal(a, ""));
+	/* printf %s abc | sha256sum */
+	token_hash("abc", hash);
+	assert_string_equal(hash,
+			    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+}
+
+static void test_hosts(void **state)
+{
+	char *items[] = {(char *)"perf.example.org", (char *)"one:8443", (char *)"fd00::7"};
+	strvec allowed = {.items = items, .len = 3};
+	static const char *const good[] = {
+		"localhost",           "LOCALHOST:8080", "127.0.0.1",      "127.0.0.1:1",
+		"127.9.8.7:65535",     "[::1]",          "[::1]:5000",     "perf.example.org",
+		"Perf.Example.Org:99", "one:8443",       "[fd00::7]:5000",
+	};
+	static const char *const bad[] = {
+		"",
+		"example.org",
+		"127.0.0.1.example.org",
+		"localhost.example.org",
+		"localhost@example.org",
+		"localhost:",
+		"localhost:123456",
+		"localhost:80a",
+		"127.0.0.1:80:80",
+		"0x7f000001",
+		"2130706433",
+		"[::2]",
+		"[::1",
+		"[::1]x",
+		"[]",
+		"::1",
+		"one",
+		"one:8444",
+		"perf.example.org.",
+		"local host",
+		"localhost/",
+		"[127.0.0.1]",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(good); i++)
+		if (!host_allowed(good[i], &allowed))
+			fail_msg("'%s' was refused", good[i]);
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		if (host_allowed(bad[i], &allowed))
+			fail_msg("'%s' was let in", bad[i]);
+	assert_false(host_allowed(NULL, &allowed));
+	assert_false(host_allowed("perf.example.org", NULL));
+}
+
+static void test_origins(void **state)
+{
+	(void)state;
+	assert_true(origin_allowed(NULL, "localhost:5000"));
+	assert_true(origin_allowed("http://localhost:5000", "localhost:5000"));
+	assert_true(origin_allowed("http://LOCALHOST:5000", "localhost:5000"));
+	assert_true(origin_allowed("https://perf.example.org", "perf.example.org"));
+	assert_true(origin_allowed("https://perf.example.org", "perf.example.org:443"));
+	assert_true(origin_allowed("http://[::1]:8080", "[::1]:8080"));
+	assert_false(origin_allowed("http://localhost:3000", "localhost:5000"));
+	assert_false(origin_allowed("http://127.0.0.1:5000", "localhost:5000"));
+	assert_false(origin_allowed("http://localhost", "localhost:5000"));
+	assert_false(origin_allowed("http://evil.example", "localhost:5000"));
+	assert_false(origin_allowed("null", "localhost:5000"));
+	assert_false(origin_allowed("", "localhost:5000"));
+	assert_false(origin_allowed("file://", "localhost:5000"));
+	assert_false(origin_allowed("http://localhost:5000@evil.example", "localhost:5000"));
+	assert_false(origin_allowed("http://localhost:5000/", "localhost:5000"));
+	assert_false(origin_allowed("http://localhost:5000", NULL));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_roles),
+		cmocka_unit_test(test_tokens),
+		cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_origins),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,789 @@
+/* Questions about a run: the handlers on a real store, beside counting the samples by hand. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "profile/dictionary.h"
+#include "profile/summary.h"
+#include "server/question.h"
+#include "support.h"
+
+#include <math.h>
+
+#define MS      1000000ull
+#define START   (1000 * NS_A_S)
+#define NS_A_S  1000000000ull
+#define SAMPLES 10000u /* one a millisecond */
+
+static struct store *store;
+static struct server server;
+static struct api api;
+static struct err error;
+static struct stored_run run;
+static struct profile made;
+
+#define OK(call)                                                                                   \
+	do {                                                                                       \
+		error.text[0] = '\0';                                                              \
+		if ((call) < 0) {                                                                  \
+			fail_msg("%s: %s", #call, error.text);                                     \
+		}                                                                                  \
+	} while (0)
+
+/* ---- a run ---- */
+
+static const char *const leaves[] = {"hot", "cold", "late", "late"};
+static stack_id stacks[4];
+
+/* Two phases of five seconds; in the second everything is late, called by main or by way. */
+static uint32_t leaf_of(uint32_t i)
+{
+	return i < SAMPLES / 2 ? i % 10 >= 7 : 2 + (i % 4 == 0);
+}
+
+static struct sample_row sample(uint32_t i)
+{
+	return (struct sample_row){.time_ns = START + i * MS,
+				   .weight = i % 5 == 4 ? 1 : 100,
+				   .event = i % 5 == 4,
+				   .thread = 1 + i % 3,
+				   .stack = stacks[leaf_of(i)].n,
+				   .cpu = i % 2};
+}
+
+static frame_id named_frame(module_id module, uint64_t address, const char *name)
+{
+	struct profile_function f = {.name = profile_string(&made, name),
+				     .module = module,
+				     .start = address & ~0xffull,
+				     .size = 0x100,
+				     .kind = CODE_USER,
+				     .named = true};
+	frame_id frame = profile_frame(&made, module, address);
+
+	profile_name_frame(&made, frame, &(struct frame_name){profile_function(&made, &f)}, 1);
+	return frame;
+}
+
+static void make_profile(void)
+{
+	module_id module;
+	stack_id root, way;
+
+	profile_init(&made);
+	module = profile_module(&made, "/bin/x", "ab", CODE_USER);
+	profile_event(&made, "cpu-clock");
+	profile_event(&made, "faults");
+	for (uint32_t i = 0; i < 3; i++)
+		profile_thread(&made, 100, 100 + i, profile_string(&made, i ? "worker" : "main"));
+	root = profile_stack(&made, (stack_id){}, named_frame(module, 0x1010, "main"));
+	way = profile_stack(&made, root, named_frame(module, 0x5010, "way"));
+	for (uint32_t i = 0; i < 4; i++)
+		stacks[i] = profile_stack(
+			&made, i == 3 ? way : root,
+			named_frame(module, 0x2000 + 0x1000 * (i < 3 ? i : 2) + i, leaves[i]));
+	/* So many that what is worked out is stored. */
+	for (uint32_t i = 0; i < 5000; i++)
+		profile_stack(&made, way, profile_frame(&made, module, 0x100000 + i));
+	profile_counter(&made, &(struct profile_counter){.name = profile_string(&made, "ticks,x"),
+							 .scale = 0.5,
+							 .cpu = -1});
+	profile_counter(&made, &(struct profile_counter){.name = profile_string(&made, "idle"),
+							 .unit = profile_string(&made, "J"),
+							 .scale = 1,
+							 .cpu = 1});
+}
+
+static void store_tables(struct dictionary_writer *w)
+{
+	struct buf piece = {};
+
+	while (dictionary_encode(w, &made, &piece)) {
+		OK(store_dictionary_add(store, run.id, 0, piece.s, piece.len, &error));
+		buf_clear(&piece);
+	}
+	buf_release(&piece);
+}
+
+static void store_samples(uint32_t from, uint32_t to)
+{
+	struct sample_row *rows = xcalloc(to - from, sizeof(*rows));
+	struct buf bytes = {};
+	struct chunk_info info;
+	int64_t id;
+
+	for (uint32_t i = from; i < to; i++)
+		rows[i - from] = sample(i);
+	chunk_encode_samples(rows, to - from, &bytes, &info);
+	OK(store_chunk_add(store, run.id, 0, &info, bytes.s, bytes.len, NULL, 0, &id, &error));
+	buf_release(&bytes);
+	free(rows);
+}
+
+/* 10 every 10 ms; a spike at 3 s; nothing from 6 to 7 s. */
+static void store_counts(uint32_t counter)
+{
+	struct count_row rows[1000];
+	struct buf bytes = {};
+	struct chunk_info info;
+	size_t count = 0;
+	int64_t id;
+
+	for (uint32_t i = 0; i < 1000; i++)
+		if (i < 600 || i >= 700)
+			rows[count++] = (struct count_row){START + (i + 1) * 10 * MS, 10 * MS,
+							   i == 300 ? 1000 : 10, 1000000};
+	chunk_encode_counts(counter, rows, count, &bytes, &info);
+	OK(store_chunk_add(store, run.id, 0, &info, bytes.s, bytes.len, NULL, 0, &id, &error));
+	buf_release(&bytes);
+}
+
+/* As the tidying thread does it. */
+static void merge_chunks(int kind, uint32_t counter, size_t at_once)
+{
+	stored_chunks chunks = {};
+	struct chunk_query q = {.kind = kind, .counter = counter};
+
+	OK(store_chunks(store, run.id, &q, &chunks, &error));
+	for (size_t i = 0; i < chunks.len; i += at_once) {
+		size_t count = chunks.len - i < at_once ? chunks.len - i : at_once;
+		struct buf bytes[64] = {}, merged = {}, summary = {};
+		struct chunk_piece pieces[64];
+		struct chunk_info info;
+		int64_t old[64];
+
+		for (size_t n = 0; n < count; n++) {
+			old[n] = chunks.items[i + n].id;
+			OK(store_chunk_read(store, old[n], &bytes[n], NULL, &error));
+			pieces[n] = (struct chunk_piece){bytes[n].s, bytes[n].len};
+		}
+		OK(chunks_merge(pieces, count, &merged, &summary, &info, &error));
+		OK(store_chunks_replace(store, run.id, old, count, 0, &info, &merged, &summary,
+					&error));
+		for (size_t n = 0; n < count; n++)
+			buf_release(&bytes[n]);
+		buf_release(&merged);
+		buf_release(&summary);
+	}
+	vec_release(&chunks);
+}
+
+static void set_state(enum run_state state)
+{
+	run.state = state;
+	OK(store_run_update(store, &run, &error));
+}
+
+static int begin(void **state)
+{
+	static unsigned directories;
+	struct stored_session session = {};
+	char directory[300];
+
+	(void)state;
+	snprintf(directory, sizeof(directory), "%s/%u", support_dir, directories++);
+	make_profile();
+	OK(store_open(&store, &(struct store_options){.directory = directory}, &error));
+	OK(store_session_add(store, "s", &session, &error));
+	run = (struct stored_run){.session_id = session.id,
+				  .state = STATE_RUNNING,
+				  .user = (char *)"ann",
+				  .command = (char *)"x",
+				  .plan = (char *)"{}",
+				  .tags = (char *)"[]",
+				  .ledger = (char *)"{\"lost\": 3}",
+				  .start_ns = (int64_t)START};
+	OK(store_run_add(store, &run, &error));
+	stored_session_release(&session);
+	server.cache = run_cache_new(0);
+	api = (struct api){&server, store};
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	run_cache_free(server.cache);
+	store_close(store);
+	profile_release(&made);
+	return 0;
+}
+
+/* All of it, ended; chunks of 100 samples, merged by @merge if that is not 0. */
+static void whole_run(size_t merge)
+{
+	struct dictionary_writer w;
+
+	dictionary_writer_init(&w);
+	store_tables(&w);
+	dictionary_writer_release(&w);
+	for (uint32_t i = 0; i < SAMPLES; i += 100)
+		store_samples(i, i + 100);
+	store_counts(1);
+	store_counts(2);
+	if (merge) {
+		merge_chunks(CHUNK_SAMPLES, 0, merge);
+		merge_chunks(CHUNK_COUNTS, 1, 1);
+	}
+	set_state(STATE_DONE);
+}
+
+static void forget(void)
+{
+	run_cache_free(server.cache);
+	server.cache = run_cache_new(0);
+}
+
+/* ---- asking ---- */
+
+static void add_params(struct http_request *r, char *text)
+{
+	for (char *save, *pair = strtok_r(text, "&", &save); pair;
+	     pair = strtok_r(NULL, "&", &save)) {
+		char *equals = strchr(pair, '=');
+
+		*equals = '\0';
+		vec_push(&r->query, (struct http_pair){pair, equals + 1});
+	}
+}
+
+static int ask_bytes(const char *question, struct http_reply *reply)
+{
+	char *text = xstrdup(question), *params = strchr(text, '?');
+	struct http_request r = {.method = "GET", .args = {run.uuid}};
+	int rc = -ENOSYS;
+
+	if (params) {
+		*params = '\0';
+		add_params(&r, params + 1);
+	}
+	*reply = (struct http_reply){.status = 200, .fd = -1};
+	for (const struct http_route *route = query_routes; route->path; route++)
+		if (!strcmp(strrchr(route->path, '/') + 1, text))
+			rc = route->handle(&api, &r, reply, &error);
+	vec_release(&r.query);
+	free(text);
+	return rc;
+}
+
+static void reply_release(struct http_reply *reply)
+{
+	vec_each(&reply->headers, pair) {
+		free(pair->name);
+		free(pair->value);
+	}
+	vec_release(&reply->headers);
+	buf_release(&reply->body);
+}
+
+static json_t *ask(const char *fmt, ...)
+{
+	char question[1000];
+	struct http_reply reply;
+	json_error_t why;
+	json_t *json;
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(question, sizeof(question), fmt, ap);
+	va_end(ap);
+	error.text[0] = '\0';
+	if (ask_bytes(question, &reply) < 0)
+		fail_msg("%s: %s", question, error.text);
+	json = json_loads(buf_str(&reply.body), 0, &why);
+	if (!json)
+		fail_msg("%s: %s in %.300s", question, why.text, buf_str(&reply.body));
+	assert_int_equal(reply.immutable, run.state == STATE_DONE);
+	reply_release(&reply);
+	return json;
+}
+
+static void refuses(const char *question, int code, const char *part)
+{
+	struct http_reply reply;
+
+	assert_int_equal(ask_bytes(question, &reply), -code);
+	if (!strstr(error.text, part))
+		fail_msg("'%s' is not in '%s'", part, error.text);
+	reply_release(&reply);
+}
+
+static double number(const json_t *json, const char *key)
+{
+	const json_t *value = json_object_get(json, key);
+
+	if (!json_is_number(value))
+		fail_msg("%s is no number", key);
+	return json_number_value(value);
+}
+
+static double element(const json_t *json, const char *key, size_t i)
+{
+	return json_number_value(json_array_get(json_object_get(json, key), i));
+}
+
+/* What a function has in a table of functions. */
+static double of_function(const json_t *json, const char *name, const char *key)
+{
+	size_t i;
+	json_t *f;
+
+	json_array_foreach(json_object_get(json, "functions"), i,
+			   f) if (!strcmp(json_string_value(json_object_get(f, "name")),
+					  name)) return number(f, key);
+	return 0;
+}
+
+/* ---- by hand ---- */
+
+struct filter {
+	uint32_t from, to; /* ms */
+	int thread, cpu;   /* -1: all */
+	uint32_t event;
+	bool way; /* only stacks with it */
+};
+
+static void count(const struct filter *f, uint64_t *ret_samples, uint64_t *ret_weight,
+		  uint64_t *by_leaf)
+{
+	*ret_samples = *ret_weight = 0;
+	memset(by_leaf, 0, 3 * sizeof(*by_leaf));
+	for (uint32_t i = f->from; i < f->to && i < SAMPLES; i++) {
+		struct sample_row s = sample(i);
+		uint32_t leaf = leaf_of(i);
+
+		if (s.event != f->event ||
+		    (f->thread >= 0 && s.thread != (uint32_t)f->thread + 1) ||
+		    (f->cpu >= 0 && s.cpu != (uint32_t)f->cpu) || (f->way && leaf != 3))
+			continue;
+		++*ret_samples;
+		*ret_weight += s.weight;
+		by_leaf[leaf < 3 ? leaf : 2] += s.weight;
+	}
+}
+
+static void compare(const struct filter *f)
+{
+	uint64_t samples, weight, by_leaf[3];
+	struct buf question = {};
+	json_t *json;
+
+	buf_addf(&question, "functions?from=%ums&to=%ums&event=%s", f->from, f->to,
+		 f->event ? "faults" : "cpu-clock");
+	if (f->thread >= 0)
+		buf_addf(&question, "&threads=%d", 100 + f->thread);
+	if (f->cpu >= 0)
+		buf_addf(&question, "&cpus=%d", f->cpu);
+	if (f->way)
+		buf_add(&question, "&frames=^w.y$");
+	json = ask("%s", question.s);
+	count(f, &samples, &weight, by_leaf);
+	assert_int_equal(number(json, "samples"), samples);
+	assert_int_equal(number(json, "total"), weight);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(of_function(json, leaves[i], "self"), by_leaf[i]);
+	assert_int_equal(of_function(json, "main", "total"), weight);
+	json_decref(json);
+	buf_release(&question);
+}
+
+static void compare_many(void)
+{
+	uint32_t seed = 5;
+
+	for (int i = 0; i < 60; i++) {
+		struct filter f = {.thread = -1, .cpu = -1};
+
+		seed = seed * 1664525u + 1013904223u;
+		f.from = (seed >> 8) % SAMPLES;
+		f.to = f.from + 1 + (seed >> 5) % SAMPLES;
+		f.event = seed >> 31;
+		if (i % 3 == 1)
+			f.thread = (int)(seed >> 20) % 3;
+		if (i % 5 == 2)
+			f.cpu = (int)(seed >> 25) % 2;
+		f.way = i % 7 == 3;
+		compare(&f);
+	}
+	compare(&(struct filter){0, SAMPLES, -1, -1, 0, false});
+}
+
+/* ---- tests ---- */
+
+static void windows_are_counted_exactly(void **state)
+{
+	(void)state;
+	whole_run(0);
+	compare_many();
+}
+
+static void merged_chunks_say_the_same(void **state)
+{
+	json_t *before, *after;
+
+	(void)state;
+	whole_run(17);
+	compare_many();
+	/* From what the first one has stored. */
+	before = ask("flame?min=0");
+	forget();
+	after = ask("flame?min=0");
+	assert_true(json_equal(before, after));
+	json_decref(before);
+	json_decref(after);
+	compare_many();
+}
+
+/* Chunks go while the list is known: it is read anew. */
+static void merging_meanwhile_is_no_problem(void **state)
+{
+	(void)state;
+	whole_run(0);
+	compare(&(struct filter){10, 20, -1, -1, 0, false});
+	merge_chunks(CHUNK_SAMPLES, 0, 10);
+	compare_many();
+	merge_chunks(CHUNK_SAMPLES, 0, 10);
+	compare_many();
+}
+
+static void running_ones_grow(void **state)
+{
+	struct dictionary_writer w;
+	json_t *json;
+
+	(void)state;
+	json = ask("flame");
+	assert_int_equal(number(json, "samples"), 0);
+	json_decref(json);
+	dictionary_writer_init(&w);
+	store_tables(&w);
+	for (uint32_t i = 0; i < 2000; i += 100) {
+		store_samples(i, i + 100);
+		json = ask("functions?event=cpu-clock");
+		assert_int_equal(number(json, "samples"), (i + 100) / 5 * 4);
+		json_decref(json);
+	}
+	merge_chunks(CHUNK_SAMPLES, 0, 7);
+	for (uint32_t i = 2000; i < SAMPLES; i += 100)
+		store_samples(i, i + 100);
+	/* A function that nobody knew before. */
+	stacks[0] =
+		profile_stack(&made, stacks[0], named_frame((module_id){1}, 0x9000, "newcomer"));
+	store_tables(&w);
+	store_samples(0, 100);
+	json = ask("functions?event=cpu-clock&frames=newcomer");
+	assert_int_equal(number(json, "samples"), 60); /* 10 of the 70 are faults */
+	json_decref(json);
+	set_state(STATE_DONE);
+	json = ask("functions?event=cpu-clock&frames=newcomer");
+	assert_int_equal(number(json, "samples"), 60);
+	json_decref(json);
+	dictionary_writer_release(&w);
+}
+
+static void graphs(void **state)
+{
+	json_t *json, *nodes, *names;
+
+	(void)state;
+	whole_run(17);
+	json = ask("flame?to=5s"); /* the event with most samples */
+	nodes = json_object_get(json, "nodes");
+	names = json_object_get(json, "names");
+	assert_string_equal(json_string_value(json_object_get(json, "event")), "cpu-clock");
+	assert_int_equal(json_array_size(json_object_get(nodes, "parent")), 4);
+	assert_int_equal(element(nodes, "total", 0), 400000);
+	assert_int_equal(element(nodes, "total", 1), 400000);
+	assert_string_equal(json_string_value(json_array_get(json_array_get(names, 1), 0)), "main");
+	assert_string_equal(json_string_value(json_array_get(json_array_get(names, 1), 1)), "x");
+	assert_string_equal(json_string_value(json_array_get(json_array_get(names, 1), 2)), "user");
+	json_decref(json);
+	json = ask("flame?mode=inverted&from=5s");
+	nodes = json_object_get(json, "nodes");
+	assert_int_equal(json_array_size(json_object_get(nodes, "parent")), 5);
+	json_decref(json);
+	json = ask("flame?mode=sandwich&function=late");
+	nodes = json_object_get(json_object_get(json, "callers"), "nodes");
+	assert_int_equal(json_array_size(json_object_get(nodes, "parent")), 4);
+	assert_int_equal(number(json_object_get(json, "callers"), "total"), 400000);
+	assert_int_equal(number(json_object_get(json, "callees"), "total"), 400000);
+	json_decref(json);
+	json = ask("flame?min=0.3");
+	assert_int_equal(number(json_object_get(json, "hidden"), "weight"), 200000);
+	json_decref(json);
+}
+
+static void differences(void **state)
+{
+	json_t *json;
+
+	(void)state;
+	whole_run(17);
+	json = ask("diff?before=%s&after=%s&before_to=5s&after_from=5s", run.uuid, run.uuid);
+	assert_int_equal(number(json, "total_before"), 400000);
+	assert_int_equal(number(json, "total_after"), 400000);
+	assert_true(fabs(of_function(json, "hot", "self_before") - 0.75) < 1e-9);
+	assert_true(of_function(json, "hot", "self_after") == 0);
+	assert_true(of_function(json, "late", "self_after") == 1);
+	assert_true(of_function(json, "main", "total_before") == 1);
+	json_decref(json);
+	refuses("diff?before=x", ENOENT, "no run 'x'");
+}
+
+static void counters_over_time(void **state)
+{
+	json_t *json, *counter;
+	double sum = 0;
+
+	(void)state;
+	whole_run(17);
+	json = ask("timeline?pixels=10&samples=1&from=0&to=10s");
+	counter = json_array_get(json_object_get(json, "counters"), 0);
+	assert_int_equal(json_array_size(json_object_get(json, "counters")), 2);
+	assert_string_equal(json_string_value(json_object_get(counter, "name")), "ticks,x");
+	assert_true(fabs(element(counter, "max", 3) - 100000) < 1e-3);
+	assert_true(fabs(element(counter, "mean", 2) - 1000) < 1e-3);
+	assert_true(json_is_null(json_array_get(json_object_get(counter, "mean"), 6)));
+	assert_int_equal(element(counter, "t", 7), 7 * NS_A_S);
+	for (size_t i = 0; i < 10; i++)
+		sum += element(counter, "sum", i);
+	assert_true(fabs(sum - (9000 + 990)) < 1e-6);
+	counter = json_array_get(json_object_get(json, "samples"), 1);
+	assert_string_equal(json_string_value(json_object_get(counter, "event")), "faults");
+	assert_int_equal(element(counter, "count", 9), 200);
+	json_decref(json);
+	json = ask("timeline?counters=idle,ticks,x&pixels=3000");
+	assert_int_equal(json_array_size(json_object_get(json, "counters")), 2);
+	json_decref(json);
+	json = ask("timeline?counters=idle&from=3s&to=3.02s&pixels=4");
+	counter = json_array_get(json_object_get(json, "counters"), 0);
+	assert_int_equal(json_array_size(json_object_get(json, "counters")), 1);
+	assert_int_equal(number(counter, "cpu"), 1);
+	assert_true(fabs(element(counter, "mean", 0) - 100000) < 1e-3);
+	assert_true(fabs(element(counter, "mean", 2) - 1000) < 1e-3);
+	json_decref(json);
+	refuses("timeline?counters=ticks", EINVAL, "no counter 'ticks'");
+}
+
+static void heat_and_spread(void **state)
+{
+	json_t *json, *cells;
+	double sum = 0;
+
+	(void)state;
+	whole_run(17);
+	json = ask("heatmap?rows=10&event=faults&from=2s&to=8s");
+	cells = json_object_get(json, "cells");
+	assert_int_equal(number(json, "seconds"), 6);
+	assert_int_equal(number(json, "first_s"), 2);
+	assert_int_equal(json_array_size(cells), 60);
+	for (size_t i = 0; i < 60; i++)
+		assert_int_equal(json_number_value(json_array_get(cells, i)), 20);
+	json_decref(json);
+	json = ask("heatmap?rows=10&counter=ticks,x&to=10s");
+	assert_int_equal(number(json, "seconds"), 10);
+	for (size_t i = 0; i < 100; i++)
+		sum += element(json, "cells", i);
+	assert_true(fabs(sum - 9990) < 1e-6);
+	assert_true(fabs(number(json, "max") - 1090) < 1e-6);
+	json_decref(json);
+	json = ask("histogram?counter=ticks,x&bins=5"); /* times its scale */
+	assert_int_equal(number(json, "count"), 900);
+	assert_true(number(json, "p50") == 5 && number(json, "max") == 500);
+	json_decref(json);
+	json = ask("histogram?weight=cpu-clock&scale=log&from=0&to=100ms");
+	assert_int_equal(number(json, "count"), 80);
+	assert_true(number(json, "min") == 100 && number(json, "p999") == 100);
+	json_decref(json);
+	refuses("histogram?bins=3", EINVAL, "counter=NAME or weight=EVENT");
+}
+
+static void threads_and_points(void **state)
+{
+	json_t *json, *thread;
+	size_t i;
+
+	(void)state;
+	whole_run(17);
+	forget(); /* without frames and stacks in memory */
+	json = ask("threads?pixels=10&event=faults&from=0&to=10s");
+	assert_int_equal(json_array_size(json_object_get(json, "threads")), 3);
+	json_array_foreach(json_object_get(json, "threads"), i, thread)
+	{
+		double sum = 0;
+
+		for (size_t n = 0; n < 10; n++)
+			sum += element(thread, "cells", n);
+		assert_int_equal(number(thread, "pid"), 100);
+		assert_true(sum == number(thread, "weight"));
+		assert_true(fabs(sum - 2000 / 3.0) < 1);
+	}
+	json_decref(json);
+	json = ask("points?max=500&from=1s&to=9s");
+	assert_int_equal(number(json, "thinned_from"), 8000);
+	assert_in_range(json_array_size(json_object_get(json, "t")), 450, 500);
+	assert_int_equal(json_array_size(json_object_get(json, "names")), 3);
+	for (i = 0; i < json_array_size(json_object_get(json, "t")); i++) {
+		uint32_t at = (uint32_t)(element(json, "t", i) / MS);
+		const char *name = json_string_value(
+			json_array_get(json_array_get(json_object_get(json, "names"),
+						      (size_t)element(json, "function", i)),
+				       0));
+
+		assert_string_equal(name, leaves[leaf_of(at)]);
+		assert_int_equal(element(json, "event", i), at % 5 == 4);
+		assert_int_equal(element(json, "address", i),
+				 0x2000 + 0x1000 * (leaf_of(at) < 3 ? leaf_of(at) : 2) +
+					 leaf_of(at));
+	}
+	json_decref(json);
+}
+
+static void pages_of_functions(void **state)
+{
+	json_t *json;
+
+	(void)state;
+	whole_run(17);
+	json = ask("functions?limit=2&sort=total&event=cpu-clock");
+	assert_string_equal(json_string_value(json_object_get(
+				    json_array_get(json_object_get(json, "functions"), 0), "name")),
+			    "main");
+	assert_string_equal(json_string_value(json_object_get(json, "next")), "2");
+	json_decref(json);
+	json = ask("functions?limit=10&before=2&sort=total&event=cpu-clock");
+	assert_int_equal(json_array_size(json_object_get(json, "functions")), 3);
+	assert_true(json_is_null(json_object_get(json, "next")));
+	json_decref(json);
+	json = ask("functions?search=AT");
+	assert_int_equal(json_array_size(json_object_get(json, "functions")), 1);
+	json_decref(json);
+	json = ask("ledger");
+	assert_int_equal(number(json_object_get(json, "ledger"), "lost"), 3);
+	json_decref(json);
+}
+
+/* No instructions were kept: the samples of the selection are there all the same. */
+static void annotations(void **state)
+{
+	json_t *json;
+
+	(void)state;
+	whole_run(17);
+	forget();
+	json = ask("annotate?function=hot&event=cpu-clock&to=2.5s");
+	assert_int_equal(number(json, "samples"), 2000);
+	assert_int_equal(number(json_array_get(json_object_get(json, "functions"), 0), "samples"),
+			 1500);
+	json_decref(json);
+	refuses("annotate?function=nobody", ENOENT, "no function 'nobody'");
+	refuses("annotate", EINVAL, "function");
+}
+
+/* The same numbers as in JSON, as they lie in memory. */
+static void columns(void **state)
+{
+	json_t *answer, *json, *line, *part;
+	struct http_reply reply;
+	const char *raw;
+	size_t offset;
+
+	(void)state;
+	whole_run(17);
+	answer = ask("timeline?pixels=100");
+	OK(ask_bytes("timeline?pixels=100&format=columns", &reply));
+	assert_string_equal(reply.type, "application/octet-stream");
+	line = json_loadb(reply.body.s, strcspn(reply.body.s, "\n"), 0, NULL);
+	assert_non_null(line);
+	raw = reply.body.s + ((strcspn(reply.body.s, "\n") + 8) & ~7ul);
+	json = json_array_get(json_object_get(answer, "counters"), 0);
+	part = json_object_get(json_array_get(json_object_get(line, "counters"), 0), "mean");
+	assert_string_equal(json_string_value(json_object_get(part, "type")), "f64");
+	assert_int_equal(number(part, "length"), 100);
+	offset = (size_t)number(part, "offset");
+	for (size_t i = 0; i < 100; i++) {
+		double value;
+
+		memcpy(&value, raw + offset + i * 8, 8);
+		if (json_is_null(json_array_get(json_object_get(json, "mean"), i)))
+			assert_true(isnan(value));
+		else
+			assert_true(fabs(value - element(json, "mean", i)) < 1e-3);
+	}
+	part = json_object_get(json_array_get(json_object_get(line, "counters"), 0), "t");
+	offset = (size_t)number(part, "offset");
+	assert_int_equal(((const int64_t *)(const void *)(raw + offset))[1],
+			 (int64_t)element(json, "t", 1));
+	assert_int_equal(reply.headers.len, 1);
+	assert_string_equal(reply.headers.items[0].name, "Server-Timing");
+	json_decref(line);
+	json_decref(answer);
+	reply_release(&reply);
+}
+
+static void wrong_questions(void **state)
+{
+	(void)state;
+	whole_run(0);
+	refuses("flame?from=5s&to=5s", EINVAL, "window is empty");
+	refuses("flame?from=yesterday", EINVAL, "a time since the run began");
+	refuses("flame?fram=x", EINVAL, "'fram'");
+	refuses("flame?event=cpu-clok", EINVAL, "cpu-clock");
+	refuses("flame?frames=(", EINVAL, "no regular expression");
+	refuses("flame?threads=a", EINVAL, "list of numbers");
+	refuses("flame?cpus=3-", EINVAL, "list of CPUs");
+	refuses("flame?mode=x", EINVAL, "plain, inverted or sandwich");
+	refuses("flame?mode=sandwich", EINVAL, "function");
+	refuses("flame?mode=sandwich&function=nobody", ENOENT, "no function 'nobody'");
+	refuses("flame?min=2", EINVAL, "min");
+	refuses("heatmap?rows=0", EINVAL, "rows");
+	refuses("heatmap?rows=1000&to=100000h", EINVAL, "too many seconds");
+	refuses("timeline?pixels=1000000", EINVAL, "pixels");
+	refuses("timeline?format=xml", EINVAL, "json or columns");
+}
+
+static void small_caches_forget(void **state)
+{
+	struct run_cache_counts counts;
+
+	(void)state;
+	whole_run(17);
+	run_cache_free(server.cache);
+	server.cache = run_cache_new(1); /* whatever is not in use goes at once */
+	compare_many();
+	run_cache_counts(server.cache, &counts);
+	assert_int_equal(counts.runs, 0);
+	assert_int_equal(counts.bytes, 0);
+	assert_int_equal(counts.hits, 0);
+	forget();
+	compare_many();
+	run_cache_counts(server.cache, &counts);
+	assert_int_equal(counts.runs, 1);
+	assert_int_equal(counts.misses, 1);
+	assert_true(counts.bytes > 10000);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(windows_are_counted_exactly),
+		TEST(merged_chunks_say_the_same),
+		TEST(merging_meanwhile_is_no_problem),
+		TEST(running_ones_grow),
+		TEST(graphs),
+		TEST(differences),
+		TEST(counters_over_time),
+		TEST(heat_and_spread),
+		TEST(threads_and_points),
+		TEST(pages_of_functions),
+		TEST(annotations),
+		TEST(columns),
+		TEST(wrong_questions),
+		TEST(small_caches_forget),
+	};
+
+	return cmocka_run_group_tests(tests, make_support_dir, remove_support_dir);
+}
