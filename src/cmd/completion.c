@@ -42,7 +42,8 @@ static void script_bash(struct buf *out)
 		"\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]} words=\n"
 		"\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W '");
 	for (size_t i = 0; commands[i]; i++)
-		buf_addf(out, "%s ", commands[i]->name);
+		if (!commands[i]->hidden)
+			buf_addf(out, "%s ", commands[i]->name);
 	buf_add(out, "--help --version' -- \"$cur\"))\n\t\treturn\n\tfi\n"
 		     "\tcase $prev in\n"
 		     "\t-e|--event)\n"
@@ -56,6 +57,8 @@ static void script_bash(struct buf *out)
 		     "\tesac\n"
 		     "\tcase ${COMP_WORDS[1]} in\n");
 	for (size_t i = 0; commands[i]; i++) {
+		if (commands[i]->hidden)
+			continue;
 		buf_addf(out, "\t%s) words='", commands[i]->name);
 		bash_words(commands[i], out);
 		buf_add(out, "' ;;\n");
@@ -101,11 +104,14 @@ static void script_zsh(struct buf *out)
 		     "\t_values -s , event ${names//:/\\\\:}\n}\n"
 		     "_tacho() {\n\tlocal -a cmds\n\tcmds=(\n");
 	for (size_t i = 0; commands[i]; i++)
-		buf_addf(out, "\t\t'%s:%s'\n", commands[i]->name, commands[i]->summary);
+		if (!commands[i]->hidden)
+			buf_addf(out, "\t\t'%s:%s'\n", commands[i]->name, commands[i]->summary);
 	buf_add(out,
 		"\t)\n\tif (( CURRENT == 2 )); then\n\t\t_describe command cmds\n\t\treturn\n\tfi\n"
 		"\tlocal cmd=${words[2]}\n\tshift words\n\t(( CURRENT-- ))\n\tcase $cmd in\n");
 	for (size_t i = 0; commands[i]; i++) {
+		if (commands[i]->hidden)
+			continue;
 		buf_addf(out, "\t%s)\n\t\t_arguments \\\n", commands[i]->name);
 		for (const struct option_def *d = commands[i]->options; d && d->kind; d++)
 			if (d->kind != OPT_HEADING && d->help)
@@ -124,6 +130,8 @@ static void script_fish(struct buf *out)
 	for (size_t i = 0; commands[i]; i++) {
 		const struct command *c = commands[i];
 
+		if (c->hidden)
+			continue;
 		buf_addf(out, "complete -c tacho -n __fish_use_subcommand -f -a %s -d '%s'\n",
 			 c->name, c->summary);
 		for (const struct option_def *d = c->options; d && d->kind; d++) {

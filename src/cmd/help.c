@@ -93,8 +93,9 @@ void help_of_all(struct buf *out)
 	buf_addf(out, "%stacho%s: why is it slow, and did my change help?\n\n", t.bold, t.reset);
 	buf_add(out, "Usage: tacho COMMAND [OPTIONS] …\n\n");
 	for (size_t i = 0; commands[i]; i++)
-		buf_addf(out, "  %s%-12s%s %s\n", t.bold, commands[i]->name, t.reset,
-			 commands[i]->summary);
+		if (!commands[i]->hidden)
+			buf_addf(out, "  %s%-12s%s %s\n", t.bold, commands[i]->name, t.reset,
+				 commands[i]->summary);
 	buf_add(out,
 		"\ntacho COMMAND --help says more about one; tacho doctor says what works here.\n");
 }
@@ -162,6 +163,8 @@ static void manual_of_tacho(struct buf *out)
 		     "tacho \\- performance workbench for Linux\n.SH SYNOPSIS\n"
 		     ".B tacho\n.I COMMAND\n[\\fIOPTIONS\\fR] ...\n.SH COMMANDS\n");
 	for (size_t i = 0; commands[i]; i++) {
+		if (commands[i]->hidden)
+			continue;
 		buf_addf(out, ".TP\n.BR tacho\\-%s (1)\n", commands[i]->name);
 		roff(out, commands[i]->summary);
 		buf_add_char(out, '\n');

@@ -24,7 +24,8 @@ static int unknown_command(const char *name)
 	struct suggest near = {.wanted = name};
 
 	for (size_t i = 0; commands[i]; i++)
-		suggest_offer(&near, commands[i]->name);
+		if (!commands[i]->hidden)
+			suggest_offer(&near, commands[i]->name);
 	suggest_sentence(&near, &hint);
 	suggest_release(&near);
 	return command_fail(EXIT_USAGE, "unknown command '%s'%s (tacho help lists them)", name,

@@ -1,3 +1,4 @@
+#include "server/live.h"
 #include "server/live_internal.h"
 
 #include "base/clock.h"
