@@ -3,6 +3,7 @@
 #include "server/export_formats.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 
 #define TRIES          5    /* chunks may be merged while they are read */
@@ -67,6 +68,12 @@ static void hand_over(struct export_target *t, struct http_reply *reply, const c
 		http_reply_header(reply, "X-Tacho-Lacks", "%s", buf_str(&t->lacks));
 }
 
+/* What a download took is not needed again soon. */
+static void give_memory_back(void)
+{
+	malloc_trim(0);
+}
+
 static int export_run_as(void *worker, const struct http_request *r, struct http_reply *reply,
 			 struct err *e)
 {
@@ -98,6 +105,7 @@ static int export_run_as(void *worker, const struct http_request *r, struct http
 			http_reply_file(reply, name);
 	}
 	export_target_close(&t);
+	give_memory_back();
 	return rc;
 }
 
@@ -155,6 +163,7 @@ static int export_session(void *worker, const struct http_request *r, struct htt
 		export_target_close(&t);
 	}
 	stored_runs_release(&runs);
+	give_memory_back();
 	return rc;
 }
 
