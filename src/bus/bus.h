@@ -49,7 +49,10 @@ typedef void (*bus_snapshot)(void *ctx,
 					     size_t len),
 			     void *to);
 void bus_topic_snapshot(struct bus *b, const char *topic, bus_snapshot make, void *ctx);
-/* Nothing will come any more: watchers get `end` {"topic"}, and the topic is forgotten. */
+/* Something has changed that was not published, because nobody watched: who comes back gets a snapshot. */
+void bus_topic_gap(struct bus *b, const char *topic);
+/* Nothing will come any more: watchers get `end` {"topic"}. Who comes later gets the last message and
+ * the end, until the topic is forgotten, a minute later or when there are too many. */
 void bus_topic_end(struct bus *b, const char *topic);
 
 /* @last_id: what the client has seen; 0: nothing. @wake is called by any thread when there is news and

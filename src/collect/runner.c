@@ -157,6 +157,7 @@ static void end_recording(struct runner *r)
 	/* The feed must not wait for what will not come. */
 	pthread_mutex_lock(&r->lock);
 	r->never_opened = !r->opened;
+	r->over = true;
 	pthread_cond_broadcast(&r->changed);
 	pthread_mutex_unlock(&r->lock);
 }

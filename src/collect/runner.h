@@ -64,6 +64,7 @@ struct runner {
 	bool opened; /* chunks may be sent */
 	bool gone;   /* nobody is there any more to send them to */
 	bool fed;    /* the feed has sent all */
+	bool over;   /* the ring collector has ended, and written whatever it keeps */
 	bool never_opened;
 	bool feed_stops; /* the feed is to end; atomic */
 	struct err feed_error;

@@ -12,7 +12,7 @@
 
 /* ---- sending ---- */
 
-static void send_dictionary(struct run_feed *f)
+void feed_dictionary(struct run_feed *f)
 {
 	buf_clear(&f->scratch);
 	while (!f->ended && dictionary_encode(&f->dictionary, &f->profile, &f->scratch)) {
@@ -60,7 +60,7 @@ void feed_flush(struct run_feed *f)
 	if (f->runner->order.import && !f->opened)
 		feed_import_opened(f);
 	namer_run(&f->analysis.namer, &f->analysis.resolver.report);
-	send_dictionary(f);
+	feed_dictionary(f);
 	send_samples(f);
 	feed_counts_send(f);
 	tell_figures(f);
@@ -132,6 +132,7 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 		return;
 	f->next_flush_ns = now + QUIET_FLUSH_NS;
 	feed_flush(f);
+	feed_jit_look(f, now);
 }
 
 static int open_source(struct run_feed *f, struct err *e)
@@ -166,6 +167,7 @@ static int read_all(struct run_feed *f, struct err *e)
 		feed_flush(f);
 		if (f->runner->order.import && !f->opened)
 			feed_import_opened(f);
+		feed_jit_finish(f);
 		feed_code(f);
 	}
 	return r;
@@ -177,6 +179,9 @@ static void release(struct run_feed *f)
 		analysis_release(&f->analysis);
 	if (f->modules)
 		modules_free(f->modules);
+	vec_each(&f->older, modules)
+		modules_free(*modules);
+	vec_release(&f->older);
 	if (f->file)
 		perfdata_close(f->file);
 	dictionary_writer_release(&f->dictionary);

@@ -29,6 +29,7 @@ struct run_feed {
 	int data_fd;
 	struct perfdata *file;
 	struct modules *modules;
+	VEC(struct modules *) older; /* whose names are still in use */
 	struct profile profile;
 	struct analysis analysis;
 	struct dictionary_writer dictionary;
@@ -37,13 +38,23 @@ struct run_feed {
 	struct buf scratch;
 	uint64_t samples, lost, throttled;
 	uint64_t next_flush_ns, newest_ns;
-	bool ready;  /* the analysis is there */
-	bool opened; /* of an import: RUN_OPENED was sent */
-	bool ended;  /* nobody wants more */
+	uint64_t next_jit_ns, jit_pause_ns; /* when names of code made meanwhile are asked for */
+	bool ready;                         /* the analysis is there */
+	bool opened;                        /* of an import: RUN_OPENED was sent */
+	bool ended;                         /* nobody wants more */
 };
 
+/* Sends what is new in the tables. */
+void feed_dictionary(struct run_feed *f);
 /* Names what is new and sends it all. */
 void feed_flush(struct run_feed *f);
+
+/* ---- runner_jit.c ---- */
+
+/* Now and then: names that runtimes have written meanwhile. */
+void feed_jit_look(struct run_feed *f, uint64_t now_ns);
+/* At the end, when all maps are written. */
+void feed_jit_finish(struct run_feed *f);
 
 /* ---- runner_counts.c ---- */
 

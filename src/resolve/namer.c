@@ -319,6 +319,60 @@ void namer_run(struct namer *n, struct resolve_report *report)
 	note_modules(n);
 }
 
+/* ---- code that is made while it runs ---- */
+
+static bool is_unnamed_jit(const struct profile *p, const struct profile_frame *frame)
+{
+	return p->modules.items[frame->module.n].kind == CODE_JIT && frame->name_count == 1 &&
+	       !function_of(p, p->names.items[frame->names].function)->named;
+}
+
+size_t namer_unnamed_jit(const struct namer *n)
+{
+	const struct profile *p = n->resolver->profile;
+	size_t count = 0;
+
+	for (size_t i = 1; i < n->named; i++)
+		count += is_unnamed_jit(p, &p->frames.items[i]);
+	return count;
+}
+
+static void reopen_jit(struct namer *n, struct modules *fresh)
+{
+	const struct history *h = n->resolver->shared->history;
+	const struct profile *p = n->resolver->profile;
+
+	n->resolver->shared->modules = fresh;
+	for (uint32_t i = 1; i < h->images.len && i < n->resolver->modules.len; i++)
+		if (p->modules.items[h->images.items[i].module.n].kind == CODE_JIT)
+			n->resolver->modules.items[i] = NULL;
+	for (uint32_t i = 1; i < n->images.len; i++)
+		if (n->images.items[i] && p->modules.items[i].kind == CODE_JIT)
+			resolver_module(n->resolver, n->images.items[i]);
+}
+
+void namer_renew_jit(struct namer *n, struct modules *fresh, frame_list *ret)
+{
+	struct profile *p = n->resolver->profile;
+
+	reopen_jit(n, fresh);
+	for (uint32_t i = 1; i < n->named; i++) {
+		struct profile_frame *frame = &p->frames.items[i];
+		struct module *m = is_unnamed_jit(p, frame) ? module_of(n, frame->module) : NULL;
+		struct frame_name name = {};
+		const struct symbol *symbol;
+		const char *text;
+
+		symbol = m ? resolver_symbol(m, frame->address, &text) : NULL;
+		if (!symbol)
+			continue;
+		name.function = function_of_symbol(n, symbol, text, frame->module);
+		frame->names = 0;
+		profile_name_frame(p, (frame_id){i}, &name, 1);
+		vec_push(ret, (frame_id){i});
+	}
+}
+
 /* An image of the frame's module, opened. */
 static void prepare_module(struct namer *n, module_id module)
 {

@@ -25,6 +25,16 @@ void namer_release(struct namer *n);
 /* Names all frames that were added since the last time. */
 void namer_run(struct namer *n, struct resolve_report *report);
 
+/*
+ * Runtimes go on writing the names of the code that they make, but a map is read once. This reads maps
+ * anew, through @fresh, and names frames of such code that had no name: they are added to @ret. The
+ * modules that were used so far must stay as long as the resolver does.
+ */
+typedef VEC(frame_id) frame_list;
+void namer_renew_jit(struct namer *n, struct modules *fresh, frame_list *ret);
+/* How many frames of such code have no name. */
+size_t namer_unnamed_jit(const struct namer *n);
+
 /* Names one frame, for those who need its names at once. */
 void namer_frame(struct namer *n, frame_id frame, struct resolve_report *report);
 

@@ -27,9 +27,9 @@ static int write_annotation(struct question *q, struct leaf_weights *l, uint32_t
 
 static int annotate(struct question *q, struct err *e)
 {
-	const struct profile *p;
+	const struct profile *p = NULL;
 	struct leaf_weights l;
-	uint32_t event;
+	uint32_t event = 0;
 	int rc;
 
 	if (!http_query(q->r, "function"))

@@ -275,7 +275,7 @@ static int functions(struct question *q, struct err *e)
 {
 	const char *sort = http_query(q->r, "sort");
 	path_functions found = {};
-	struct node_weights w;
+	struct node_weights w = {};
 	struct page page = {};
 	int rc = api_page(q->r, &page, e);
 

@@ -265,7 +265,7 @@ static int threads(struct question *q, struct err *e)
 	int rc = api_param_u64(q->r, "pixels", THREAD_PIXELS_MAX, &pixels, e);
 
 	if (rc == 0 && !pixels)
-		rc = err_set(e, EINVAL, "The parameter pixels is at least 1.");
+		return err_set(e, EINVAL, "The parameter pixels is at least 1.");
 	if (rc == 0)
 		rc = selection_event(&q->sel, q->d, q->api->store, &w.event, e);
 	if (rc < 0)

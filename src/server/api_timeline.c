@@ -279,10 +279,10 @@ static int timeline(struct question *q, struct err *e)
 		rc = api_param_bool(q->r, "samples", &samples, e);
 	if (rc == 0)
 		rc = choose_counters(&q->d->profile, http_query(q->r, "counters"), wanted, e);
-	if (rc == 0 && !pixels)
-		rc = err_set(e, EINVAL, "The parameter pixels is at least 1.");
 	if (rc < 0)
 		return rc;
+	if (!pixels)
+		return err_set(e, EINVAL, "The parameter pixels is at least 1.");
 	question_window(q, &from, &to);
 	times = pixel_times(q, from, (double)(to - from) / (double)pixels, (uint32_t)pixels);
 	jw_open(&q->answer.j, '{');
@@ -377,10 +377,10 @@ static int heatmap(struct question *q, struct err *e)
 	struct heat h;
 	int rc = api_param_u64(q->r, "rows", HEAT_ROWS_MAX, &rows, e);
 
-	if (rc == 0 && !rows)
-		rc = err_set(e, EINVAL, "The parameter rows is at least 1.");
 	if (rc < 0)
 		return rc;
+	if (!rows)
+		return err_set(e, EINVAL, "The parameter rows is at least 1.");
 	question_window(q, &from, &to);
 	/* Data from before the start: whole seconds before it. */
 	if (from < start)
@@ -503,12 +503,12 @@ static int histogram(struct question *q, struct err *e)
 	uint64_t bins = VALUE_BINS;
 	int rc = api_param_u64(q->r, "bins", VALUE_BINS_MAX, &bins, e);
 
-	if (rc == 0 && !bins)
-		rc = err_set(e, EINVAL, "The parameter bins is at least 1.");
-	if (rc == 0 && scale && strcmp(scale, "linear") && strcmp(scale, "log"))
-		rc = err_set(e, EINVAL, "The parameter scale is linear or log.");
 	if (rc < 0)
 		return rc;
+	if (!bins)
+		return err_set(e, EINVAL, "The parameter bins is at least 1.");
+	if (scale && strcmp(scale, "linear") && strcmp(scale, "log"))
+		return err_set(e, EINVAL, "The parameter scale is linear or log.");
 	question_window(q, &g.from_ns, &g.to_ns);
 	rc = gather(q, &g, e);
 	answer_time(&q->answer, "read");

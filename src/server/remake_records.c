@@ -108,7 +108,7 @@ void remade_mapping(struct buf *out, const struct profile *p, uint32_t module,
 {
 	const struct profile_module *m = &p->modules.items[module];
 	const char *path = profile_text(p, m->path);
-	struct build_id id = {};
+	struct build_id id;
 	size_t begun;
 
 	if (place->kind == REMADE_KERNEL)

@@ -283,6 +283,76 @@ class Sampling(CollectCase):
         self.assertEqual(ledger["samples"], c.dump()["samples"])
 
 
+class RunTimeCode(CollectCase):
+    """Names that come later than the samples."""
+
+    def test_a_map_that_is_written_late(self):
+        # The map grows behind the first look at it; names come when the run ends.
+        program = compiled("latemap", r"""
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+static double cpu(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return t.tv_sec + t.tv_nsec / 1e9;
+}
+int main(void)
+{
+	static const unsigned char code[] = {0x55, 0x48, 0x89, 0xe5, 0xb9, 0x80, 0x84, 0x1e, 0x00,
+					     0xff, 0xc9, 0x75, 0xfc, 0x5d, 0xc3};
+	char *memory = mmap(0, 65536, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS,
+			    -1, 0), path[64];
+	void (*made)(void) = (void (*)(void))(memory + 256);
+	FILE *map;
+
+	printf("%d\n", getpid());
+	fflush(stdout);
+	memcpy(memory + 256, code, sizeof(code));
+	while (cpu() < 0.4)
+		made();
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	map = fopen(path, "w");
+	fprintf(map, "%lx %zx late_function\n", (long)memory + 256, sizeof(code));
+	fclose(map);
+	return 0;
+}
+""", "-fno-omit-frame-pointer")
+        c = self.run_plan({"workload": [program], "tool": "record",
+                           "sample": {"events": ["cpu-clock:u"]}})
+        self.addCleanup(self.removed, "/tmp/perf-%d.map" % int(c.output(1)))
+        functions = {f["name"]: f for f in c.dump()["functions"]}
+        self.assertGreater(functions["late_function"]["self"], 0.8 * c.dump()["samples"])
+
+    def test_java(self):
+        java, javac = needs_program("java"), needs_program("javac")
+        source = self.write("Spin.java", """
+public class Spin {
+    static long spin(long n) {
+        long x = 1;
+        for (long i = 0; i < n; i++)
+            x = x * 31 + (i ^ x >>> 7);
+        return x;
+    }
+    public static void main(String[] a) {
+        long sum = 0, end = System.nanoTime() + 1500000000L;
+        while (System.nanoTime() < end)
+            sum += spin(1000000);
+        System.out.println(sum != 0);
+    }
+}
+""")
+        subprocess.run([javac, "-d", self.home, source], check=True)
+        c = self.run_plan({"workload": [java, "-cp", self.home, "Spin"], "tool": "record"})
+        self.assertEqual(c.output(1), b"true\n")
+        named = sum(f["self"] for f in c.dump()["functions"] if "Spin.spin" in f["name"])
+        self.assertGreater(named, 0.3 * c.dump()["samples"])
+
+
 class Programs(CollectCase):
     def test_not_there(self):
         for workload in ("/no/such/program", "no-such-program-anywhere a b"):

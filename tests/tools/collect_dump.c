@@ -42,12 +42,8 @@ static int take_samples(struct dump *d, const void *bytes, size_t size, struct e
 	if (chunk_decode_samples(bytes, size, &c, e) < 0)
 		return -1;
 	for (size_t i = 0; i < c.rows; i++) {
-		struct sample_row row = {c.time_ns[i],
-					 c.weight[i],
-					 c.address ? c.address[i] : 0,
-					 c.event[i],
-					 c.thread[i],
-					 c.stack[i],
+		struct sample_row row = {c.time_ns[i], c.weight[i], c.address ? c.address[i] : 0,
+					 c.event[i],   c.thread[i], c.stack[i],
 					 c.cpu[i]};
 
 		if (row.event >= d->profile.events.len || row.thread >= d->profile.threads.len ||

@@ -12,6 +12,7 @@
 #include <linux/perf_event.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 /* A record of a type with a number to tell it by. */
 struct numbered {
@@ -248,6 +249,7 @@ static void switches_by_size(void **state)
 /* What came out of the live sink's pipe: samples, records that explain, rounds, told losses. */
 struct watched {
 	uint64_t samples, explaining, rounds, lost;
+	bool disordered; /* samples do not ascend by their numbers */
 };
 
 static struct watched take_all(int fd)
@@ -255,6 +257,7 @@ static struct watched take_all(int fd)
 	struct watched w = {};
 	struct buf bytes = {};
 	struct perf_event_header header;
+	uint64_t last = 0, number;
 	char block[65536];
 	ssize_t n;
 
@@ -266,6 +269,11 @@ static struct watched take_all(int fd)
 		memcpy(&header, bytes.s + at, sizeof(header));
 		assert_true(header.size >= sizeof(header) && header.size <= bytes.len - at);
 		w.samples += header.type == PERF_RECORD_SAMPLE;
+		if (header.type == PERF_RECORD_SAMPLE) {
+			memcpy(&number, bytes.s + at + sizeof(header), sizeof(number));
+			w.disordered |= number < last;
+			last = number;
+		}
 		w.explaining += header.type == PERF_RECORD_COMM;
 		w.rounds += header.type == USER_FINISHED_ROUND;
 		if (header.type == PERF_RECORD_LOST) {
@@ -363,6 +371,164 @@ static void live_never_blocks(void **state)
 	assert_int_equal(w.samples + w.lost, rounds * of_a_round);
 }
 
+/* @rounds of @of_a_round samples each and one record that explains, with nobody reading. */
+static void append_rounds(struct sink *s, unsigned rounds, unsigned of_a_round)
+{
+	uint64_t number = 1;
+	struct err e;
+
+	for (unsigned i = 0; i < rounds; i++) {
+		for (unsigned k = 0; k < of_a_round; k++)
+			append(s, 0, PERF_RECORD_SAMPLE, number++);
+		append(s, 0, PERF_RECORD_COMM, i);
+		assert_int_equal(sink_round(s, clock_now_ns(), &e), 0);
+	}
+}
+
+/* Nobody reads: what does not fit into memory waits in a file that nobody sees. */
+static void live_waits_on_the_disk(void **state)
+{
+	int fd;
+	struct sink_options o = live_options(&fd);
+	const unsigned rounds = 100, of_a_round = 20000;
+	struct live_counts counts;
+	struct watched w;
+	struct sink *s;
+	struct err e;
+	strvec names = {};
+
+	(void)state;
+	o.live_keep = LIVE_KEEP_NONE;
+	fs_mkdir_p(in_dir("spill"));
+	o.spill_directory = xstrdup(in_dir("spill"));
+	o.spill_bytes = 1u << 30;
+	assert_int_equal(sink_new(&s, &o, &e), 0);
+	append_rounds(s, rounds, of_a_round);
+	sink_live_counts(s, &counts);
+	assert_int_equal(counts.dropped, 0);
+	assert_true(counts.spilled_bytes > 0);
+	assert_true(counts.waiting_bytes >= counts.spilled_bytes);
+	assert_int_equal(fs_list(o.spill_directory, &names), 0);
+	assert_int_equal(names.len, 0);
+	w = finish_and_take(s, fd);
+	assert_int_equal(w.samples, rounds * of_a_round);
+	assert_int_equal(w.explaining, 1 + rounds);
+	assert_int_equal(w.lost, 0);
+	assert_false(w.disordered);
+	free((char *)o.spill_directory);
+}
+
+/* The file has a limit: beyond it samples are left out, and all is told. */
+static void live_fills_its_file(void **state)
+{
+	int fd;
+	struct sink_options o = live_options(&fd);
+	const unsigned rounds = 120, of_a_round = 20000;
+	struct live_counts counts;
+	struct watched w;
+	struct sink *s;
+	struct err e;
+
+	(void)state;
+	o.live_keep = LIVE_KEEP_NONE;
+	o.spill_directory = support_dir;
+	o.spill_bytes = 4u << 20;
+	assert_int_equal(sink_new(&s, &o, &e), 0);
+	append_rounds(s, rounds, of_a_round);
+	sink_live_counts(s, &counts);
+	assert_true(counts.dropped > 0);
+	assert_true(counts.spilled_bytes < 8u << 20);
+	w = finish_and_take(s, fd);
+	assert_int_equal(w.samples + w.lost, rounds * of_a_round);
+	assert_int_equal(w.lost, counts.dropped);
+	assert_int_equal(w.explaining, 1 + rounds);
+	assert_false(w.disordered);
+}
+
+static unsigned full_notes;
+
+static void note_full(void *ctx, const char *text)
+{
+	(void)ctx;
+	assert_non_null(strstr(text, "no room"));
+	full_notes++;
+}
+
+/* A disk that is full is told once; what has no room is counted. */
+static void live_on_a_full_disk(void **state)
+{
+	int fd;
+	struct sink_options o = live_options(&fd);
+	const unsigned rounds = 120, of_a_round = 20000;
+	struct rlimit before, tight;
+	struct watched w;
+	struct sink *s;
+	struct err e;
+
+	(void)state;
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &before);
+	tight = before;
+	tight.rlim_cur = 3u << 20;
+	setrlimit(RLIMIT_FSIZE, &tight);
+	o.live_keep = LIVE_KEEP_NONE;
+	o.spill_directory = support_dir;
+	o.spill_bytes = 1u << 30;
+	o.note = note_full;
+	assert_int_equal(sink_new(&s, &o, &e), 0);
+	append_rounds(s, rounds, of_a_round);
+	w = finish_and_take(s, fd);
+	setrlimit(RLIMIT_FSIZE, &before);
+	assert_int_equal(full_notes, 1);
+	assert_true(w.lost > 0);
+	assert_int_equal(w.samples + w.lost, rounds * of_a_round);
+	assert_int_equal(w.explaining, 1 + rounds);
+}
+
+/* All of it goes to a file besides; counts do not, where there are samples. */
+static void live_keeps_a_file(void **state)
+{
+	int fd;
+	struct sink_options o = live_options(&fd);
+	struct numbered count = {{.type = USER_STAT, .size = sizeof(count)}, 9};
+	struct sink *s;
+	struct err e;
+
+	(void)state;
+	o.live_keep = LIVE_KEEP_FILE;
+	o.sampled = 1;
+	assert_int_equal(sink_new(&s, &o, &e), 0);
+	append(s, 0, PERF_RECORD_SAMPLE, 1);
+	assert_int_equal(sink_append_counts(s, &count, sizeof(count), &e), 0);
+	assert_int_equal(sink_round(s, clock_now_ns(), &e), 0);
+	append(s, 1, PERF_RECORD_SAMPLE, 2);
+	assert_int_equal(finish_and_take(s, fd).samples, 2);
+	assert_numbers(in_dir("x.data"), "1000 1 2 ");
+	unlink(in_dir("x.data"));
+}
+
+/* Rounds without records say nothing new after a while. */
+static void live_is_quiet(void **state)
+{
+	int fd;
+	struct sink_options o = live_options(&fd);
+	struct watched w;
+	struct sink *s;
+	struct err e;
+
+	(void)state;
+	o.live_keep = LIVE_KEEP_NONE;
+	o.skip_empty = true;
+	assert_int_equal(sink_new(&s, &o, &e), 0);
+	append(s, 0, PERF_RECORD_SAMPLE, 1);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(sink_round(s, clock_now_ns(), &e), 0);
+	w = finish_and_take(s, fd);
+	assert_int_equal(w.samples, 1);
+	/* Those of beginning and end, the one with the sample, and two that let it out. */
+	assert_true(w.rounds >= 3 && w.rounds <= 8);
+}
+
 static void live_without_watcher(void **state)
 {
 	int fd;
@@ -386,7 +552,9 @@ int main(void)
 		cmocka_unit_test(memory_drops_by_size), cmocka_unit_test(memory_snapshots),
 		cmocka_unit_test(switches_files),       cmocka_unit_test(switches_by_size),
 		cmocka_unit_test(live_passes_on),       cmocka_unit_test(live_never_blocks),
-		cmocka_unit_test(live_without_watcher),
+		cmocka_unit_test(live_without_watcher), cmocka_unit_test(live_waits_on_the_disk),
+		cmocka_unit_test(live_fills_its_file),  cmocka_unit_test(live_on_a_full_disk),
+		cmocka_unit_test(live_keeps_a_file),    cmocka_unit_test(live_is_quiet),
 	};
 
 	return cmocka_run_group_tests(tests, make_support_dir, remove_support_dir);
