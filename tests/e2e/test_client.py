@@ -316,6 +316,19 @@ class View(Case):
         with urllib.request.urlopen(request, timeout=30) as answer:
             return answer.read()
 
+    def test_address_is_of_the_page(self):
+        """What a browser does: the token becomes a cookie, and the run is shown."""
+        child, url = self.begin(self.recording)
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        opener.addheaders = [("Accept", "text/html")]
+        with opener.open(url, timeout=30) as answer:
+            self.assertNotIn("token", answer.url)
+            text = answer.read().decode()
+        self.assertIn("<iframe", text)
+        self.assertIn("it.data", text)
+        child.send_signal(signal.SIGINT)
+        child.wait(30)
+
     def test_shows_and_leaves_nothing(self):
         before = self.everything()
         child, url = self.begin(self.recording)
