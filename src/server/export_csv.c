@@ -94,7 +94,7 @@ static int write_tick(void *ctx, const struct export_count *counts, size_t count
 		if (p->counters.items[i].scale == 1)
 			buf_add_u64(out, counts[n].row.value);
 		else
-			buf_addf(out, "%.17g",
+			buf_addf(out, "%.15g",
 				 (double)counts[n].row.value * p->counters.items[i].scale);
 		n++;
 	}
