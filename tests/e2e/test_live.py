@@ -1,9 +1,13 @@
 """The live stream of a running program: whoever comes early, late or back again sees the same graph."""
 
 import collections
+import shutil
+import subprocess
+import tempfile
 import threading
 import time
 
+from helpers import Case
 from server import ServerCase
 
 # Ends by itself; some functions, some output.
@@ -153,3 +157,18 @@ class Live(ServerCase):
                     event.json()["state"] == "done":
                 break
         self.assertIn({"running": [first], "queued": [second]}, seen)
+
+
+class LiveTls(Live):
+    """The same through TLS: the stream does not go through other code than its bytes do."""
+
+    def setUp(self):
+        Case.setUp(self)
+        self.folder = tempfile.mkdtemp(prefix="tacho-tls-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        cert, key = self.folder + "/cert.pem", self.folder + "/key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                        "-keyout", key, "-out", cert], check=True, capture_output=True)
+        self.server = self.new_server("--tls-cert", cert, "--tls-key", key)
+        self.assertTrue(self.server.tls)
