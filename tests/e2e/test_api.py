@@ -84,6 +84,13 @@ class Sessions(DescribedCase):
                 refused(method, "session/" + bad, body, status=404)
         self.assertEqual(len(self.server.get("sessions")["sessions"]), 1)
 
+    def test_head(self):
+        self.server.session()
+        whole = self.server.expect(200, "GET", "sessions")
+        head = self.server.expect(200, "HEAD", "sessions")
+        self.assertEqual(head.body, b"")
+        self.assertEqual(head.headers["Content-Type"], whole.headers["Content-Type"])
+
     def test_other_methods(self):
         answer = self.server.expect(405, "PUT", "sessions", {})
         self.assertEqual(set(re.split(r",\s*", answer.headers["Allow"])) - {"HEAD", "OPTIONS"},
@@ -398,6 +405,7 @@ class Itself(DescribedCase):
         self.assertEqual(values["tacho_runs_started_total"], 1)
         self.assertGreater(values["tacho_samples_total"], 0)
         self.assertGreater(values["tacho_store_bytes"], 0)
+        self.assertEqual(values["tacho_expired_runs_total"], 0)
         self.assertGreater(values["tacho_http_requests_total"], 2)
         self.assertGreater(values["process_resident_memory_bytes"], 1 << 20)
         self.server.expect(401, "GET", "/metrics", token=None)
@@ -452,6 +460,17 @@ class Itself(DescribedCase):
         self.assertTrue(answer.headers["Content-Type"].startswith("text/css"))
         # It does not change: asked again with what we have, nothing comes.
         self.server.expect(304, "GET", css, headers={"If-None-Match": answer.headers["ETag"]})
+
+    def test_pages_of_the_page(self):
+        sessions = [self.server.session("number %d" % i) for i in range(23)]
+        first = self.server.expect(200, "GET", "/").text
+        older = re.search(r'href="(/\?before=\d+)"', first)[1]
+        second = self.server.expect(200, "GET", older).text
+        for place, session in enumerate(reversed(sessions)):
+            self.assertEqual((session in first, session in second), (place < 20, place >= 20))
+        self.assertNotIn("before=", second)
+        self.server.expect(404, "GET", "/", query={"session": NOBODY})
+        self.server.expect(400, "GET", "/", query={"sesion": NOBODY})
 
     def test_stream_needs_a_topic(self):
         self.server.expect(400, "GET", "live")
