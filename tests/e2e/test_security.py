@@ -571,6 +571,21 @@ class Metacharacters(ServerCase):
             self.check_answer(self.server.expect(400, "POST", "users", {"name": text, "role": "run"})
                               if text not in ("-rf", "--help") else self.server.request("GET", "users"))
 
+    def test_bytes_that_are_no_text(self):
+        form = (b'--b\r\nContent-Disposition: form-data; name="f"; filename="\xff\xc3("\r\n\r\nPERFILE2\r\n'
+                b'--b--\r\n')
+        self.check_answer(self.server.request("POST", "import", form, headers={
+            "Content-Type": "multipart/form-data; boundary=b"}))
+        for bad in ("%ff%fe", "%c3%28", "%00", "a%00b", "%", "%4", "%zz", "%ed%a0%80"):
+            self.check_answer(self.server.request("POST", "import?name=" + bad, b"PERFILE2"))
+            for path in ("sessions?search=", "emap?search=", "processes?search=", "session/", "benchmark/",
+                         "live?run=", "sessions?before=", "/?session=", "/", "users/", "sessions?"):
+                answer = self.server.request("GET", path + bad)
+                self.assertLess(answer.status, 500, (path + bad, answer))
+                self.check_answer(answer)
+        self.check_answer(self.server.request("GET", "sessions"))
+        self.assertEqual(self.server.get("me")["role"], "administer")
+
     def test_names_of_uploads(self):
         file = self.path("a.data")
         result = self.tacho("record", "-e", "cpu-clock", "-o", file, "--", *load("busy", 50))
