@@ -86,6 +86,21 @@ class Tokens(ServerCase):
         self.server.delete("users/ann")
         self.check_all(401, token=token)
 
+    def test_stream_of_a_revoked_token_ends(self):
+        token = self.server.post("users", {"name": "ann", "role": "look"})["token"]
+        run = self.server.run(self.session, "sleep 60")["uuid"]
+        self.server.wait_state(run, "running")
+        connection = self.server.connect(60)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/api/v1/live?run=" + run, headers={"Authorization": "Bearer " + token})
+        stream = connection.getresponse()
+        self.assertEqual(stream.status, 200)
+        self.server.delete("users/ann")
+        ended = [event for event in events_of(stream) if event.name == "end"]
+        # It was cut off while the run went on.
+        self.assertEqual(ended, [])
+        self.assertEqual(self.server.benchmark(run)["state"], "running")
+
     def test_odd_tokens(self):
         own = self.server.token
         for value in ("Bearer", "Bearer ", "Bearer " + own[:-1], "Bearer " + own + "x", "Basic " + own,
