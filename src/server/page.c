@@ -164,11 +164,25 @@ static void add_head(struct api *a, struct buf *out)
 		counts.running, counts.queued);
 }
 
+/* The address of a run for people: what it shows is the report. */
+static int lead_to_run(struct api *a, const char *uuid, struct http_reply *reply, struct err *e)
+{
+	CLEANUP(stored_run_release) struct stored_run run = {};
+	int rc = api_run_find(a, uuid, &run, e);
+
+	if (rc < 0)
+		return rc;
+	reply->status = 303;
+	reply->type = "text/html; charset=utf-8";
+	http_reply_header(reply, "Location", API_PREFIX "/benchmark/%s.html", run.uuid);
+	return 0;
+}
+
 static int page(void *worker, const struct http_request *r, struct http_reply *reply, struct err *e)
 {
-	static const char *const params[] = {"session", "before", NULL};
+	static const char *const params[] = {"session", "run", "before", NULL};
 	struct api *a = worker;
-	const char *uuid = http_query(r, "session");
+	const char *uuid = http_query(r, "session"), *run = http_query(r, "run");
 	struct page page = {};
 	int rc = api_params_known(r, params, e);
 
@@ -176,6 +190,8 @@ static int page(void *worker, const struct http_request *r, struct http_reply *r
 		rc = api_page(r, &page, e);
 	if (rc < 0)
 		return rc;
+	if (run)
+		return lead_to_run(a, run, reply, e);
 	add_head(a, &reply->body);
 	rc = uuid ? add_one_session(a, &reply->body, uuid, &page, e)
 		  : add_sessions(a, &reply->body, &page, e);

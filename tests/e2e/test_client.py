@@ -72,7 +72,7 @@ class Run(ClientCase):
         result = self.client("run", *STAT, "--", "/nowhere/at-all")
         self.assertEqual(result.returncode, 127, result.stderr)
         self.assertIn("/nowhere/at-all", result.stderr)
-        result = self.client("run", *STAT, "--", "/etc/hostname")
+        result = self.client("run", *STAT, "--", self.write("text", "no program\n"))
         self.assertEqual(result.returncode, 126, result.stderr)
 
     def test_options_reach_the_server(self):
@@ -316,7 +316,21 @@ class View(Case):
         with urllib.request.urlopen(request, timeout=30) as answer:
             return answer.read()
 
+    def test_address_is_of_the_page(self):
+        """What a browser does: the token becomes a cookie, and the run is shown."""
+        child, url = self.begin(self.recording)
+        opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        opener.addheaders = [("Accept", "text/html")]
+        with opener.open(url, timeout=30) as answer:
+            self.assertNotIn("token", answer.url)
+            text = answer.read().decode()
+        self.assertIn("<iframe", text)
+        self.assertIn("it.data", text)
+        child.send_signal(signal.SIGINT)
+        child.wait(30)
+
     def test_shows_and_leaves_nothing(self):
+        before = self.everything()
         child, url = self.begin(self.recording)
         self.assertEqual(json.loads(self.ask(url, ".json"))["state"], "done")
         own = self.tacho("convert", "-q", "-i", self.recording, "--to", "folded", "-o", "-").stdout
@@ -324,7 +338,10 @@ class View(Case):
         child.send_signal(signal.SIGINT)
         self.assertEqual(child.wait(30), 0)
         self.nothing_left(url)
-        self.assertEqual(sorted(os.listdir(self.home)), ["it.data"])
+        self.assertEqual(self.everything(), before)
+
+    def everything(self):
+        return sorted(os.path.join(folder, n) for folder, _, names in os.walk(self.home) for n in names)
 
     def test_killed(self):
         child, url = self.begin(self.recording)
