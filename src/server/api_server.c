@@ -199,7 +199,7 @@ static int add_topic(struct api *a, const struct http_pair *pair, strvec *topics
 
 static int live(void *worker, const struct http_request *r, struct http_reply *reply, struct err *e)
 {
-	static const char *const params[] = {"run", "session", "queue", NULL};
+	static const char *const params[] = {"run", "session", "queue", "last", NULL};
 	struct api *a = worker;
 	int rc = api_params_known(r, params, e);
 

@@ -478,6 +478,27 @@ class Itself(DescribedCase):
         self.server.expect(404, "GET", "live", query={"session": "x"})
         self.server.expect(400, "GET", "live", query={"benchmark": NOBODY})
 
+    def test_stream_goes_on_where_it_was(self):
+        session = self.server.session()
+        first = self.server.run(session, "true")["uuid"]
+        self.server.wait_run(first)
+        last = None
+        for event in self.server.stream({"session": session}):
+            last = event.id or last
+            if event.name == "state" and event.json()["state"] == "done":
+                break
+        second = self.server.run(session, "true")["uuid"]
+        self.server.wait_run(second)
+        for how in ({"last_id": last}, {}):
+            query = {"session": session} if how else {"session": session, "last": last}
+            seen = set()
+            for event in self.server.stream(query, **how):
+                if event.name == "state":
+                    seen.add(event.json()["uuid"])
+                    if (event.json()["uuid"], event.json()["state"]) == (second, "done"):
+                        break
+            self.assertEqual(seen, {second})
+
     def test_stream_of_queue_and_session(self):
         session = self.server.session()
         states, queues = [], 0
