@@ -79,6 +79,8 @@ static int import(struct viewing *v, int fd, const char *name, char **ret_uuid, 
 	json_decref(session);
 	r = client_upload(v->connection.client, buf_str(&path), fd, progress_show, &bar, &run, e);
 	progress_clear(&bar);
+	if (r == 0)
+		r = connection_check_id(&v->connection, &run, e);
 	if (r == 0) {
 		*ret_uuid = xstrdup(member_text(run, "uuid"));
 		r = await_import(v, *ret_uuid, e);
