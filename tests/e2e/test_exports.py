@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import unittest
 
-from helpers import TOP, Case, needs_program
+from helpers import TOP, Case, eventually, needs_program
 from server import Server, ServerCase
 from shapes import shape
 
@@ -226,7 +226,7 @@ class Output(OneRun):
     def test_of_a_run_that_goes_on(self):
         run = self.server.run(self.session, ["sh", "-c", "echo here; sleep 60"], tool="both",
                               events=["page-faults"])
-        self.server.wait_state(run["uuid"], "running")
+        self.assertTrue(eventually(lambda: self.get("log", run, stream="stdout") == b"here\n"))
         for format in ("csv", "h5", "folded", "html", "log"):
             self.get(format, run)
         answer = self.server.request("GET", "benchmark/%s.data" % run["uuid"])
