@@ -52,23 +52,26 @@ static void tell_figures(struct run_feed *f)
 	pthread_mutex_unlock(&f->runner->lock);
 }
 
-void feed_flush(struct run_feed *f)
+void feed_send(struct run_feed *f)
 {
-	resolver_flush(&f->analysis.resolver);
-	if (!f->rows.len && !f->counts.waiting)
-		return;
 	if (f->runner->order.import && !f->opened)
 		feed_import_opened(f);
-	namer_run(&f->analysis.namer, &f->analysis.resolver.report);
 	feed_dictionary(f);
 	send_samples(f);
 	feed_counts_send(f);
 	tell_figures(f);
 }
 
-/* ---- reading ---- */
+void feed_flush(struct run_feed *f)
+{
+	resolver_flush(&f->analysis.resolver);
+	if (!f->rows.len && !f->counts.waiting)
+		return;
+	namer_run(&f->analysis.namer, &f->analysis.resolver.report);
+	feed_send(f);
+}
 
-static void on_sample(void *ctx, const struct sample_row *sample)
+void feed_sample(void *ctx, const struct sample_row *sample)
 {
 	struct run_feed *f = ctx;
 
@@ -77,42 +80,18 @@ static void on_sample(void *ctx, const struct sample_row *sample)
 		f->newest_ns = sample->time_ns;
 }
 
+/* ---- reading ---- */
+
 static bool is_ended(struct run_feed *f)
 {
 	return f->ended || __atomic_load_n(&f->runner->feed_stops, __ATOMIC_RELAXED);
-}
-
-/* The ring collector counts these itself; of a file nobody else does. */
-static void count_lost(struct run_feed *f, const struct stream_record *raw)
-{
-	const char *reason;
-	struct record r;
-
-	if (!f->runner->order.import || !raw->event ||
-	    record_decode(&raw->event->layout, raw->header, &r, &reason) < 0)
-		return;
-	if (r.type == PERF_RECORD_THROTTLE)
-		f->throttled++;
-	else
-		f->lost += r.lost.lost;
 }
 
 static bool on_record(void *ctx, const struct stream_record *raw)
 {
 	struct run_feed *f = ctx;
 
-	switch (raw->header->type) {
-	case PERF_RECORD_LOST:
-	case PERF_RECORD_LOST_SAMPLES:
-	case PERF_RECORD_THROTTLE:
-		count_lost(f, raw);
-		break;
-	default:
-		break;
-	}
 	analysis_record(&f->analysis, raw);
-	if (f->rows.len >= CHUNK_ROWS_MAX)
-		feed_flush(f);
 	return !is_ended(f);
 }
 
@@ -125,7 +104,7 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 	(void)file_offset;
 	(void)ret_skip;
 	feed_counts_take(f, bytes);
-	if (h->type != USER_FINISHED_ROUND || f->runner->order.import)
+	if (h->type != USER_FINISHED_ROUND)
 		return;
 	now = clock_now_ns();
 	if (!f->runner->order.plan.streaming && now < f->next_flush_ns)
@@ -135,41 +114,45 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 	feed_jit_look(f, now);
 }
 
-static int open_source(struct run_feed *f, struct err *e)
-{
-	struct perfdata_options options = {};
-
-	if (f->runner->order.import)
-		return feed_import_open(f, e);
-	/* It belongs to the reader from now on. */
-	return perfdata_open_fd(&f->file, f->data_fd, "the ring collector", &options, e);
-}
-
-static int read_all(struct run_feed *f, struct err *e)
+static int read_live(struct run_feed *f, struct err *e)
 {
 	static const struct stream_visitor visitor = {.record = on_record, .user = on_user};
 	struct resolve_options o = {
 		.precision = RESOLVE_ADDRESSES,
-		/* Live, there is better use for the other CPUs. */
-		.threads = f->runner->order.import ? 0 : 1,
-		.on_sample = on_sample,
+		.threads = 1, /* there is better use for the other CPUs */
+		.on_sample = feed_sample,
 		.sample_ctx = f,
 	};
-	int r = open_source(f, e);
+	/* It belongs to the reader from now on. */
+	int r = perfdata_open_fd(&f->file, f->data_fd, "the ring collector", NULL, e);
 
 	if (r < 0)
 		return r;
-	f->modules = modules_new(&o.symbols);
-	r = analysis_init(&f->analysis, f->file, f->modules, &o, &f->profile, e);
+	r = feed_analysis(f, &o, e);
+	return r < 0 ? r : perfdata_read(f->file, &visitor, f, e);
+}
+
+int feed_analysis(struct run_feed *f, const struct resolve_options *o, struct err *e)
+{
+	int r;
+
+	f->modules = modules_new(&o->symbols);
+	r = analysis_init(&f->analysis, f->file, f->modules, o, &f->profile, e);
 	f->ready = r == 0;
-	if (r == 0) {
-		r = perfdata_read(f->file, &visitor, f, e);
-		feed_flush(f);
-		if (f->runner->order.import && !f->opened)
-			feed_import_opened(f);
-		feed_jit_finish(f);
-		feed_code(f);
-	}
+	return r;
+}
+
+static int read_all(struct run_feed *f, struct err *e)
+{
+	int r = f->runner->order.import ? feed_import_read(f, e) : read_live(f, e);
+
+	if (!f->ready)
+		return r;
+	feed_flush(f);
+	if (f->runner->order.import)
+		feed_import_finish(f);
+	feed_jit_finish(f);
+	feed_code(f);
 	return r;
 }
 

@@ -44,8 +44,14 @@ struct run_feed {
 	bool ended;                         /* nobody wants more */
 };
 
+/* A sample to be sent; for resolve_options. */
+void feed_sample(void *ctx, const struct sample_row *sample);
+/* The file is open: all else that is needed. */
+int feed_analysis(struct run_feed *f, const struct resolve_options *o, struct err *e);
 /* Sends what is new in the tables. */
 void feed_dictionary(struct run_feed *f);
+/* With all rows that wait. */
+void feed_send(struct run_feed *f);
 /* Names what is new and sends it all. */
 void feed_flush(struct run_feed *f);
 
@@ -71,7 +77,10 @@ void feed_code(struct run_feed *f);
 
 /* ---- runner_import.c ---- */
 
-int feed_import_open(struct run_feed *f, struct err *e);
+/* Reads it, its samples by several threads. */
+int feed_import_read(struct run_feed *f, struct err *e);
 void feed_import_opened(struct run_feed *f);
+/* Behind all samples. */
+void feed_import_finish(struct run_feed *f);
 
 #endif

@@ -254,7 +254,6 @@ static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys
 
 static void tell_sample(struct resolver *r, uint32_t row)
 {
-	const struct resolve_options *o = r->shared->options;
 	const struct pending_sample *p = &r->pending;
 	struct sample_row sample = {
 		.time_ns = p->time_ns,
@@ -266,7 +265,7 @@ static void tell_sample(struct resolver *r, uint32_t row)
 		.cpu = p->cpu,
 	};
 
-	o->on_sample(o->sample_ctx, &sample);
+	r->on_sample(r->sample_ctx, &sample);
 }
 
 void resolver_flush(struct resolver *r)
@@ -289,7 +288,7 @@ void resolver_flush(struct resolver *r)
 	}
 	row->samples++;
 	row->weight += p->weight;
-	if (r->shared->options->on_sample)
+	if (r->on_sample)
 		tell_sample(r, row->row);
 }
 
@@ -479,7 +478,9 @@ void resolver_init(struct resolver *r, struct resolve_shared *shared, struct pro
 	*r = (struct resolver){.shared = shared,
 			       .profile = profile,
 			       .seed = hash_seed(),
-			       .frames.seed = hash_seed()};
+			       .frames.seed = hash_seed(),
+			       .on_sample = shared->options->on_sample,
+			       .sample_ctx = shared->options->sample_ctx};
 }
 
 void resolver_release(struct resolver *r)
@@ -496,6 +497,8 @@ void resolver_release(struct resolver *r)
 	vec_release(&r->comm_threads);
 	vec_release(&r->wanted_events);
 	vec_release(&r->events);
+	vec_release(&r->merged.frames);
+	vec_release(&r->merged.stacks);
 	if (r->unwinder)
 		unwinder_free(r->unwinder);
 }

@@ -31,28 +31,18 @@ static int list_runs(void *worker, const struct http_request *r, struct http_rep
 		     struct err *e)
 {
 	static const char *const params[] = {"search", "limit", "before", NULL};
-	struct api *a = worker;
 	struct json j = jw_to(&reply->body);
-	stored_runs runs = {};
 	struct page page = {};
 	int rc = api_params_known(r, params, e);
 
 	if (rc == 0)
 		rc = api_page(r, &page, e);
-	if (rc == 0)
-		rc = store_runs(a->store, 0, &page, &runs, e);
 	if (rc < 0)
 		return rc;
 	jw_open(&j, '{');
-	jw_key(&j, "runs");
-	jw_open(&j, '[');
-	vec_each(&runs, run)
-		api_run_json(&j, run, a->server);
-	jw_close(&j, ']');
-	api_json_next(&j, runs.len == page.limit ? runs.items[runs.len - 1].id : 0);
+	rc = api_json_runs(&j, worker, 0, &page, e);
 	jw_close(&j, '}');
-	stored_runs_release(&runs);
-	return 0;
+	return rc;
 }
 
 static int get_run(void *worker, const struct http_request *r, struct http_reply *reply,

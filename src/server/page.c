@@ -41,20 +41,27 @@ static void add_files(struct buf *out, const struct stored_run *r)
 			 r->uuid, formats[i], formats[i]);
 }
 
+/* What it is called, and what is executed if that is something else. */
+static void add_what(struct buf *out, const struct stored_run *r)
+{
+	const char *command = r->command ? r->command : "";
+	bool named = r->description && r->description[0] && strcmp(r->description, command);
+
+	if (named) {
+		text(out, r->description);
+		buf_add(out, "<small>");
+	}
+	buf_add(out, "<code>");
+	text(out, command);
+	buf_add(out, named ? "</code></small>" : "</code>");
+}
+
 static void add_run(struct buf *out, const struct stored_run *r)
 {
 	const char *state = run_state_name(r->state);
 
 	buf_addf(out, "<tr><td class=\"%s\">%s</td><td>", state, state);
-	if (r->description && r->description[0]) {
-		text(out, r->description);
-		buf_add(out, "<small>");
-	}
-	buf_add(out, "<code>");
-	text(out, r->command && r->command[0] ? r->command : "");
-	buf_add(out, "</code>");
-	if (r->description && r->description[0])
-		buf_add(out, "</small>");
+	add_what(out, r);
 	if (r->error) {
 		buf_add(out, "<small class=\"failed\">");
 		text(out, r->error);

@@ -63,6 +63,11 @@ static void add_event(struct remake *r, uint32_t n)
 		.clockid = r->o.monotonic ? CLOCK_MONOTONIC : 0,
 	};
 
+	/* Not "cycles", which is all zeros, too. */
+	if (!known->type && !known->config && !known->period && !known->frequency) {
+		attr.type = unknown.type;
+		attr.config = unknown.config;
+	}
 	if (r->o.addresses)
 		attr.sample_type |= PERF_SAMPLE_ADDR;
 	if (r->with_chains)

@@ -1,6 +1,5 @@
 #include "server/runs_internal.h"
 #include "base/clock.h"
-#include "server/tidy.h"
 #include "profile/code.h"
 #include "server/tidy.h"
 
@@ -30,7 +29,6 @@ void ingest_over(struct active *a, enum run_state state, const char *error)
 	a->over_ns = clock_now_ns();
 	a->run.state = state;
 	a->run.ended_ms = wall_ms();
-	a->run.duration_ms = (int64_t)((a->over_ns - a->begun_ns) / NS_PER_MSEC);
 	a->changed = true;
 	free(a->run.error);
 	a->run.error = error && *error ? xstrdup(error) : NULL;
@@ -455,7 +453,6 @@ bool ingest_flush(struct active *a)
 	a->retry_ns = 0;
 	a->saved = a->over;
 	a->changed = false;
-	tidy_kick(a->runs->server->tidy, a->run.id);
 	a->arrived.len = 0;
 	a->first_arrived_ns = 0;
 	buf_clear(&a->bytes);

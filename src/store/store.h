@@ -9,8 +9,8 @@
  * durable, before it none is visible. Without these every call is a transaction of its own. When a call
  * between them fails, store_rollback() and begin anew: nothing of it is stored.
  *
- * Errors that people can do something about: -ENOSPC the disk is full, -EBUSY somebody else has locked
- * it, -EROFS and -EACCES it cannot be written, -EUCLEAN it is damaged, -ENOENT there is no such thing,
+ * Errors that people can do something about: -ENOSPC the disk is full, -EAGAIN somebody else has locked
+ * it, -EROFS it cannot be written, -EUCLEAN it is damaged, -ENOENT there is no such thing,
  * -EEXIST there is one already. Any call may give them, each with its sentence.
  */
 #ifndef TACHO_STORE_STORE_H
