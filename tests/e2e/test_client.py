@@ -398,6 +398,16 @@ class View(Case):
     def everything(self):
         return sorted(os.path.join(folder, n) for folder, _, names in os.walk(self.home) for n in names)
 
+    def test_by_a_pipe(self):
+        with open(self.recording, "rb") as recording:
+            child = self.start([TACHO, "view", "--no-browser", "-"], stdin=recording, stdout=subprocess.PIPE,
+                               env=environment(self.home, {"XDG_RUNTIME_DIR": self.places, "DISPLAY": ":77"}))
+            url = child.stdout.readline().strip()
+        self.assertEqual(json.loads(self.ask(url, ".json"))["state"], "done")
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.wait(30), 0)
+        self.nothing_left(url)
+
     def test_killed(self):
         child, url = self.begin(self.recording)
         child.kill()

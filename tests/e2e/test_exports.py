@@ -279,8 +279,12 @@ class Imported(OneRun):
         path = self.recorded()
         run = self.imported(path)
         self.assertEqual(run["state"], "done", run)
+        kept = self.server.expect(200, "GET", "benchmark/%s.data" % run["uuid"])
         with open(path, "rb") as file:
-            self.assertEqual(self.get("data", run), file.read())
+            self.assertEqual(kept.body, file.read())
+        self.assertNotIn("X-Tacho-Lacks", kept.headers)
+        self.server.expect(304, "GET", "benchmark/%s.data" % run["uuid"],
+                           headers={"If-None-Match": kept.headers["ETag"]})
         self.assertEqual(self.get("folded", run).decode(), self.own_folded(path))
         done = self.tacho("flame", "-q", "-i", path, "-o", self.path("own.svg"))
         self.assertEqual(done.returncode, 0, done.stderr)
