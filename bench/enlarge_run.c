@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define POINT_NS   100000ull /* between two values of the counter */
 #define POINT_NAME "bench-points"
 
 static struct err error;
@@ -74,8 +73,9 @@ static void add_chunk(struct store *s, int64_t run, struct buf *bytes)
 	buf_clear(bytes);
 }
 
-static void repeat_samples(struct store *s, int64_t run, const struct samples *from,
-			   uint64_t wanted)
+/* Gives when the last one is. */
+static uint64_t repeat_samples(struct store *s, int64_t run, const struct samples *from,
+			       uint64_t wanted)
 {
 	struct sample_row *rows = xcalloc(CHUNK_ROWS_MAX, sizeof(*rows));
 	uint64_t round_ns = from->last_ns - from->first_ns + 1;
@@ -94,6 +94,7 @@ static void repeat_samples(struct store *s, int64_t run, const struct samples *f
 	}
 	buf_release(&bytes);
 	free(rows);
+	return from->last_ns + (wanted - 1) / from->rows.len * round_ns;
 }
 
 static int apply(void *ctx, int64_t number, const void *bytes, size_t size)
@@ -128,8 +129,11 @@ static uint32_t add_counter(struct store *s, int64_t run)
 	return counter;
 }
 
-static void add_points(struct store *s, int64_t run, uint64_t first_ns, uint64_t points)
+/* Over the same time as the samples. */
+static void add_points(struct store *s, int64_t run, uint64_t first_ns, uint64_t last_ns,
+		       uint64_t points)
 {
+	uint64_t point_ns = points ? (last_ns - first_ns) / points : 0;
 	struct count_row *rows = xcalloc(CHUNK_ROWS_MAX, sizeof(*rows));
 	uint32_t counter = add_counter(s, run), seed = 1;
 	struct buf bytes = {};
@@ -138,7 +142,7 @@ static void add_points(struct store *s, int64_t run, uint64_t first_ns, uint64_t
 
 	for (uint64_t n = 0; n < points; n++) {
 		seed = seed * 1664525u + 1013904223u;
-		rows[filled++] = (struct count_row){first_ns + (n + 1) * POINT_NS, POINT_NS,
+		rows[filled++] = (struct count_row){first_ns + (n + 1) * point_ns, point_ns,
 						    100000 + (seed >> 17), 1000000};
 		if (filled < CHUNK_ROWS_MAX && n + 1 < points)
 			continue;
@@ -155,6 +159,7 @@ int main(int argc, char **argv)
 	struct stored_run run = {};
 	struct samples samples = {};
 	struct store *s;
+	uint64_t last_ns;
 
 	if (argc != 5) {
 		fprintf(stderr, "usage: enlarge-run DATA-DIRECTORY RUN SAMPLES POINTS\n");
@@ -168,8 +173,8 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	check(store_begin(s, &error), "begin");
-	repeat_samples(s, run.id, &samples, strtoull(argv[3], NULL, 10));
-	add_points(s, run.id, samples.first_ns, strtoull(argv[4], NULL, 10));
+	last_ns = repeat_samples(s, run.id, &samples, strtoull(argv[3], NULL, 10));
+	add_points(s, run.id, samples.first_ns, last_ns, strtoull(argv[4], NULL, 10));
 	/* What was worked out before does not know the counter. */
 	check(store_derived_put(s, run.id, "paths", NULL, 0, &error), "derived");
 	check(store_commit(s, &error), "commit");

@@ -281,6 +281,16 @@ static void take(struct active *a, struct message *m)
 	}
 }
 
+/* The collector has a place on the disk for what we do not read. */
+static bool is_behind(struct active *a)
+{
+	if (a->exiting || !a->busy_ns || a->bytes.len < BUSY_BYTES_MAX)
+		return false;
+	if (!a->paused && a->channel_watched)
+		a->paused = !epoll_ctl(a->runs->epoll_fd, EPOLL_CTL_DEL, a->channel.fd, NULL);
+	return true;
+}
+
 void ingest_channel(struct active *a)
 {
 	size_t done = 0;
@@ -288,6 +298,8 @@ void ingest_channel(struct active *a)
 	int rc = 0;
 
 	channel_flush(&a->channel);
+	if (is_behind(a))
+		return;
 	while (done < ROUND_BYTES && (rc = channel_receive(&a->channel, &m)) > 0) {
 		done += m.body.size + MESSAGE_HEADER_BYTES;
 		if (!a->over && !a->unstored)
@@ -302,7 +314,7 @@ void ingest_channel(struct active *a)
 		if (!a->kill_ns)
 			a->kill_ns = clock_now_ns() + EXIT_PATIENCE_MS * NS_PER_MSEC;
 	}
-	if (a->bytes.len > FLUSH_AFTER_BYTES)
+	if (a->bytes.len > FLUSH_AFTER_BYTES && !a->retry_ns)
 		ingest_flush(a);
 }
 
@@ -422,6 +434,26 @@ static void count(struct active *a)
 	pthread_mutex_unlock(&r->lock);
 }
 
+/* A lock goes away by itself; a full disk does not. */
+static bool is_patient(struct active *a, int rc)
+{
+	uint64_t now = clock_now_ns();
+
+	if (rc != -EBUSY)
+		return false;
+	if (!a->busy_ns)
+		a->busy_ns = now;
+	return now - a->busy_ns < BUSY_PATIENCE_MS * NS_PER_MSEC;
+}
+
+static void resume(struct active *a)
+{
+	a->busy_ns = 0;
+	if (a->paused && a->channel_watched)
+		loop_watch(a->runs, a->channel.fd, a);
+	a->paused = false;
+}
+
 bool ingest_flush(struct active *a)
 {
 	struct err e = {};
@@ -441,11 +473,12 @@ bool ingest_flush(struct active *a)
 		}
 		a->saved = true;
 	} else if (rc < 0) {
-		if (!a->unstored)
+		if (!is_patient(a, rc) && !a->unstored)
 			fail_unstored(a, &e);
 		a->retry_ns = clock_now_ns() + RETRY_MS * NS_PER_MSEC;
 		return false;
 	}
+	resume(a);
 	count(a);
 	if (a->arrived.len || a->over)
 		tidy_kick(a->runs->server->tidy, a->run.id);

@@ -368,12 +368,13 @@ class Programs(CollectCase):
             ended = self.run_plan({"workload": workload, "tool": "both"}).json(ENDED)
             self.assertTrue(ended["exec_failed"])
             self.assertIn("cannot run", ended["error"])
-            self.assertIsNone(ended["status"])
+            self.assertEqual(ended["status"], 127)
 
     def test_not_a_program(self):
         ended = self.run_plan({"workload": "/etc/passwd", "tool": "stat"}).json(ENDED)
         self.assertTrue(ended["exec_failed"])
         self.assertIn("ermission", ended["error"])
+        self.assertEqual(ended["status"], 126)
 
     def test_status_and_signal(self):
         self.assertEqual(self.run_plan({"workload": "sh -c 'exit 7'", "tool": "stat"})

@@ -1,0 +1,141 @@
+"""Questions to the server about a run of ten million samples, beside perf report on a seventh of them.
+
+The run is the recording of real programs, imported by the server; then its samples are repeated, each time later,
+through the store until there are ten million, and a counter with ten million values is added (enlarge_run.c).
+Times are the server's own (Server-Timing). Cold: the server was started for this question; what SQLite reads is in
+the kernel's cache, as it is after writing. perf is asked for the same share of the time of the recording itself.
+"""
+import atexit
+import functools
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import time
+
+from measure import PERF, TACHO, heading, show, verdict
+from recording import describe, folder, mixed
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+BUILD = os.path.dirname(TACHO)
+SAMPLES = POINTS = 10_000_000
+WINDOWS = 25       # of each width
+COLD_ROUNDS = 3    # the least disturbed counts
+PATIENCE_S = 300   # for perf
+
+
+def server_class():
+    """The tests' server: the same program, started on a free port."""
+    os.environ["TACHO"] = TACHO
+    sys.path.insert(0, os.path.join(os.path.dirname(HERE), "tests", "e2e"))
+    from server import Server  # pylint: disable=import-outside-toplevel
+    return Server
+
+
+class Large:
+    """The large run on a server that can be started anew."""
+
+    def __init__(self):
+        self.path = mixed()
+        self.said = describe(self.path)
+        self.server = server_class()(data=os.path.join(folder(), "store"))
+        atexit.register(self.server.close)
+        self.server.start()
+        with open(self.path, "rb") as recording:
+            run = self.server.post("import", recording, status=202, timeout=600,
+                                   headers={"Content-Length": str(os.path.getsize(self.path))})
+        self.uuid = self.server.wait_run(run["uuid"], 600)["uuid"]
+        self.server.stop()
+        subprocess.run(["ninja", "-C", BUILD, "bench/enlarge-run"], check=True, stdout=subprocess.DEVNULL)
+        said = subprocess.run([os.path.join(BUILD, "bench", "enlarge-run"), self.server.data, self.uuid,
+                               str(SAMPLES), str(POINTS)], check=True, stdout=subprocess.PIPE, text=True)
+        print("  run      " + said.stdout.strip())
+        self.server.start()
+        self.ask("flame")  # what is worked out once is stored
+        size = self.server.data_bytes() / 1e6
+        self.end_ns = self.ask("timeline?pixels=1&counters=")[1]["to_ns"]
+        print(f"  store    {size:.0f} MB, {self.end_ns / 1e9:.0f} s of time")
+
+    def ask(self, question):
+        """Milliseconds by the server's clock, and the answer."""
+        answer = self.server.expect(200, "GET", "benchmark/%s/%s" % (self.uuid, question), timeout=120)
+        ms = float(re.search(r"total;dur=([\d.]+)", answer.headers["Server-Timing"])[1])
+        return ms, answer.json() if answer.headers["Content-Type"] == "application/json" else None
+
+    def cold(self, question):
+        """The first question of a server."""
+        times = []
+        for _ in range(COLD_ROUNDS):
+            self.server.restart()
+            times.append(self.ask(question)[0])
+        return min(times)
+
+    def window(self, part, seed):
+        """A window of this share of the time."""
+        length = self.end_ns * part
+        start = random.Random(seed).random() * (self.end_ns - length)
+        return "from=%d&to=%d" % (start, start + length)
+
+
+@functools.cache
+def large():
+    return Large()
+
+
+def bench_flame_windows():
+    """Flame graphs of windows."""
+    heading("flame_windows: flame graphs of windows of a run of 10 million samples, asked of the server")
+    run = large()
+    tenth, whole = run.cold("flame?" + run.window(0.1, 0)), run.cold("flame")
+    verdict("flame_windows", tenth <= 100, f"cold, a tenth: {tenth:.1f} ms (target: 100)")
+    verdict("flame_windows", whole <= 600, f"cold, all of it: {whole:.1f} ms (target: 600)")
+    worst = 0
+    for part in (1, 0.5, 0.1, 0.01, 0.001):
+        questions = ["flame?" + run.window(part, seed) for seed in range(WINDOWS)]
+        times = [min(run.ask(q)[0] for _ in range(2)) for q in questions]
+        show("warm", f"{part * 100:g} % of the time: median {statistics.median(times):.1f} ms, worst {max(times):.1f}")
+        worst = max(worst, max(times))
+    verdict("flame_windows", worst <= 30, f"warm, any window: {worst:.1f} ms (target: 30)")
+    for what in ("flame?mode=inverted", "functions", "flame?frames=malloc", "flame?cpus=0", "heatmap", "threads"):
+        show("warm", f"{what}: {min(run.ask(what)[0] for _ in range(2)):.1f} ms")
+    compare_with_perf(run, tenth)
+
+
+def compare_with_perf(run, tenth_ms):
+    if not PERF:
+        return
+    first, last = run.said["first_ns"] / 1e9, run.said["last_ns"] / 1e9
+    middle, length = (first + last) / 2, (last - first) / 10
+    argv = [PERF, "report", "--stdio", "-g", "--no-inline", "-i", run.path, "--time",
+            f"{middle:.9f},{middle + length:.9f}"]
+    start = time.perf_counter()
+    try:
+        subprocess.run(argv, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                       stdin=subprocess.DEVNULL, timeout=PATIENCE_S)
+        more = ""
+    except subprocess.TimeoutExpired:
+        more = "more than "
+    seconds = time.perf_counter() - start
+    show("perf", f"{more}{seconds:.1f} s for a tenth of the recording, which has {run.said['samples']:,} samples: "
+         "perf report --time -g --no-inline")
+    ratio = seconds * 1000 / tenth_ms
+    verdict("flame_windows", ratio >= 100, f"{more}{ratio:.0f} times as fast, cold, with "
+            f"{SAMPLES / run.said['samples']:.1f} times the samples (target: 100)")
+
+
+def bench_timeline():
+    """Ten million values of a counter on a screen."""
+    heading("timeline: 10 million values of a counter as 2,000 pixels")
+    run = large()
+    worst = 0
+    for part in (1, 0.5, 0.2, 0.1, 0.05, 0.01, 0.001):
+        questions = ["timeline?format=columns&counters=bench-points&" + run.window(part, seed)
+                     for seed in range(WINDOWS)]
+        times = [min(run.ask(q)[0] for _ in range(2)) for q in questions]
+        show("warm", f"{part * 100:g} % of the time: median {statistics.median(times):.1f} ms, worst {max(times):.1f}")
+        worst = max(worst, max(times))
+    cold = run.cold("timeline?format=columns&counters=bench-points")
+    show("cold", f"all of it: {cold:.1f} ms")
+    verdict("timeline", worst <= 10, f"any window: {worst:.1f} ms (target: 10)")

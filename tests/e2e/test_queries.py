@@ -1,0 +1,316 @@
+"""Questions about runs, asked of a real server: windows, filters, differences, time."""
+
+import json
+import os
+import struct
+import unittest
+
+from helpers import compiled
+from openapi import DescribedCase
+
+# Two phases by the CPU time of the main thread: hot and cold as 70 to 30, then late and hot as 80 to 20. A
+# second thread is in side() all the time.
+PHASES_C = r"""
+#include <pthread.h>
+#include <time.h>
+
+volatile long sink;
+volatile int done;
+
+static long cpu_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Whoever spins calls somebody, so that it has a frame. */
+__attribute__((noinline)) void touch(void) { sink++; }
+#define BODY(n) for (long i = 0; i < (n); i++) { sink += i; } touch(); sink++
+__attribute__((noinline)) void spin(long n) { BODY(n); }
+__attribute__((noinline)) void hot(long n) { spin(n); sink++; }
+__attribute__((noinline)) void cold(long n) { spin(n); sink++; }
+__attribute__((noinline)) void late(long n) { spin(n); sink++; }
+__attribute__((noinline)) void side(void) { BODY(1000); }
+
+static void *beside(void *x)
+{
+	while (!done)
+		side();
+	return x;
+}
+
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, 0, beside, 0);
+	while (cpu_ms() < 600) {
+		hot(7000);
+		cold(3000);
+	}
+	while (cpu_ms() < 1200) {
+		late(8000);
+		hot(2000);
+	}
+	done = 1;
+	pthread_join(thread, 0);
+	return 0;
+}
+"""
+FLAGS = ("-O1", "-g", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls", "-fno-shrink-wrap", "-fno-inline",
+         "-fno-ipa-icf", "-pthread")
+
+
+def phases():
+    return compiled("phases", PHASES_C, *FLAGS)
+
+
+class Questions(DescribedCase):
+    """One run for many questions."""
+
+    def setUp(self):
+        super().setUp()
+        run = self.server.run(self.server.session(), [phases()], tool="both", events=["task-clock"],
+                              interval=0.005, sample={"events": ["cpu-clock"], "frequency": 2000,
+                                                      "callgraph": "fp"})
+        self.run_json = self.server.wait_run(run["uuid"])
+        self.assertEqual(self.run_json["state"], "done", json.dumps(self.run_json)[:2000])
+        self.uuid = run["uuid"]
+
+    def ask(self, question, uuid=None, **query):
+        return self.server.get("benchmark/%s/%s" % (uuid or self.uuid, question), query)
+
+    def functions(self, key="total_samples", **query):
+        """By name; what several modules have of one is added."""
+        found = {}
+        answer = self.ask("functions", limit=1000, **query)
+        self.assertIsNone(answer["next"])
+        for f in answer["functions"]:
+            found[f["name"]] = found.get(f["name"], 0) + f[key]
+        return found
+
+    def border(self):
+        """When the second phase began, in nanoseconds."""
+        points = self.ask("points", frames="^late$")
+        return min(points["t"])
+
+    def assert_share(self, part, whole, share, tolerance=0.12):
+        self.assertGreater(whole, 50)
+        self.assertAlmostEqual(part / whole, share, delta=tolerance)
+
+    # ---- windows and filters ----
+
+    def test_windows_show_their_phase(self):
+        border = self.border()
+        first = self.functions(to=border)
+        self.assertNotIn("late", first)
+        self.assert_share(first["hot"], first["hot"] + first["cold"], 0.7)
+        second = self.functions(**{"from": border})
+        self.assert_share(second["late"], second["late"] + second["hot"], 0.8)
+        self.assertLess(second.get("cold", 0), 5)
+        whole = self.functions()
+        self.assertEqual(whole["hot"], first["hot"] + second["hot"])
+
+    def test_windows_add_up(self):
+        whole = self.functions("self_samples")
+        end = self.ask("timeline", pixels=1)["to_ns"]
+        for pieces in (2, 7, 31):
+            added = {}
+            for i in range(pieces):
+                window = {"from": end * i // pieces, "to": end * (i + 1) // pieces}
+                if i + 1 == pieces:
+                    del window["to"]
+                for name, samples in self.functions("self_samples", **window).items():
+                    added[name] = added.get(name, 0) + samples
+            self.assertEqual({k: v for k, v in added.items() if v}, {k: v for k, v in whole.items() if v})
+        self.assertEqual(sum(whole.values()), self.run_json["samples"])
+
+    def test_filters(self):
+        whole = self.ask("flame")["samples"]
+        threads = self.ask("threads", pixels=50)["threads"]
+        self.assertEqual(sum(t["samples"] for t in threads), whole)
+        parts = [self.functions(threads=tid) for tid in sorted({t["tid"] for t in threads})]
+        beside = [p for p in parts if "beside" in p]
+        self.assertEqual(len(beside), 1)
+        self.assertNotIn("hot", beside[0])
+        self.assertEqual(sum(self.ask("flame", threads=tid)["samples"] for tid in {t["tid"] for t in threads}),
+                         whole)
+        pid = threads[0]["pid"]
+        self.assertEqual(self.ask("flame", pids=pid)["samples"], whole)
+        self.assertEqual(self.ask("flame", pids=1)["samples"], 0)
+        cpus = range(os.cpu_count())
+        self.assertEqual(sum(self.ask("flame", cpus=cpu)["samples"] for cpu in cpus), whole)
+        self.assertEqual(self.ask("flame", cpus="0-%d" % cpus[-1])["samples"], whole)
+        only = self.functions(frames="^(late|cold)$")
+        self.assertNotIn("hot", only)
+        self.assertEqual(only["spin"] >= 1, True)
+        self.assertEqual(self.ask("flame", frames="no such function")["samples"], 0)
+
+    # ---- graphs ----
+
+    def paths(self, tree, names):
+        """Weight by path, inlined or not."""
+        nodes, texts, found = tree["nodes"], [], {}
+        for i, (parent, name) in enumerate(zip(nodes["parent"], nodes["name"])):
+            texts.append(texts[parent] + ";" + names[name][0] if i else "")
+            found[texts[i]] = found.get(texts[i], 0) + nodes["total"][i]
+        return found
+
+    def test_graphs_agree(self):
+        flame = self.ask("flame", min=0)
+        plain = self.paths(flame, flame["names"])
+        self.assertEqual(plain[""], flame["total"])
+        self.assertEqual(flame["hidden"], {"nodes": 0, "weight": 0})
+        self.assertEqual(sum(flame["nodes"]["self"]), flame["total"])
+        total = sum(w for path, w in plain.items() if path.endswith(";hot"))
+        inverted = self.ask("flame", mode="inverted", min=0)
+        self.assertEqual(inverted["total"], flame["total"])
+        upside = self.paths(inverted, inverted["names"])
+        self.assertEqual(upside[";spin;hot"], plain[next(p for p in plain if p.endswith(";main;hot"))] -
+                         sum(w for p, w in upside.items() if p == ";hot") - self.other_leaves(plain))
+        sandwich = self.ask("flame", mode="sandwich", function="hot", min=0)
+        self.assertEqual(sandwich["callers"]["total"], total)
+        self.assertEqual(sandwich["callees"]["total"], total)
+        callers = self.paths(sandwich["callers"], sandwich["names"])
+        self.assertEqual(callers[";main"], total)
+
+    @staticmethod
+    def other_leaves(plain):
+        """What of main;hot is sampled neither in hot nor in spin: the kernel's part."""
+        prefix = next(p for p in plain if p.endswith(";main;hot"))
+        below = sum(w for p, w in plain.items() if p.startswith(prefix + ";") and p.count(";") == prefix.count(";") + 1
+                    and not p.endswith(";spin"))
+        spin = prefix + ";spin"
+        below += sum(w for p, w in plain.items() if p.startswith(spin + ";") and p.count(";") == spin.count(";") + 1)
+        return below
+
+    def test_difference_of_two_windows(self):
+        border = self.border()
+        diff = self.server.get("diff", {"before": self.uuid, "after": self.uuid, "before_to": border,
+                                        "after_from": border})
+        changes = {f["name"]: f["total_after"] - f["total_before"] for f in diff["functions"]}
+        self.assertGreater(changes["late"], 0.15)
+        self.assertLess(changes["cold"], -0.05)
+        self.assertLess(changes["hot"], -0.1)
+        self.assertEqual(diff["samples_before"] + diff["samples_after"], self.ask("flame")["samples"])
+
+    def test_difference_of_two_runs(self):
+        run = self.server.run(self.server.session(), [phases()], tool="record",
+                              sample={"events": ["cpu-clock"], "frequency": 500, "callgraph": "fp"})
+        self.assertEqual(self.server.wait_run(run["uuid"])["state"], "done")
+        diff = self.server.get("diff", {"before": self.uuid, "after": run["uuid"]})
+        changes = {f["name"]: f["total_after"] - f["total_before"] for f in diff["functions"]}
+        self.assertLess(abs(changes.get("hot", 0)), 0.12)
+        self.assertEqual(diff["samples_after"], self.ask("flame", run["uuid"])["samples"])
+
+    # ---- time ----
+
+    def test_heat_map_and_histogram(self):
+        whole = self.ask("flame")["samples"]
+        heat = self.ask("heatmap", rows=20)
+        self.assertEqual(sum(heat["cells"]), whole)
+        self.assertEqual(len(heat["cells"]), heat["seconds"] * heat["rows"])
+        self.assertEqual(max(heat["cells"]), heat["max"])
+        weights = self.ask("histogram", weight="cpu-clock", bins=10)
+        self.assertEqual(weights["count"], whole)
+        self.assertEqual(sum(b["count"] for b in weights["bins"]), whole)
+        values = self.ask("histogram", counter="task-clock", scale="log")
+        self.assertEqual(sum(b["count"] for b in values["bins"]), values["count"])
+        self.assertLessEqual(values["min"], values["p50"])
+        self.assertLessEqual(values["p50"], values["p99"])
+        self.assertLessEqual(values["p999"], values["max"])
+        counted = self.ask("timeline", pixels=100)["counters"][0]
+        self.assertAlmostEqual(sum(counted["sum"]) * counted["scale"], values["mean"] * values["count"],
+                               delta=values["mean"] * values["count"] * 0.001)
+        # Two threads, 1.2 seconds of one of them.
+        self.assertGreater(values["mean"] * values["count"], 1200)
+
+    def test_timeline_at_any_resolution(self):
+        whole = self.ask("timeline", pixels=1, samples=1)
+        fine = self.ask("timeline", pixels=2000, samples=1)
+        self.assertEqual(sum(fine["samples"][0]["count"]), whole["samples"][0]["count"][0])
+        one, many = whole["counters"][0], fine["counters"][0]
+        self.assertAlmostEqual(sum(many["sum"]), one["sum"][0], delta=one["sum"][0] * 1e-6)
+        self.assertAlmostEqual(max(v for v in many["max"] if v is not None), one["max"][0], delta=1)
+        half = fine["to_ns"] // 2
+        window = self.ask("timeline", pixels=10, to=half)["counters"][0]
+        rest = self.ask("timeline", pixels=10, **{"from": half})["counters"][0]
+        self.assertAlmostEqual(sum(window["sum"]) + sum(rest["sum"]), one["sum"][0], delta=one["sum"][0] * 1e-3)
+
+    def test_columns(self):
+        as_json = self.ask("timeline", pixels=300)["counters"][0]
+        body = self.server.get_bytes("benchmark/%s/timeline" % self.uuid, {"pixels": 300, "format": "columns"})
+        line, _, _ = body.partition(b"\n")
+        start = (len(line) + 1 + 7) & ~7
+        column = json.loads(line)["counters"][0]["sum"]
+        self.assertEqual(column["type"], "f64")
+        values = struct.unpack_from("<%dd" % column["length"], body, start + column["offset"])
+        for a, b in zip(values, as_json["sum"]):
+            self.assertAlmostEqual(a, b, delta=1 + abs(b) * 1e-6)
+
+    def test_answers_of_ended_runs_are_kept(self):
+        path = "benchmark/%s/flame" % self.uuid
+        answer = self.server.expect(200, "GET", path)
+        self.assertIn("total;dur=", answer.headers["Server-Timing"])
+        again = self.server.request("GET", path, headers={"If-None-Match": answer.headers["ETag"]})
+        self.assertEqual(again.status, 304)
+        before = answer.json()
+        self.server.restart()
+        self.assertEqual(self.server.get(path), before)
+
+    def test_wrong_questions(self):
+        for question, part in (("flame?from=2s&to=1s", "empty"), ("flame?frames=(", "regular expression"),
+                               ("flame?event=cycle", "no samples of an event"), ("timeline?pixels=0", "at least 1"),
+                               ("flame?mode=sandwich&function=nobody", "no function"), ("heatmap?rows=x", "number"),
+                               ("flame?colour=red", "colour"), ("annotate", "function")):
+            answer = self.server.request("GET", "benchmark/%s/%s" % (self.uuid, question))
+            self.assertIn(answer.status, (400, 404), question)
+            self.assertIn(part, answer.message(), question)
+
+
+class Running(DescribedCase):
+    def test_a_run_that_goes_on_can_be_asked(self):
+        run = self.server.run(self.server.session(), [phases()], tool="both", events=["task-clock"],
+                              sample={"events": ["cpu-clock"], "frequency": 1000, "callgraph": "fp"})
+        uuid, seen = run["uuid"], []
+        while True:
+            state = self.server.benchmark(uuid)["state"]
+            seen.append(self.server.get("benchmark/%s/flame" % uuid)["samples"])
+            if state not in ("queued", "running"):
+                break
+        self.assertEqual(seen, sorted(seen))
+        self.assertGreater(len(set(seen)), 3)
+        self.assertEqual(seen[-1], self.server.benchmark(uuid)["samples"])
+
+
+class Imported(DescribedCase):
+    """A recording, in the store and beside it, says the same."""
+
+    def test_the_same_as_report(self):
+        path = os.path.join(self.home, "perf.data")
+        self.tacho("record", "-q", "-F", "1500", "-g", "-e", "cpu-clock", "-o", path, "--", phases())
+        with open(path, "rb") as data:
+            run = self.server.post("import", data.read(), status=202)
+        run = self.server.wait_run(run["uuid"])
+        self.assertEqual(run["state"], "done", json.dumps(run)[:2000])
+        section = json.loads(self.tacho("report", "--json", "--sort", "sym", "-i", path).stdout)["sections"][0]
+        theirs = {}
+        for entry in section["entries"]:
+            theirs[entry["symbol"]] = (entry["self_samples"], entry["total_samples"])
+        found = self.server.get("benchmark/%s/functions" % run["uuid"], {"limit": 1000})
+        self.assertEqual(found["samples"], section["samples"])
+        self.assertEqual(found["total"], section["weight"])
+        ours = {f["name"]: (f["self_samples"], f["total_samples"]) for f in found["functions"]}
+        for name in ("main", "hot", "cold", "late", "spin", "side", "beside"):
+            self.assertEqual(ours[name], theirs[name], name)
+        folded = self.tacho("convert", "-q", "--to", "folded", "-i", path).stdout
+        hot = sum(int(line.rsplit(" ", 1)[1]) for line in folded.splitlines() if ";main;hot;spin " in line)
+        flame = self.server.get("benchmark/%s/functions" % run["uuid"], {"frames": "^hot$", "limit": 1000})
+        self.assertEqual(sum(f["self_samples"] for f in flame["functions"] if f["name"] == "spin"),
+                         hot if hot < section["weight"] / 1000 else hot // (section["weight"] // section["samples"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
