@@ -30,7 +30,8 @@ def bench_store():
         small, merged = ((r[k] - r["empty_bytes"]) / SAMPLES for k in ("small_bytes", "merged_bytes"))
         show(f"{rows} rows", f"encoded {SAMPLES / r['encode_cpu_s'] / 1e6:.1f} M/s, "
              f"stored {SAMPLES / r['store_s'] / 1e6:.1f} M/s, merged {SAMPLES / r['merge_s'] / 1e6:.1f} M/s, "
-             f"deleted in {r['delete_s']:.2f} s; {small:.1f} bytes a sample, merged {merged:.1f}")
+             f"read {SAMPLES / r['read_s'] / 1e6:.0f} M/s, deleted in {r['delete_s']:.2f} s; "
+             f"{small:.1f} bytes a sample, merged {merged:.1f}")
         verdict("store", SAMPLES / ingest >= 1e6,
                 f"{SAMPLES / ingest / 1e6:.2f} M samples/s in chunks of {rows} (target 1 M)")
         verdict("store", merged <= 12, f"{merged:.2f} bytes a sample with summaries (target 12)")

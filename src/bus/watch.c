@@ -122,6 +122,9 @@ static void take_snapshot(struct bus_watch *w, struct link *link)
 		link->snapshot = message_ref(t->snapshot);
 		link->next = t->snapshot_next;
 		link->lacks = false;
+	} else if (!t->make) {
+		message_unref(t->snapshot); /* too old for everybody, and there will be no other */
+		t->snapshot = NULL;
 	}
 	pthread_mutex_unlock(&b->lock);
 	pthread_mutex_unlock(&t->lock);
@@ -159,6 +162,24 @@ static struct message *link_pop(struct link *link)
 	return message_ref(message_at(link->topic, link->next++));
 }
 
+/* True: nothing of this topic can be sent before a snapshot of it; that is for the next look. */
+static bool link_waits(struct link *link, struct buf *out)
+{
+	const struct bus_topic *t = link->topic;
+
+	if (!link->snapshot && link->next < t->first) {
+		link->lacks = true;
+		link->next = t->first;
+	}
+	if (!link->lacks)
+		return false;
+	if (t->make || t->snapshot)
+		return true;
+	link->lacks = false;
+	add_about(out, 0, "missed", t->name);
+	return false;
+}
+
 /* The one with the smallest number of all topics, with a reference. The bus is locked. */
 static struct message *watch_next(struct bus_watch *w, struct buf *out)
 {
@@ -167,12 +188,8 @@ static struct message *watch_next(struct bus_watch *w, struct buf *out)
 	vec_each(&w->links, link) {
 		const struct message *m;
 
-		if (link->lacks) {
-			link->lacks = false;
-			add_about(out, 0, "missed", link->topic->name);
-		}
-		if (link->next < link->topic->first)
-			link->next = link->topic->first; /* between two looks; said the next time */
+		if (link_waits(link, out))
+			return NULL;
 		m = link_peek(link);
 		if (m && (!best || m->id < link_peek(best)->id))
 			best = link;

@@ -5,7 +5,11 @@
 #define ROW(name, member, kind, arg, standard, help)                                               \
 	{0, name, arg, OPT_ORDERED, AT(settings), help},
 
-static const struct option_def serve_table[] = {CONFIG_ROWS(ROW){}};
+static const struct option_def serve_table[] = {
+	/* For tests of the API's description: prints all routes. */
+	{0, "routes", NULL, OPT_FLAG, AT(routes), NULL},
+	CONFIG_ROWS(ROW){},
+};
 
 static const struct option_def config_table[] = {
 	{0, "json", NULL, OPT_FLAG, AT(json), "as JSON"},

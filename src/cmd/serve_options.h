@@ -8,6 +8,7 @@
 struct serve_options {
 	option_items settings;
 	bool json; /* of config and users */
+	bool routes;
 	const char *role;
 };
 

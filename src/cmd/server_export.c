@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define BUSY_TRIES 60u
+
 static const char *const formats[] = {"csv",  "json", "h5",  "folded", "svg",
 				      "html", "data", "log", NULL};
 
@@ -53,7 +55,7 @@ static int save(struct connection *c, const char *path, const char *output, stru
 {
 	CLEANUP(free_ptr) char *beside = NULL;
 	struct stat st;
-	int fd = STDOUT_FILENO, r;
+	int fd = STDOUT_FILENO, r = 0;
 
 	if (strcmp(output, "-") && (stat(output, &st) < 0 || S_ISREG(st.st_mode)))
 		beside = xasprintf("%s.%ld.part", output, (long)getpid());
@@ -61,7 +63,13 @@ static int save(struct connection *c, const char *path, const char *output, stru
 		fd = open(beside ? beside : output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return err_set(e, errno, "cannot write '%s': %s", output, strerror(errno));
-	r = client_download(c->client, path, fd, progress_show, bar, e);
+	/* The server prepares few downloads at a time. */
+	for (unsigned tries = 0; tries < BUSY_TRIES; tries++) {
+		r = client_download(c->client, path, fd, progress_show, bar, e);
+		if (r != -EAGAIN)
+			break;
+		sleep(1);
+	}
 	if (r < 0)
 		connection_explain(c, e);
 	if (fd != STDOUT_FILENO && close(fd) < 0 && r == 0)

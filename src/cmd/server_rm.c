@@ -2,6 +2,8 @@
 #include "cmd/server_client.h"
 #include "cmd/server_commands.h"
 
+#include <errno.h>
+
 static int remove_one(struct connection *c, const char *name, bool session, struct err *e)
 {
 	json_t *what = NULL;
@@ -15,25 +17,41 @@ static int remove_one(struct connection *c, const char *name, bool session, stru
 	return r;
 }
 
+static int remove_all(const struct client_rm_options *o, const option_list *names)
+{
+	int status = EXIT_DONE, r = 0;
+	struct connection c;
+	struct err e = {};
+
+	if (!names->len)
+		return command_fail(EXIT_USAGE, "rm: which %s? (tacho ls lists them)",
+				    o->session ? "session" : "run");
+	if (connection_open(&c, &o->server, &e) < 0)
+		return command_fail(EXIT_USAGE, "rm: %s", e.text);
+	/* The others go all the same, as with the files' rm; but not if nobody listens. */
+	for (size_t i = 0; i < names->len && r != -ECONNREFUSED && r != -EACCES; i++) {
+		r = remove_one(&c, names->items[i], o->session, &e);
+		if (r < 0)
+			status = command_fail(EXIT_FAILED, "rm: %s", e.text);
+	}
+	connection_close(&c);
+	return status;
+}
+
 int server_rm(const struct command *self, int argc, char **argv)
 {
 	struct client_rm_options o = {};
-	struct connection c;
-	struct err e = {};
-	int status, used = command_options(self, &o, argc, argv, &status);
+	option_list names = {};
+	int status = EXIT_DONE, used;
 
-	if (used < 0)
-		return status;
-	if (used == argc)
-		return command_fail(EXIT_USAGE, "rm: which %s? (tacho ls lists them)",
-				    o.session ? "session" : "run");
-	if (connection_open(&c, &o.server, &e) < 0)
-		return command_fail(EXIT_USAGE, "rm: %s", e.text);
-	/* The others go all the same, as with the files' rm. */
-	status = EXIT_DONE;
-	for (int i = used; i < argc; i++)
-		if (remove_one(&c, argv[i], o.session, &e) < 0)
-			status = command_fail(EXIT_FAILED, "rm: %s", e.text);
-	connection_close(&c);
+	for (; (used = command_options(self, &o, argc, argv, &status)) < argc; argc -= used + 1) {
+		if (used < 0)
+			break;
+		vec_push(&names, argv[used]);
+		argv += used + 1;
+	}
+	if (used >= 0)
+		status = remove_all(&o, &names);
+	vec_release(&names);
 	return status;
 }

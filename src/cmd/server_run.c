@@ -214,6 +214,8 @@ static int submit(struct connection *c, const char *title, const json_t *plan, j
 	if (r == 0)
 		r = connection_json(c, "POST", plan, ret, e, "session/%s",
 				    member_text(session, "uuid"));
+	if (r == 0)
+		r = connection_check_id(c, ret, e);
 	json_decref(session);
 	return r;
 }
@@ -230,7 +232,7 @@ static void tell(const struct connection *c, const json_t *run, const struct cli
 	}
 	if (o->quiet)
 		return;
-	buf_addf(&line, "%s/api/v1/benchmark/%s.html", c->url, member_text(run, "uuid"));
+	buf_addf(&line, "%s/?run=%s", c->url, member_text(run, "uuid"));
 	if (place > 1)
 		buf_addf(&line, " (%.0f in front of it)", place - 1);
 	command_fail(0, "run: %s", buf_str(&line));

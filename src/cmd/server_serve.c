@@ -1,7 +1,7 @@
 /* tacho serve: the server in the foreground, until a signal ends it. */
 #include "cmd/server_commands.h"
 #include "cmd/serve_settings.h"
-#include "server/server.h"
+#include "server/api.h"
 
 #include <signal.h>
 #include <unistd.h>
@@ -38,6 +38,10 @@ int server_serve(const struct command *self, int argc, char **argv)
 		return status;
 	if (used < argc)
 		return command_fail(EXIT_USAGE, "serve takes no words: '%s'", argv[used]);
+	if (o.routes) {
+		api_routes_list(&out);
+		return command_flush(&out, STDOUT_FILENO) ? EXIT_DONE : EXIT_FAILED;
+	}
 	/* All threads leave these to this one. A closed terminal is no reason to end. */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);

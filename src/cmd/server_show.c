@@ -83,7 +83,8 @@ static void add_details(struct showing *s)
 	add_line(s, "run", member_text(s->run, "uuid"));
 	add_line(s, "session", member_text(s->run, "session"));
 	add_line(s, "command", member_text(s->run, "workload"));
-	add_line(s, "description", member_text(s->run, "description"));
+	if (strcmp(member_text(s->run, "description"), member_text(s->run, "workload")))
+		add_line(s, "description", member_text(s->run, "description"));
 	add_end(s);
 	add_times(s);
 	add_words(&text, json_object_get(s->run, "opened_events"));

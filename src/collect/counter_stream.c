@@ -3,6 +3,8 @@
 #include "perf/sampling.h"
 #include "perfdata/format.h"
 
+#include <errno.h>
+
 /* Numbers that the kernel, which counts up from 1, will not give. */
 #define FIRST_ID (1ull << 62)
 
@@ -151,17 +153,32 @@ void counter_stream_close(struct counter_stream *s)
 
 /* ---- what became of them ---- */
 
+/* Why it is not counted; NULL: it is. */
+static const char *problem_of(const struct counter_row *row)
+{
+	if (is_counted(row))
+		return NULL;
+	if (row->reason)
+		return row->reason;
+	return row->event->tool ? "it is known only when the program has ended"
+				: "it counts nothing here";
+}
+
+int counter_stream_check(const struct counter_stream *s, struct err *e)
+{
+	for (size_t i = 0; i < counter_stream_events(s); i++)
+		if (is_counted(&s->counters.rows[i]))
+			return 0;
+	return err_set(e, EOPNOTSUPP, "none of the events can be counted; '%s': %s",
+		       s->counters.rows[0].name, problem_of(&s->counters.rows[0]));
+}
+
 void counter_stream_describe(const struct counter_stream *s, struct json *j)
 {
 	for (size_t i = 0; i < counter_stream_events(s); i++) {
 		const struct counter_row *row = &s->counters.rows[i];
 		struct writer_event event = counter_stream_event(s, i);
-		const char *problem = row->reason;
 
-		if (!problem && row->event->tool && row->event->tool != TOOL_DURATION)
-			problem = "it is known only when the program has ended";
-		if (!problem && !is_counted(row))
-			problem = "it counts nothing here";
 		jw_open(j, '{');
 		jw_kv_str(j, "name", row->name);
 		jw_kv_bool(j, "counted", true);
@@ -171,7 +188,7 @@ void counter_stream_describe(const struct counter_stream *s, struct json *j)
 		jw_kv_u64(j, "period", 0);
 		jw_kv_u64(j, "frequency", 0);
 		jw_kv_bool(j, "supported", is_counted(row));
-		jw_kv_str(j, "problem", is_counted(row) ? NULL : problem);
+		jw_kv_str(j, "problem", problem_of(row));
 		jw_kv_bool(j, "user_only", row->user_only);
 		jw_close(j, '}');
 	}

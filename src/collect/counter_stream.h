@@ -22,6 +22,8 @@ struct counter_stream {
 
 int counter_stream_open(struct counter_stream *s, const struct event_list *events,
 			const struct target *target, struct err *e);
+/* Fails if not a single one of them counts: says why of the first. */
+int counter_stream_check(const struct counter_stream *s, struct err *e);
 /* Of its event number @i, for the header. Names and ids stay with the stream. */
 struct writer_event counter_stream_event(const struct counter_stream *s, size_t i);
 size_t counter_stream_events(const struct counter_stream *s);

@@ -93,6 +93,8 @@ static int open_events(struct recorder *r, unsigned *ret_threads, struct err *e)
 		result = counter_stream_open(&r->counting, plan->counted, &r->target, e);
 	if (result == 0 && plan->events->events.len)
 		result = sampling_open(&r->sampling, plan->events, &r->target, &plan->sampling, e);
+	if (result == 0 && !r->sampling.rows.len)
+		result = counter_stream_check(&r->counting, e);
 	if (result < 0 || !r->sampling.rows.len)
 		return result;
 	*ret_threads = drain_threads(r->sampling.rings.len, plan->threads);

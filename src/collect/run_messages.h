@@ -46,8 +46,9 @@ enum run_message {
  *	 "multiplexed": [{"event", "running_ppm"}], "behind_ns": how late what is sent now is,
  *	 "dropped", "collector_cpu_ns": all its processes, "spilled_bytes", "output_dropped_bytes"}
  * RUN_ENDED:
- *	{"status": exit status or null, "signal": number or null, "timed_out": bool, "stopped": bool,
- *	 "exec_failed": bool, "error": sentence or null, "end_ns": monotonic}
+ *	{"status": exit status (126 or 127, as a shell has it, with exec_failed) or null, "signal": number
+ *	 or null, "timed_out": bool, "stopped": bool, "exec_failed": bool,
+ *	 "error": sentence or null, "end_ns": monotonic}
  */
 
 #endif

@@ -21,6 +21,39 @@ void feed_dictionary(struct run_feed *f)
 	}
 }
 
+static void add_total(struct run_feed *f, const struct sample_row *row)
+{
+	__typeof__(&f->totals[0]) totals = &f->totals[row->event];
+
+	if (row->event >= FEED_TOTALS_EVENTS)
+		return;
+	if (row->stack >= totals->len) {
+		size_t before = totals->len;
+
+		vec_reserve(totals, row->stack + 1u);
+		totals->len = row->stack + 1u;
+		memset(totals->items + before, 0, (totals->len - before) * sizeof(*totals->items));
+	}
+	totals->items[row->stack].weight += row->weight;
+	totals->items[row->stack].samples++;
+}
+
+/* The profile gets rows, for those who ask it what was hit. */
+static void make_rows(struct run_feed *f)
+{
+	for (uint32_t event = 0; event < FEED_TOTALS_EVENTS; event++)
+		for (uint32_t stack = 0; stack < f->totals[event].len; stack++) {
+			const struct stack_total *t = &f->totals[event].items[stack];
+
+			if (t->samples)
+				vec_push(&f->profile.rows,
+					 (struct profile_row){.event = {event},
+							      .stack = {stack},
+							      .samples = t->samples,
+							      .weight = t->weight});
+		}
+}
+
 static void send_samples(struct run_feed *f)
 {
 	for (size_t at = 0; at < f->rows.len && !f->ended; at += CHUNK_ROWS_MAX) {
@@ -33,6 +66,8 @@ static void send_samples(struct run_feed *f)
 				     &info);
 		f->ended |= !runner_send_patiently(f->runner, RUN_CHUNK, &f->scratch);
 	}
+	vec_each(&f->rows, row)
+		add_total(f, row);
 	f->samples += f->rows.len;
 	f->rows.len = 0;
 }
@@ -52,23 +87,26 @@ static void tell_figures(struct run_feed *f)
 	pthread_mutex_unlock(&f->runner->lock);
 }
 
-void feed_flush(struct run_feed *f)
+void feed_send(struct run_feed *f)
 {
-	resolver_flush(&f->analysis.resolver);
-	if (!f->rows.len && !f->counts.waiting)
-		return;
 	if (f->runner->order.import && !f->opened)
 		feed_import_opened(f);
-	namer_run(&f->analysis.namer, &f->analysis.resolver.report);
 	feed_dictionary(f);
 	send_samples(f);
 	feed_counts_send(f);
 	tell_figures(f);
 }
 
-/* ---- reading ---- */
+void feed_flush(struct run_feed *f)
+{
+	resolver_flush(&f->analysis.resolver);
+	if (!f->rows.len && !f->counts.waiting)
+		return;
+	namer_run(&f->analysis.namer, &f->analysis.resolver.report);
+	feed_send(f);
+}
 
-static void on_sample(void *ctx, const struct sample_row *sample)
+void feed_sample(void *ctx, const struct sample_row *sample)
 {
 	struct run_feed *f = ctx;
 
@@ -77,42 +115,18 @@ static void on_sample(void *ctx, const struct sample_row *sample)
 		f->newest_ns = sample->time_ns;
 }
 
+/* ---- reading ---- */
+
 static bool is_ended(struct run_feed *f)
 {
 	return f->ended || __atomic_load_n(&f->runner->feed_stops, __ATOMIC_RELAXED);
-}
-
-/* The ring collector counts these itself; of a file nobody else does. */
-static void count_lost(struct run_feed *f, const struct stream_record *raw)
-{
-	const char *reason;
-	struct record r;
-
-	if (!f->runner->order.import || !raw->event ||
-	    record_decode(&raw->event->layout, raw->header, &r, &reason) < 0)
-		return;
-	if (r.type == PERF_RECORD_THROTTLE)
-		f->throttled++;
-	else
-		f->lost += r.lost.lost;
 }
 
 static bool on_record(void *ctx, const struct stream_record *raw)
 {
 	struct run_feed *f = ctx;
 
-	switch (raw->header->type) {
-	case PERF_RECORD_LOST:
-	case PERF_RECORD_LOST_SAMPLES:
-	case PERF_RECORD_THROTTLE:
-		count_lost(f, raw);
-		break;
-	default:
-		break;
-	}
 	analysis_record(&f->analysis, raw);
-	if (f->rows.len >= CHUNK_ROWS_MAX)
-		feed_flush(f);
 	return !is_ended(f);
 }
 
@@ -125,7 +139,7 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 	(void)file_offset;
 	(void)ret_skip;
 	feed_counts_take(f, bytes);
-	if (h->type != USER_FINISHED_ROUND || f->runner->order.import)
+	if (h->type != USER_FINISHED_ROUND)
 		return;
 	now = clock_now_ns();
 	if (!f->runner->order.plan.streaming && now < f->next_flush_ns)
@@ -135,41 +149,47 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 	feed_jit_look(f, now);
 }
 
-static int open_source(struct run_feed *f, struct err *e)
-{
-	struct perfdata_options options = {};
-
-	if (f->runner->order.import)
-		return feed_import_open(f, e);
-	/* It belongs to the reader from now on. */
-	return perfdata_open_fd(&f->file, f->data_fd, "the ring collector", &options, e);
-}
-
-static int read_all(struct run_feed *f, struct err *e)
+static int read_live(struct run_feed *f, struct err *e)
 {
 	static const struct stream_visitor visitor = {.record = on_record, .user = on_user};
 	struct resolve_options o = {
 		.precision = RESOLVE_ADDRESSES,
-		/* Live, there is better use for the other CPUs. */
-		.threads = f->runner->order.import ? 0 : 1,
-		.on_sample = on_sample,
+		.threads = 1, /* there is better use for the other CPUs */
+		.no_rows = true,
+		.on_sample = feed_sample,
 		.sample_ctx = f,
 	};
-	int r = open_source(f, e);
+	/* It belongs to the reader from now on. */
+	int r = perfdata_open_fd(&f->file, f->data_fd, "the ring collector", NULL, e);
 
 	if (r < 0)
 		return r;
-	f->modules = modules_new(&o.symbols);
-	r = analysis_init(&f->analysis, f->file, f->modules, &o, &f->profile, e);
+	r = feed_analysis(f, &o, e);
+	return r < 0 ? r : perfdata_read(f->file, &visitor, f, e);
+}
+
+int feed_analysis(struct run_feed *f, const struct resolve_options *o, struct err *e)
+{
+	int r;
+
+	f->modules = modules_new(&o->symbols);
+	r = analysis_init(&f->analysis, f->file, f->modules, o, &f->profile, e);
 	f->ready = r == 0;
-	if (r == 0) {
-		r = perfdata_read(f->file, &visitor, f, e);
-		feed_flush(f);
-		if (f->runner->order.import && !f->opened)
-			feed_import_opened(f);
-		feed_jit_finish(f);
-		feed_code(f);
-	}
+	return r;
+}
+
+static int read_all(struct run_feed *f, struct err *e)
+{
+	int r = f->runner->order.import ? feed_import_read(f, e) : read_live(f, e);
+
+	if (!f->ready)
+		return r;
+	feed_flush(f);
+	if (f->runner->order.import)
+		feed_import_finish(f);
+	feed_jit_finish(f);
+	make_rows(f);
+	feed_code(f);
 	return r;
 }
 
@@ -188,6 +208,8 @@ static void release(struct run_feed *f)
 	profile_release(&f->profile);
 	feed_counts_release(&f->counts);
 	vec_release(&f->rows);
+	for (size_t i = 0; i < FEED_TOTALS_EVENTS; i++)
+		vec_release(&f->totals[i]);
 	buf_release(&f->scratch);
 	free(f);
 }

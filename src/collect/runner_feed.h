@@ -6,6 +6,8 @@
 #include "profile/dictionary.h"
 #include "resolve/analysis.h"
 
+#define FEED_TOTALS_EVENTS 8
+
 /* A counter of the stream, summed over all places where its event counts. */
 struct feed_counter {
 	uint32_t event;  /* of the stream */
@@ -34,6 +36,8 @@ struct run_feed {
 	struct analysis analysis;
 	struct dictionary_writer dictionary;
 	VEC(struct sample_row) rows;
+	/* What each stack has got, of the first events: enough to know whose code is worth keeping. */
+	VEC(struct stack_total { uint64_t weight, samples; }) totals[FEED_TOTALS_EVENTS];
 	struct feed_counts counts;
 	struct buf scratch;
 	uint64_t samples, lost, throttled;
@@ -44,8 +48,14 @@ struct run_feed {
 	bool ended;                         /* nobody wants more */
 };
 
+/* A sample to be sent; for resolve_options. */
+void feed_sample(void *ctx, const struct sample_row *sample);
+/* The file is open: all else that is needed. */
+int feed_analysis(struct run_feed *f, const struct resolve_options *o, struct err *e);
 /* Sends what is new in the tables. */
 void feed_dictionary(struct run_feed *f);
+/* With all rows that wait. */
+void feed_send(struct run_feed *f);
 /* Names what is new and sends it all. */
 void feed_flush(struct run_feed *f);
 
@@ -71,7 +81,10 @@ void feed_code(struct run_feed *f);
 
 /* ---- runner_import.c ---- */
 
-int feed_import_open(struct run_feed *f, struct err *e);
+/* Reads it, its samples by several threads. */
+int feed_import_read(struct run_feed *f, struct err *e);
 void feed_import_opened(struct run_feed *f);
+/* Behind all samples. */
+void feed_import_finish(struct run_feed *f);
 
 #endif

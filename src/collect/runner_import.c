@@ -11,11 +11,52 @@ static void on_progress(void *ctx, uint64_t done, uint64_t total)
 	pthread_mutex_unlock(&f->runner->lock);
 }
 
-int feed_import_open(struct run_feed *f, struct err *e)
+/* Names come at the end, once for all: nobody watches. */
+static void on_sample(void *ctx, const struct sample_row *sample)
 {
-	struct perfdata_options options = {.progress = on_progress, .ctx = f};
+	struct run_feed *f = ctx;
 
-	return perfdata_open(&f->file, f->runner->order.import, &options, e);
+	feed_sample(f, sample);
+	if (f->rows.len >= CHUNK_ROWS_MAX)
+		feed_send(f);
+}
+
+static void on_user(void *ctx, const unsigned char *bytes)
+{
+	struct run_feed *f = ctx;
+
+	feed_counts_take(f, bytes);
+	if (f->counts.waiting >= CHUNK_ROWS_MAX)
+		feed_send(f);
+}
+
+int feed_import_read(struct run_feed *f, struct err *e)
+{
+	struct resolve_options o = {
+		.precision = RESOLVE_ADDRESSES,
+		.no_rows = true,
+		.on_sample = on_sample,
+		.sample_ctx = f,
+		.on_user = on_user,
+		.user_ctx = f,
+		.stop = &f->runner->feed_stops,
+		.progress = on_progress,
+		.ctx = f,
+	};
+	int r = perfdata_open(&f->file, f->runner->order.import, NULL, e);
+
+	if (r == 0)
+		r = feed_analysis(f, &o, e);
+	return r < 0 ? r : analysis_read(&f->analysis, e);
+}
+
+void feed_import_finish(struct run_feed *f)
+{
+	f->lost = f->profile.lost;
+	f->throttled = f->file->stream.counts[PERF_RECORD_THROTTLE];
+	/* Names, which samples did not wait for; and all of a file without any. */
+	namer_run(&f->analysis.namer, &f->analysis.resolver.report);
+	feed_send(f);
 }
 
 static const char *clock_name(const struct run_feed *f)

@@ -2,6 +2,7 @@
 #include "collect/runner.h"
 #include "collect/run_environment.h"
 
+#include <errno.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -105,10 +106,12 @@ void runner_send_ended(struct runner *r)
 	CLEANUP(buf_release) struct buf body = {};
 	struct json j = jw_to(&body);
 	bool ran = s->has_workload && !s->exec_failed;
+	/* As a shell says it. */
+	int status = s->exec_failed ? (r->error.code == ENOENT ? 127 : 126)
+				    : WEXITSTATUS(s->wait_status);
 
 	jw_open(&j, '{');
-	put_i64_or_null(&j, "status", ran && WIFEXITED(s->wait_status),
-			WEXITSTATUS(s->wait_status));
+	put_i64_or_null(&j, "status", s->exec_failed || (ran && WIFEXITED(s->wait_status)), status);
 	put_i64_or_null(&j, "signal", ran && WIFSIGNALED(s->wait_status), WTERMSIG(s->wait_status));
 	jw_kv_bool(&j, "timed_out", ran && s->end == END_TIMEOUT);
 	jw_kv_bool(&j, "stopped", r->stopped);

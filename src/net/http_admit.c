@@ -29,7 +29,7 @@ static bool host_is_own_address(const struct exchange *x, const char *host)
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct sockaddr_storage a;
+	struct sockaddr_storage a = {};
 	socklen_t len = sizeof(a);
 	char text[INET6_ADDRSTRLEN];
 	char *items[] = {text};

@@ -36,6 +36,10 @@ void analysis_release(struct analysis *a);
 /* Events that have come since (in pipe form they come with the records). */
 void analysis_add_events(struct analysis *a);
 
+/* All records of the file: samples by several threads at once where that can be. What it fails with
+ * (-EBADMSG: damage) comes behind all that can be read. */
+int analysis_read(struct analysis *a, struct err *e);
+
 /* A record in its turn: a sample goes to its row, all others into the history. */
 bool analysis_record(struct analysis *a, const struct stream_record *raw);
 

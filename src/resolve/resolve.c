@@ -10,14 +10,29 @@
 
 /* ---- in the order of time ---- */
 
+static bool is_stopped(const struct analysis *a)
+{
+	return a->options.stop && __atomic_load_n(a->options.stop, __ATOMIC_RELAXED);
+}
+
 static bool on_record(void *ctx, const struct stream_record *raw)
 {
-	return analysis_record(ctx, raw);
+	return analysis_record(ctx, raw) && !is_stopped(ctx);
+}
+
+static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint64_t *ret_skip)
+{
+	const struct analysis *a = ctx;
+
+	(void)file_offset;
+	(void)ret_skip;
+	if (a->options.on_user)
+		a->options.on_user(a->options.user_ctx, bytes);
 }
 
 static int read_in_order(struct analysis *a, struct err *e)
 {
-	static const struct stream_visitor visitor = {.record = on_record};
+	static const struct stream_visitor visitor = {.record = on_record, .user = on_user};
 
 	return perfdata_read(a->file, &visitor, a, e);
 }
@@ -82,7 +97,7 @@ static bool on_first(void *ctx, const struct stream_record *raw)
 	vec_reserve(&f->bytes, f->bytes.len + room);
 	memcpy(f->bytes.items + f->bytes.len, raw->header, size);
 	f->bytes.len += room;
-	return !f->again;
+	return !f->again && !is_stopped(f->analysis);
 }
 
 static bool on_first_sample(void *ctx, const struct perf_event_header *header, uint64_t file_offset)
@@ -99,7 +114,7 @@ static void on_first_user(void *ctx, unsigned char *bytes, uint64_t file_offset,
 	const struct perf_event_header *h = (const void *)bytes;
 	struct first_reading *f = ctx;
 
-	(void)file_offset;
+	on_user(f->analysis, bytes, file_offset, ret_skip);
 	if (*ret_skip || h->type == USER_COMPRESSED || h->type == USER_COMPRESSED2)
 		f->again = true;
 }
@@ -142,7 +157,8 @@ struct worker {
 	pthread_t thread;
 	uint64_t damaged;
 	const char *reason;
-	bool unreadable; /* the file has become shorter */
+	bool unreadable;                /* the file has become shorter */
+	VEC(struct sample_row) samples; /* not handed on yet; with our own numbers */
 };
 
 struct pool {
@@ -152,6 +168,7 @@ struct pool {
 	uint64_t done; /* bytes */
 	struct worker *workers;
 	unsigned count;
+	pthread_mutex_t lock; /* of the profile of all, while samples are handed on */
 };
 
 static void resolve_chunk(struct worker *w)
@@ -177,6 +194,29 @@ static void resolve_chunk(struct worker *w)
 	}
 }
 
+static void keep_sample(void *ctx, const struct sample_row *sample)
+{
+	struct worker *w = ctx;
+
+	vec_push(&w->samples, *sample);
+}
+
+/* What was found in a chunk, in the numbers of all. */
+static void hand_on(struct worker *w)
+{
+	struct analysis *a = w->pool->analysis;
+
+	if (!a->options.on_sample)
+		return;
+	resolver_flush(&w->resolver);
+	pthread_mutex_lock(&w->pool->lock);
+	resolver_translate(&w->resolver, a->profile, w->samples.items, w->samples.len);
+	vec_each(&w->samples, sample)
+		a->options.on_sample(a->options.sample_ctx, sample);
+	pthread_mutex_unlock(&w->pool->lock);
+	w->samples.len = 0;
+}
+
 static void show_progress(struct pool *pool, uint64_t *next_ns)
 {
 	const struct analysis *a = pool->analysis;
@@ -199,11 +239,12 @@ static void *work(void *ctx)
 	for (;;) {
 		size_t n = __atomic_fetch_add(&pool->next, 1, __ATOMIC_RELAXED);
 
-		if (n >= pool->chunks->chunks.len)
+		if (n >= pool->chunks->chunks.len || is_stopped(pool->analysis))
 			return NULL;
 		if (!chunk_open(&w->reader, pool->analysis->file, &pool->chunks->chunks.items[n]))
 			w->unreadable = true;
 		resolve_chunk(w);
+		hand_on(w);
 		__atomic_fetch_add(&pool->done, pool->chunks->chunks.items[n].size,
 				   __ATOMIC_RELAXED);
 		if (w == pool->workers)
@@ -218,40 +259,64 @@ static void add_report(struct resolve_report *to, const struct resolve_report *f
 	to->unnamed_frames += from->unnamed_frames;
 }
 
-/* The first worker is ourselves, and writes into the profile itself. */
+static void init_worker(struct pool *pool, struct worker *w)
+{
+	struct analysis *a = pool->analysis;
+
+	w->pool = pool;
+	profile_init(&w->profile);
+	resolver_init(&w->resolver, &a->shared, &w->profile);
+	if (a->options.on_sample) {
+		w->resolver.on_sample = keep_sample;
+		w->resolver.sample_ctx = w;
+	}
+	resolver_know_threads(&w->resolver);
+}
+
+static void release_worker(struct worker *w)
+{
+	resolver_release(&w->resolver);
+	profile_release(&w->profile);
+	vec_release(&w->samples);
+}
+
+static void deliver(struct analysis *a, struct worker *w)
+{
+	resolver_deliver(&w->resolver, a->profile);
+	add_report(&a->resolver.report, &w->resolver.report);
+	release_worker(w);
+}
+
+/* The first worker is ourselves, and writes into the profile itself, unless others do meanwhile. */
 static void run_workers(struct pool *pool)
 {
 	struct analysis *a = pool->analysis;
+	struct worker *first = &pool->workers[0];
+	bool apart = a->options.on_sample;
 	unsigned started = 1;
 
+	if (apart)
+		init_worker(pool, first);
 	for (; started < pool->count; started++) {
 		struct worker *w = &pool->workers[started];
 
-		profile_init(&w->profile);
-		resolver_init(&w->resolver, &a->shared, &w->profile);
-		resolver_know_threads(&w->resolver);
-		w->pool = pool;
+		init_worker(pool, w);
 		if (pthread_create(&w->thread, NULL, work, w)) {
-			resolver_release(&w->resolver);
-			profile_release(&w->profile);
+			release_worker(w);
 			break;
 		}
 	}
-	pool->workers[0].pool = pool;
-	pool->workers[0].resolver = a->resolver;
-	work(&pool->workers[0]);
-	a->resolver = pool->workers[0].resolver;
+	first->pool = pool;
+	if (!apart)
+		first->resolver = a->resolver;
+	work(first);
+	if (!apart)
+		a->resolver = first->resolver;
 	for (unsigned i = 1; i < started; i++)
 		pthread_join(pool->workers[i].thread, NULL);
 	resolver_deliver(&a->resolver, a->profile);
-	for (unsigned i = 1; i < started; i++) {
-		struct worker *w = &pool->workers[i];
-
-		resolver_deliver(&w->resolver, a->profile);
-		add_report(&a->resolver.report, &w->resolver.report);
-		resolver_release(&w->resolver);
-		profile_release(&w->profile);
-	}
+	for (unsigned i = apart ? 0 : 1; i < started; i++)
+		deliver(a, &pool->workers[i]);
 }
 
 static int resolve_samples(struct analysis *a, struct chunk_list *chunks, struct err *e)
@@ -264,8 +329,10 @@ static int resolve_samples(struct analysis *a, struct chunk_list *chunks, struct
 	if (pool.count > chunks->chunks.len)
 		pool.count = chunks->chunks.len ? (unsigned)chunks->chunks.len : 1;
 	pool.workers = xcalloc(pool.count, sizeof(*pool.workers));
+	pthread_mutex_init(&pool.lock, NULL);
 	resolver_know_threads(&a->resolver);
 	run_workers(&pool);
+	pthread_mutex_destroy(&pool.lock);
 	for (unsigned i = 0; i < pool.count; i++) {
 		struct worker *w = &pool.workers[i];
 
@@ -346,34 +413,38 @@ static void finish(struct analysis *a, struct resolve_report *ret)
 	}
 }
 
+int analysis_read(struct analysis *a, struct err *e)
+{
+	bool again = false;
+	int r = 0;
+
+	if (a->options.progress) {
+		a->file->options.progress = first_progress;
+		a->file->options.ctx = a;
+	}
+	a->twice = chunks_possible(a->file) && !order_matters(&a->file->stream);
+	a->shared.grows = !a->twice;
+	if (a->twice)
+		r = read_twice(a, &again, e);
+	if (again) {
+		perfdata_rewind(a->file);
+		a->twice = false;
+		a->shared.grows = true;
+	}
+	return a->twice ? r : read_in_order(a, e);
+}
+
 int resolve_file(struct perfdata *file, struct modules *modules, const struct resolve_options *o,
 		 struct profile *profile, struct resolve_report *ret, struct err *e)
 {
 	struct analysis a;
-	bool again = false;
 	int r = analysis_init(&a, file, modules, o, profile, e);
 
 	*ret = (struct resolve_report){};
-	if (r < 0) {
-		analysis_release(&a);
-		return r;
+	if (r == 0) {
+		r = analysis_read(&a, e);
+		finish(&a, ret);
 	}
-	if (o->progress) {
-		file->options.progress = first_progress;
-		file->options.ctx = &a;
-	}
-	a.twice = chunks_possible(file) && !order_matters(&file->stream);
-	a.shared.grows = !a.twice;
-	if (a.twice)
-		r = read_twice(&a, &again, e);
-	if (again) {
-		perfdata_rewind(file);
-		a.twice = false;
-		a.shared.grows = true;
-	}
-	if (!a.twice)
-		r = read_in_order(&a, e);
-	finish(&a, ret);
 	analysis_release(&a);
 	return r;
 }

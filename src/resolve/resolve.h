@@ -38,11 +38,16 @@ struct resolve_options {
 	bool (*want_place)(void *ctx, struct module *m, uint64_t address);
 	void *want_ctx;
 	/*
-	 * Told of each sample besides, with the numbers of the profile that it went to. In the order
-	 * of time where records are read so, else of a worker. NULL: nobody asks.
+	 * Told of each sample besides, with the numbers of the profile that it went to; in the order
+	 * of time only where records are read so. By one thread at a time. NULL: nobody asks.
 	 */
 	void (*on_sample)(void *ctx, const struct sample_row *sample);
 	void *sample_ctx;
+	bool no_rows; /* only on_sample is told; the profile has tables, but no rows */
+	/* Told of records that tools have written (struct stream_visitor). NULL: nobody asks. */
+	void (*on_user)(void *ctx, const unsigned char *bytes);
+	void *user_ctx;
+	const bool *stop;       /* read with atomics; true: enough. NULL: never */
 	bool by_cpu;            /* rows are split by CPU, */
 	uint64_t bucket_ns;     /* by time */
 	unsigned max_stack;     /* 0: 127 */

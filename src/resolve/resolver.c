@@ -239,8 +239,12 @@ static stack_id stack_of_steps(struct resolver *r, chain_steps *steps)
  */
 static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys)
 {
-	uint64_t h = hash_mix(r->seed ^ ((uint64_t)keys->thread.n << 32 | keys->event.n),
-			      (uint64_t)keys->cpu << 32 | keys->bucket);
+	uint64_t h = r->seed;
+
+	/* Without rows a stack is a stack, whoever had it. */
+	if (!r->shared->options->no_rows)
+		h = hash_mix(r->seed ^ ((uint64_t)keys->thread.n << 32 | keys->event.n),
+			     (uint64_t)keys->cpu << 32 | keys->bucket);
 
 	/* Where most places have become one, few rows are left, which the caches hold. */
 	if (r->shared->options->want_place)
@@ -252,9 +256,8 @@ static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys
 	return h;
 }
 
-static void tell_sample(struct resolver *r, uint32_t row)
+static void tell_sample(struct resolver *r, uint32_t stack)
 {
-	const struct resolve_options *o = r->shared->options;
 	const struct pending_sample *p = &r->pending;
 	struct sample_row sample = {
 		.time_ns = p->time_ns,
@@ -262,16 +265,17 @@ static void tell_sample(struct resolver *r, uint32_t row)
 		.address = p->address,
 		.event = p->keys.event.n,
 		.thread = p->keys.thread.n,
-		.stack = r->profile->rows.items[row - 1].stack.n,
+		.stack = stack,
 		.cpu = p->cpu,
 	};
 
-	o->on_sample(o->sample_ctx, &sample);
+	r->on_sample(r->sample_ctx, &sample);
 }
 
 void resolver_flush(struct resolver *r)
 {
 	struct pending_sample *p = &r->pending;
+	bool no_rows = r->shared->options->no_rows;
 	struct known_rows *k = &r->rows;
 	struct known_row *row;
 
@@ -281,16 +285,20 @@ void resolver_flush(struct resolver *r)
 	row = &k->slots[row_slot(k, p->hash)];
 	if (!row->row) {
 		p->keys.stack = stack_of_steps(r, &p->steps);
-		row->row = profile_row(r->profile, &p->keys);
+		row->row = no_rows ? p->keys.stack.n + 1 : profile_row(r->profile, &p->keys);
 		if (!row->row)
 			return;
 		row->hash = p->hash;
 		k->count++;
 	}
+	if (no_rows) {
+		tell_sample(r, row->row - 1);
+		return;
+	}
 	row->samples++;
 	row->weight += p->weight;
-	if (r->shared->options->on_sample)
-		tell_sample(r, row->row);
+	if (r->on_sample)
+		tell_sample(r, r->profile->rows.items[row->row - 1].stack.n);
 }
 
 /* r->steps are the sample's chain. */
@@ -339,7 +347,8 @@ static void deliver_counts(struct resolver *r)
 void resolver_count_all(struct resolver *r)
 {
 	resolver_flush(r);
-	deliver_counts(r);
+	if (!r->shared->options->no_rows)
+		deliver_counts(r);
 }
 
 /* ---- samples ---- */
@@ -479,7 +488,9 @@ void resolver_init(struct resolver *r, struct resolve_shared *shared, struct pro
 	*r = (struct resolver){.shared = shared,
 			       .profile = profile,
 			       .seed = hash_seed(),
-			       .frames.seed = hash_seed()};
+			       .frames.seed = hash_seed(),
+			       .on_sample = shared->options->on_sample,
+			       .sample_ctx = shared->options->sample_ctx};
 }
 
 void resolver_release(struct resolver *r)
@@ -496,6 +507,8 @@ void resolver_release(struct resolver *r)
 	vec_release(&r->comm_threads);
 	vec_release(&r->wanted_events);
 	vec_release(&r->events);
+	vec_release(&r->merged.frames);
+	vec_release(&r->merged.stacks);
 	if (r->unwinder)
 		unwinder_free(r->unwinder);
 }

@@ -88,7 +88,7 @@ struct resolver {
 			uint64_t hash; /* of all that makes the row */
 			uint64_t weight;
 			uint32_t samples; /* since they were last delivered */
-			uint32_t row;     /* + 1; 0: free */
+			uint32_t row;     /* + 1; 0: free. With no_rows, the stack + 1 */
 		} * slots;
 		size_t count, mask;
 	} rows;
@@ -111,6 +111,14 @@ struct resolver {
 	struct unwinder *unwinder;
 	uint64_t seed;
 	uint64_t ips[1024]; /* that unwinding gives */
+	/* Is told of each sample; at first that of the options. */
+	void (*on_sample)(void *ctx, const struct sample_row *sample);
+	void *sample_ctx;
+	/* Of a worker with a profile of its own: what its numbers are in that of all. */
+	struct merged_numbers {
+		VEC(frame_id) frames;
+		VEC(stack_id) stacks;
+	} merged;
 	uint64_t first_ns, last_ns;
 	struct resolve_report report;
 	VEC(struct profile_event) events; /* totals */
@@ -146,6 +154,11 @@ void resolver_know_threads(struct resolver *r);
 /* Adds all that a worker has found since the last time to the history's profile, which may be its
  * own: then only totals are to be added. */
 void resolver_deliver(struct resolver *from, struct profile *to);
+
+/* Samples that a worker has resolved, told with numbers of its profile, get those of @to. Nobody else
+ * may add to @to meanwhile. */
+void resolver_translate(struct resolver *from, struct profile *to, struct sample_row *rows,
+			size_t count);
 
 /* The symbol that a frame's address belongs to; NULL: none. */
 const struct symbol *resolver_symbol(struct module *m, uint64_t address, const char **ret_name);

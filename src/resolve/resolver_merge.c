@@ -3,37 +3,39 @@
 
 #include <string.h>
 
-static frame_id *merge_frames(struct profile *to, const struct profile *from)
+/* What was added to the worker's tables since the last time. */
+static void merge_frames(struct merged_numbers *m, struct profile *to, const struct profile *from)
 {
-	frame_id *map = xcalloc(from->frames.len, sizeof(*map));
-
-	for (size_t i = 1; i < from->frames.len; i++) {
+	vec_reserve(&m->frames, from->frames.len);
+	if (!m->frames.len)
+		vec_push(&m->frames, (frame_id){});
+	for (size_t i = m->frames.len; i < from->frames.len; i++) {
 		const struct profile_frame *f = &from->frames.items[i];
 		const struct profile_function *named;
 		const char *text;
 
 		if (!f->names) {
-			map[i] = profile_frame(to, f->module, f->address);
+			vec_push(&m->frames, profile_frame(to, f->module, f->address));
 			continue;
 		}
 		named = function_of(from, from->names.items[f->names].function);
 		text = profile_text(from, named->name);
-		map[i] = profile_frame_named(to, text, strlen(text), named->kind);
+		vec_push(&m->frames, profile_frame_named(to, text, strlen(text), named->kind));
 	}
-	return map;
 }
 
-static stack_id *merge_stacks(struct profile *to, const struct profile *from,
-			      const frame_id *frames)
+static void merge_stacks(struct merged_numbers *m, struct profile *to, const struct profile *from)
 {
-	stack_id *map = xcalloc(from->stacks.len, sizeof(*map));
-
-	for (size_t i = 1; i < from->stacks.len; i++) {
+	merge_frames(m, to, from);
+	vec_reserve(&m->stacks, from->stacks.len);
+	if (!m->stacks.len)
+		vec_push(&m->stacks, (stack_id){});
+	for (size_t i = m->stacks.len; i < from->stacks.len; i++) {
 		const struct profile_stack *s = &from->stacks.items[i];
 
-		map[i] = profile_stack(to, map[s->parent.n], frames[s->frame.n]);
+		vec_push(&m->stacks, profile_stack(to, m->stacks.items[s->parent.n],
+						   m->frames.items[s->frame.n]));
 	}
-	return map;
 }
 
 static thread_id merge_thread(struct profile *to, const struct profile *from, thread_id thread)
@@ -46,26 +48,38 @@ static thread_id merge_thread(struct profile *to, const struct profile *from, th
 	return profile_thread(to, t->pid, t->tid, profile_string(to, profile_text(from, t->comm)));
 }
 
-static void merge_rows(struct profile *to, const struct profile *from)
+static void merge_rows(struct resolver *r, struct profile *to)
 {
-	CLEANUP(free_ptr) frame_id *frames = merge_frames(to, from);
-	CLEANUP(free_ptr) stack_id *stacks = merge_stacks(to, from, frames);
+	const struct profile *from = r->profile;
 
+	merge_stacks(&r->merged, to, from);
 	vec_each(&from->rows, row) {
 		struct profile_row moved = *row;
 
-		moved.stack = stacks[row->stack.n];
+		moved.stack = r->merged.stacks.items[row->stack.n];
 		moved.thread = merge_thread(to, from, row->thread);
 		profile_add(to, &moved);
 	}
 	to->refused += from->refused;
 }
 
+void resolver_translate(struct resolver *from, struct profile *to, struct sample_row *rows,
+			size_t count)
+{
+	merge_stacks(&from->merged, to, from->profile);
+	for (size_t i = 0; i < count; i++) {
+		thread_id thread = {rows[i].thread};
+
+		rows[i].stack = from->merged.stacks.items[rows[i].stack].n;
+		rows[i].thread = merge_thread(to, from->profile, thread).n;
+	}
+}
+
 void resolver_deliver(struct resolver *from, struct profile *to)
 {
 	resolver_count_all(from);
 	if (from->profile != to)
-		merge_rows(to, from->profile);
+		merge_rows(from, to);
 	else
 		vec_each(&to->rows, row)
 			row->thread.n &= ~OWN_THREAD;

@@ -57,6 +57,9 @@ void api_json_value(struct json *j, const json_t *value);
 /* "next": @cursor as text, 0: null. */
 void api_json_next(struct json *j, int64_t cursor);
 
+/* The members runs and next: a page of a session's runs, or of all (0). */
+int api_json_runs(struct json *j, struct api *a, int64_t session, const struct page *page,
+		  struct err *e);
 /* The members uuid, title and created_at. */
 void api_session_head(struct json *j, const struct stored_session *s);
 /* The whole answer is this run. */

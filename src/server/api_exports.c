@@ -3,9 +3,11 @@
 #include "server/export_formats.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <string.h>
 
 #define TRIES          5    /* chunks may be merged while they are read */
+#define WRITERS_MAX    3    /* at the same time; there are at least four workers */
 #define SESSION_RUNS   1000 /* a page of them */
 #define PARAMETERS_MAX 16
 #define RUN            API_PREFIX "/benchmark/{id}"
@@ -67,6 +69,36 @@ static void hand_over(struct export_target *t, struct http_reply *reply, const c
 		http_reply_header(reply, "X-Tacho-Lacks", "%s", buf_str(&t->lacks));
 }
 
+/* Writing a large one takes seconds of a worker: some must be left for everybody else. */
+static int enter(struct api *a, struct err *e)
+{
+	if (++a->server->exports <= WRITERS_MAX)
+		return 0;
+	--a->server->exports;
+	return err_set(e, EAGAIN, "Other downloads are being prepared; try again in a moment.");
+}
+
+static void leave(struct api *a)
+{
+	--a->server->exports;
+	/* What it took is not needed again soon. */
+	malloc_trim(0);
+}
+
+static int write_retrying(struct api *a, const struct http_request *r,
+			  const struct export_format *f, struct export_target *t, bool *ret_ended,
+			  struct err *e)
+{
+	int rc = -ESTALE;
+
+	for (int i = 0; i < TRIES && rc == -ESTALE; i++)
+		rc = write_once(a, r, f, t, ret_ended, e);
+	return rc == -ESTALE ? err_set(e, EAGAIN,
+				       "The run changes faster than it can be read; try "
+				       "again.")
+			     : rc;
+}
+
 static int export_run_as(void *worker, const struct http_request *r, struct http_reply *reply,
 			 struct err *e)
 {
@@ -79,15 +111,15 @@ static int export_run_as(void *worker, const struct http_request *r, struct http
 	if (!f)
 		return err_set(e, ENOENT, "There is no such format.");
 	rc = check_parameters(r, f, e);
-	if (rc == 0)
-		rc = export_target_open(&t, worker, e);
+	if (rc == 0 && !f->light)
+		rc = enter(worker, e);
 	if (rc < 0)
 		return rc;
-	rc = -ESTALE;
-	for (int i = 0; i < TRIES && rc == -ESTALE; i++)
-		rc = write_once(worker, r, f, &t, &ended, e);
-	if (rc == -ESTALE)
-		rc = err_set(e, EAGAIN, "The run changes faster than it can be read; try again.");
+	rc = export_target_open(&t, worker, e);
+	if (rc == 0)
+		rc = write_retrying(worker, r, f, &t, &ended, e);
+	if (!f->light)
+		leave(worker);
 	if (rc == 0) {
 		reply->immutable = ended;
 		hand_over(&t, reply, f->type);
@@ -122,6 +154,22 @@ static int runs_of(struct api *a, int64_t session, stored_runs *ret, struct err 
 	}
 }
 
+static int write_session(struct api *a, const stored_runs *runs, struct export_target *t,
+			 struct err *e)
+{
+	int rc = export_target_open(t, a, e);
+
+	if (rc < 0)
+		return rc;
+	rc = -ESTALE;
+	for (int i = 0; i < TRIES && rc == -ESTALE; i++)
+		rc = export_h5_session(a, runs, t, e);
+	return rc == -ESTALE ? err_set(e, EAGAIN,
+				       "The runs change faster than they can be read; "
+				       "try again.")
+			     : rc;
+}
+
 static int export_session(void *worker, const struct http_request *r, struct http_reply *reply,
 			  struct err *e)
 {
@@ -138,15 +186,10 @@ static int export_session(void *worker, const struct http_request *r, struct htt
 	if (rc == 0)
 		rc = runs_of(a, session.id, &runs, e);
 	if (rc == 0)
-		rc = export_target_open(&t, a, e);
+		rc = enter(a, e);
 	if (rc == 0) {
-		rc = -ESTALE;
-		for (int i = 0; i < TRIES && rc == -ESTALE; i++)
-			rc = export_h5_session(a, &runs, &t, e);
-		if (rc == -ESTALE)
-			rc = err_set(e, EAGAIN,
-				     "The runs change faster than they can be read; try "
-				     "again.");
+		rc = write_session(a, &runs, &t, e);
+		leave(a);
 		if (rc == 0) {
 			hand_over(&t, reply, format_h5.type);
 			name = xasprintf("%s.h5", session.uuid);

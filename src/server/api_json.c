@@ -253,3 +253,28 @@ void api_run_json(struct json *j, const struct stored_run *r, struct server *ser
 	json_decref(tags);
 	json_decref(ledger);
 }
+
+int api_json_runs(struct json *j, struct api *a, int64_t session, const struct page *page,
+		  struct err *e)
+{
+	/* One more than is shown tells whether there is another page. */
+	struct page wanted = *page;
+	stored_runs runs = {};
+	int64_t next = 0;
+	int rc;
+
+	wanted.limit++;
+	rc = store_runs(a->store, session, &wanted, &runs, e);
+	if (rc < 0)
+		return rc;
+	jw_key(j, "runs");
+	jw_open(j, '[');
+	for (size_t i = 0; i < runs.len && i < page->limit; i++) {
+		api_run_json(j, &runs.items[i], a->server);
+		next = runs.items[i].id;
+	}
+	jw_close(j, ']');
+	api_json_next(j, runs.len > page->limit ? next : 0);
+	stored_runs_release(&runs);
+	return 0;
+}

@@ -1,6 +1,7 @@
 /* One run: what it is, cancelling, running it again, what people write about it. Its data are answered
  * by api_queries.c and api_exports.c. */
 #include "server/api.h"
+#include "server/emap.h"
 #include "server/runs.h"
 
 #include <errno.h>
@@ -31,28 +32,18 @@ static int list_runs(void *worker, const struct http_request *r, struct http_rep
 		     struct err *e)
 {
 	static const char *const params[] = {"search", "limit", "before", NULL};
-	struct api *a = worker;
 	struct json j = jw_to(&reply->body);
-	stored_runs runs = {};
 	struct page page = {};
 	int rc = api_params_known(r, params, e);
 
 	if (rc == 0)
 		rc = api_page(r, &page, e);
-	if (rc == 0)
-		rc = store_runs(a->store, 0, &page, &runs, e);
 	if (rc < 0)
 		return rc;
 	jw_open(&j, '{');
-	jw_key(&j, "runs");
-	jw_open(&j, '[');
-	vec_each(&runs, run)
-		api_run_json(&j, run, a->server);
-	jw_close(&j, ']');
-	api_json_next(&j, runs.len == page.limit ? runs.items[runs.len - 1].id : 0);
+	rc = api_json_runs(&j, worker, 0, &page, e);
 	jw_close(&j, '}');
-	stored_runs_release(&runs);
-	return 0;
+	return rc;
 }
 
 static int get_run(void *worker, const struct http_request *r, struct http_reply *reply,
@@ -123,10 +114,15 @@ static int run_again(struct api *a, const struct stored_run *old, const char *us
 	}
 	rc = run_plan_parse(json, &plan, e);
 	json_decref(json);
-	if (rc < 0)
-		return rc;
-	rc = api_session_find(a, old->session_uuid, &session, e);
-	return rc < 0 ? rc : runs_submit(a->server->runs, a->store, &session, &plan, user, ret, e);
+	if (rc == 0)
+		rc = run_plan_check_events(&plan, e);
+	if (rc == 0)
+		rc = api_session_find(a, old->session_uuid, &session, e);
+	if (rc == 0)
+		rc = runs_submit(a->server->runs, a->store, &session, &plan, user, ret, e);
+	if (rc == 0)
+		emap_note_used(a->server->emap, &plan);
+	return rc;
 }
 
 static int rerun(void *worker, const struct http_request *r, struct http_reply *reply,

@@ -14,22 +14,13 @@ static int reply_session(struct api *a, const struct stored_session *s, const st
 			 struct http_reply *reply, struct err *e)
 {
 	struct json j = jw_to(&reply->body);
-	stored_runs runs = {};
-	int rc = store_runs(a->store, s->id, page, &runs, e);
+	int rc;
 
-	if (rc < 0)
-		return rc;
 	jw_open(&j, '{');
 	api_session_head(&j, s);
-	jw_key(&j, "runs");
-	jw_open(&j, '[');
-	vec_each(&runs, run)
-		api_run_json(&j, run, a->server);
-	jw_close(&j, ']');
-	api_json_next(&j, runs.len == page->limit ? runs.items[runs.len - 1].id : 0);
+	rc = api_json_runs(&j, a, s->id, page, e);
 	jw_close(&j, '}');
-	stored_runs_release(&runs);
-	return 0;
+	return rc;
 }
 
 static int list_sessions(void *worker, const struct http_request *r, struct http_reply *reply,
@@ -39,10 +30,12 @@ static int list_sessions(void *worker, const struct http_request *r, struct http
 	struct json j = jw_to(&reply->body);
 	stored_sessions sessions = {};
 	struct page page = {};
+	int64_t next = 0;
 	int rc = api_params_known(r, page_params, e);
 
 	if (rc == 0)
 		rc = api_page(r, &page, e);
+	page.limit++;
 	if (rc == 0)
 		rc = store_sessions(a->store, &page, &sessions, e);
 	if (rc < 0)
@@ -50,10 +43,12 @@ static int list_sessions(void *worker, const struct http_request *r, struct http
 	jw_open(&j, '{');
 	jw_key(&j, "sessions");
 	jw_open(&j, '[');
-	vec_each(&sessions, session)
-		api_session_json(&j, session);
+	for (size_t i = 0; i < sessions.len && i + 1 < page.limit; i++) {
+		api_session_json(&j, &sessions.items[i]);
+		next = sessions.items[i].id;
+	}
 	jw_close(&j, ']');
-	api_json_next(&j, sessions.len == page.limit ? sessions.items[sessions.len - 1].id : 0);
+	api_json_next(&j, sessions.len == page.limit ? next : 0);
 	jw_close(&j, '}');
 	stored_sessions_release(&sessions);
 	return 0;

@@ -40,11 +40,18 @@ static uint64_t since_start(const struct export_run *x, uint64_t ns)
 	return ns > (uint64_t)x->run.start_ns ? ns - (uint64_t)x->run.start_ns : 0;
 }
 
+/* Samples come to the same stacks again and again: their texts are kept, one a slot. */
+#define STACK_SLOTS 4096u
+
+struct csv_stack {
+	uint32_t stack;
+	struct buf text; /* "outer;inner", as a field */
+};
+
 struct csv {
 	struct export_run *run;
 	struct export_target *target;
-	struct buf stack; /* "outer;inner" of the stack below */
-	uint32_t stack_of;
+	struct csv_stack *stacks;
 };
 
 /* ---- counters ---- */
@@ -87,7 +94,7 @@ static int write_tick(void *ctx, const struct export_count *counts, size_t count
 		if (p->counters.items[i].scale == 1)
 			buf_add_u64(out, counts[n].row.value);
 		else
-			buf_addf(out, "%.17g",
+			buf_addf(out, "%.15g",
 				 (double)counts[n].row.value * p->counters.items[i].scale);
 		n++;
 	}
@@ -109,20 +116,24 @@ static void add_frame(struct buf *out, const struct profile *p, frame_id frame)
 	}
 }
 
-static void make_stack(struct csv *c, uint32_t stack)
+static const struct buf *stack_field(struct csv *c, uint32_t stack)
 {
+	struct csv_stack *slot = &c->stacks[stack % STACK_SLOTS];
 	const struct profile *p = &c->run->profile;
+	CLEANUP(buf_release) struct buf text = {};
 	VEC(frame_id) frames = {};
 
-	if (stack == c->stack_of)
-		return;
-	buf_clear(&c->stack);
-	c->stack_of = stack;
+	if (slot->stack == stack)
+		return &slot->text;
 	for (uint32_t s = stack; s; s = p->stacks.items[s].parent.n)
 		vec_push(&frames, p->stacks.items[s].frame);
 	for (size_t i = frames.len; i > 0; i--)
-		add_frame(&c->stack, p, frames.items[i - 1]);
+		add_frame(&text, p, frames.items[i - 1]);
 	vec_release(&frames);
+	slot->stack = stack;
+	buf_clear(&slot->text);
+	add_field(&slot->text, buf_str(&text));
+	return &slot->text;
 }
 
 static const struct profile_function *leaf_of(const struct profile *p, uint32_t stack)
@@ -140,6 +151,7 @@ static int write_sample(void *ctx, const struct sample_row *s)
 	const struct profile_thread *thread = &p->threads.items[s->thread];
 	const struct profile_function *leaf = leaf_of(p, s->stack);
 	struct buf *out = &c->target->out.buf;
+	const struct buf *stack;
 	char *at = buf_room(out, ROW_NUMBERS * (DIGITS_MAX + 2));
 
 	at = put_seconds(at, since_start(c->run, s->time_ns));
@@ -169,10 +181,24 @@ static int write_sample(void *ctx, const struct sample_row *s)
 	buf_add_char(out, ',');
 	add_field(out, profile_text(p, p->modules.items[leaf->module.n].name));
 	buf_add_char(out, ',');
-	make_stack(c, s->stack);
-	add_field(out, buf_str(&c->stack));
+	stack = stack_field(c, s->stack);
+	buf_add_mem(out, buf_str(stack), stack->len);
 	buf_add_char(out, '\n');
 	return export_flush_full(&c->target->out) ? 0 : -EIO;
+}
+
+static int write_samples(struct csv *c, struct err *e)
+{
+	int rc;
+
+	c->stacks = xcalloc(STACK_SLOTS, sizeof(*c->stacks));
+	buf_add(&c->target->out.buf, "time_s,event,pid,tid,comm,cpu,weight,address,function,module,"
+				     "stack\n");
+	rc = export_samples_each(c->run, write_sample, c, e);
+	for (size_t i = 0; i < STACK_SLOTS; i++)
+		buf_release(&c->stacks[i].text);
+	free(c->stacks);
+	return rc;
 }
 
 static int write_csv(struct export_run *x, const struct http_request *r, struct export_target *t,
@@ -180,20 +206,13 @@ static int write_csv(struct export_run *x, const struct http_request *r, struct 
 {
 	struct csv c = {.run = x, .target = t};
 	const char *what = http_query(r, "what");
-	int rc;
 
-	if (what && !strcmp(what, "samples")) {
-		buf_add(&t->out.buf, "time_s,event,pid,tid,comm,cpu,weight,address,function,module,"
-				     "stack\n");
-		rc = export_samples_each(x, write_sample, &c, e);
-	} else if (!what || !strcmp(what, "counters")) {
-		counter_heads(&c);
-		rc = export_counts_each(x, write_tick, &c, e);
-	} else {
-		rc = err_set(e, EINVAL, "what is counters or samples, not '%s'.", what);
-	}
-	buf_release(&c.stack);
-	return rc;
+	if (what && !strcmp(what, "samples"))
+		return write_samples(&c, e);
+	if (what && strcmp(what, "counters"))
+		return err_set(e, EINVAL, "what is counters or samples, not '%s'.", what);
+	counter_heads(&c);
+	return export_counts_each(x, write_tick, &c, e);
 }
 
 static const char *const parameters[] = {"what", NULL};

@@ -25,6 +25,7 @@ struct export_format {
 		*parameters; /* of the query, besides those of a selection; ended by NULL */
 	const char *policy;  /* Content-Security-Policy; NULL: the server's */
 	bool whole;          /* takes no selection */
+	bool light;          /* takes no time worth mentioning */
 	bool shown;          /* in the browser, rather than saved */
 	/* -ESTALE: called again, with an empty file. */
 	int (*write)(struct export_run *x, const struct http_request *r, struct export_target *t,

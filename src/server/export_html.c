@@ -251,7 +251,50 @@ static void add_fact(struct buf *out, const char *name, const char *value)
 	buf_add(out, "</td></tr>\n");
 }
 
-/* Every plain member of an object. */
+/* Nothing was asked for by it, or nothing is known. */
+static bool says_nothing(const json_t *value)
+{
+	json_t *member;
+	const char *name;
+
+	if (json_is_object(value))
+		json_object_foreach((json_t *)value, name,
+				    member) if (!says_nothing(member)) return false;
+	return !json_is_true(value) && !(json_is_string(value) && json_string_length(value)) &&
+	       !(json_is_number(value) && json_number_value(value) != 0) && !json_array_size(value);
+}
+
+/* "a, b" of a list, "name value, …" of an object. */
+static void add_value(struct buf *out, const json_t *value)
+{
+	json_t *member;
+	const char *name;
+	size_t i;
+
+	if (json_is_string(value))
+		buf_add(out, json_string_value(value));
+	else if (json_is_integer(value))
+		buf_addf(out, "%lld", (long long)json_integer_value(value));
+	else if (json_is_number(value))
+		buf_addf(out, "%.10g", json_number_value(value));
+	else if (json_is_boolean(value))
+		buf_add(out, json_is_true(value) ? "yes" : "no");
+	json_array_foreach(value, i, member)
+	{
+		buf_add(out, i ? ", " : "");
+		add_value(out, member);
+	}
+	if (!json_is_object(value))
+		return;
+	json_object_foreach((json_t *)value, name, member)
+	{
+		if (says_nothing(member))
+			continue;
+		buf_addf(out, "%s%s ", out->len ? ", " : "", name);
+		add_value(out, member);
+	}
+}
+
 static void add_members(struct buf *out, const json_t *object)
 {
 	json_t *value;
@@ -259,12 +302,12 @@ static void add_members(struct buf *out, const json_t *object)
 
 	json_object_foreach((json_t *)object, name, value)
 	{
-		CLEANUP(free_ptr)
-		char *text = json_is_string(value) ? xstrdup(json_string_value(value))
-						   : json_dumps(value, JSON_ENCODE_ANY);
+		CLEANUP(buf_release) struct buf text = {};
 
-		if (!json_is_null(value) && !(json_is_array(value) && !json_array_size(value)))
-			add_fact(out, name, text);
+		if (says_nothing(value))
+			continue;
+		add_value(&text, value);
+		add_fact(out, name, buf_str(&text));
 	}
 }
 
@@ -276,7 +319,8 @@ static void add_details(const struct export_run *x, struct buf *out)
 
 	buf_add(out, "<h2>Details</h2>\n<table>\n");
 	add_fact(out, "run", r->uuid);
-	add_fact(out, "description", r->description);
+	if (r->description && strcmp(r->description, r->command ? r->command : ""))
+		add_fact(out, "description", r->description);
 	add_fact(out, "note", r->note);
 	add_fact(out, "error", r->error);
 	add_members(out, plan);

@@ -84,6 +84,7 @@ const struct export_format format_log = {
 	.type = "text/plain; charset=utf-8",
 	.parameters = parameters,
 	.whole = true,
+	.light = true,
 	.shown = true,
 	.write = write_log,
 };

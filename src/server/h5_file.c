@@ -133,7 +133,8 @@ struct h5_table {
 	hid_t type, dataset;
 	size_t row_bytes, block_rows, waiting;
 	hsize_t rows;
-	char *block;
+	char *block, *path;
+	const char *title;
 };
 
 /* An id or a result: negative is a failure, of which errno may say more. */
@@ -313,11 +314,12 @@ static void add_member(struct h5_table *t, const struct h5_column *c)
 		lib->H5Tclose_(type);
 }
 
-static void create_dataset(struct h5_table *t, const char *path, const char *title)
+/* When the first rows are to be written: a table that has only few gets no more room than these. */
+static void create_dataset(struct h5_table *t)
 {
 	struct h5_file *f = t->file;
 	const struct library *lib = f->lib;
-	hsize_t none = 0, unlimited = H5S_UNLIMITED, chunk = t->block_rows;
+	hsize_t none = 0, unlimited = H5S_UNLIMITED, chunk = t->waiting ? t->waiting : 1;
 	hid_t space = check(f, lib->H5Screate_simple_(1, &none, &unlimited));
 	hid_t how = check(f, lib->H5Pcreate_(*lib->H5P_CLS_DATASET_CREATE_ID_g_));
 
@@ -325,7 +327,7 @@ static void create_dataset(struct h5_table *t, const char *path, const char *tit
 		check(f, lib->H5Pset_chunk_(how, 1, &chunk));
 		check(f, lib->H5Pset_shuffle_(how));
 		check(f, lib->H5Pset_deflate_(how, DEFLATE_LEVEL));
-		t->dataset = check(f, lib->H5Dcreate2_(f->id, path, t->type, space, H5P_DEFAULT,
+		t->dataset = check(f, lib->H5Dcreate2_(f->id, t->path, t->type, space, H5P_DEFAULT,
 						       how, H5P_DEFAULT));
 		lib->H5Pclose_(how);
 	}
@@ -336,7 +338,7 @@ static void create_dataset(struct h5_table *t, const char *path, const char *tit
 	/* By these PyTables, and so pandas, knows a table of its own kind. */
 	attribute_characters(f, t->dataset, "CLASS", "TABLE");
 	attribute_characters(f, t->dataset, "VERSION", "2.7");
-	attribute_characters(f, t->dataset, "TITLE", title);
+	attribute_characters(f, t->dataset, "TITLE", t->title);
 }
 
 struct h5_table *h5_table_begin(struct h5_file *f, const char *path, const char *title,
@@ -355,8 +357,8 @@ struct h5_table *h5_table_begin(struct h5_file *f, const char *path, const char 
 	t->type = check(f, f->lib->H5Tcreate_(H5T_COMPOUND, row_bytes));
 	for (size_t i = 0; i < count && !f->failed; i++)
 		add_member(t, &columns[i]);
-	if (!f->failed)
-		create_dataset(t, path, title);
+	t->path = xstrdup(path);
+	t->title = title;
 	return t;
 }
 
@@ -367,10 +369,12 @@ static void write_block(struct h5_table *t)
 	hsize_t at = t->rows, count = t->waiting, all = at + count;
 	hid_t file_space, memory_space;
 
+	errno = 0;
+	if (t->dataset < 0 && !f->failed)
+		create_dataset(t);
 	t->waiting = 0;
 	if (!count || f->failed)
 		return;
-	errno = 0;
 	check(f, lib->H5Dset_extent_(t->dataset, &all));
 	file_space = check(f, lib->H5Dget_space_(t->dataset));
 	memory_space = check(f, lib->H5Screate_simple_(1, &count, NULL));
@@ -410,6 +414,7 @@ void h5_table_end(struct h5_table *t)
 	if (t->type >= 0)
 		t->file->lib->H5Tclose_(t->type);
 	free(t->block);
+	free(t->path);
 	free(t);
 }
 

@@ -41,20 +41,27 @@ static void add_files(struct buf *out, const struct stored_run *r)
 			 r->uuid, formats[i], formats[i]);
 }
 
+/* What it is called, and what is executed if that is something else. */
+static void add_what(struct buf *out, const struct stored_run *r)
+{
+	const char *command = r->command ? r->command : "";
+	bool named = r->description && r->description[0] && strcmp(r->description, command);
+
+	if (named) {
+		text(out, r->description);
+		buf_add(out, "<small>");
+	}
+	buf_add(out, "<code>");
+	text(out, command);
+	buf_add(out, named ? "</code></small>" : "</code>");
+}
+
 static void add_run(struct buf *out, const struct stored_run *r)
 {
 	const char *state = run_state_name(r->state);
 
 	buf_addf(out, "<tr><td class=\"%s\">%s</td><td>", state, state);
-	if (r->description && r->description[0]) {
-		text(out, r->description);
-		buf_add(out, "<small>");
-	}
-	buf_add(out, "<code>");
-	text(out, r->command && r->command[0] ? r->command : "");
-	buf_add(out, "</code>");
-	if (r->description && r->description[0])
-		buf_add(out, "</small>");
+	add_what(out, r);
 	if (r->error) {
 		buf_add(out, "<small class=\"failed\">");
 		text(out, r->error);
@@ -113,16 +120,16 @@ static int add_sessions(struct api *a, struct buf *out, struct page *page, struc
 	stored_sessions sessions = {};
 	int rc;
 
-	page->limit = SESSIONS_SHOWN;
+	page->limit = SESSIONS_SHOWN + 1;
 	rc = store_sessions(a->store, page, &sessions, e);
-	for (size_t i = 0; rc == 0 && i < sessions.len; i++)
+	for (size_t i = 0; rc == 0 && i < sessions.len && i < SESSIONS_SHOWN; i++)
 		rc = add_session(a, out, &sessions.items[i], &newest, false, e);
 	if (rc == 0 && !sessions.len)
 		buf_add(out, "<section><p>Nothing was measured yet. <code>tacho run COMMAND</code> "
 			     "measures a program here.</p></section>\n");
-	if (rc == 0 && sessions.len == page->limit)
+	if (rc == 0 && sessions.len > SESSIONS_SHOWN)
 		buf_addf(out, "<nav><a href=\"/?before=%lld\">older sessions</a></nav>\n",
-			 (long long)sessions.items[sessions.len - 1].id);
+			 (long long)sessions.items[SESSIONS_SHOWN - 1].id);
 	stored_sessions_release(&sessions);
 	return rc;
 }
@@ -157,11 +164,25 @@ static void add_head(struct api *a, struct buf *out)
 		counts.running, counts.queued);
 }
 
+/* The address of a run for people: what it shows is the report. */
+static int lead_to_run(struct api *a, const char *uuid, struct http_reply *reply, struct err *e)
+{
+	CLEANUP(stored_run_release) struct stored_run run = {};
+	int rc = api_run_find(a, uuid, &run, e);
+
+	if (rc < 0)
+		return rc;
+	reply->status = 303;
+	reply->type = "text/html; charset=utf-8";
+	http_reply_header(reply, "Location", API_PREFIX "/benchmark/%s.html", run.uuid);
+	return 0;
+}
+
 static int page(void *worker, const struct http_request *r, struct http_reply *reply, struct err *e)
 {
-	static const char *const params[] = {"session", "before", NULL};
+	static const char *const params[] = {"session", "run", "before", NULL};
 	struct api *a = worker;
-	const char *uuid = http_query(r, "session");
+	const char *uuid = http_query(r, "session"), *run = http_query(r, "run");
 	struct page page = {};
 	int rc = api_params_known(r, params, e);
 
@@ -169,6 +190,8 @@ static int page(void *worker, const struct http_request *r, struct http_reply *r
 		rc = api_page(r, &page, e);
 	if (rc < 0)
 		return rc;
+	if (run)
+		return lead_to_run(a, run, reply, e);
 	add_head(a, &reply->body);
 	rc = uuid ? add_one_session(a, &reply->body, uuid, &page, e)
 		  : add_sessions(a, &reply->body, &page, e);

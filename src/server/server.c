@@ -277,6 +277,7 @@ void server_stop(struct server *s)
 		http_server_stop(s->http);
 	tidy_stop(s);
 	runs_stop(s->runs);
+	tidy_free(s); /* runs have told it of their ends until now */
 	if (s->cache)
 		run_cache_free(s->cache);
 	if (s->emap)

@@ -27,11 +27,12 @@ struct server {
 	struct emap *emap; /* emap.h: events of this machine */
 	struct http_server *http;
 	uint64_t started_ns;
-	char token[TOKEN_BYTES]; /* the first administrator's */
-	char cookie[32];         /* its name: two servers of one host do not share it */
-	char *url;               /* for people, without the token */
-	int lock_fd;             /* one server a data directory */
-	uint64_t files_soft;     /* limit of open files before we raised it: what workloads get */
+	char token[TOKEN_BYTES];  /* the first administrator's */
+	char cookie[32];          /* its name: two servers of one host do not share it */
+	char *url;                /* for people, without the token */
+	int lock_fd;              /* one server a data directory */
+	_Atomic unsigned exports; /* downloads that are being written */
+	uint64_t files_soft;      /* limit of open files before we raised it: what workloads get */
 };
 
 /* Begins with the settings in @s->config, which are left to the caller. It listens when this returns. */

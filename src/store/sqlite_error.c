@@ -12,10 +12,10 @@ static int disk_full(const char *path, struct err *e)
 		path);
 }
 
-static int cannot_write(const char *path, int code, struct err *e)
+static int cannot_write(const char *path, struct err *e)
 {
 	return err_set(
-		e, code,
+		e, EROFS,
 		"The database '%s' cannot be written: it, its directory or the file system is "
 		"read-only, or belongs to another user.",
 		path);
@@ -26,7 +26,7 @@ static int input_output(const char *path, int system, struct err *e)
 	if (system == ENOSPC || system == EDQUOT)
 		return disk_full(path, e);
 	if (system == EROFS || system == EACCES || system == EPERM)
-		return cannot_write(path, system, e);
+		return cannot_write(path, e);
 	return err_set(e, EIO, "The database '%s' cannot be read or written: %s.", path,
 		       system ? strerror(system) : "input/output error");
 }
@@ -47,20 +47,19 @@ int sqlite_failed(sqlite3 *db, const char *path, unsigned busy_ms, struct err *e
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 		return err_set(
-			e, EBUSY,
+			e, EAGAIN,
 			"The database '%s' is locked by another program, for more than %u ms. "
 			"Is it open in a tool, or does a backup run?",
 			path, busy_ms);
 	case SQLITE_READONLY:
 	case SQLITE_PERM:
-		return cannot_write(path, EROFS, e);
+		return cannot_write(path, e);
 	case SQLITE_CANTOPEN:
 		/* Also when the directory does not take the files that SQLite puts beside it. */
 		if (system == ENOENT)
 			return err_set(e, ENOENT, "There is no database '%s'.", path);
-		return system == ENOSPC || system == EDQUOT
-			       ? disk_full(path, e)
-			       : cannot_write(path, system ? system : EACCES, e);
+		return system == ENOSPC || system == EDQUOT ? disk_full(path, e)
+							    : cannot_write(path, e);
 	case SQLITE_IOERR:
 		return input_output(path, system, e);
 	case SQLITE_CORRUPT:

@@ -7,8 +7,8 @@
 #include <sqlite3.h>
 
 /*
- * About the last call on @db, which may be NULL. -ENOSPC: the disk is full; -EBUSY: somebody else has
- * locked it; -EROFS or -EACCES: cannot be written; -EUCLEAN: damaged; -EEXIST: is there already;
+ * About the last call on @db, which may be NULL. -ENOSPC: the disk is full; -EAGAIN: somebody else has
+ * locked it; -EROFS: cannot be written; -EUCLEAN: damaged; -EEXIST: is there already;
  * -ENOENT: refers to what is not there.
  */
 int sqlite_failed(sqlite3 *db, const char *path, unsigned busy_ms, struct err *e);

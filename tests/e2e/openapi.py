@@ -80,7 +80,7 @@ class Description:
         if answer.status < 400 and str(answer.status) not in responses and answer.status != 304:
             return "%d is not described" % answer.status
         response = self.resolve(response)
-        content = response.get("content")
+        content = {kind.partition(";")[0]: value for kind, value in response.get("content", {}).items()}
         if not content or answer.status == 304:
             return "there should be no body" if answer.body else None
         kind = (answer.headers["Content-Type"] or "").partition(";")[0]

@@ -10,8 +10,10 @@ import time
 import unittest
 
 from collector import CHUNK, DICTIONARY, ENDED, LEDGER, OPENED, OUTPUT, Collector
-from helpers import (AS_NOBODY, TACHO, Case, compiled, eventually, load, needs_other_user,
+from helpers import (AS_NOBODY, TACHO, TOP, Case, compiled, eventually, load, needs_other_user,
                      needs_program, needs_system_wide)
+
+CORPUS = os.environ.get("TACHO_CORPUS", os.path.join(os.path.dirname(TOP), "shared", "corpus"))
 
 # 70 % in one function, 30 % in another, below a common caller.
 SHAPE_C = r"""
@@ -149,6 +151,13 @@ class Counting(CollectCase):
         if other["supported"]:
             self.skipTest("this CPU counts prefetches of instructions that miss")
         self.assertTrue(other["problem"])
+
+    def test_nothing_that_can_be_counted(self):
+        c = self.collect({"workload": "true", "tool": "stat",
+                          "events": ["L1-icache-prefetch-misses"]}).finish()
+        if not c.json(ENDED)["error"]:
+            self.skipTest("this CPU counts prefetches of instructions that miss")
+        self.assertIn("L1-icache-prefetch-misses", c.json(ENDED)["error"])
 
     def test_time_of_the_run_itself(self):
         c = self.run_plan({"workload": "sleep 0.2", "tool": "stat", "interval": 0.1,
@@ -359,12 +368,13 @@ class Programs(CollectCase):
             ended = self.run_plan({"workload": workload, "tool": "both"}).json(ENDED)
             self.assertTrue(ended["exec_failed"])
             self.assertIn("cannot run", ended["error"])
-            self.assertIsNone(ended["status"])
+            self.assertEqual(ended["status"], 127)
 
     def test_not_a_program(self):
         ended = self.run_plan({"workload": "/etc/passwd", "tool": "stat"}).json(ENDED)
         self.assertTrue(ended["exec_failed"])
         self.assertIn("ermission", ended["error"])
+        self.assertEqual(ended["status"], 126)
 
     def test_status_and_signal(self):
         self.assertEqual(self.run_plan({"workload": "sh -c 'exit 7'", "tool": "stat"})
@@ -562,6 +572,24 @@ class Importing(CollectCase):
         self.assertEqual(c.json(OPENED)["start_ns"], dump["first_ns"])
         self.assertEqual(c.json(LEDGER)["done_part"], 1)
         self.assertIsNone(c.json(ENDED)["error"])
+
+    def test_every_recording_of_the_corpus(self):
+        if not os.path.isdir(CORPUS):
+            self.skipTest("needs the corpus of recordings in %s (or TACHO_CORPUS)" % CORPUS)
+        for name in sorted(os.listdir(CORPUS)):
+            path = os.path.join(CORPUS, name)
+            with open(path, "rb") as f:
+                if f.read(8) not in (b"PERFILE2", b"2ELIFREP"):
+                    continue
+            with self.subTest(name):
+                told = json.loads(self.tacho("info", "--json", path).stdout)
+                c = self.run_plan(**{"import": path})
+                dump = c.dump()
+                self.assertEqual(dump["samples"], told["samples"])
+                self.assertEqual([[e["name"], e["samples"]] for e in dump["events"] if e["samples"]],
+                                 [[e["name"], e["samples"]] for e in told["events"] if e["samples"]])
+                self.assertEqual(c.json(LEDGER)["samples"], told["samples"])
+                self.assertIsNone(c.json(ENDED)["error"])
 
     def test_what_is_no_recording(self):
         path = os.path.join(self.home, "x")

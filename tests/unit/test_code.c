@@ -212,7 +212,7 @@ static void test_names(void **state)
 	keep_all();
 	assert_null(ask("no_such_function", NULL));
 	assert_null(ask("other_work", "/bin/false"));
-	all = ask("other_work", "test_code");
+	all = ask("other_work", profile_text(&profile, profile.modules.items[1].name));
 	assert_non_null(all);
 	json_decref(all);
 }

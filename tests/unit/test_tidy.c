@@ -170,11 +170,15 @@ static void test_whole_chunks_while_it_runs(void **state)
 	stored_chunks chunks = {};
 
 	(void)state;
+	OK(store_begin(store, &error));
 	for (uint64_t i = 0; i < 30; i++)
 		add_samples(run.id, i * 2000, 2000);
+	OK(store_commit(store, &error));
 	assert_int_equal(merge_all(run.id, false), 0);
+	OK(store_begin(store, &error));
 	for (uint64_t i = 30; i < 50; i++)
 		add_samples(run.id, i * 2000, 2000);
+	OK(store_commit(store, &error));
 	assert_int_equal(merge_all(run.id, false), 1);
 	list_chunks(run.id, CHUNK_SAMPLES, &chunks);
 	assert_int_equal(chunks.len, 1 + 50 - 32);
@@ -213,10 +217,14 @@ static void test_very_many_small_ones(void **state)
 
 	(void)state;
 	for (uint64_t i = 0; i < 1000; i++) {
+		if (i % 100 == 0)
+			OK(store_begin(store, &error));
 		add_counts(run.id, 1, i * 2, 2);
 		add_counts(run.id, 2, i * 2, 2);
-		if (i % 100 == 99)
+		if (i % 100 == 99) {
+			OK(store_commit(store, &error));
 			merge_all(run.id, false);
+		}
 	}
 	list_chunks(run.id, CHUNK_COUNTS, &chunks);
 	assert_true(chunks.len <= 2 * TIDY_CHUNKS_MAX);

@@ -1,0 +1,302 @@
+"""Faults of the store as users meet them: a database that is locked, damaged or newer, a disk that is
+full or read-only, a quota, a clock that jumps. Every one is a sentence, nothing crashes, no
+program is left running, and when the fault is over the server goes on."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
+
+from helpers import Case, compiled, eventually, needs_namespace  # noqa: E402
+from server import Server  # noqa: E402
+from test_runs import processes, tree  # noqa: E402
+
+MOUNTED = 'mount -t tmpfs -o size=%s none "$0" && exec "$@"'
+
+
+class StoreCase(Case):
+    size = None  # of a small disk for the data; None: none
+
+    def setUp(self):
+        super().setUp()
+        self.server = None
+
+    def serve(self, *options, start=True, **more):
+        if self.size:
+            needs_namespace()
+            self.disk = self.path("disk")
+            os.mkdir(self.disk)
+            more["data"] = os.path.join(self.disk, "store")
+            more["before"] = ["unshare", "-m", "sh", "-c", MOUNTED % self.size, self.disk]
+        self.server = Server(*options, **more)
+        self.addCleanup(self.server.close)
+        if start:
+            self.server.start()
+            self.session = self.server.session()
+
+    def inside(self, *argv):
+        """In the mount namespace of the server."""
+        return subprocess.run(["nsenter", "-t", str(self.server.pid()), "-m", *argv], text=True,
+                              check=True, capture_output=True)
+
+    def submit(self, workload="true", **plan):
+        plan.setdefault("tool", "stat")
+        return self.server.run(self.session, workload, **plan)["uuid"]
+
+    def done(self, uuid=None):
+        return self.server.wait_run(uuid or self.submit())["state"]
+
+    def burner(self):
+        """A program that runs until it is ended, and its name."""
+        program = tree(1)
+        uuid = self.submit(" ".join(program), events=["task-clock"], interval=0.01)
+        self.assertTrue(eventually(lambda: processes(program[0])))
+        self.server.wait_state(uuid, "running")
+        return uuid, program[0]
+
+    def fails_to_start(self, sentence):
+        with self.assertRaisesRegex(AssertionError, sentence):
+            self.server.start()
+        self.assertNotIn(self.server.child.returncode, (None, 0))
+        self.assertGreater(self.server.child.returncode, 0, "it was killed by a signal")
+
+
+class Locked(StoreCase):
+    def lock(self):
+        store = sqlite3.connect(os.path.join(self.server.data, "tacho.db"), isolation_level=None)
+        self.addCleanup(store.close)
+        store.execute("BEGIN EXCLUSIVE")
+        return store
+
+    def test_for_long(self):
+        self.serve()
+        uuid, program = self.burner()
+        lock = self.lock()
+        # Questions are answered, changes say why not.
+        self.assertEqual(self.server.benchmark(uuid)["state"], "running")
+        answer = self.server.request("POST", "sessions", {"title": "x"})
+        self.assertEqual(answer.status, 503, answer)
+        self.assertIn("locked by another program", answer.message())
+        # What cannot be stored is not measured any longer.
+        self.assertTrue(eventually(lambda: not processes(program), 30))
+        self.assertEqual(self.server.get("/healthz")["status"], "ok")
+        lock.execute("COMMIT")
+        run = self.server.wait_run(uuid)
+        self.assertEqual(run["state"], "failed")
+        self.assertIn("locked by another program", run["error"])
+        self.assertEqual(self.done(), "done")
+
+    def test_at_the_start(self):
+        self.serve()
+        self.server.stop()
+        lock = self.lock()
+        self.fails_to_start("locked by another program")
+        lock.execute("COMMIT")
+        self.server.start()
+        self.assertEqual(self.done(), "done")
+
+
+class ReadOnly(StoreCase):
+    size = "64m"
+
+    def test_at_the_start(self):
+        self.serve()
+        self.server.stop()
+        # A new namespace has a new disk: this one is made read-only before the server sees it.
+        self.server.before[-2] = 'mount -t tmpfs -o ro none "$0" && exec "$@"'
+        self.fails_to_start("(Read-only|cannot be made|cannot make)")
+
+
+class Full(StoreCase):
+    size = "64m"
+
+    def test_deleting_makes_room(self):
+        """Not one free byte is left; deleting works all the same, and the disk gets it back."""
+        self.serve()
+        uuid = self.submit("head -c 12000000 /dev/urandom", events=["task-clock"])
+        self.assertEqual(self.done(uuid), "done")
+        filler = os.path.join(self.disk, "filler")
+        subprocess.run(["nsenter", "-t", str(self.server.pid()), "-m", "sh", "-c",
+                        "cat /dev/zero > '%s'" % filler], stderr=subprocess.DEVNULL)
+        run = self.server.wait_run(self.submit("head -c 15000000 /dev/urandom", events=["task-clock"]))
+        self.assertEqual(run["state"], "failed")
+        self.assertRegex(run["error"], "cannot be stored: The disk .* is full")
+        self.server.delete("benchmark/" + uuid)
+        self.assertTrue(eventually(lambda: self.database_bytes() < 4 << 20))
+        self.assertEqual(self.done(), "done")
+
+    def database_bytes(self):
+        return int(self.inside("stat", "-c", "%s", self.server.data + "/tacho.db").stdout)
+
+
+class Damaged(StoreCase):
+    def setUp(self):
+        super().setUp()
+        self.serve()
+        self.assertEqual(self.done(), "done")
+        self.server.stop()
+        self.database = os.path.join(self.server.data, "tacho.db")
+
+    def test_not_a_database(self):
+        with open(self.database, "wb") as out:
+            out.write(b"this was a database once\n" * 1000)
+        self.fails_to_start("damaged, or not a database")
+
+    def test_of_a_newer_tacho(self):
+        store = sqlite3.connect(self.database)
+        store.execute("INSERT INTO schema_steps VALUES (999, '7.0', 1)")
+        store.commit()
+        store.close()
+        self.fails_to_start(r"newer tacho \(7.0, schema 999")
+
+    def test_log_is_cut(self):
+        """What a power cut leaves of the log: it starts with what was whole."""
+        self.server.start()
+        uuid = self.submit("sleep 60", events=["task-clock"], interval=0.01)
+        self.server.wait_state(uuid, "running")
+        self.assertTrue(eventually(lambda: self.server.benchmark(uuid)["bytes"] > 2000))
+        self.server.kill9()
+        log = self.database + "-wal"
+        os.truncate(log, os.path.getsize(log) - 1000)
+        self.server.start()
+        self.assertIn(self.server.benchmark(uuid)["state"], ("interrupted", "queued", "running"))
+        self.server.request("POST", "benchmark/%s/cancel" % uuid)
+        self.server.wait_run(uuid)
+        store = sqlite3.connect(self.database)
+        self.assertEqual(store.execute("PRAGMA integrity_check").fetchall(), [("ok",)])
+        store.close()
+        self.assertEqual(self.done(), "done")
+
+
+class Quota(StoreCase):
+    def test_reached_while_it_runs(self):
+        self.serve("--quota", "6M", "--output-max", "1G")
+        program = tree(1)
+        line = "%s 1 & head -c 20000000 /dev/urandom; sleep 60" % program[0]
+        uuid = self.submit(line, shell=True, events=["task-clock"])
+        run = self.server.wait_run(uuid)
+        self.assertEqual(run["state"], "failed")
+        self.assertRegex(run["error"], r"no room any more.*the quota is 6\.\d+ MB")
+        self.assertTrue(eventually(lambda: not processes(program[0])))
+        answer = self.server.request("POST", "session/" + self.session, {"workload": "true", "tool": "stat"})
+        self.assertEqual(answer.status, 507, answer)
+        self.assertIn("--quota", answer.message())
+        self.server.delete("benchmark/" + uuid)
+        # The room is given back a moment later.
+        self.assertTrue(eventually(lambda: self.server.request(
+            "POST", "session/" + self.session, {"workload": "true", "tool": "stat"}).status == 202))
+        self.assertEqual(self.done(), "done")
+
+
+class Retention(StoreCase):
+    def megabyte(self, **plan):
+        uuid = self.submit("head -c 1000000 /dev/urandom", events=["task-clock"], **plan)
+        self.assertEqual(self.done(uuid), "done")
+        return uuid
+
+    def gone(self, uuid):
+        return self.server.request("GET", "benchmark/%s.json" % uuid).status == 404
+
+    def test_oldest_go_first(self):
+        self.serve("--keep-size", "2500K")
+        noted = self.megabyte(note="the first one")
+        tagged = self.megabyte(tags=["keep"])
+        third = self.megabyte()
+        self.assertTrue(eventually(lambda: self.gone(third)))
+        fourth = self.megabyte()
+        self.assertTrue(eventually(lambda: self.gone(fourth)))
+        self.assertFalse(self.gone(noted))
+        self.assertFalse(self.gone(tagged))
+        self.assertTrue(eventually(lambda: self.server.data_bytes() < 14 << 20))
+
+
+CLOCK_C = r"""
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Seconds that the wall clock is wrong by: a file that a test writes while we run. */
+static volatile long long *offset;
+
+__attribute__((constructor)) static void begin(void)
+{
+	int fd = open(getenv("CLOCK_OFFSET") ? getenv("CLOCK_OFFSET") : "", O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		offset = mmap(NULL, 8, PROT_READ, MAP_SHARED, fd, 0);
+	if (fd >= 0)
+		close(fd);
+	if (offset == MAP_FAILED)
+		offset = NULL;
+}
+
+int clock_gettime(clockid_t id, struct timespec *ts)
+{
+	static int (*real)(clockid_t, struct timespec *);
+	int rc;
+
+	if (!real)
+		real = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
+	rc = real(id, ts);
+	if (!rc && id == CLOCK_REALTIME && offset)
+		ts->tv_sec += *offset;
+	return rc;
+}
+"""
+
+YEAR_S = 365 * 86400
+
+
+class ClockJumps(StoreCase):
+    """The wall clock is for people; nothing else goes by it."""
+
+    def setUp(self):
+        super().setUp()
+        self.file = self.path("offset")
+        self.jump(0)
+        library = compiled("clock.so", CLOCK_C, "-shared", "-fPIC", "-ldl")
+        self.serve("--keep-age", "30d", env={"LD_PRELOAD": library, "CLOCK_OFFSET": self.file})
+
+    def jump(self, seconds):
+        exists = os.path.exists(self.file)
+        with open(self.file, "r+b" if exists else "wb") as out:
+            out.write(seconds.to_bytes(8, "little", signed=True))
+
+    def checks(self, seconds, year):
+        old = self.submit("sleep 0.2", events=["task-clock"])
+        self.assertEqual(self.done(old), "done")
+        uuid = self.submit("sleep 2", events=["task-clock"], interval=0.05)
+        self.server.wait_state(uuid, "running")
+        time.sleep(0.5)
+        self.jump(seconds)
+        self.assertLess(abs(self.server.benchmark(uuid)["progress"]["elapsed_s"]), 60)
+        run = self.server.wait_run(uuid)
+        self.assertEqual(run["state"], "done", run["error"])
+        # The jump is real: it can be seen where people look.
+        self.assertIn(str(year), run["ended_at"])
+        timeline = self.server.get("benchmark/%s/timeline" % uuid, {"pixels": 100})
+        self.assertLess(timeline["to_ns"] - timeline["from_ns"], 60e9)
+        self.assertTrue(json.dumps(timeline["counters"]))
+        # The next one knows how long the last one took.
+        again = self.submit("sleep 2", events=["task-clock"])
+        self.server.wait_state(again, "running")
+        expected = self.server.benchmark(again)["progress"]["expected_s"]
+        self.assertTrue(1 < expected < 60, expected)
+        self.assertEqual(self.done(again), "done")
+        # Nothing has become old because of it.
+        time.sleep(1.5)
+        self.assertEqual(self.server.benchmark(old)["state"], "done")
+
+    def test_forward(self):
+        self.checks(YEAR_S, time.gmtime(time.time() + YEAR_S).tm_year)
+
+    def test_backward(self):
+        self.checks(-YEAR_S, time.gmtime(time.time() - YEAR_S).tm_year)
