@@ -51,7 +51,7 @@ static void runs_free(struct runs *r)
 
 static int prepare(struct runs *r, struct err *e)
 {
-	struct store_options o = {.directory = r->server->config.data};
+	struct store_options o = {.directory = r->server->config.data, .busy_ms = BUSY_STORE_MS};
 	int rc = store_open(&r->store, &o, e);
 
 	if (rc < 0)

@@ -246,7 +246,6 @@ static bool is_known(const struct runs *r, pid_t pid)
 /* Children of ours that we have not started: they were given to us when their parent was gone. */
 static void list_orphans(struct runs *r, pid_list *ret)
 {
-	CLEANUP(free_ptr) char *text = NULL;
 	CLEANUP(strvec_release) strvec tasks = {};
 
 	fs_list("/proc/self/task", &tasks);

@@ -1,6 +1,7 @@
 #include "server/runs_internal.h"
 #include "base/clock.h"
 #include "profile/code.h"
+#include "server/batch.h"
 #include "server/tidy.h"
 
 #include <errno.h>
@@ -280,6 +281,16 @@ static void take(struct active *a, struct message *m)
 	}
 }
 
+/* The collector has a place on the disk for what we do not read. */
+static bool is_behind(struct active *a)
+{
+	if (a->exiting || !a->busy_ns || a->bytes.len < BUSY_BYTES_MAX)
+		return false;
+	if (!a->paused && a->channel_watched)
+		a->paused = !epoll_ctl(a->runs->epoll_fd, EPOLL_CTL_DEL, a->channel.fd, NULL);
+	return true;
+}
+
 void ingest_channel(struct active *a)
 {
 	size_t done = 0;
@@ -287,6 +298,8 @@ void ingest_channel(struct active *a)
 	int rc = 0;
 
 	channel_flush(&a->channel);
+	if (is_behind(a))
+		return;
 	while (done < ROUND_BYTES && (rc = channel_receive(&a->channel, &m)) > 0) {
 		done += m.body.size + MESSAGE_HEADER_BYTES;
 		if (!a->over && !a->unstored)
@@ -301,7 +314,7 @@ void ingest_channel(struct active *a)
 		if (!a->kill_ns)
 			a->kill_ns = clock_now_ns() + EXIT_PATIENCE_MS * NS_PER_MSEC;
 	}
-	if (a->bytes.len > FLUSH_AFTER_BYTES)
+	if (a->bytes.len > FLUSH_AFTER_BYTES && !a->retry_ns)
 		ingest_flush(a);
 }
 
@@ -336,18 +349,10 @@ static int store_arrived(struct active *a, const struct arrived *x, struct err *
 {
 	struct store *s = a->runs->store;
 	const char *bytes = a->bytes.s ? a->bytes.s + x->at : "";
-	struct chunk_info info;
-	int64_t id;
-	int rc = 0;
 
 	switch (x->type) {
 	case RUN_DICTIONARY:
 		return store_dictionary_add(s, a->run.id, 0, bytes, x->size, e);
-	case RUN_CHUNK:
-		rc = chunk_peek(bytes, x->size, &info, e);
-		return rc < 0 ? rc
-			      : store_chunk_add(s, a->run.id, 0, &info, bytes, x->size, NULL, 0,
-						&id, e);
 	case RUN_OUTPUT:
 		return store_output(a, bytes, x->size, e);
 	case RUN_NOTE: {
@@ -386,14 +391,20 @@ static int store_row(struct active *a, struct err *e)
 
 static int store_all(struct active *a, struct err *e)
 {
+	CLEANUP(batch_release) batch chunks = {};
 	struct store *s = a->runs->store;
 	int rc = store_begin(s, e);
 
 	if (rc < 0)
 		return rc;
-	vec_each(&a->arrived, x)
-		if (rc >= 0)
-			rc = store_arrived(a, x, e);
+	vec_each(&a->arrived, x) {
+		if (rc < 0)
+			break;
+		rc = x->type == RUN_CHUNK ? batch_add(&chunks, a->bytes.s + x->at, x->size, e)
+					  : store_arrived(a, x, e);
+	}
+	if (rc >= 0)
+		rc = batch_store(&chunks, s, a->run.id, 0, e);
 	if (rc >= 0)
 		rc = store_row(a, e);
 	if (rc < 0) {
@@ -423,6 +434,26 @@ static void count(struct active *a)
 	pthread_mutex_unlock(&r->lock);
 }
 
+/* A lock goes away by itself; a full disk does not. */
+static bool is_patient(struct active *a, int rc)
+{
+	uint64_t now = clock_now_ns();
+
+	if (rc != -EBUSY)
+		return false;
+	if (!a->busy_ns)
+		a->busy_ns = now;
+	return now - a->busy_ns < BUSY_PATIENCE_MS * NS_PER_MSEC;
+}
+
+static void resume(struct active *a)
+{
+	a->busy_ns = 0;
+	if (a->paused && a->channel_watched)
+		loop_watch(a->runs, a->channel.fd, a);
+	a->paused = false;
+}
+
 bool ingest_flush(struct active *a)
 {
 	struct err e = {};
@@ -442,11 +473,12 @@ bool ingest_flush(struct active *a)
 		}
 		a->saved = true;
 	} else if (rc < 0) {
-		if (!a->unstored)
+		if (!is_patient(a, rc) && !a->unstored)
 			fail_unstored(a, &e);
 		a->retry_ns = clock_now_ns() + RETRY_MS * NS_PER_MSEC;
 		return false;
 	}
+	resume(a);
 	count(a);
 	if (a->arrived.len || a->over)
 		tidy_kick(a->runs->server->tidy, a->run.id);

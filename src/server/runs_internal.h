@@ -29,6 +29,10 @@
 #define EXIT_PATIENCE_MS 5000
 /* The store could not take something: when to try again. */
 #define RETRY_MS 1000
+/* Somebody else holds the store: for so long what arrives is kept in memory, or left to the collector. */
+#define BUSY_STORE_MS    1000
+#define BUSY_PATIENCE_MS 60000
+#define BUSY_BYTES_MAX   (2 * FLUSH_AFTER_BYTES)
 /* How often the room that is taken is looked at while something runs. */
 #define ROOM_CHECK_MS 2000
 
@@ -79,6 +83,8 @@ struct active {
 	pid_t pid;
 	int pid_fd;
 	bool channel_watched;
+	bool paused;  /* not watched now: the store is behind */
+	bool exiting; /* the process has ended: what it has sent is the last */
 	bool import;
 	bool streaming; /* samples and counters reach watchers while it runs */
 	bool opened;    /* RUN_OPENED has come */
@@ -92,7 +98,8 @@ struct active {
 	double expected_s, done_part;
 	uint64_t begun_ns, over_ns;
 	uint64_t kill_ns;  /* when to kill the collector; 0: not at all */
-	uint64_t retry_ns; /* when to try to store its end again; 0: not */
+	uint64_t retry_ns; /* when to try to store again; 0: as always */
+	uint64_t busy_ns;  /* since when somebody else holds the store; 0: nobody does */
 
 	struct buf bytes;
 	VEC(struct arrived) arrived;

@@ -239,6 +239,7 @@ static void look_at(struct active *a)
 	    !info.si_pid)
 		return;
 	epoll_ctl(a->runs->epoll_fd, EPOLL_CTL_DEL, a->pid_fd, NULL);
+	a->exiting = true;
 	while (a->channel_watched && !a->channel.ended) {
 		size_t before = a->arrived.len;
 		bool over = a->over;

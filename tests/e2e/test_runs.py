@@ -382,3 +382,61 @@ class CollectorKilled(RunCase):
                 return pid
             self.assertGreater(parent, 1)
             pid = parent
+
+
+class Import(RunCase):
+    def setUp(self):
+        super().setUp()
+        self.file = self.path("perf.data")
+        result = self.tacho("record", "-o", self.file, "-e", "cpu-clock", "--", *load("busy", 300))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(self.file, "rb") as data:
+            self.bytes = data.read()
+
+    def upload(self, **query):
+        return self.server.post("import", self.bytes, status=202, query=dict(query, session=self.session))["uuid"]
+
+    def raw(self):
+        return os.listdir(os.path.join(self.server.data, "raw"))
+
+    def test_as_a_run(self):
+        run = self.server.wait_run(self.upload(name="mine.data", keep_raw="false"))
+        self.assertEqual((run["state"], run["description"]), ("done", "mine.data"), run["error"])
+        self.assertGreater(run["samples"], 100)
+        self.assertEqual(self.raw(), [])
+
+    def test_the_file_is_kept(self):
+        run = self.server.wait_run(self.upload(name="mine.data", keep_raw="true"))
+        self.assertEqual(run["state"], "done", run["error"])
+        self.assertEqual(self.raw(), [run["uuid"] + ".data"])
+        self.assertEqual(self.server.get_bytes("benchmark/%s.data" % run["uuid"]), self.bytes)
+        self.server.delete("benchmark/" + run["uuid"])
+        self.assertEqual(self.raw(), [])
+
+    def test_no_recording(self):
+        self.bytes = b"this is no recording" * 100
+        run = self.server.wait_run(self.upload(name="x", keep_raw="false"))
+        self.assertEqual(run["state"], "failed")
+        self.assertTrue(run["error"])
+        self.assertEqual(self.raw(), [])
+
+    def test_killed_meanwhile(self):
+        """It waits, or was read in part: after a restart it is done or interrupted, and no file is left."""
+        uuid = self.upload(name="x", keep_raw="false")
+        self.server.kill9()
+        self.server.start()
+        run = self.server.wait_run(uuid)
+        self.assertIn(run["state"], ("done", "interrupted"))
+        self.assertEqual(self.raw(), [])
+
+
+class KeptRecording(RunCase):
+    def test_of_a_run(self):
+        uuid = self.submit(load("busy", 300), tool="record", events=["cpu-clock"], keep_raw=True)
+        run = self.server.wait_run(uuid)
+        self.assertEqual((run["state"], run["raw"]), ("done", True), run["error"])
+        data = self.server.get_bytes("benchmark/%s.data" % uuid)
+        with open(os.path.join(self.server.data, "raw", uuid + ".data"), "rb") as kept:
+            self.assertEqual(kept.read(), data)
+        path = self.write("got.data", data)
+        self.assertEqual(self.tacho("info", path).returncode, 0)

@@ -9,7 +9,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 
-from helpers import Case, eventually, needs_namespace  # noqa: E402
+from helpers import Case, eventually, load, needs_namespace  # noqa: E402
 from server import Server  # noqa: E402
 from test_runs import processes, tree  # noqa: E402
 
@@ -73,14 +73,18 @@ class Locked(Case):
         self.server.start()
         self.session = self.server.session()
 
-    def test_for_a_moment(self):
-        """Somebody else writes for two seconds: nothing is lost."""
-        run = self.server.run(self.session, "sleep 3", tool="stat", events=["task-clock"], interval=0.01)
+    def test_nothing_is_lost(self):
+        """Somebody else writes, for longer than anybody waits for a lock."""
+        run = self.server.run(self.session, load("busy", 9000), tool="both", events=["task-clock"],
+                              interval=0.01, sample={"events": ["cpu-clock"], "frequency": 1000})
         self.server.wait_state(run["uuid"], "running")
         store = sqlite3.connect(os.path.join(self.server.data, "tacho.db"), isolation_level=None)
         store.execute("BEGIN IMMEDIATE")
-        time.sleep(2)
+        time.sleep(7)
+        self.assertEqual(self.server.benchmark(run["uuid"])["state"], "running")
         store.execute("COMMIT")
         store.close()
         run = self.server.wait_run(run["uuid"])
         self.assertEqual(run["state"], "done", run["error"])
+        self.assertGreater(run["samples"], 5000)
+        self.assertEqual(self.server.get("benchmark/%s/flame" % run["uuid"])["samples"], run["samples"])
