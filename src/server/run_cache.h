@@ -45,7 +45,7 @@ struct run_data {
 	unsigned users;
 	uint64_t used;
 	uint32_t
-		main_event; /* for selection_event(): the one with most samples, + 1; 0: not known */
+		main_event; /* for selection_event(): number + 1 of the most frequent; 0: not known */
 	pthread_rwlock_t lock;
 };
 
