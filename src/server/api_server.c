@@ -122,10 +122,8 @@ static int get_queue(void *worker, const struct http_request *r, struct http_rep
 {
 	static const char *const params[] = {"limit", "before", NULL};
 	struct page page = {};
-	int rc = api_params_known(r, params, e);
+	int rc = api_page_known(r, params, &page, e);
 
-	if (rc == 0)
-		rc = api_page(r, &page, e);
 	return rc < 0 ? rc : reply_queue(worker, &page, reply, e);
 }
 
