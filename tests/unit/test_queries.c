@@ -776,7 +776,7 @@ struct asker {
 	pthread_t thread;
 	const char *directory;
 	unsigned number, wrong;
-	volatile bool *stop;
+	bool *stop;
 };
 
 static void *keep_asking(void *ctx)
@@ -790,7 +790,7 @@ static void *keep_asking(void *ctx)
 
 	if (store_open(&own.store, &(struct store_options){.directory = a->directory}, &e))
 		abort();
-	for (unsigned i = 0; !*a->stop || i < 20; i++) {
+	for (unsigned i = 0; !__atomic_load_n(a->stop, __ATOMIC_RELAXED) || i < 20; i++) {
 		const char *question = questions[(i + a->number) % ARRAY_LEN(questions)];
 		struct http_reply reply;
 
@@ -807,7 +807,7 @@ static void *keep_asking(void *ctx)
 static void many_ask_at_once(void **state)
 {
 	struct dictionary_writer w;
-	volatile bool stop = false;
+	bool stop = false;
 	struct asker askers[3];
 	char directory[300];
 
@@ -828,7 +828,7 @@ static void many_ask_at_once(void **state)
 	}
 	set_state(STATE_DONE);
 	merge_chunks(CHUNK_SAMPLES, 0, 10);
-	stop = true;
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < ARRAY_LEN(askers); i++) {
 		pthread_join(askers[i].thread, NULL);
 		assert_int_equal(askers[i].wrong, 0);
