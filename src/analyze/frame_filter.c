@@ -4,45 +4,131 @@
 #include <regex.h>
 #include <string.h>
 
-#define REPEAT_MAX 500u /* all bounds of an expression multiplied */
+#define PARTS_MAX 500u
 
-/* "{3,20}" at @s: the larger number, or 0 if that is no bound. */
-static unsigned long bound_at(const char *s)
+/*
+ * How large an expression becomes: the C library writes repetitions out, "x+" as "xx*" and "x{9}" nine
+ * times, also those of what is repeated already.
+ */
+struct size_count {
+	unsigned long sums[FRAME_FILTER_BYTES_MAX + 1]; /* of the groups that are open */
+	unsigned long atom;                             /* the last part, which may be repeated */
+	size_t depth;
+};
+
+static void add_atom(struct size_count *c, unsigned long size)
+{
+	c->sums[c->depth] += size;
+	c->atom = size;
+}
+
+static void repeat_atom(struct size_count *c, unsigned long times)
+{
+	unsigned long size = c->atom * times;
+
+	if (times > PARTS_MAX || size > PARTS_MAX)
+		size = 2 * PARTS_MAX;
+	c->sums[c->depth] += size - c->atom;
+	c->atom = size;
+}
+
+/* "[a-z]", "[]x]", "[[:alpha:]_]": to its end, or to the last character. */
+static const char *skip_set(const char *s)
+{
+	const char *at = s + 1;
+
+	at += *at == '^';
+	at += *at == ']';
+	for (; *at && *at != ']'; at++) {
+		const char *end;
+
+		if (*at != '[' || (at[1] != ':' && at[1] != '.' && at[1] != '='))
+			continue;
+		end = strchr(at + 2, at[1]);
+		while (end && end[1] != ']')
+			end = strchr(end + 1, at[1]);
+		if (end)
+			at = end + 1;
+	}
+	return *at ? at : at - 1;
+}
+
+/* "{3,20}" at @s: how often at most. Gives where it ends; what is no bound is one in any case. */
+static const char *bound_at(const char *s, unsigned long *ret)
 {
 	char *end;
 	unsigned long low = strtoul(s + 1, &end, 10), high = low;
 
 	if (*end == ',')
 		high = strtoul(end + 1, &end, 10);
-	return *end == '}' ? (high > low ? high : low) : 0;
+	*ret = (high > low ? high : low) + 1;
+	return *end == '}' ? end : s;
+}
+
+static unsigned long size_of(const char *s)
+{
+	struct size_count c = {};
+
+	for (; *s; s++) {
+		unsigned long inner = c.sums[c.depth], times;
+
+		switch (*s) {
+		case '\\':
+			s += s[1] != '\0';
+			add_atom(&c, 1);
+			break;
+		case '[':
+			s = skip_set(s);
+			add_atom(&c, 1);
+			break;
+		case '(':
+			c.sums[++c.depth] = 0;
+			c.atom = 0;
+			break;
+		case ')':
+			c.depth -= c.depth > 0;
+			add_atom(&c, inner + 1);
+			break;
+		case '*':
+		case '?':
+			repeat_atom(&c, 1);
+			break;
+		case '+':
+			repeat_atom(&c, 2);
+			break;
+		case '{':
+			s = bound_at(s, &times);
+			repeat_atom(&c, times);
+			break;
+		default:
+			add_atom(&c, 1);
+		}
+		if (c.sums[c.depth] > PARTS_MAX)
+			return c.sums[c.depth];
+	}
+	for (size_t i = 0; i < c.depth; i++)
+		c.sums[c.depth] += c.sums[i];
+	return c.sums[c.depth];
 }
 
 static int check_expression(const char *s, struct err *e)
 {
-	unsigned long product = 1;
-
 	if (strlen(s) > FRAME_FILTER_BYTES_MAX)
 		return err_set(e, EINVAL,
 			       "The regular expression has %zu characters; at most %u are taken.",
 			       strlen(s), FRAME_FILTER_BYTES_MAX);
-	for (; *s; s++) {
-		if (*s == '\\') {
-			if (s[1] >= '1' && s[1] <= '9')
-				return err_set(e, EINVAL,
-					       "Back references (\\%c) are not taken in regular "
-					       "expressions on functions.",
-					       s[1]);
-			s += s[1] != '\0';
-		} else if (*s == '{') {
-			unsigned long bound = bound_at(s);
-
-			product *= bound > 1 ? bound : 1;
-			if (bound > REPEAT_MAX || product > REPEAT_MAX)
-				return err_set(e, EINVAL,
-					       "The regular expression repeats more than %u times.",
-					       REPEAT_MAX);
-		}
-	}
+	for (const char *at = s; (at = strchr(at, '\\')); at += 1 + (at[1] != '\0'))
+		if (at[1] >= '1' && at[1] <= '9')
+			return err_set(
+				e, EINVAL,
+				"Back references (\\%c) are not taken in regular expressions "
+				"on functions.",
+				at[1]);
+	if (size_of(s) > PARTS_MAX)
+		return err_set(e, EINVAL,
+			       "The regular expression repeats too much: written out it has more "
+			       "than %u parts.",
+			       PARTS_MAX);
 	return 0;
 }
 

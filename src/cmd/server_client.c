@@ -189,13 +189,30 @@ static bool match_run(void *ctx, json_t *run)
 
 #define UUID_CHARACTERS 36
 
+static bool is_uuid(const char *text)
+{
+	return strlen(text) == UUID_CHARACTERS &&
+	       strspn(text, "0123456789abcdef-") == UUID_CHARACTERS;
+}
+
+int connection_check_id(const struct connection *c, json_t **object, struct err *e)
+{
+	if (is_uuid(member_text(*object, "uuid")))
+		return 0;
+	json_decref(*object);
+	*object = NULL;
+	return err_set(e, EBADMSG, "%s does not answer as a tacho server would", c->url);
+}
+
 int connection_find_run(struct connection *c, const char *name, json_t **ret, struct err *e)
 {
 	struct search s = {.name = name};
 	int r;
 
-	if (strlen(name) == UUID_CHARACTERS && strspn(name, "0123456789abcdef-") == strlen(name))
-		return connection_json(c, "GET", NULL, ret, e, "benchmark/%s.json", name);
+	if (is_uuid(name)) {
+		r = connection_json(c, "GET", NULL, ret, e, "benchmark/%s.json", name);
+		return r < 0 ? r : connection_check_id(c, ret, e);
+	}
 	r = *name ? each_of(c, "benchmarks", "runs", match_run, &s, e) : 0;
 	if (r == 0 && !s.count)
 		r = !strcmp(name, "last")
@@ -204,9 +221,13 @@ int connection_find_run(struct connection *c, const char *name, json_t **ret, st
 	else if (r == 0 && s.count > 1)
 		r = err_set(e, EINVAL, "several runs begin with '%s': write more of the id", name);
 	if (r == 0)
-		/* What a list leaves out. */
+		r = connection_check_id(c, &s.found, e);
+	/* What a list leaves out. */
+	if (r == 0)
 		r = connection_json(c, "GET", NULL, ret, e, "benchmark/%s.json",
 				    member_text(s.found, "uuid"));
+	if (r == 0)
+		r = connection_check_id(c, ret, e);
 	json_decref(s.found);
 	return r;
 }
@@ -243,11 +264,11 @@ int connection_find_session(struct connection *c, const char *name, bool make, j
 			return err_set(e, EINVAL, "the title of a session is text in UTF-8");
 		r = connection_json(c, "POST", body, ret, e, "sessions");
 		json_decref(body);
-		return r;
+		return r < 0 ? r : connection_check_id(c, ret, e);
 	}
 	if (r == 0 && s.count == 1) {
 		*ret = s.found;
-		return 0;
+		return connection_check_id(c, ret, e);
 	}
 	json_decref(s.found);
 	if (r < 0)

@@ -24,6 +24,9 @@ int connection_json(struct connection *c, const char *method, const json_t *body
 /* Says what to do about an error of client.h. */
 int connection_explain(const struct connection *c, struct err *e);
 
+/* A run or session has an id that can stand in a path; else it is freed, and the error says so. */
+int connection_check_id(const struct connection *c, json_t **object, struct err *e);
+
 /* "last", an id or the beginning of one that no other run has. */
 int connection_find_run(struct connection *c, const char *name, json_t **ret, struct err *e);
 /* By title or id, or the beginning of either; the newest of several with the same title. @make: adds

@@ -86,6 +86,16 @@ static void add_heads(struct table *t, const char *const *heads)
 		vec_push(&t->cells, xstrdup(heads[t->columns]));
 }
 
+/* As much of an id as tells it from the others. */
+static void add_id(struct table *t, const json_t *object)
+{
+	CLEANUP(buf_release) struct buf text = {}, cut = {};
+
+	buf_addf(&cut, "%.8s", member_text(object, "uuid"));
+	add_text(&text, buf_str(&cut));
+	add_cell(t, &text);
+}
+
 static void add_run(struct table *t, const struct term *term, const json_t *run)
 {
 	CLEANUP(buf_release) struct buf text = {};
@@ -93,8 +103,7 @@ static void add_run(struct table *t, const struct term *term, const json_t *run)
 	const char *command = member_text(run, "workload");
 
 	vec_push(&t->colours, (char *)state_colour(term, state));
-	buf_addf(&text, "%.8s", member_text(run, "uuid"));
-	add_cell(t, &text);
+	add_id(t, run);
 	add_text(&text, state);
 	add_cell(t, &text);
 	add_when(&text,
@@ -143,8 +152,7 @@ static void print_sessions(const json_t *sessions)
 	json_array_foreach(sessions, i, session)
 	{
 		vec_push(&t.colours, NULL);
-		buf_addf(&text, "%.8s", member_text(session, "uuid"));
-		add_cell(&t, &text);
+		add_id(&t, session);
 		add_when(&text, member_text(session, "created_at"));
 		add_cell(&t, &text);
 		buf_addf(&text, "%.0f", member_number(session, "runs", 0));
@@ -184,7 +192,8 @@ static int list(struct connection *c, const struct client_ls_options *o, const c
 				    member_text(one, "uuid"), limit, buf_str(&search));
 	} else {
 		r = connection_json(c, "GET", NULL, &answer, e, "%s?limit=%u%s",
-				    o->sessions ? "sessions" : "benchmarks", limit, buf_str(&search));
+				    o->sessions ? "sessions" : "benchmarks", limit,
+				    buf_str(&search));
 	}
 	json_decref(one);
 	if (r < 0)

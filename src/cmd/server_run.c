@@ -214,6 +214,8 @@ static int submit(struct connection *c, const char *title, const json_t *plan, j
 	if (r == 0)
 		r = connection_json(c, "POST", plan, ret, e, "session/%s",
 				    member_text(session, "uuid"));
+	if (r == 0)
+		r = connection_check_id(c, ret, e);
 	json_decref(session);
 	return r;
 }

@@ -11,10 +11,12 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define ASK_EVERY_MS 100
+#define ROOM_FACTOR  3 /* the upload, what is made of it, and some more */
 
 struct viewing {
 	struct private_server server;
@@ -79,6 +81,8 @@ static int import(struct viewing *v, int fd, const char *name, char **ret_uuid, 
 	json_decref(session);
 	r = client_upload(v->connection.client, buf_str(&path), fd, progress_show, &bar, &run, e);
 	progress_clear(&bar);
+	if (r == 0)
+		r = connection_check_id(&v->connection, &run, e);
 	if (r == 0) {
 		*ret_uuid = xstrdup(member_text(run, "uuid"));
 		r = await_import(v, *ret_uuid, e);
@@ -137,9 +141,11 @@ static int view(struct viewing *v, const struct client_view_options *o, const ch
 	CLEANUP(buf_release) struct buf line = {};
 	int fd = !strcmp(file, "-") ? dup(STDIN_FILENO) : open(file, O_RDONLY | O_CLOEXEC), r;
 
-	if (fd < 0)
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return err_set(e, errno, "cannot read '%s': %s", file, strerror(errno));
-	r = private_server_start(&v->server, e);
+	r = private_server_start(&v->server, (uint64_t)st.st_size * ROOM_FACTOR, e);
 	if (r == 0)
 		r = connection_open(&v->connection,
 				    &(struct client_server_options){.server = v->server.url}, e);

@@ -9,6 +9,7 @@
 
 #include "base/err.h"
 
+#include <stdint.h>
 #include <sys/types.h>
 
 struct private_server {
@@ -18,7 +19,8 @@ struct private_server {
 	int keeper_fd; /* closed: it cleans up. End of file: it has gone. */
 };
 
-int private_server_start(struct private_server *s, struct err *e);
+/* Where there is room for @bytes. */
+int private_server_start(struct private_server *s, uint64_t bytes, struct err *e);
 /* Until all of it is gone. */
 void private_server_stop(struct private_server *s);
 

@@ -15,10 +15,12 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define PREFIX           "tacho-view-"
+#define PLACES           4u
 #define START_S          30
 #define STOP_S           10
 #define URL_BYTES_MAX    4096
@@ -40,13 +42,35 @@ static void remove_tree(const char *path)
 	nftw(path, remove_entry, TREE_DESCRIPTORS, FTW_DEPTH | FTW_PHYS);
 }
 
-static const char *place(void)
+static uint64_t room_in(const char *path)
 {
-	const char *runtime = getenv("XDG_RUNTIME_DIR"), *tmp = getenv("TMPDIR");
+	struct statvfs v;
 
-	if (runtime && !access(runtime, W_OK | X_OK))
-		return runtime;
-	return tmp && !access(tmp, W_OK | X_OK) ? tmp : "/tmp";
+	if (!path || access(path, W_OK | X_OK) < 0 || statvfs(path, &v) < 0)
+		return 0;
+	return (uint64_t)v.f_bavail * v.f_frsize;
+}
+
+/* The first that has room, or the one that has most. Gives how many there are. */
+static size_t places(uint64_t bytes, const char *ret[PLACES], const char **ret_best)
+{
+	const char *all[PLACES] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/var/tmp"};
+	uint64_t most = 0;
+	size_t count = 0;
+
+	*ret_best = "/tmp";
+	for (size_t i = 0; i < PLACES; i++) {
+		uint64_t room = room_in(all[i]);
+
+		if (!room)
+			continue;
+		ret[count++] = all[i];
+		if (room > most && most < bytes) {
+			*ret_best = all[i];
+			most = room;
+		}
+	}
+	return count;
 }
 
 /* Directories whose keeper was killed: nobody holds their lock any more. */
@@ -77,12 +101,14 @@ static void sweep(const char *where)
 }
 
 /* Made under its lock, which is then the keeper's. */
-static int make_directory(char **ret, int *ret_lock, struct err *e)
+static int make_directory(char **ret, int *ret_lock, uint64_t bytes, struct err *e)
 {
-	const char *where = place();
+	const char *all[PLACES], *where;
+	size_t count = places(bytes, all, &where);
 	char *path = xasprintf("%s/" PREFIX "XXXXXX", where);
 
-	sweep(where);
+	for (size_t i = 0; i < count; i++)
+		sweep(all[i]);
 	if (!mkdtemp(path)) {
 		int code = errno;
 
@@ -219,12 +245,12 @@ static int await_url(struct private_server *s, struct err *e)
 	return err_set(e, ECHILD, "the private server did not start");
 }
 
-int private_server_start(struct private_server *s, struct err *e)
+int private_server_start(struct private_server *s, uint64_t bytes, struct err *e)
 {
 	int fds[2], lock = -1, r;
 
 	*s = (struct private_server){.keeper_fd = -1};
-	r = make_directory(&s->directory, &lock, e);
+	r = make_directory(&s->directory, &lock, bytes, e);
 	if (r < 0)
 		return r;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0) {

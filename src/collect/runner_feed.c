@@ -21,6 +21,39 @@ void feed_dictionary(struct run_feed *f)
 	}
 }
 
+static void add_total(struct run_feed *f, const struct sample_row *row)
+{
+	__typeof__(&f->totals[0]) totals = &f->totals[row->event];
+
+	if (row->event >= FEED_TOTALS_EVENTS)
+		return;
+	if (row->stack >= totals->len) {
+		size_t before = totals->len;
+
+		vec_reserve(totals, row->stack + 1u);
+		totals->len = row->stack + 1u;
+		memset(totals->items + before, 0, (totals->len - before) * sizeof(*totals->items));
+	}
+	totals->items[row->stack].weight += row->weight;
+	totals->items[row->stack].samples++;
+}
+
+/* The profile gets rows, for those who ask it what was hit. */
+static void make_rows(struct run_feed *f)
+{
+	for (uint32_t event = 0; event < FEED_TOTALS_EVENTS; event++)
+		for (uint32_t stack = 0; stack < f->totals[event].len; stack++) {
+			const struct stack_total *t = &f->totals[event].items[stack];
+
+			if (t->samples)
+				vec_push(&f->profile.rows,
+					 (struct profile_row){.event = {event},
+							      .stack = {stack},
+							      .samples = t->samples,
+							      .weight = t->weight});
+		}
+}
+
 static void send_samples(struct run_feed *f)
 {
 	for (size_t at = 0; at < f->rows.len && !f->ended; at += CHUNK_ROWS_MAX) {
@@ -33,6 +66,8 @@ static void send_samples(struct run_feed *f)
 				     &info);
 		f->ended |= !runner_send_patiently(f->runner, RUN_CHUNK, &f->scratch);
 	}
+	vec_each(&f->rows, row)
+		add_total(f, row);
 	f->samples += f->rows.len;
 	f->rows.len = 0;
 }
@@ -91,6 +126,10 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 {
 	struct run_feed *f = ctx;
 
+	/* Before the first sample: whoever watches would wait for the kernel's names. */
+	if (raw->event && !f->analysis.history.kernel_image &&
+	    (raw->header->type == PERF_RECORD_MMAP || raw->header->type == PERF_RECORD_MMAP2))
+		analysis_prepare_kernel(&f->analysis, raw);
 	analysis_record(&f->analysis, raw);
 	return !is_ended(f);
 }
@@ -120,6 +159,7 @@ static int read_live(struct run_feed *f, struct err *e)
 	struct resolve_options o = {
 		.precision = RESOLVE_ADDRESSES,
 		.threads = 1, /* there is better use for the other CPUs */
+		.no_rows = true,
 		.on_sample = feed_sample,
 		.sample_ctx = f,
 	};
@@ -152,6 +192,7 @@ static int read_all(struct run_feed *f, struct err *e)
 	if (f->runner->order.import)
 		feed_import_finish(f);
 	feed_jit_finish(f);
+	make_rows(f);
 	feed_code(f);
 	return r;
 }
@@ -171,6 +212,8 @@ static void release(struct run_feed *f)
 	profile_release(&f->profile);
 	feed_counts_release(&f->counts);
 	vec_release(&f->rows);
+	for (size_t i = 0; i < FEED_TOTALS_EVENTS; i++)
+		vec_release(&f->totals[i]);
 	buf_release(&f->scratch);
 	free(f);
 }

@@ -6,6 +6,8 @@
 #include "profile/dictionary.h"
 #include "resolve/analysis.h"
 
+#define FEED_TOTALS_EVENTS 8
+
 /* A counter of the stream, summed over all places where its event counts. */
 struct feed_counter {
 	uint32_t event;  /* of the stream */
@@ -34,6 +36,8 @@ struct run_feed {
 	struct analysis analysis;
 	struct dictionary_writer dictionary;
 	VEC(struct sample_row) rows;
+	/* What each stack has got, of the first events: enough to know whose code is worth keeping. */
+	VEC(struct stack_total { uint64_t weight, samples; }) totals[FEED_TOTALS_EVENTS];
 	struct feed_counts counts;
 	struct buf scratch;
 	uint64_t samples, lost, throttled;

@@ -56,13 +56,16 @@ static int try_listen(const struct addrinfo *a)
 
 static uint16_t port_of(int fd)
 {
-	struct sockaddr_storage a;
+	union {
+		struct sockaddr any;
+		struct sockaddr_in four;
+		struct sockaddr_in6 six;
+	} a = {};
 	socklen_t len = sizeof(a);
 
-	if (getsockname(fd, (struct sockaddr *)&a, &len) < 0)
+	if (getsockname(fd, &a.any, &len) < 0)
 		return 0;
-	return ntohs(a.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&a)->sin6_port
-					     : ((struct sockaddr_in *)&a)->sin_port);
+	return ntohs(a.any.sa_family == AF_INET6 ? a.six.sin6_port : a.four.sin_port);
 }
 
 int listen_open(const char *host, uint16_t port, int *ret_fd, uint16_t *ret_port, struct err *e)

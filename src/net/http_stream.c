@@ -423,8 +423,11 @@ static void *streams_run(void *ctx)
 		take_events(all, wait_time(all, clock_now_ns(), next_ns));
 	}
 	take_added(all, clock_now_ns());
-	while (all->first)
-		stream_end(all->first); /* workers are gone: no check is under way */
+	/* Workers are gone: no check is under way. */
+	for (struct stream *st = all->first, *next; st; st = next) {
+		next = st->next;
+		stream_end(st);
+	}
 	return NULL;
 }
 

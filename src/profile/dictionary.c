@@ -208,7 +208,7 @@ static void add_table(struct dictionary_writer *w, const struct profile *p, enum
 	}
 }
 
-/* What is found out about modules later than they are sent: (module, problem, bias). */
+/* What is found out about modules later than they are sent: (module, problem, build id, bias). */
 static uint32_t add_told(struct dictionary_writer *w, const struct profile *p, struct buf *body)
 {
 	CLEANUP(buf_release) struct buf news = {};
@@ -220,12 +220,14 @@ static uint32_t add_told(struct dictionary_writer *w, const struct profile *p, s
 		const struct profile_module *m = &p->modules.items[n];
 		struct told_module *told = &w->told.items[n];
 
-		if ((m->problem.n == told->problem && m->bias == told->bias) ||
-		    m->problem.n >= w->strings)
+		if ((m->problem.n == told->problem && m->found_id.n == told->found_id &&
+		     m->bias == told->bias) ||
+		    m->problem.n >= w->strings || m->found_id.n >= w->strings)
 			continue;
-		*told = (struct told_module){m->bias, m->problem.n};
+		*told = (struct told_module){m->bias, m->problem.n, m->found_id.n};
 		varint_add(&news, n);
 		varint_add(&news, m->problem.n);
+		varint_add(&news, m->found_id.n);
 		varint_add(&news, m->bias);
 		count++;
 	}

@@ -30,7 +30,7 @@ struct dictionary_writer {
 	VEC(uint32_t) unnamed; /* frames that were sent without names */
 	VEC(struct told_module {
 		uint64_t bias;
-		uint32_t problem;
+		uint32_t problem, found_id;
 	})
 	told; /* by module: what came up later than it was sent, and was sent then */
 };

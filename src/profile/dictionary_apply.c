@@ -225,12 +225,16 @@ static bool take_told(struct piece *x)
 
 	for (uint64_t i = 0; i < count && !x->body.failed; i++) {
 		uint64_t module = varint_take(&x->body), problem = varint_take(&x->body);
-		uint64_t bias = varint_take(&x->body);
+		uint64_t found_id = varint_take(&x->body), bias = varint_take(&x->body);
+		struct profile_module *m;
 
-		if (!module || module >= x->p->modules.len || problem >= x->p->strings.starts.len)
+		if (!module || module >= x->p->modules.len || problem >= x->p->strings.starts.len ||
+		    found_id >= x->p->strings.starts.len)
 			return false;
-		x->p->modules.items[module].problem.n = (uint32_t)problem;
-		x->p->modules.items[module].bias = bias;
+		m = &x->p->modules.items[module];
+		m->problem.n = (uint32_t)problem;
+		m->found_id.n = (uint32_t)found_id;
+		m->bias = bias;
 	}
 	return !x->body.failed;
 }

@@ -5,7 +5,7 @@
 #include "profile/profile.h"
 
 /* Of one table in one piece: the sizes of what a few bytes can ask for stay bounded. */
-#define ENTRIES_MAX      (1u << 18)
+#define ENTRIES_MAX      (1u << 17)
 #define TEXT_BYTES_MAX   (4u << 20) /* of the strings of a piece */
 #define STRING_BYTES_MAX (1u << 20) /* longer ones are cut */
 #define BODY_BYTES_MAX   (64u << 20)

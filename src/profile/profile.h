@@ -74,6 +74,8 @@ struct profile_module {
 	string_id name;     /* the last part of it */
 	string_id build_id; /* hexadecimal, or none */
 	string_id problem;  /* why its names are missing: a sentence, or none */
+	string_id found_id; /* a build id that its mapping does not have, but its file has, or the
+			     * recording's header */
 	/* Of its code: ELF virtual address less offset in the file; of the kernel the address of _text.
 	 * 0: or unknown. */
 	uint64_t bias;

@@ -1,5 +1,6 @@
 #include "resolve/namer.h"
 #include "base/buf.h"
+#include "resolve/image.h"
 #include "symbol/demangle.h"
 #include "symbol/dwarf.h"
 
@@ -262,17 +263,41 @@ static uint64_t bias_of(struct module *m, const struct image *image)
 	return 0;
 }
 
+/* The build id, where the mapping did not tell it. */
+static string_id found_id(struct namer *n, const struct module *m, const struct image *image)
+{
+	struct module_request request = image->request;
+	CLEANUP(buf_release) struct buf hex = {};
+
+	if (request.build_id.size)
+		return (string_id){};
+	if (n->resolver->shared->facts)
+		image_find_build_id(n->resolver->shared->facts, &request);
+	if (!request.build_id.size)
+		request.build_id = m->build_id;
+	for (size_t i = 0; i < request.build_id.size; i++)
+		buf_addf(&hex, "%02x", request.build_id.bytes[i]);
+	return profile_string(n->resolver->profile, buf_str(&hex));
+}
+
 static void note_modules(struct namer *n)
 {
 	const struct image *images = n->resolver->shared->history->images.items;
 	struct profile *p = n->resolver->profile;
 
+	while (n->noted.len < n->images.len)
+		vec_push(&n->noted, false);
 	for (uint32_t i = 1; i < n->images.len; i++) {
 		struct module *m = module_of(n, (module_id){i});
 
-		if (m && !p->modules.items[i].bias)
+		if (!m)
+			continue;
+		if (!n->noted.items[i]) {
+			n->noted.items[i] = true;
+			p->modules.items[i].found_id = found_id(n, m, &images[n->images.items[i]]);
 			p->modules.items[i].bias = bias_of(m, &images[n->images.items[i]]);
-		if (m && m->problem && !p->modules.items[i].problem.n)
+		}
+		if (m->problem && !p->modules.items[i].problem.n)
 			p->modules.items[i].problem = profile_string(p, m->problem);
 	}
 }
@@ -413,4 +438,5 @@ void namer_release(struct namer *n)
 	slots_release(&n->functions);
 	vec_release(&n->known);
 	vec_release(&n->images);
+	vec_release(&n->noted);
 }

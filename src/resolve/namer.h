@@ -17,6 +17,7 @@ struct namer {
 	})
 	known;
 	VEC(uint32_t) images; /* by module: an image of it, 0: none */
+	VEC(bool) noted;      /* by module: what its file says of itself was taken down */
 };
 
 void namer_init(struct namer *n, struct resolver *resolver);

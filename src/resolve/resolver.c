@@ -239,8 +239,12 @@ static stack_id stack_of_steps(struct resolver *r, chain_steps *steps)
  */
 static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys)
 {
-	uint64_t h = hash_mix(r->seed ^ ((uint64_t)keys->thread.n << 32 | keys->event.n),
-			      (uint64_t)keys->cpu << 32 | keys->bucket);
+	uint64_t h = r->seed;
+
+	/* Without rows a stack is a stack, whoever had it. */
+	if (!r->shared->options->no_rows)
+		h = hash_mix(r->seed ^ ((uint64_t)keys->thread.n << 32 | keys->event.n),
+			     (uint64_t)keys->cpu << 32 | keys->bucket);
 
 	/* Where most places have become one, few rows are left, which the caches hold. */
 	if (r->shared->options->want_place)
@@ -252,7 +256,7 @@ static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys
 	return h;
 }
 
-static void tell_sample(struct resolver *r, uint32_t row)
+static void tell_sample(struct resolver *r, uint32_t stack)
 {
 	const struct pending_sample *p = &r->pending;
 	struct sample_row sample = {
@@ -261,7 +265,7 @@ static void tell_sample(struct resolver *r, uint32_t row)
 		.address = p->address,
 		.event = p->keys.event.n,
 		.thread = p->keys.thread.n,
-		.stack = r->profile->rows.items[row - 1].stack.n,
+		.stack = stack,
 		.cpu = p->cpu,
 	};
 
@@ -271,6 +275,7 @@ static void tell_sample(struct resolver *r, uint32_t row)
 void resolver_flush(struct resolver *r)
 {
 	struct pending_sample *p = &r->pending;
+	bool no_rows = r->shared->options->no_rows;
 	struct known_rows *k = &r->rows;
 	struct known_row *row;
 
@@ -280,16 +285,20 @@ void resolver_flush(struct resolver *r)
 	row = &k->slots[row_slot(k, p->hash)];
 	if (!row->row) {
 		p->keys.stack = stack_of_steps(r, &p->steps);
-		row->row = profile_row(r->profile, &p->keys);
+		row->row = no_rows ? p->keys.stack.n + 1 : profile_row(r->profile, &p->keys);
 		if (!row->row)
 			return;
 		row->hash = p->hash;
 		k->count++;
 	}
+	if (no_rows) {
+		tell_sample(r, row->row - 1);
+		return;
+	}
 	row->samples++;
 	row->weight += p->weight;
 	if (r->on_sample)
-		tell_sample(r, row->row);
+		tell_sample(r, r->profile->rows.items[row->row - 1].stack.n);
 }
 
 /* r->steps are the sample's chain. */
@@ -338,7 +347,8 @@ static void deliver_counts(struct resolver *r)
 void resolver_count_all(struct resolver *r)
 {
 	resolver_flush(r);
-	deliver_counts(r);
+	if (!r->shared->options->no_rows)
+		deliver_counts(r);
 }
 
 /* ---- samples ---- */

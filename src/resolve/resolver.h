@@ -88,7 +88,7 @@ struct resolver {
 			uint64_t hash; /* of all that makes the row */
 			uint64_t weight;
 			uint32_t samples; /* since they were last delivered */
-			uint32_t row;     /* + 1; 0: free */
+			uint32_t row;     /* + 1; 0: free. With no_rows, the stack + 1 */
 		} * slots;
 		size_t count, mask;
 	} rows;

@@ -1,6 +1,7 @@
 /* One run: what it is, cancelling, running it again, what people write about it. Its data are answered
  * by api_queries.c and api_exports.c. */
 #include "server/api.h"
+#include "server/emap.h"
 #include "server/runs.h"
 
 #include <errno.h>
@@ -113,10 +114,15 @@ static int run_again(struct api *a, const struct stored_run *old, const char *us
 	}
 	rc = run_plan_parse(json, &plan, e);
 	json_decref(json);
-	if (rc < 0)
-		return rc;
-	rc = api_session_find(a, old->session_uuid, &session, e);
-	return rc < 0 ? rc : runs_submit(a->server->runs, a->store, &session, &plan, user, ret, e);
+	if (rc == 0)
+		rc = run_plan_check_events(&plan, e);
+	if (rc == 0)
+		rc = api_session_find(a, old->session_uuid, &session, e);
+	if (rc == 0)
+		rc = runs_submit(a->server->runs, a->store, &session, &plan, user, ret, e);
+	if (rc == 0)
+		emap_note_used(a->server->emap, &plan);
+	return rc;
 }
 
 static int rerun(void *worker, const struct http_request *r, struct http_reply *reply,

@@ -176,16 +176,30 @@ static int patch_queue(void *worker, const struct http_request *r, struct http_r
 
 /* ---- the stream ---- */
 
-static int add_topic(struct api *a, const struct http_pair *pair, strvec *topics, struct err *e)
+/* A run as it is now comes first: one that has ended has no other news. */
+static void add_state(struct api *a, const struct stored_run *run, struct buf *out)
 {
+	struct json j = jw_to(out);
+
+	buf_add(out, "event: state\ndata: ");
+	api_run_json(&j, run, a->server);
+	buf_add(out, "\n\n");
+}
+
+static int add_topic(struct api *a, const struct http_pair *pair, struct http_reply *reply,
+		     struct err *e)
+{
+	strvec *topics = &reply->topics;
 	CLEANUP(stored_run_release) struct stored_run run = {};
 	CLEANUP(stored_session_release) struct stored_session session = {};
 	int rc = 0;
 
 	if (!strcmp(pair->name, "run")) {
 		rc = api_run_find(a, pair->value, &run, e);
-		if (rc == 0)
+		if (rc == 0) {
 			vec_push(topics, xasprintf("run/%s", run.uuid));
+			add_state(a, &run, &reply->body);
+		}
 	} else if (!strcmp(pair->name, "session")) {
 		rc = api_session_find(a, pair->value, &session, e);
 		if (rc == 0)
@@ -199,14 +213,14 @@ static int add_topic(struct api *a, const struct http_pair *pair, strvec *topics
 
 static int live(void *worker, const struct http_request *r, struct http_reply *reply, struct err *e)
 {
-	static const char *const params[] = {"run", "session", "queue", NULL};
+	static const char *const params[] = {"run", "session", "queue", "last", NULL};
 	struct api *a = worker;
 	int rc = api_params_known(r, params, e);
 
 	if (rc == 0 && r->query.len > TOPICS_MAX)
 		return err_set(e, EINVAL, "One stream carries at most %d topics.", TOPICS_MAX);
 	for (size_t i = 0; rc == 0 && i < r->query.len; i++)
-		rc = add_topic(a, &r->query.items[i], &reply->topics, e);
+		rc = add_topic(a, &r->query.items[i], reply, e);
 	if (rc == 0 && !reply->topics.len)
 		rc = err_set(
 			e, EINVAL,

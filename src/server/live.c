@@ -38,11 +38,21 @@ void live_changed(struct live *l, const struct stored_run *run)
 {
 	CLEANUP(buf_release) struct buf text = {};
 	struct json j = jw_to(&text);
+	struct live_run *at_work = NULL;
 	char topic[TOPIC_BYTES];
 
+	vec_each(&l->runs, r)
+		if (!strcmp((*r)->uuid, run->uuid))
+			at_work = *r;
 	api_run_json(&j, run, l->server);
 	snprintf(topic, sizeof(topic), "run/%s", run->uuid);
-	bus_publish(l->server->bus, topic, "state", text.s, text.len);
+	if (at_work)
+		live_run_state(at_work, &text);
+	else
+		bus_publish(l->server->bus, topic, "state", text.s, text.len);
+	/* One that has never begun, or whose data was told already, has nothing else to say. */
+	if (!at_work && run->state != STATE_QUEUED && run->state != STATE_RUNNING)
+		bus_topic_end(l->server->bus, topic);
 	snprintf(topic, sizeof(topic), "session/%s", run->session_uuid);
 	bus_publish(l->server->bus, topic, "state", text.s, text.len);
 }

@@ -9,6 +9,7 @@
 
 #include "analyze/call_paths.h"
 #include "base/clock.h"
+#include "base/json.h"
 #include "bus/bus.h"
 #include "server/live.h"
 
@@ -60,12 +61,30 @@ struct live_run {
 		struct buf pending, last;
 		uint64_t left_out;
 	} output[2];
+	char *state; /* the run as it was last told, JSON */
 	char *ledger;
-	bool full; /* the tree takes no more nodes */
+	struct buf notes; /* each ended by NUL */
+	bool full;        /* the tree takes no more nodes */
+	bool closed;      /* nor do the tables: pieces are passed over */
 };
 
 bool live_run_waits(const struct live_run *r);
 void live_run_publish(struct live_run *r, uint64_t now_ns);
+/* The run has changed its state: told behind all that has come before. */
+void live_run_state(struct live_run *r, const struct buf *json);
+
+/* live_text.c: messages, or members of one. From @from up to, not including, @to. */
+void live_add_names(const struct live_run *r, struct json *j, uint32_t from, uint32_t to);
+void live_add_nodes(const struct live_run *r, struct json *j, uint32_t from, uint32_t to);
+void live_add_events(const struct live_run *r, struct json *j, uint32_t from, uint32_t to);
+void live_add_gain(struct json *j, uint32_t event, uint32_t node, const struct live_gain *gain);
+void live_add_counters(const struct live_run *r, struct json *j, uint32_t from, uint32_t to);
+void live_add_counts(const struct live_run *r, struct json *j, const struct live_count *counts,
+		     size_t first, size_t len, size_t room);
+void live_add_output(const struct live_run *r, struct buf *out, int stream, const struct buf *bytes,
+		     size_t len, uint64_t left_out);
+struct json live_open_message(const struct live_run *r, struct buf *out);
+uint64_t live_since_start(const struct live_run *r, uint64_t time_ns);
 
 void live_queue_snapshot(void *ctx,
 			 void (*message)(void *to, const char *event, const char *json, size_t len),

@@ -10,34 +10,53 @@
 #include <string.h>
 
 /* A live graph is to be looked at: more nodes than this nobody sees, and a run may last for days. */
-#define NODES_MAX  (1u << 18)
+#define NODES_MAX  (1u << 16)
+#define STACKS_MAX (1u << 20)
+#define TEXT_MAX   ((size_t)64 << 20) /* of names */
 #define EVENTS_MAX 256u
+/* Values of counters that one update has; more are added up in pairs. */
+#define COUNTS_MAX 8192u
 /* Values of counters that who comes later gets at once; all others are in the store. */
-#define LAST_COUNTS 20000u
+#define LAST_COUNTS 8192u
+#define NOTES_MAX   ((size_t)64 << 10)
 /* Of the output: what waits for one update, and what who comes later gets. */
 #define OUTPUT_PENDING_MAX ((size_t)64 << 10)
 #define OUTPUT_LAST_MAX    ((size_t)64 << 10)
 
 /* ---- what has come ---- */
 
+static void say_full(struct live_run *r)
+{
+	if (r->full)
+		return;
+	r->full = true;
+	live_run_note(
+		r, "The live graph has become too large to grow further: what is new is added to "
+		   "the nearest caller that it has. Questions about the run see everything.");
+}
+
 void live_run_dictionary(struct live_run *r, const void *bytes, size_t size)
 {
 	struct bus_topic *topic = bus_topic_lock(r->live->server->bus, r->topic);
 
-	if (!r->broken && dictionary_apply(&r->profile, bytes, size, NULL) < 0)
+	if (!r->broken && !r->closed && dictionary_apply(&r->profile, bytes, size, NULL) < 0)
 		r->broken = true;
+	if (r->profile.stacks.len > STACKS_MAX || r->profile.strings.bytes.len > TEXT_MAX) {
+		r->closed = true;
+		say_full(r);
+	}
 	bus_topic_unlock(r->live->server->bus, topic);
 }
 
 static uint32_t node_of(struct live_run *r, uint32_t stack)
 {
+	if (stack >= r->profile.stacks.len)
+		return 0;
 	if (r->paths.nodes.len < NODES_MAX)
 		return call_path_of(&r->paths, &r->profile, stack);
-	if (!r->full) {
-		r->full = true;
-		live_run_note(r, "The live graph is complete up to here and grows no further; "
-				 "questions about the run see everything.");
-	}
+	say_full(r);
+	while (stack && !call_path_known(&r->paths, stack))
+		stack = r->profile.stacks.items[stack].parent.n;
 	return call_path_known(&r->paths, stack);
 }
 
@@ -76,6 +95,37 @@ static void take_samples(struct live_run *r, const void *bytes, size_t size)
 	sample_columns_release(&c);
 }
 
+/* Two neighbours of a counter become one. */
+static void thin_counts(struct live_run *r)
+{
+	VEC(uint32_t)
+	first = {}; /* by counter: the place of one that waits for its neighbour, and 1 */
+	size_t out = 0;
+
+	vec_reserve(&first, r->profile.counters.len);
+	memset(first.items, 0, r->profile.counters.len * sizeof(*first.items));
+	for (size_t i = 0; i < r->counts.len; i++) {
+		struct live_count c = r->counts.items[i];
+		uint32_t *at = &first.items[c.counter];
+
+		if (*at) {
+			struct live_count *one = &r->counts.items[*at - 1];
+
+			one->time_ns = c.time_ns;
+			one->duration_ns += c.duration_ns;
+			one->value += c.value;
+			if (c.running_ppm < one->running_ppm)
+				one->running_ppm = c.running_ppm;
+			*at = 0;
+		} else {
+			r->counts.items[out++] = c;
+			*at = (uint32_t)out;
+		}
+	}
+	r->counts.len = out;
+	vec_release(&first);
+}
+
 static void take_counts(struct live_run *r, uint32_t counter, const void *bytes, size_t size)
 {
 	struct count_columns c;
@@ -85,6 +135,8 @@ static void take_counts(struct live_run *r, uint32_t counter, const void *bytes,
 	for (size_t i = 0; i < c.rows; i++)
 		vec_push(&r->counts, (struct live_count){c.time_ns[i], c.duration_ns[i], c.value[i],
 							 counter, c.running_ppm[i]});
+	if (r->counts.len > COUNTS_MAX && r->counts.len > 4 * r->profile.counters.len)
+		thin_counts(r);
 	if (c.rows && c.time_ns[c.rows - 1] > r->to_ns)
 		r->to_ns = c.time_ns[c.rows - 1];
 	count_columns_release(&c);
@@ -137,127 +189,78 @@ bool live_run_waits(const struct live_run *r)
 	       r->output[1].pending.len;
 }
 
-/* ---- as text ---- */
+/* ---- publishing; the topic is locked ---- */
 
-static struct json open_message(const struct live_run *r, struct buf *out)
+static void publish(struct live_run *r, const char *event, const struct buf *text)
 {
-	struct json j = jw_to(out);
-
-	jw_open(&j, '{');
-	jw_kv_str(&j, "run", r->uuid);
-	return j;
+	bus_publish(r->live->server->bus, r->topic, event, text->s, text->len);
 }
 
-static uint64_t since_start(const struct live_run *r, uint64_t time_ns)
+/* What is pending becomes a part of what snapshots have. @j NULL: nobody watches. */
+static void fold_samples(struct live_run *r, struct json *j)
 {
-	return time_ns > r->start_ns ? time_ns - r->start_ns : 0;
-}
+	vec_each(&r->dirty, d) {
+		struct live_event *e = &r->events.items[d->event];
+		struct live_gain *gain = &e->pending.items[d->node];
 
-static void add_names(const struct live_run *r, struct json *j, uint32_t from, uint32_t to)
-{
-	const struct profile *p = &r->profile;
-
-	jw_key(j, "names");
-	jw_open(j, '[');
-	for (uint32_t i = from; i < to; i++) {
-		const struct path_name *name = &r->paths.names.items[i];
-
-		jw_open(j, '[');
-		jw_str(j, profile_text(p, name->label));
-		jw_str(j, profile_text(p, name->module));
-		jw_str(j, code_kind_name(name->kind));
-		jw_close(j, ']');
+		if (j)
+			live_add_gain(j, d->event, d->node, gain);
+		e->total.items[d->node].samples += gain->samples;
+		e->total.items[d->node].weight += gain->weight;
+		*gain = (struct live_gain){};
 	}
-	jw_close(j, ']');
+	r->dirty.len = 0;
+	r->sent.names = (uint32_t)r->paths.names.len;
+	r->sent.nodes = (uint32_t)r->paths.nodes.len;
+	r->sent.events = (uint32_t)r->profile.events.len;
 }
 
-static void add_nodes(const struct live_run *r, struct json *j, uint32_t from, uint32_t to)
+static void publish_samples(struct live_run *r)
 {
-	jw_key(j, "nodes");
-	jw_open(j, '[');
-	for (uint32_t i = from; i < to; i++) {
-		const struct call_path *node = &r->paths.nodes.items[i];
+	CLEANUP(buf_release) struct buf text = {};
+	struct json j = live_open_message(r, &text);
 
-		jw_open(j, '[');
-		jw_u64(j, node->parent);
-		jw_u64(j, node->name);
-		jw_u64(j, node->inlined);
-		jw_close(j, ']');
-	}
-	jw_close(j, ']');
+	live_add_names(r, &j, r->sent.names, (uint32_t)r->paths.names.len);
+	live_add_nodes(r, &j, r->sent.nodes, (uint32_t)r->paths.nodes.len);
+	live_add_events(r, &j, r->sent.events, (uint32_t)r->profile.events.len);
+	jw_key(&j, "gain");
+	jw_open(&j, '[');
+	fold_samples(r, &j);
+	jw_close(&j, ']');
+	jw_kv_u64(&j, "to_ns", live_since_start(r, r->to_ns));
+	jw_close(&j, '}');
+	publish(r, "samples", &text);
 }
 
-static void add_events(const struct live_run *r, struct json *j, uint32_t from, uint32_t to)
+static void remember_count(struct live_run *r, const struct live_count *c)
 {
-	jw_key(j, "events");
-	jw_open(j, '[');
-	for (uint32_t i = from; i < to; i++)
-		jw_str(j, profile_text(&r->profile, r->profile.events.items[i].name));
-	jw_close(j, ']');
+	if (!r->last_counts.items)
+		r->last_counts.items = xcalloc(LAST_COUNTS, sizeof(*c));
+	r->last_counts.items[(r->last_counts.first + r->last_counts.len) % LAST_COUNTS] = *c;
+	if (r->last_counts.len < LAST_COUNTS)
+		r->last_counts.len++;
+	else
+		r->last_counts.first = (r->last_counts.first + 1) % LAST_COUNTS;
 }
 
-static void add_gain(struct json *j, uint32_t event, uint32_t node, const struct live_gain *gain)
+static void fold_counts(struct live_run *r)
 {
-	jw_open(j, '[');
-	jw_u64(j, event);
-	jw_u64(j, node);
-	jw_u64(j, gain->samples);
-	jw_u64(j, gain->weight);
-	jw_close(j, ']');
+	vec_each(&r->counts, c)
+		remember_count(r, c);
+	r->counts.len = 0;
+	r->sent.counters = (uint32_t)r->profile.counters.len;
 }
 
-static void add_counters(const struct live_run *r, struct json *j, uint32_t from, uint32_t to)
+static void publish_counts(struct live_run *r)
 {
-	jw_key(j, "counters");
-	jw_open(j, '[');
-	for (uint32_t i = from; i < to; i++) {
-		const struct profile_counter *c = &r->profile.counters.items[i];
+	CLEANUP(buf_release) struct buf text = {};
+	struct json j = live_open_message(r, &text);
 
-		jw_open(j, '{');
-		jw_kv_u64(j, "id", i);
-		jw_kv_str(j, "name", profile_text(&r->profile, c->name));
-		jw_kv_str(j, "unit", profile_text(&r->profile, c->unit));
-		jw_kv_double(j, "scale", c->scale);
-		jw_key(j, "cpu");
-		if (c->cpu >= 0)
-			jw_i64(j, c->cpu);
-		else
-			jw_null(j);
-		jw_close(j, '}');
-	}
-	jw_close(j, ']');
-}
-
-enum count_field { COUNT_TIME, COUNT_ID, COUNT_VALUE, COUNT_DURATION, COUNT_PPM, COUNT_FIELDS };
-
-static const char *const count_keys[COUNT_FIELDS] = {"t", "id", "value", "duration", "ppm"};
-
-static uint64_t count_field(const struct live_run *r, const struct live_count *c, int field)
-{
-	switch (field) {
-	case COUNT_TIME:
-		return since_start(r, c->time_ns);
-	case COUNT_ID:
-		return c->counter;
-	case COUNT_VALUE:
-		return c->value;
-	case COUNT_DURATION:
-		return c->duration_ns;
-	default:
-		return c->running_ppm;
-	}
-}
-
-static void add_counts(const struct live_run *r, struct json *j, const struct live_count *counts,
-		       size_t first, size_t len, size_t room)
-{
-	for (int field = 0; field < COUNT_FIELDS; field++) {
-		jw_key(j, count_keys[field]);
-		jw_open(j, '[');
-		for (size_t i = 0; i < len; i++)
-			jw_u64(j, count_field(r, &counts[(first + i) % room], field));
-		jw_close(j, ']');
-	}
+	live_add_counters(r, &j, r->sent.counters, (uint32_t)r->profile.counters.len);
+	live_add_counts(r, &j, r->counts.items, 0, r->counts.len, r->counts.len);
+	jw_close(&j, '}');
+	fold_counts(r);
+	publish(r, "counts", &text);
 }
 
 /* Bytes of a character that is not complete yet, at the end. */
@@ -273,88 +276,8 @@ static size_t cut_character(const struct buf *b)
 	return 0;
 }
 
-static void add_output(const struct live_run *r, struct buf *out, int stream,
-		       const struct buf *bytes, size_t len, uint64_t left_out)
-{
-	struct json j = open_message(r, out);
-	CLEANUP(buf_release) struct buf text = {};
-
-	for (size_t i = 0; i < len; i++)
-		buf_add_char(&text, bytes->s[i] ? bytes->s[i] : '?');
-	jw_kv_u64(&j, "stream", (uint64_t)stream);
-	jw_kv_str(&j, "text", buf_str(&text));
-	if (left_out)
-		jw_kv_u64(&j, "left_out", left_out);
-	jw_close(&j, '}');
-}
-
-/* ---- publishing; the topic is locked ---- */
-
-static void publish(struct live_run *r, const char *event, const struct buf *text)
-{
-	bus_publish(r->live->server->bus, r->topic, event, text->s, text->len);
-}
-
-static void publish_samples(struct live_run *r)
-{
-	CLEANUP(buf_release) struct buf text = {};
-	uint32_t names = (uint32_t)r->paths.names.len, nodes = (uint32_t)r->paths.nodes.len,
-		 events = (uint32_t)r->profile.events.len;
-	struct json j = open_message(r, &text);
-
-	add_names(r, &j, r->sent.names, names);
-	add_nodes(r, &j, r->sent.nodes, nodes);
-	add_events(r, &j, r->sent.events, events);
-	jw_key(&j, "gain");
-	jw_open(&j, '[');
-	vec_each(&r->dirty, d) {
-		struct live_event *e = &r->events.items[d->event];
-		struct live_gain *gain = &e->pending.items[d->node];
-
-		add_gain(&j, d->event, d->node, gain);
-		e->total.items[d->node].samples += gain->samples;
-		e->total.items[d->node].weight += gain->weight;
-		*gain = (struct live_gain){};
-	}
-	jw_close(&j, ']');
-	jw_kv_u64(&j, "to_ns", since_start(r, r->to_ns));
-	jw_close(&j, '}');
-	r->dirty.len = 0;
-	r->sent.names = names;
-	r->sent.nodes = nodes;
-	r->sent.events = events;
-	publish(r, "samples", &text);
-}
-
-static void remember_count(struct live_run *r, const struct live_count *c)
-{
-	if (!r->last_counts.items)
-		r->last_counts.items = xcalloc(LAST_COUNTS, sizeof(*c));
-	r->last_counts.items[(r->last_counts.first + r->last_counts.len) % LAST_COUNTS] = *c;
-	if (r->last_counts.len < LAST_COUNTS)
-		r->last_counts.len++;
-	else
-		r->last_counts.first = (r->last_counts.first + 1) % LAST_COUNTS;
-}
-
-static void publish_counts(struct live_run *r)
-{
-	CLEANUP(buf_release) struct buf text = {};
-	uint32_t counters = (uint32_t)r->profile.counters.len;
-	struct json j = open_message(r, &text);
-
-	add_counters(r, &j, r->sent.counters, counters);
-	add_counts(r, &j, r->counts.items, 0, r->counts.len, r->counts.len);
-	jw_close(&j, '}');
-	vec_each(&r->counts, c)
-		remember_count(r, c);
-	r->counts.len = 0;
-	r->sent.counters = counters;
-	publish(r, "counts", &text);
-}
-
 /* A character that comes in two pieces waits for its end. */
-static void publish_output(struct live_run *r, int stream, bool all)
+static void publish_output(struct live_run *r, int stream, bool told, bool all)
 {
 	struct live_output *o = &r->output[stream - 1];
 	CLEANUP(buf_release) struct buf text = {};
@@ -362,27 +285,38 @@ static void publish_output(struct live_run *r, int stream, bool all)
 
 	if (!len)
 		return;
-	add_output(r, &text, stream, &o->pending, len, o->left_out);
-	o->left_out = 0;
+	if (told) {
+		live_add_output(r, &text, stream, &o->pending, len, o->left_out);
+		o->left_out = 0;
+	}
 	buf_add_mem(&o->last, o->pending.s, len);
 	if (o->last.len > 2 * OUTPUT_LAST_MAX)
 		buf_cut_front(&o->last, o->last.len - OUTPUT_LAST_MAX);
 	buf_cut_front(&o->pending, len);
-	publish(r, "output", &text);
+	if (told)
+		publish(r, "output", &text);
 }
 
+/* Encoding is for who watches; who comes later gets a snapshot, made of what is kept anyway. */
 static void publish_all(struct live_run *r, uint64_t now_ns, bool all)
 {
-	struct bus_topic *topic = bus_topic_lock(r->live->server->bus, r->topic);
+	struct bus *bus = r->live->server->bus;
+	struct bus_topic *topic = bus_topic_lock(bus, r->topic);
+	bool told = bus_is_watched(bus, r->topic);
 
-	if (r->dirty.len)
+	if (told && r->dirty.len)
 		publish_samples(r);
-	if (r->counts.len)
+	if (told && r->counts.len)
 		publish_counts(r);
 	for (int stream = 1; stream <= 2; stream++)
-		publish_output(r, stream, all);
+		publish_output(r, stream, told, all);
+	if (!told) {
+		fold_samples(r, NULL);
+		fold_counts(r);
+		bus_topic_gap(bus, r->topic);
+	}
 	r->sent_ns = now_ns;
-	bus_topic_unlock(r->live->server->bus, topic);
+	bus_topic_unlock(bus, topic);
 }
 
 void live_run_publish(struct live_run *r, uint64_t now_ns)
@@ -390,35 +324,64 @@ void live_run_publish(struct live_run *r, uint64_t now_ns)
 	publish_all(r, now_ns, false);
 }
 
+void live_run_state(struct live_run *r, const struct buf *json)
+{
+	struct bus *bus = r->live->server->bus;
+	struct bus_topic *topic = bus_topic_lock(bus, r->topic);
+
+	if (live_run_waits(r))
+		publish_all(r, clock_now_ns(), true);
+	free(r->state);
+	r->state = xstrdup(json->s);
+	publish(r, "state", json);
+	bus_topic_unlock(bus, topic);
+}
+
+/* The collector's object, with the run's number in front. */
 void live_run_ledger(struct live_run *r, const char *json)
 {
-	struct bus_topic *topic = bus_topic_lock(r->live->server->bus, r->topic);
+	CLEANUP(buf_release) struct buf text = {};
+	struct bus_topic *topic;
 
+	if (json[0] != '{' || strchr(json, '\n'))
+		return;
+	buf_addf(&text, "{\"run\":\"%s\"%s%s", r->uuid, json[1] == '}' ? "" : ",", json + 1);
+	topic = bus_topic_lock(r->live->server->bus, r->topic);
+	publish(r, "ledger", &text);
 	free(r->ledger);
-	r->ledger = xstrdup(json);
-	bus_publish(r->live->server->bus, r->topic, "ledger", json, strlen(json));
+	r->ledger = buf_steal(&text);
 	bus_topic_unlock(r->live->server->bus, topic);
+}
+
+static void add_note(const struct live_run *r, struct buf *out, const char *text)
+{
+	struct json j = live_open_message(r, out);
+
+	jw_kv_str(&j, "text", text);
+	jw_close(&j, '}');
 }
 
 void live_run_note(struct live_run *r, const char *text)
 {
+	struct bus_topic *topic = bus_topic_lock(r->live->server->bus, r->topic);
 	CLEANUP(buf_release) struct buf out = {};
-	struct json j = open_message(r, &out);
 
-	jw_kv_str(&j, "text", text);
-	jw_close(&j, '}');
+	if (r->notes.len < NOTES_MAX)
+		buf_add_mem(&r->notes, text, strlen(text) + 1);
+	add_note(r, &out, text);
 	publish(r, "note", &out);
+	bus_topic_unlock(r->live->server->bus, topic);
 }
 
 /* ---- for who comes later ---- */
 
 static void snapshot_samples(const struct live_run *r, struct buf *out)
 {
-	struct json j = open_message(r, out);
+	struct json j = live_open_message(r, out);
 
-	add_names(r, &j, 1, r->sent.names);
-	add_nodes(r, &j, 1, r->sent.nodes);
-	add_events(r, &j, 0, r->sent.events);
+	live_add_names(r, &j, 1, r->sent.names);
+	live_add_nodes(r, &j, 1, r->sent.nodes);
+	live_add_events(r, &j, 0, r->sent.events);
 	jw_key(&j, "gain");
 	jw_open(&j, '[');
 	for (uint32_t event = 0; event < r->events.len; event++)
@@ -426,10 +389,10 @@ static void snapshot_samples(const struct live_run *r, struct buf *out)
 			const struct live_gain *gain = &r->events.items[event].total.items[node];
 
 			if (gain->samples)
-				add_gain(&j, event, node, gain);
+				live_add_gain(&j, event, node, gain);
 		}
 	jw_close(&j, ']');
-	jw_kv_u64(&j, "to_ns", since_start(r, r->to_ns));
+	jw_kv_u64(&j, "to_ns", live_since_start(r, r->to_ns));
 	jw_close(&j, '}');
 }
 
@@ -440,6 +403,8 @@ static void snapshot(void *ctx,
 	const struct live_run *r = ctx;
 	CLEANUP(buf_release) struct buf text = {};
 
+	if (r->state)
+		message(to, "state", r->state, strlen(r->state));
 	if (r->sent.nodes > 1 || r->sent.events) {
 		snapshot_samples(r, &text);
 		message(to, "samples", text.s, text.len);
@@ -448,10 +413,10 @@ static void snapshot(void *ctx,
 		struct json j;
 
 		buf_clear(&text);
-		j = open_message(r, &text);
-		add_counters(r, &j, 1, r->sent.counters);
-		add_counts(r, &j, r->last_counts.items, r->last_counts.first, r->last_counts.len,
-			   LAST_COUNTS);
+		j = live_open_message(r, &text);
+		live_add_counters(r, &j, 1, r->sent.counters);
+		live_add_counts(r, &j, r->last_counts.items, r->last_counts.first,
+				r->last_counts.len, LAST_COUNTS);
 		jw_close(&j, '}');
 		message(to, "counts", text.s, text.len);
 	}
@@ -461,11 +426,16 @@ static void snapshot(void *ctx,
 		if (!last->len)
 			continue;
 		buf_clear(&text);
-		add_output(r, &text, stream, last, last->len, 0);
+		live_add_output(r, &text, stream, last, last->len, 0);
 		message(to, "output", text.s, text.len);
 	}
 	if (r->ledger)
 		message(to, "ledger", r->ledger, strlen(r->ledger));
+	for (size_t at = 0; at < r->notes.len; at += strlen(r->notes.s + at) + 1) {
+		buf_clear(&text);
+		add_note(r, &text, r->notes.s + at);
+		message(to, "note", text.s, text.len);
+	}
 }
 
 /* ---- beginning and end ---- */
@@ -490,7 +460,8 @@ void live_run_end(struct live_run *r)
 {
 	struct live *l = r->live;
 
-	publish_all(r, clock_now_ns(), true);
+	if (live_run_waits(r))
+		publish_all(r, clock_now_ns(), true);
 	bus_topic_end(l->server->bus, r->topic);
 	for (size_t i = 0; i < l->runs.len; i++)
 		if (l->runs.items[i] == r) {
@@ -509,7 +480,9 @@ void live_run_end(struct live_run *r)
 		buf_release(&r->output[i].pending);
 		buf_release(&r->output[i].last);
 	}
+	free(r->state);
 	free(r->ledger);
+	buf_release(&r->notes);
 	call_paths_release(&r->paths);
 	profile_release(&r->profile);
 	free(r);

@@ -1,7 +1,9 @@
 /* Figures for Prometheus, in its text format. */
 #include "server/api.h"
 #include "base/clock.h"
+#include "server/run_cache.h"
 #include "server/runs.h"
+#include "server/tidy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -57,6 +59,28 @@ static void add_http(struct buf *out, struct http_server *http)
 	figure(out, "tacho_live_streams", "gauge", "Clients that watch live.", c.streams);
 }
 
+static void add_upkeep(struct buf *out, const struct server *server)
+{
+	struct run_cache_counts cache = {};
+	struct tidy_counts tidy = {};
+
+	run_cache_counts(server->cache, &cache);
+	tidy_counts(server->tidy, &tidy);
+	figure(out, "tacho_cache_bytes", "gauge", "Memory for what runs were last asked about.",
+	       (double)cache.bytes);
+	figure(out, "tacho_cache_runs", "gauge", "Runs that are in memory.", (double)cache.runs);
+	figure(out, "tacho_cache_hits_total", "counter", "Questions whose run was in memory.",
+	       (double)cache.hits);
+	figure(out, "tacho_cache_misses_total", "counter", "Questions whose run was not.",
+	       (double)cache.misses);
+	figure(out, "tacho_merged_chunks_total", "counter",
+	       "Small chunks that were made part of larger ones.", (double)tidy.merged_chunks);
+	figure(out, "tacho_expired_runs_total", "counter", "Runs deleted by age or size.",
+	       (double)tidy.expired_runs);
+	figure(out, "tacho_tidy_failures_total", "counter", "Times that tidying up has failed.",
+	       (double)tidy.failures);
+}
+
 static void add_process(struct buf *out)
 {
 	long long pages = 0, resident = 0;
@@ -89,6 +113,7 @@ int api_metrics(void *worker, const struct http_request *r, struct http_reply *r
 	figure(out, "tacho_store_bytes", "gauge", "Size of the store on disk.", (double)bytes);
 	figure(out, "tacho_store_free_bytes", "gauge", "Part of it that is free again.",
 	       (double)unused);
+	add_upkeep(out, a->server);
 	add_http(out, a->server->http);
 	add_process(out);
 	return 0;

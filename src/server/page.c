@@ -120,16 +120,16 @@ static int add_sessions(struct api *a, struct buf *out, struct page *page, struc
 	stored_sessions sessions = {};
 	int rc;
 
-	page->limit = SESSIONS_SHOWN;
+	page->limit = SESSIONS_SHOWN + 1;
 	rc = store_sessions(a->store, page, &sessions, e);
-	for (size_t i = 0; rc == 0 && i < sessions.len; i++)
+	for (size_t i = 0; rc == 0 && i < sessions.len && i < SESSIONS_SHOWN; i++)
 		rc = add_session(a, out, &sessions.items[i], &newest, false, e);
 	if (rc == 0 && !sessions.len)
 		buf_add(out, "<section><p>Nothing was measured yet. <code>tacho run COMMAND</code> "
 			     "measures a program here.</p></section>\n");
-	if (rc == 0 && sessions.len == page->limit)
+	if (rc == 0 && sessions.len > SESSIONS_SHOWN)
 		buf_addf(out, "<nav><a href=\"/?before=%lld\">older sessions</a></nav>\n",
-			 (long long)sessions.items[sessions.len - 1].id);
+			 (long long)sessions.items[SESSIONS_SHOWN - 1].id);
 	stored_sessions_release(&sessions);
 	return rc;
 }

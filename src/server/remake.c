@@ -1,5 +1,6 @@
 #include "server/remake.h"
 
+#include "perfdata/build_id_table.h"
 #include "perfdata/features_machine.h"
 #include "server/remake_internal.h"
 
@@ -134,15 +135,29 @@ static void release(struct remake *r)
 	free(r);
 }
 
-/* The kernel's code is there from the beginning, for all processes. */
+/*
+ * The kernel's code is there from the beginning, for all processes. Its records have no room for build
+ * ids: these are in the header.
+ */
 static void add_kernel(struct remake *r)
 {
 	struct remade_stamp stamp = {.pid = UINT32_MAX, .id = 1};
+	struct build_id_table *table = build_id_table_new();
 
-	for (uint32_t n = 1; n < r->modules.len; n++)
-		if (r->modules.items[n].kind == REMADE_KERNEL ||
-		    r->modules.items[n].kind == REMADE_SYMBOL)
-			remade_mapping(&r->records, r->p, n, &r->modules.items[n], &stamp);
+	for (uint32_t n = 1; n < r->modules.len; n++) {
+		const struct profile_module *m = &r->p->modules.items[n];
+		struct build_id id = remade_build_id(r->p, m);
+
+		if (r->modules.items[n].kind != REMADE_KERNEL &&
+		    r->modules.items[n].kind != REMADE_SYMBOL)
+			continue;
+		remade_mapping(&r->records, r->p, n, &r->modules.items[n], &stamp);
+		if (id.size && r->modules.items[n].kind == REMADE_KERNEL)
+			build_id_table_add(table, -1, PERF_RECORD_MISC_KERNEL, &id,
+					   profile_text(r->p, m->path));
+	}
+	build_id_table_feature(table, &r->features);
+	build_id_table_free(table);
 }
 
 int remake_open(struct remake **ret, const struct remake_options *o, struct err *e)

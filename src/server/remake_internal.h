@@ -2,6 +2,7 @@
 #ifndef TACHO_SERVER_REMAKE_INTERNAL_H
 #define TACHO_SERVER_REMAKE_INTERNAL_H
 
+#include "perf/build_id.h"
 #include "perfdata/writer.h"
 #include "server/remake.h"
 
@@ -37,6 +38,8 @@ struct remade_stamp {
 
 #define REMADE_CHAIN_MAX 4096u /* frames and marks of a sample */
 
+/* That of its mapping, or one that was found otherwise; size 0: none. */
+struct build_id remade_build_id(const struct profile *p, const struct profile_module *m);
 void remade_mapping(struct buf *out, const struct profile *p, uint32_t module,
 		    const struct remade_module *place, const struct remade_stamp *stamp);
 void remade_comm(struct buf *out, const char *comm, const struct remade_stamp *stamp);

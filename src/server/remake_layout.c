@@ -20,7 +20,7 @@ static enum remade_kind kind_of(const struct profile *p, const struct profile_mo
 
 	switch (m->kind) {
 	case CODE_KERNEL:
-		return *path == '[' ? REMADE_KERNEL : REMADE_SYMBOL;
+		return *path == '[' || *path == '/' ? REMADE_KERNEL : REMADE_SYMBOL;
 	case CODE_JIT:
 		return begins(path, "/tmp/perf-") ? REMADE_RUNTIME : REMADE_FILE;
 	case CODE_USER:
@@ -76,8 +76,9 @@ void remake_layout(const struct profile *p, remade_modules *ret)
 			break;
 		case REMADE_KERNEL:
 		case REMADE_SYMBOL:
+			/* Of machines with 32 bits it may lie anywhere. */
 			m->start = m->first;
-			if (!m->size || m->first <= USER_END)
+			if (!m->size)
 				m->kind = REMADE_NOWHERE;
 			break;
 		case REMADE_NOWHERE:

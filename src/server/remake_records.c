@@ -1,7 +1,5 @@
 #include "server/remake_internal.h"
 
-#include "perf/build_id.h"
-
 #include <string.h>
 #include <sys/mman.h>
 
@@ -73,6 +71,11 @@ static struct build_id build_id_from(const char *hex)
 	return *hex ? (struct build_id){} : id;
 }
 
+struct build_id remade_build_id(const struct profile *p, const struct profile_module *m)
+{
+	return build_id_from(profile_text(p, m->build_id.n ? m->build_id : m->found_id));
+}
+
 static void kernel_mapping(struct buf *out, const char *path, uint64_t text,
 			   const struct remade_module *place, const struct remade_stamp *stamp)
 {
@@ -115,7 +118,7 @@ void remade_mapping(struct buf *out, const struct profile *p, uint32_t module,
 		return kernel_mapping(out, path, m->bias, place, stamp);
 	if (place->kind == REMADE_SYMBOL)
 		return kernel_symbol(out, path, place, stamp);
-	id = build_id_from(profile_text(p, m->build_id));
+	id = remade_build_id(p, m);
 	begun = begin(
 		out, PERF_RECORD_MMAP2,
 		(uint16_t)(PERF_RECORD_MISC_USER | (id.size ? PERF_RECORD_MISC_MMAP_BUILD_ID : 0)));

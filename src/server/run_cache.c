@@ -89,6 +89,10 @@ static void make_room(struct run_cache *c)
 		if (oldest == c->runs.len)
 			return;
 		bytes -= bytes_of(c->runs.items[oldest]);
+		if (run_data_trim(c->runs.items[oldest])) {
+			bytes += bytes_of(c->runs.items[oldest]);
+			continue;
+		}
 		run_free(c->runs.items[oldest]);
 		c->runs.items[oldest] = c->runs.items[--c->runs.len];
 	}

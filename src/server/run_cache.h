@@ -75,6 +75,8 @@ void run_cache_counts(struct run_cache *c, struct run_cache_counts *ret);
 
 bool run_state_ended(enum run_state s);
 void run_data_release(struct run_data *d);
+/* Gives back what is large and read again soon; false: there is nothing. Nobody else uses it. */
+bool run_data_trim(struct run_data *d);
 /* Brings it up to date. */
 int run_data_load(struct run_data *d, struct store *s, bool ended, struct err *e);
 int run_profile_load(struct profile *p, struct store *s, int64_t run, struct err *e);

@@ -9,6 +9,7 @@
 #define DERIVED_VERSION 1u
 #define HEAD_BYTES      (8 * 4u)
 #define BODY_BYTES_MAX  ((size_t)1 << 30)
+#define ENTRIES_A_BYTE  64u
 
 /* How many there are of each; the head. */
 struct counts {
@@ -210,7 +211,7 @@ static bool take_all(struct reader *r, struct call_paths *c, const struct counts
 	       take_stacks(r, c, k) && !r->c.failed && !r->text.failed;
 }
 
-/* Every entry takes at least a byte somewhere, or is one of many equal ones within the limits. */
+/* Columns of equal numbers are short, but no run has only such: a few bytes stay few entries. */
 static bool counts_are_sane(const struct counts *k, size_t body)
 {
 	return k->version == DERIVED_VERSION && k->names >= 1 && k->nodes >= 1 && k->text <= body &&

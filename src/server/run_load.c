@@ -65,13 +65,33 @@ static size_t chunk_bytes(const struct run_chunk *c)
 	return bytes;
 }
 
+/* Read by those who make room, whoever holds the run. */
 static void count_bytes(struct run_data *d)
 {
-	d->bytes = sizeof(*d) + profile_bytes(&d->profile) + paths_bytes(&d->paths);
+	size_t bytes = sizeof(*d) + profile_bytes(&d->profile) + paths_bytes(&d->paths);
+
 	if (d->addresses)
-		d->bytes += profile_bytes(d->addresses);
+		bytes += profile_bytes(d->addresses);
 	vec_each(&d->chunks, chunk)
-		d->bytes += chunk_bytes(chunk);
+		bytes += chunk_bytes(chunk);
+	__atomic_store_n(&d->bytes, bytes, __ATOMIC_RELAXED);
+}
+
+bool run_data_trim(struct run_data *d)
+{
+	bool found = false;
+
+	vec_each(&d->chunks, chunk) {
+		if (!chunk->counts)
+			continue;
+		count_columns_release(chunk->counts);
+		free(chunk->counts);
+		chunk->counts = NULL;
+		found = true;
+	}
+	if (found)
+		count_bytes(d);
+	return found;
 }
 
 /* Tables and paths go; chunks' bytes depend on them. */
@@ -90,7 +110,7 @@ static void release_tables(struct run_data *d)
 	d->chunks.len = 0;
 	d->loaded = d->whole = d->ended = false;
 	d->generation = d->last_chunk = d->next_piece = 0;
-	d->bytes = 0;
+	__atomic_store_n(&d->bytes, 0, __ATOMIC_RELAXED);
 }
 
 void run_data_release(struct run_data *d)

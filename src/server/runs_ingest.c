@@ -1,6 +1,7 @@
 #include "server/runs_internal.h"
 #include "base/clock.h"
 #include "profile/code.h"
+#include "server/batch.h"
 #include "server/tidy.h"
 
 #include <errno.h>
@@ -349,18 +350,10 @@ static int store_arrived(struct active *a, const struct arrived *x, struct err *
 {
 	struct store *s = a->runs->store;
 	const char *bytes = a->bytes.s ? a->bytes.s + x->at : "";
-	struct chunk_info info;
-	int64_t id;
-	int rc = 0;
 
 	switch (x->type) {
 	case RUN_DICTIONARY:
 		return store_dictionary_add(s, a->run.id, 0, bytes, x->size, e);
-	case RUN_CHUNK:
-		rc = chunk_peek(bytes, x->size, &info, e);
-		return rc < 0 ? rc
-			      : store_chunk_add(s, a->run.id, 0, &info, bytes, x->size, NULL, 0,
-						&id, e);
 	case RUN_OUTPUT:
 		return store_output(a, bytes, x->size, e);
 	case RUN_NOTE: {
@@ -399,14 +392,20 @@ static int store_row(struct active *a, struct err *e)
 
 static int store_all(struct active *a, struct err *e)
 {
+	CLEANUP(batch_release) batch chunks = {};
 	struct store *s = a->runs->store;
 	int rc = store_begin(s, e);
 
 	if (rc < 0)
 		return rc;
-	vec_each(&a->arrived, x)
-		if (rc >= 0)
-			rc = store_arrived(a, x, e);
+	vec_each(&a->arrived, x) {
+		if (rc < 0)
+			break;
+		rc = x->type == RUN_CHUNK ? batch_add(&chunks, a->bytes.s + x->at, x->size, e)
+					  : store_arrived(a, x, e);
+	}
+	if (rc >= 0)
+		rc = batch_store(&chunks, s, a->run.id, 0, e);
 	if (rc >= 0)
 		rc = store_row(a, e);
 	if (rc < 0) {

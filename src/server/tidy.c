@@ -23,6 +23,8 @@
 #define SPARE_BYTES (64u << 20)
 /* How often old runs are looked for when nothing else happens. */
 #define AGE_CHECK_MS 60000
+/* With very many counters it takes time to see what can be merged: this many times as long a pause. */
+#define SCAN_PAUSE 20
 /* After a failure (a full disk, a locked database). */
 #define RETRY_MS 5000
 
@@ -36,6 +38,7 @@ struct tidy {
 	int64_t start_wall_ms; /* what the wall clock said at start_ns: later jumps do not count */
 	uint64_t start_ns;
 	uint64_t old_check_ns; /* when old runs are looked for next */
+	uint64_t merge_ns;     /* when small chunks of running runs are looked at next */
 
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
@@ -91,12 +94,15 @@ static int tidy_one(struct tidy *t, int64_t run)
 
 	if (result < 0)
 		return result == -ENOENT ? 0 : result;
+	if (!ended && clock_now_ns() < t->merge_ns)
+		return 0;
 	do {
 		result = tidy_run_merge(&t->work, t->store, run, ended, NULL);
 		/* Deleted meanwhile, or somebody else was quicker. */
 		if (result == -ENOENT)
 			return 0;
 	} while (result > 0 && pause_between(t));
+	t->merge_ns = clock_now_ns() + SCAN_PAUSE * t->work.scan_ns;
 	if (!result && ended && !stopping(t))
 		result = tidy_run_dictionaries(t->store, run, NULL);
 	if (result >= 0 && ended && !stopping(t))

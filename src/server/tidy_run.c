@@ -1,15 +1,17 @@
 #include "server/tidy_run.h"
+#include "base/clock.h"
 #include "profile/dictionary.h"
 #include "profile/summary.h"
 
 #include <errno.h>
 
-/* Looked at in one step: small ones that are fewer rows than a whole chunk are more than enough. */
-#define CANDIDATES_MAX 8192u
+/* Looked at together; more than this are looked at after these are done. */
+#define CANDIDATES_MAX 200000u
 
 void tidy_run_release(struct tidy_run *t)
 {
 	vec_release(&t->damaged);
+	vec_release(&t->todo);
 }
 
 /* ---- chunks ---- */
@@ -20,6 +22,7 @@ struct merge {
 	VEC(size_t) sizes;
 	struct buf bytes;
 	uint64_t rows;
+	uint32_t source;
 	bool whole; /* it gets a summary, and is not looked at again */
 };
 
@@ -39,23 +42,31 @@ static bool is_damaged(const struct tidy_run *t, int64_t id)
 	return false;
 }
 
-/* Which of them: as many as one chunk can hold. False: not enough to be worth it. */
-static bool choose(const struct tidy_run *t, const stored_chunks *candidates, bool ended,
-		   struct merge *m)
+static bool same_kind(const struct stored_chunk *a, const struct stored_chunk *b)
 {
+	return a->source == b->source && a->info.kind == b->info.kind &&
+	       a->info.counter == b->info.counter;
+}
+
+/* The next ones, as many as one chunk can hold. False: not enough to be worth it. */
+static bool choose(struct tidy_run *t, bool ended, struct merge *m)
+{
+	const struct stored_chunk *first = &t->todo.items[t->at];
 	bool full = false;
 
-	vec_each(candidates, c) {
+	for (; t->at < t->todo.len && same_kind(first, &t->todo.items[t->at]); t->at++) {
+		const struct stored_chunk *c = &t->todo.items[t->at];
+
 		if (is_damaged(t, c->id))
 			continue;
-		if (m->rows + c->info.rows > CHUNK_ROWS_MAX) {
-			full = true;
+		full = m->rows + c->info.rows > CHUNK_ROWS_MAX;
+		if (full)
 			break;
-		}
 		vec_push(&m->ids, c->id);
 		m->rows += c->info.rows;
 	}
-	m->whole = full || m->rows == CHUNK_ROWS_MAX || (ended && candidates->len < CANDIDATES_MAX);
+	m->source = first->source;
+	m->whole = full || m->rows == CHUNK_ROWS_MAX || ended;
 	return m->ids.len && (m->whole || m->ids.len >= TIDY_CHUNKS_MAX);
 }
 
@@ -98,8 +109,7 @@ static void find_damaged(struct tidy_run *t, const struct merge *m,
 	}
 }
 
-static int merge_chosen(struct tidy_run *t, struct store *s, int64_t run, uint32_t source,
-			struct merge *m, struct err *e)
+static int merge_chosen(struct tidy_run *t, struct store *s, struct merge *m, struct err *e)
 {
 	CLEANUP(free_ptr) struct chunk_piece *pieces = NULL;
 	CLEANUP(buf_release) struct buf chunk = {};
@@ -115,9 +125,13 @@ static int merge_chosen(struct tidy_run *t, struct store *s, int64_t run, uint32
 	result = chunks_merge(pieces, m->ids.len, &chunk, &summary, &info, e);
 	if (result < 0) {
 		find_damaged(t, m, pieces);
-		return t->damaged.len > damaged ? 1 : result;
+		if (t->damaged.len == damaged)
+			return result;
+		/* Once more, without them. */
+		t->run = 0;
+		return 1;
 	}
-	result = store_chunks_replace(s, run, m->ids.items, m->ids.len, source, &info, &chunk,
+	result = store_chunks_replace(s, t->run, m->ids.items, m->ids.len, m->source, &info, &chunk,
 				      m->whole ? &summary : NULL, e);
 	if (result < 0)
 		return result;
@@ -126,34 +140,36 @@ static int merge_chosen(struct tidy_run *t, struct store *s, int64_t run, uint32
 	return 1;
 }
 
-static int merge_group(struct tidy_run *t, struct store *s, int64_t run,
-		       const struct chunk_group *group, bool ended, struct err *e)
+static int load(struct tidy_run *t, struct store *s, int64_t run, struct err *e)
 {
-	CLEANUP(merge_release) struct merge m = {};
-	stored_chunks candidates = {};
+	uint64_t start_ns = clock_now_ns();
 	int result;
 
-	/* Most of the time there is not enough yet, and this is all that is done. */
-	if (!ended && group->rows < CHUNK_ROWS_MAX && group->chunks < TIDY_CHUNKS_MAX)
+	if (t->run == run)
 		return 0;
-	result = store_chunks_to_merge(s, run, group, CANDIDATES_MAX, &candidates, e);
-	if (!result && choose(t, &candidates, ended, &m))
-		result = merge_chosen(t, s, run, group->source, &m, e);
-	vec_release(&candidates);
+	t->run = run;
+	t->at = t->todo.len = 0;
+	t->merges_before = t->merges;
+	result = store_chunks_to_merge(s, run, CANDIDATES_MAX, &t->todo, e);
+	t->scan_ns = clock_now_ns() - start_ns;
 	return result;
 }
 
 int tidy_run_merge(struct tidy_run *t, struct store *s, int64_t run, bool ended, struct err *e)
 {
-	chunk_groups groups = {};
-	int result = store_chunk_groups(s, run, &groups, e);
+	int result = load(t, s, run, e);
 
-	vec_each(&groups, g) {
-		if (result)
-			break;
-		result = merge_group(t, s, run, g, ended, e);
+	while (!result && t->at < t->todo.len) {
+		CLEANUP(merge_release) struct merge m = {};
+
+		if (choose(t, ended, &m))
+			result = merge_chosen(t, s, &m, e);
 	}
-	vec_release(&groups);
+	if (result > 0)
+		return result;
+	t->run = 0;
+	if (!result && t->todo.len == CANDIDATES_MAX && t->merges > t->merges_before)
+		return 1;
 	return result;
 }
 

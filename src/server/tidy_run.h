@@ -11,8 +11,13 @@
 
 /* Kept as long as the thread lives. */
 struct tidy_run {
+	int64_t run;          /* whose chunks are being merged; 0: none */
+	stored_chunks todo;   /* of it, */
+	size_t at;            /* done up to here */
 	VEC(int64_t) damaged; /* chunks that cannot be decoded: left as they are */
+	uint64_t scan_ns;     /* that reading the list took */
 	uint64_t merges, merged_chunks;
+	uint64_t merges_before; /* those of the list */
 };
 
 void tidy_run_release(struct tidy_run *t);
@@ -20,7 +25,7 @@ void tidy_run_release(struct tidy_run *t);
 /*
  * One step of merging: at most one chunk is made. 1: something was done, there may be more; 0: there is
  * nothing to do. @ended: everything is merged, else only what makes a whole chunk (or is in very many
- * pieces).
+ * pieces). The list of chunks is read once, by the first of the steps that end with 0 or an error.
  */
 int tidy_run_merge(struct tidy_run *t, struct store *s, int64_t run, bool ended, struct err *e);
 

@@ -98,39 +98,16 @@ int store_chunks(struct store *s, int64_t run, const struct chunk_query *q, stor
 	return result ? result : read_chunks(rows, ret, e);
 }
 
-int store_chunk_groups(struct store *s, int64_t run, chunk_groups *ret, struct err *e)
-{
-	CLEANUP(sql_done) struct sql_rows *rows = NULL;
-	int result = sql_query(s, e, &rows,
-			       "SELECT source, kind, counter, COUNT(*), SUM(row_count) "
-			       "FROM chunks WHERE run_id = $1 AND merged = 0 "
-			       "GROUP BY source, kind, counter",
-			       SQL_VALUES(sql_int(run)));
-
-	while (!result && (result = sql_next(rows, e)) > 0) {
-		vec_push(ret, (struct chunk_group){
-				      .source = (uint32_t)row_int(rows, 0),
-				      .kind = (enum chunk_kind)row_int(rows, 1),
-				      .counter = (uint32_t)row_int(rows, 2),
-				      .chunks = row_u64(rows, 3),
-				      .rows = row_u64(rows, 4),
-			      });
-		result = 0;
-	}
-	return result;
-}
-
-int store_chunks_to_merge(struct store *s, int64_t run, const struct chunk_group *group,
-			  unsigned limit, stored_chunks *ret, struct err *e)
+int store_chunks_to_merge(struct store *s, int64_t run, unsigned limit, stored_chunks *ret,
+			  struct err *e)
 {
 	CLEANUP(sql_done) struct sql_rows *rows = NULL;
 	int result = sql_query(
 		s, e, &rows,
 		"SELECT id, source, kind, counter, row_count, first_ns, last_ns, size, merged "
-		"FROM chunks WHERE run_id = $1 AND source = $2 AND kind = $3 AND counter = $4 "
-		"AND merged = 0 ORDER BY first_ns, id LIMIT $5",
-		SQL_VALUES(sql_int(run), sql_int(group->source), sql_int(group->kind),
-			   sql_int(group->counter), sql_int(limit)));
+		"FROM chunks WHERE run_id = $1 AND merged = 0 "
+		"ORDER BY source, kind, counter, first_ns, id LIMIT $2",
+		SQL_VALUES(sql_int(run), sql_int(limit)));
 
 	return result ? result : read_chunks(rows, ret, e);
 }

@@ -213,20 +213,10 @@ int store_chunks_replace(struct store *s, int64_t run, const int64_t *old, size_
 /* Grows with every replacement: a cache that has seen another number reads anew. */
 int store_run_generation(struct store *s, int64_t run, int64_t *ret, struct err *e);
 
-/* Chunks that wait to be merged, those together that can become one. */
-struct chunk_group {
-	uint32_t source, counter;
-	enum chunk_kind kind;
-	uint64_t chunks, rows;
-};
-
-typedef VEC(struct chunk_group) chunk_groups;
-
 int store_runs_to_merge(struct store *s, run_numbers *ret, struct err *e);
-int store_chunk_groups(struct store *s, int64_t run, chunk_groups *ret, struct err *e);
-/* By time. */
-int store_chunks_to_merge(struct store *s, int64_t run, const struct chunk_group *group,
-			  unsigned limit, stored_chunks *ret, struct err *e);
+/* Chunks that wait to be merged: by source, kind and counter, and then by time. */
+int store_chunks_to_merge(struct store *s, int64_t run, unsigned limit, stored_chunks *ret,
+			  struct err *e);
 
 int store_code_add(struct store *s, int64_t run, uint32_t source, uint32_t function,
 		   const void *bytes, size_t size, struct err *e);

@@ -9,11 +9,11 @@ import signal
 import subprocess
 import tempfile
 import threading
-import time
 import unittest
 import urllib.request
 
-from helpers import TACHO, Case, environment, eventually, in_terminal, load, plain
+from helpers import (TACHO, Case, environment, eventually, in_terminal, load, needs_program,
+                     plain)
 from server import ServerCase
 from shapes import shape
 
@@ -256,6 +256,21 @@ class Servers(ClientCase):
         self.assertEqual(self.tacho("ls", "--server", url, env={"TACHO_DATA": self.server.data}).returncode, 0)
         self.assertEqual(self.tacho("ls", "--server", "ftp://x").returncode, 2)
 
+    def test_tls(self):
+        openssl = needs_program("openssl")
+        subprocess.run([openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=here",
+                        "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", self.path("key"),
+                        "-out", self.path("cert")], check=True, stderr=subprocess.DEVNULL)
+        server = self.new_server("--tls-cert", self.path("cert"), "--tls-key", self.path("key"))
+        self.assertTrue(server.url.startswith("https://"))
+        env = {"TACHO_SERVER": server.url, "TACHO_TOKEN": server.token}
+        known = self.tacho("run", "-q", *STAT, "--ca", self.path("cert"), "--", "echo", "safe", env=env)
+        self.assertEqual((known.returncode, known.stdout), (0, "safe\n"), known.stderr)
+        unknown = self.tacho("ls", env=env)
+        self.assertEqual(unknown.returncode, 1)
+        self.assertOneSentence(unknown.stderr)
+        self.assertIn("certificate", unknown.stderr)
+
     def test_own_token_stays_here(self):
         """That of the data directory is for servers of this machine, not for whoever is named."""
         seen = []
@@ -276,6 +291,46 @@ class Servers(ClientCase):
         self.assertEqual(result.returncode, 1)
         self.assertEqual(seen, [None])
         self.assertIn("not as a tacho server would", result.stderr)
+
+
+class BadServers(Case):
+    """What answers may be anything."""
+
+    ANSWERS = [b"", b"hello", b"5", b"[]", b"{}", b"null", b'{"runs": 3}', b'{"runs": [5, null, {}]}',
+               b'{"runs": [{"uuid": "../../../x", "state": []}], "next": {}}', b"{" * 100000,
+               b'{"runs": [{"uuid": "\\u001b[31m", "state": "\\u001b[1m"}], "sessions": [{"uuid": 4}], "next": "1"}',
+               b'{"error": "no"}', b'{"error": {"message": 7}}', b'{"uuid": "x"}', b"\xff\xfe\x00"]
+
+    def test_answers_of_any_kind(self):
+        case = self
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                self.send_response(case.status)
+                self.send_header("Content-Length", str(len(case.answer)))
+                self.end_headers()
+                self.wfile.write(case.answer)
+
+            do_POST = do_DELETE = do_GET
+
+            def log_message(self, *_):
+                pass
+        other = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        self.addCleanup(other.shutdown)
+        env = {"TACHO_SERVER": "http://127.0.0.1:%d" % other.server_port, "TACHO_TOKEN": "x"}
+        for self.status in (200, 302, 404, 500):
+            for self.answer in self.ANSWERS:
+                for words in (["ls"], ["ls", "-s"], ["show", "last"], ["rm", "ab"],
+                              ["export", "last", "-f", "csv", "-o", self.path("out")], ["run", "--", "true"]):
+                    if words[0] == "run" and self.status == 200:
+                        continue  # who says that it goes on is believed
+                    result = self.tacho(*words, env=env)
+                    self.assertIn(result.returncode, (0, 1, 125), (self.status, self.answer, words))
+                    self.assertNotIn("\033", result.stdout + result.stderr)
+                    if result.returncode:
+                        self.assertOneSentence(result.stderr)
+        self.assertEqual(os.listdir(self.home), [])
 
 
 class View(Case):
@@ -342,6 +397,16 @@ class View(Case):
 
     def everything(self):
         return sorted(os.path.join(folder, n) for folder, _, names in os.walk(self.home) for n in names)
+
+    def test_by_a_pipe(self):
+        with open(self.recording, "rb") as recording:
+            child = self.start([TACHO, "view", "--no-browser", "-"], stdin=recording, stdout=subprocess.PIPE,
+                               env=environment(self.home, {"XDG_RUNTIME_DIR": self.places, "DISPLAY": ":77"}))
+            url = child.stdout.readline().strip()
+        self.assertEqual(json.loads(self.ask(url, ".json"))["state"], "done")
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.wait(30), 0)
+        self.nothing_left(url)
 
     def test_killed(self):
         child, url = self.begin(self.recording)

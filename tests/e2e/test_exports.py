@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import unittest
 
-from helpers import TOP, Case, needs_program
+from helpers import TOP, Case, eventually, needs_program
 from server import Server, ServerCase
 from shapes import shape
 
@@ -226,7 +226,7 @@ class Output(OneRun):
     def test_of_a_run_that_goes_on(self):
         run = self.server.run(self.session, ["sh", "-c", "echo here; sleep 60"], tool="both",
                               events=["page-faults"])
-        self.server.wait_state(run["uuid"], "running")
+        self.assertTrue(eventually(lambda: self.get("log", run, stream="stdout") == b"here\n"))
         for format in ("csv", "h5", "folded", "html", "log"):
             self.get(format, run)
         answer = self.server.request("GET", "benchmark/%s.data" % run["uuid"])
@@ -279,8 +279,12 @@ class Imported(OneRun):
         path = self.recorded()
         run = self.imported(path)
         self.assertEqual(run["state"], "done", run)
+        kept = self.server.expect(200, "GET", "benchmark/%s.data" % run["uuid"])
         with open(path, "rb") as file:
-            self.assertEqual(self.get("data", run), file.read())
+            self.assertEqual(kept.body, file.read())
+        self.assertNotIn("X-Tacho-Lacks", kept.headers)
+        self.server.expect(304, "GET", "benchmark/%s.data" % run["uuid"],
+                           headers={"If-None-Match": kept.headers["ETag"]})
         self.assertEqual(self.get("folded", run).decode(), self.own_folded(path))
         done = self.tacho("flame", "-q", "-i", path, "-o", self.path("own.svg"))
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -2,16 +2,14 @@
 
 import glob
 import http.client
-import http.cookies
 import json
 import os
 import re
-import select
 import socket
-import threading
 import urllib.parse
 import uuid
 
+from forward import Browser, Forwarder
 from helpers import load
 from server import ServerCase, events_of
 from test_openapi import routes
@@ -85,6 +83,21 @@ class Tokens(ServerCase):
         self.server.get("me", token=token)
         self.server.delete("users/ann")
         self.check_all(401, token=token)
+
+    def test_stream_of_a_revoked_token_ends(self):
+        token = self.server.post("users", {"name": "ann", "role": "look"})["token"]
+        run = self.server.run(self.session, "sleep 60")["uuid"]
+        self.server.wait_state(run, "running")
+        connection = self.server.connect(60)
+        self.addCleanup(connection.close)
+        connection.request("GET", "/api/v1/live?run=" + run, headers={"Authorization": "Bearer " + token})
+        stream = connection.getresponse()
+        self.assertEqual(stream.status, 200)
+        self.server.delete("users/ann")
+        ended = [event for event in events_of(stream) if event.name == "end"]
+        # It was cut off while the run went on.
+        self.assertEqual(ended, [])
+        self.assertEqual(self.server.benchmark(run)["state"], "running")
 
     def test_odd_tokens(self):
         own = self.server.token
@@ -181,69 +194,6 @@ class Hosts(ServerCase):
             "Origin": "http://evil.example", "Access-Control-Request-Method": "DELETE"})
         self.assertGreaterEqual(preflight.status, 400)
         self.assertIsNone(preflight.headers["Access-Control-Allow-Origin"])
-
-
-class Forwarder:
-    """127.0.0.1:port → the server, as `ssh -L` does."""
-
-    def __init__(self, server):
-        self.server = server
-        self.listener = socket.create_server(("127.0.0.1", 0))
-        self.port = self.listener.getsockname()[1]
-        self.ending = False
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while not self.ending:
-            try:
-                client = self.listener.accept()[0]
-            except OSError:
-                return
-            other = socket.create_connection((self.server.host, self.server.port))
-            threading.Thread(target=self.carry, args=(client, other), daemon=True).start()
-
-    @staticmethod
-    def carry(a, b):
-        pairs = {a: b, b: a}
-        with a, b:
-            while True:
-                for ready in select.select(list(pairs), [], [], 60)[0] or [None]:
-                    try:
-                        data = ready.recv(65536) if ready else b""
-                        if not data:
-                            return
-                        pairs[ready].sendall(data)
-                    except OSError:
-                        return
-
-    def close(self):
-        self.ending = True
-        self.listener.close()
-
-
-class Browser:
-    """As much of one as cookies need: they are kept by host, whatever the port."""
-
-    def __init__(self, host="127.0.0.1"):
-        self.host, self.cookies = host, {}
-
-    def ask(self, port, method, path, body=None, **headers):
-        headers = {k.replace("_", "-"): v for k, v in headers.items()}
-        headers["Host"] = "%s:%d" % (self.host, port)
-        headers.setdefault("Accept", "text/html,application/json;q=0.9,*/*;q=0.8")
-        if self.cookies:
-            headers["Cookie"] = "; ".join("%s=%s" % pair for pair in self.cookies.items())
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
-        try:
-            connection.request(method, path, body, headers)
-            answer = connection.getresponse()
-            body = answer.read()
-        finally:
-            connection.close()
-        for line in answer.headers.get_all("Set-Cookie") or []:
-            for name, morsel in http.cookies.SimpleCookie(line).items():
-                self.cookies[name] = morsel.value
-        return answer, body
 
 
 class Cookies(ServerCase):
@@ -570,6 +520,21 @@ class Metacharacters(ServerCase):
             self.assertIn(self.server.request("DELETE", "users/" + quoted).status, (400, 404))
             self.check_answer(self.server.expect(400, "POST", "users", {"name": text, "role": "run"})
                               if text not in ("-rf", "--help") else self.server.request("GET", "users"))
+
+    def test_bytes_that_are_no_text(self):
+        form = (b'--b\r\nContent-Disposition: form-data; name="f"; filename="\xff\xc3("\r\n\r\nPERFILE2\r\n'
+                b'--b--\r\n')
+        self.check_answer(self.server.request("POST", "import", form, headers={
+            "Content-Type": "multipart/form-data; boundary=b"}))
+        for bad in ("%ff%fe", "%c3%28", "%00", "a%00b", "%", "%4", "%zz", "%ed%a0%80"):
+            self.check_answer(self.server.request("POST", "import?name=" + bad, b"PERFILE2"))
+            for path in ("sessions?search=", "emap?search=", "processes?search=", "session/", "benchmark/",
+                         "live?run=", "sessions?before=", "/?session=", "/", "users/", "sessions?"):
+                answer = self.server.request("GET", path + bad)
+                self.assertLess(answer.status, 500, (path + bad, answer))
+                self.check_answer(answer)
+        self.check_answer(self.server.request("GET", "sessions"))
+        self.assertEqual(self.server.get("me")["role"], "administer")
 
     def test_names_of_uploads(self):
         file = self.path("a.data")

@@ -17,7 +17,8 @@ static void check(const struct profile *p)
 {
 	vec_each(&p->modules, m)
 		must(text_is_good(p, m->path) && text_is_good(p, m->name) &&
-		     text_is_good(p, m->build_id) && text_is_good(p, m->problem));
+		     text_is_good(p, m->build_id) && text_is_good(p, m->problem) &&
+		     text_is_good(p, m->found_id));
 	vec_each(&p->functions, f)
 		must(text_is_good(p, f->name) && text_is_good(p, f->label) &&
 		     f->module.n < p->modules.len && f->kind <= CODE_VDSO);

@@ -26,7 +26,7 @@ struct dump {
 	struct profile profile;
 	VEC(struct sample_row) samples;
 	VEC(struct counter_values) counters;
-	size_t pieces, chunks, codes, bytes, first_chunk_without_names;
+	size_t pieces, chunks, codes, bytes;
 };
 
 static int fail(const char *what, const struct err *e)
@@ -237,6 +237,15 @@ static void put_times(struct dump *d, struct json *j)
 	jw_kv_u64(j, "bytes", d->bytes);
 }
 
+static void release(struct dump *d)
+{
+	vec_each(&d->counters, counter)
+		vec_release(&counter->rows);
+	vec_release(&d->counters);
+	vec_release(&d->samples);
+	profile_release(&d->profile);
+}
+
 int main(void)
 {
 	struct dump d = {};
@@ -266,5 +275,8 @@ int main(void)
 	put_threads(&d, &j);
 	jw_close(&j, '}');
 	puts(buf_str(&out));
+	release(&d);
+	channel_release(&channel);
+	buf_release(&out);
 	return 0;
 }

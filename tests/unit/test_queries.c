@@ -23,6 +23,7 @@ static struct api api;
 static struct err error;
 static struct stored_run run;
 static struct profile made;
+static unsigned directories;
 
 #define OK(call)                                                                                   \
 	do {                                                                                       \
@@ -178,7 +179,6 @@ static void set_state(enum run_state state)
 
 static int begin(void **state)
 {
-	static unsigned directories;
 	struct stored_session session = {};
 	char directory[300];
 
@@ -249,7 +249,7 @@ static void add_params(struct http_request *r, char *text)
 	}
 }
 
-static int ask_bytes(const char *question, struct http_reply *reply)
+static int ask_by(struct api *by, const char *question, struct http_reply *reply, struct err *e)
 {
 	char *text = xstrdup(question), *params = strchr(text, '?');
 	struct http_request r = {.method = "GET", .args = {run.uuid}};
@@ -262,10 +262,15 @@ static int ask_bytes(const char *question, struct http_reply *reply)
 	*reply = (struct http_reply){.status = 200, .fd = -1};
 	for (const struct http_route *route = query_routes; route->path; route++)
 		if (!strcmp(strrchr(route->path, '/') + 1, text))
-			rc = route->handle(&api, &r, reply, &error);
+			rc = route->handle(by, &r, reply, e);
 	vec_release(&r.query);
 	free(text);
 	return rc;
+}
+
+static int ask_bytes(const char *question, struct http_reply *reply)
+{
+	return ask_by(&api, question, reply, &error);
 }
 
 static void reply_release(struct http_reply *reply)
@@ -765,6 +770,72 @@ static void small_caches_forget(void **state)
 	assert_true(counts.bytes > 10000);
 }
 
+/* ---- several at once ---- */
+
+struct asker {
+	pthread_t thread;
+	const char *directory;
+	unsigned number, wrong;
+	bool *stop;
+};
+
+static void *keep_asking(void *ctx)
+{
+	static const char *const questions[] = {
+		"functions?event=cpu-clock", "flame?mode=inverted", "timeline?pixels=50&samples=1",
+		"threads?pixels=20",         "points?max=100",      "flame?cpus=0"};
+	struct asker *a = ctx;
+	struct err e = {};
+	struct api own = {.server = &server};
+
+	if (store_open(&own.store, &(struct store_options){.directory = a->directory}, &e))
+		abort();
+	for (unsigned i = 0; !__atomic_load_n(a->stop, __ATOMIC_RELAXED) || i < 20; i++) {
+		const char *question = questions[(i + a->number) % ARRAY_LEN(questions)];
+		struct http_reply reply;
+
+		a->wrong += ask_by(&own, question, &reply, &e) < 0;
+		if (!strncmp(question, "functions", 9) && !reply.immutable)
+			a->wrong += !strstr(buf_str(&reply.body), "\"samples\":");
+		reply_release(&reply);
+	}
+	store_close(own.store);
+	return NULL;
+}
+
+/* While a run grows, is merged, and ends. */
+static void many_ask_at_once(void **state)
+{
+	struct dictionary_writer w;
+	bool stop = false;
+	struct asker askers[3];
+	char directory[300];
+
+	(void)state;
+	snprintf(directory, sizeof(directory), "%s/%u", support_dir, directories - 1);
+	dictionary_writer_init(&w);
+	store_tables(&w);
+	dictionary_writer_release(&w);
+	for (unsigned i = 0; i < ARRAY_LEN(askers); i++) {
+		askers[i] = (struct asker){.directory = directory, .number = i, .stop = &stop};
+		assert_int_equal(pthread_create(&askers[i].thread, NULL, keep_asking, &askers[i]),
+				 0);
+	}
+	for (uint32_t i = 0; i < SAMPLES; i += 100) {
+		store_samples(i, i + 100);
+		if (i % 1000 == 900)
+			merge_chunks(CHUNK_SAMPLES, 0, 10);
+	}
+	set_state(STATE_DONE);
+	merge_chunks(CHUNK_SAMPLES, 0, 10);
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	for (unsigned i = 0; i < ARRAY_LEN(askers); i++) {
+		pthread_join(askers[i].thread, NULL);
+		assert_int_equal(askers[i].wrong, 0);
+	}
+	compare_many();
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -783,6 +854,7 @@ int main(void)
 		TEST(columns),
 		TEST(wrong_questions),
 		TEST(small_caches_forget),
+		TEST(many_ask_at_once),
 	};
 
 	return cmocka_run_group_tests(tests, make_support_dir, remove_support_dir);

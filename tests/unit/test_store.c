@@ -508,7 +508,6 @@ static void test_replacing_chunks(void **state)
 	struct chunk_info info = counts_info(0, 100, 200);
 	struct buf bytes = {}, summary = {}, got = {}, got_summary = {};
 	stored_chunks chunks = {};
-	chunk_groups groups = {};
 	run_numbers runs = {};
 
 	(void)state;
@@ -518,13 +517,12 @@ static void test_replacing_chunks(void **state)
 	OK(store_runs_to_merge(store, &runs, &error));
 	assert_int_equal(runs.len, 1);
 	assert_int_equal(runs.items[0], run);
-	OK(store_chunk_groups(store, run, &groups, &error));
-	assert_int_equal(groups.len, 1);
-	assert_int_equal(groups.items[0].source, 7);
-	assert_int_equal(groups.items[0].chunks, 3);
-	assert_int_equal(groups.items[0].rows, 30);
-	OK(store_chunks_to_merge(store, run, &groups.items[0], 2, &chunks, &error));
+	OK(store_chunks_to_merge(store, run, 2, &chunks, &error));
 	assert_int_equal(chunks.len, 2);
+	chunks.len = 0;
+	OK(store_chunks_to_merge(store, run, 10, &chunks, &error));
+	assert_int_equal(chunks.len, 3);
+	assert_int_equal(chunks.items[0].source, 7);
 	OK(store_run_generation(store, run, &generation, &error));
 	buf_add(&bytes, "merged");
 	buf_add(&summary, "sum");
@@ -555,12 +553,14 @@ static void test_replacing_chunks(void **state)
 	assert_string_equal(got_summary.s, "sum");
 	assert_int_equal(store_chunk_read(store, ids[0], &got, NULL, &error), -ENOENT);
 	assert_int_equal(store_chunk_read(store, ids[0], NULL, &got, &error), -ENOENT);
+	chunks.len = 0;
+	OK(store_chunks_to_merge(store, run, 10, &chunks, &error));
+	assert_int_equal(chunks.len, 0);
 	runs.len = 0;
 	OK(store_runs_to_merge(store, &runs, &error));
 	assert_int_equal(runs.len, 0);
 	vec_release(&runs);
 	vec_release(&chunks);
-	vec_release(&groups);
 	buf_release(&bytes);
 	buf_release(&summary);
 	buf_release(&got);

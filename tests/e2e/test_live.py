@@ -1,0 +1,174 @@
+"""The live stream of a running program: whoever comes early, late or back again sees the same graph."""
+
+import collections
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+
+from helpers import Case
+from server import ServerCase
+
+# Ends by itself; some functions, some output.
+WORK = ["python3", "-c", """
+import sys, time
+def one(): return sum(range(1500))
+def two(): return sum(range(3000))
+end = time.monotonic() + float(sys.argv[1])
+lines = 0
+while time.monotonic() < end:
+    one(); two()
+    if time.monotonic() * 20 > lines:
+        lines = int(time.monotonic() * 20) + 1
+        print("line ä", flush=True)
+"""]
+
+
+class Client(threading.Thread):
+    """Follows the messages of one run by the rules."""
+
+    def __init__(self, server, run, until="end", back=None):
+        super().__init__(daemon=True)
+        self.server, self.uuid, self.until = server, run, until
+        self.last_id = back.at if back else None
+        self.forget()
+        if back:
+            self.names, self.nodes = list(back.names), list(back.nodes)
+            self.event_names, self.gain = list(back.event_names), back.gain.copy()
+        self.states, self.events, self.snapshots, self.arrived = [], [], 0, []
+        self.text, self.at = "", None
+        self.start()
+
+    def forget(self):
+        self.names, self.nodes, self.event_names = [None], [None], []
+        self.gain, self.counters = collections.Counter(), {}
+        self.counted, self.intervals, self.text = collections.Counter(), collections.Counter(), ""
+
+    def run(self):
+        for event in self.server.stream({"run": self.uuid}, last_id=self.last_id):
+            self.events.append(event.name)
+            self.arrived.append(time.monotonic())
+            if event.id not in (None, "0"):
+                self.at = event.id
+            self.take(event.name, event.json())
+            if event.name == self.until or event.name == "end":
+                return
+
+    def take(self, name, data):
+        if name == "snapshot":
+            assert data == {"topic": "run/" + self.uuid}, data
+            self.snapshots += 1
+            self.forget()
+        elif name == "state":
+            self.states.append(data["state"])
+        elif name == "samples":
+            self.names += data["names"]
+            self.nodes += data["nodes"]
+            self.event_names += data["events"]
+            for event, node, samples, weight in data["gain"]:
+                assert node == 0 or self.nodes[node][0] < node and self.names[self.nodes[node][1]]
+                assert samples > 0 and weight > 0 and self.event_names[event]
+                self.gain[self.path(node)] += samples
+        elif name == "counts":
+            for counter in data["counters"]:
+                self.counters[counter["id"]] = counter
+            for t, number, value, duration in zip(data["t"], data["id"], data["value"], data["duration"]):
+                assert t >= 0 and number in self.counters
+                self.counted[self.counters[number]["name"]] += value
+                self.intervals[self.counters[number]["name"]] += duration
+        elif name == "output":
+            self.text += data["text"]
+        if name in ("samples", "counts", "output", "ledger", "note"):
+            assert data["run"] == self.uuid, data
+
+    def path(self, node):
+        parts = []
+        while node:
+            parts.append(self.names[self.nodes[node][1]][0])
+            node = self.nodes[node][0]
+        return tuple(parts)
+
+    def finish(self):
+        self.join(60)
+        assert not self.is_alive(), self.events[-5:]
+        return self
+
+
+class Live(ServerCase):
+    def begin(self, seconds, **plan):
+        session = self.server.session()
+        return self.server.run(session, WORK + [str(seconds)], **plan)["uuid"]
+
+    def test_early_and_late(self):
+        run = self.begin(2.5, tool="both", events=["task-clock"], interval=0.05,
+                         sample={"events": ["cpu-clock"], "frequency": 499})
+        early = Client(self.server, run)
+        self.server.wait_state(run, "running")
+        time.sleep(1)
+        late = Client(self.server, run)
+        early.finish()
+        late.finish()
+        stored = self.server.wait_run(run)
+        self.assertEqual(stored["state"], "done", stored)
+        self.assertGreater(stored["samples"], 100)
+        # All of it, not some of it: what was told is what was stored.
+        self.assertEqual(sum(early.gain.values()), stored["samples"])
+        self.assertEqual(early.gain, late.gain)
+        self.assertEqual(early.counted, late.counted)
+        self.assertGreater(early.counted["task-clock"], 0)
+        self.assertEqual(early.text, "line ä\n" * early.text.count("\n"))
+        self.assertGreater(early.text.count("\n"), 10)
+        self.assertEqual(early.text, late.text)
+        self.assertEqual(early.states[-1], "done")
+        self.assertEqual(late.states[-1], "done")
+        self.assertEqual(late.snapshots, 1)
+        # It grew while it ran, and not more than 20 times a second.
+        self.assertGreater(early.events.count("samples"), 10)
+        self.assertLess(early.events.count("samples"), 20 * 2.5 + 25)
+
+    def test_back_again(self):
+        run = self.begin(2, tool="record", sample={"events": ["cpu-clock"], "frequency": 499})
+        whole = Client(self.server, run)
+        first = Client(self.server, run, until="samples").finish()
+        self.server.wait_state(run, "running")
+        again = Client(self.server, run, back=first)
+        whole.finish()
+        again.finish()
+        self.assertEqual(again.gain, whole.gain)
+
+    def test_after_the_end(self):
+        run = self.begin(0.1, tool="stat", events=["task-clock"])
+        self.server.wait_run(run)
+        late = Client(self.server, run, until="state").finish()
+        self.assertEqual(late.states, ["done"])
+        # And there is the end, for who waits for it.
+        self.assertEqual(Client(self.server, run).finish().events[-1], "end")
+
+    def test_queue(self):
+        session = self.server.session()
+        first = self.server.run(session, ["sleep", "1"], tool="stat", events=["task-clock"])["uuid"]
+        second = self.server.run(session, ["true"], tool="stat", events=["task-clock"])["uuid"]
+        seen = []
+        for event in self.server.stream({"queue": "1", "session": session}):
+            if event.name == "queue":
+                seen.append(event.json())
+            if event.name == "state" and event.json()["uuid"] == second and \
+                    event.json()["state"] == "done":
+                break
+        self.assertIn({"running": [first], "queued": [second]}, seen)
+
+
+class LiveTls(Live):
+    """The same through TLS: the stream does not go through other code than its bytes do."""
+
+    def setUp(self):
+        Case.setUp(self)
+        self.folder = tempfile.mkdtemp(prefix="tacho-tls-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        cert, key = self.folder + "/cert.pem", self.folder + "/key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                        "ec_paramgen_curve:P-256", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+                        "-keyout", key, "-out", cert], check=True, capture_output=True)
+        self.server = self.new_server("--tls-cert", cert, "--tls-key", key)
+        self.assertTrue(self.server.tls)
