@@ -125,9 +125,8 @@ static int parse_events(struct record_session *s, struct err *e)
 
 static int choose_events(struct record_session *s, struct err *e)
 {
-	int r = s->o.events.len
-			? parse_events(s, e)
-			: events_default_sampled(&s->catalog, &s->events, &s->no_pmu, e);
+	int r = s->o.events.len ? parse_events(s, e)
+				: events_default_sampled(&s->catalog, &s->events, &s->no_pmu, e);
 
 	while (s->filters.len < s->events.events.len)
 		vec_push(&s->filters, NULL);

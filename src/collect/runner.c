@@ -140,8 +140,7 @@ static void look_at_clock(struct runner *r)
 	if (now < r->next_ledger_ns)
 		return;
 	r->next_ledger_ns = now + LEDGER_NS;
-	if (r->opened)
-		runner_send_ledger(r, false);
+	runner_send_ledger(r, false);
 }
 
 static void end_recording(struct runner *r)
@@ -257,8 +256,7 @@ static void say_goodbye(struct runner *r)
 		return;
 	if (!r->error.code && r->feed_error.code)
 		r->error = r->feed_error;
-	if (r->opened)
-		runner_send_ledger(r, true);
+	runner_send_ledger(r, true);
 	runner_send_ended(r);
 	channel_drain(&r->channel, GOODBYE_MS);
 }

@@ -118,6 +118,7 @@ void runner_output_close(struct runner *r);
 /* ---- runner_report.c: what is told in JSON ---- */
 
 void runner_send_opened(struct runner *r, const struct recording_opened *opened);
+/* Nothing before RUN_OPENED. */
 void runner_send_ledger(struct runner *r, bool last);
 void runner_send_ended(struct runner *r);
 

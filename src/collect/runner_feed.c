@@ -126,6 +126,10 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 {
 	struct run_feed *f = ctx;
 
+	/* Before the first sample: whoever watches would wait for the kernel's names. */
+	if (raw->event && !f->analysis.history.kernel_image &&
+	    (raw->header->type == PERF_RECORD_MMAP || raw->header->type == PERF_RECORD_MMAP2))
+		analysis_prepare_kernel(&f->analysis, raw);
 	analysis_record(&f->analysis, raw);
 	return !is_ended(f);
 }

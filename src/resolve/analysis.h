@@ -43,6 +43,9 @@ int analysis_read(struct analysis *a, struct err *e);
 /* A record in its turn: a sample goes to its row, all others into the history. */
 bool analysis_record(struct analysis *a, const struct stream_record *raw);
 
+/* For a mapping, before it is its turn: has the kernel's names read meanwhile if it is the kernel's. */
+void analysis_prepare_kernel(struct analysis *a, const struct stream_record *raw);
+
 /* How much a sample stands for: its period. */
 uint64_t analysis_weight(const struct record *r, const struct stream_event *event);
 

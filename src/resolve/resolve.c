@@ -65,7 +65,7 @@ static bool samples_kernel(const struct stream *s)
 }
 
 /* The kernel's names take a while to be read, so that begins as soon as it is known which. */
-static void prepare_kernel(struct analysis *a, const struct stream_record *raw)
+void analysis_prepare_kernel(struct analysis *a, const struct stream_record *raw)
 {
 	const char *reason;
 	struct record r;
@@ -88,7 +88,7 @@ static bool on_first(void *ctx, const struct stream_record *raw)
 	if (!raw->event)
 		return true;
 	if (raw->header->type == PERF_RECORD_MMAP || raw->header->type == PERF_RECORD_MMAP2)
-		prepare_kernel(f->analysis, raw);
+		analysis_prepare_kernel(f->analysis, raw);
 	if (f->bytes.len + room > ASIDE_BYTES_MAX) {
 		f->again = true;
 		return false;

@@ -51,11 +51,12 @@ static void give_up(struct active *a, const char *what)
 /* The store does not take it: measuring on would be for nothing. */
 static void fail_unstored(struct active *a, const struct err *e)
 {
+	size_t len = strlen(e->text);
+	bool ended = len && strchr(".?!", e->text[len - 1]);
 	CLEANUP(free_ptr)
-	char *sentence =
-		xasprintf("What was measured cannot be stored: %s. The workload was ended; "
-			  "what had been stored until then is kept.",
-			  e->text);
+	char *sentence = xasprintf("What was measured cannot be stored: %s%s The workload was "
+				   "ended; what had been stored until then is kept.",
+				   e->text, ended ? "" : ".");
 
 	a->unstored = true;
 	a->arrived.len = 0;
@@ -439,7 +440,7 @@ static bool is_patient(struct active *a, int rc)
 {
 	uint64_t now = clock_now_ns();
 
-	if (rc != -EBUSY)
+	if (rc != -EAGAIN)
 		return false;
 	if (!a->busy_ns)
 		a->busy_ns = now;

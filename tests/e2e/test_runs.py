@@ -196,7 +196,7 @@ class Queue(RunCase):
             self.server.patch("queue", {"run": a, "before": b})
             self.server.patch("queue", {"run": b, "before": a})
         self.assertEqual(self.queue()[1], [c, b, a])
-        self.assertEqual(self.server.request("PATCH", "queue", {"run": first, "before": None}).status, 404)
+        self.assertEqual(self.server.request("PATCH", "queue", {"run": first, "before": None}).status, 409)
         self.cancel(first)
         for uuid in (a, b, c):
             self.server.wait_run(uuid)

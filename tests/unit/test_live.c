@@ -1,0 +1,266 @@
+/* Live data of runs that are larger than a watcher can look at: limits hold, and nothing is lost. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/clock.h"
+#include "bus/bus.h"
+#include "profile/chunk.h"
+#include "profile/dictionary.h"
+#include "server/live.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define UUID "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
+
+static struct server server;
+static struct live_run *run;
+static struct profile profile;
+static struct dictionary_writer writer;
+
+static int begin(void **state)
+{
+	struct stored_run stored = {.start_ns = 1000, .uuid = UUID};
+
+	(void)state;
+	server = (struct server){.bus = bus_new()};
+	server.live = live_new(&server);
+	run = live_run_begin(server.live, &stored);
+	profile_init(&profile);
+	dictionary_writer_init(&writer);
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	live_run_end(run);
+	live_free(server.live);
+	bus_free(server.bus);
+	profile_release(&profile);
+	dictionary_writer_release(&writer);
+	return 0;
+}
+
+static void tell_dictionary(void)
+{
+	CLEANUP(buf_release) struct buf piece = {};
+
+	while (dictionary_encode(&writer, &profile, &piece)) {
+		live_run_dictionary(run, piece.s, piece.len);
+		buf_clear(&piece);
+	}
+}
+
+static void wake(void *ctx)
+{
+	(void)ctx;
+}
+
+static struct bus_watch *watch(void)
+{
+	char *names[] = {(char *)"run/" UUID};
+	strvec topics = {.items = names, .len = 1};
+
+	return bus_watch(server.bus, &topics, 0, wake, NULL);
+}
+
+/* What a client knows after all that is there has been read. */
+struct seen {
+	uint64_t samples, weight, value, duration;
+	size_t nodes, values, notes, snapshots;
+};
+
+static uint64_t sum_of(const json_t *rows, int member)
+{
+	const json_t *row;
+	uint64_t sum = 0;
+	size_t i;
+
+	json_array_foreach(rows, i, row) sum += (uint64_t)json_integer_value(
+		member < 0 ? row : json_array_get(row, (size_t)member));
+	return sum;
+}
+
+static void take(struct seen *s, const char *event, const json_t *data)
+{
+	if (!strcmp(event, "snapshot"))
+		*s = (struct seen){.snapshots = s->snapshots + 1}; /* all of it follows */
+	s->notes += !strcmp(event, "note");
+	if (!strcmp(event, "samples")) {
+		s->nodes += json_array_size(json_object_get(data, "nodes"));
+		s->samples += sum_of(json_object_get(data, "gain"), 2);
+		s->weight += sum_of(json_object_get(data, "gain"), 3);
+	} else if (!strcmp(event, "counts")) {
+		s->values += json_array_size(json_object_get(data, "value"));
+		s->value += sum_of(json_object_get(data, "value"), -1);
+		s->duration += sum_of(json_object_get(data, "duration"), -1);
+	}
+}
+
+static void read_all(struct bus_watch *w, struct seen *ret)
+{
+	CLEANUP(buf_release) struct buf text = {};
+	uint32_t wait_ms = 0;
+	char *next, *message;
+
+	while (wait_ms != BUS_FOREVER) {
+		usleep(wait_ms * 1000);
+		bus_read(w, &text, 1 << 20, &wait_ms);
+	}
+	for (message = text.s; message && (next = strstr(message, "\n\n")); message = next + 2) {
+		char event[32] = "", *at = strstr(message, "event: "),
+		     *data = strstr(message, "data: ");
+		json_t *json;
+
+		*next = '\0';
+		if (!at || !data || at > next)
+			continue;
+		sscanf(at, "event: %31s", event);
+		json = json_loads(data + 6, 0, NULL);
+		assert_non_null(json);
+		take(ret, event, json);
+		json_decref(json);
+	}
+}
+
+static void finish_update(void)
+{
+	while (live_wait_ms(server.live) >= 0) {
+		usleep((unsigned)live_wait_ms(server.live) * 1000);
+		live_tick(server.live);
+	}
+}
+
+#define FUNCTIONS 100000u
+
+static void tell_samples(uint32_t first, uint32_t count)
+{
+	struct sample_row *rows = xcalloc(count, sizeof(*rows));
+	CLEANUP(buf_release) struct buf bytes = {};
+	struct chunk_info info;
+
+	for (uint32_t i = 0; i < count; i++)
+		rows[i] = (struct sample_row){
+			.time_ns = 2000 + i, .weight = 3, .stack = 1 + first + i};
+	chunk_encode_samples(rows, count, &bytes, &info);
+	live_run_chunk(run, bytes.s, bytes.len);
+	free(rows);
+}
+
+static void test_many_functions(void **state)
+{
+	struct bus_watch *early = watch(), *late;
+	struct seen all = {}, snapshot = {};
+
+	(void)state;
+	profile_event(&profile, "cpu-clock");
+	for (unsigned i = 0; i < FUNCTIONS; i++) {
+		char name[32];
+		int len = snprintf(name, sizeof(name), "function_%u", i);
+		frame_id frame = profile_frame_named(&profile, name, (size_t)len, CODE_USER);
+
+		profile_stack(&profile, (stack_id){}, frame);
+	}
+	tell_dictionary();
+	for (uint32_t at = 0; at < FUNCTIONS; at += 20000) {
+		tell_samples(at, 20000);
+		finish_update();
+		read_all(early, &all);
+	}
+	assert_int_equal(all.samples, FUNCTIONS);
+	assert_int_equal(all.weight, 3 * FUNCTIONS);
+	assert_in_range(all.nodes, 20000, 70000);
+	assert_int_equal(all.notes, 1); /* said once */
+	late = watch();
+	read_all(late, &snapshot);
+	assert_int_equal(snapshot.snapshots, 1);
+	assert_int_equal(snapshot.samples, FUNCTIONS);
+	assert_int_equal(snapshot.nodes, all.nodes);
+	assert_int_equal(snapshot.notes, 1);
+	bus_unwatch(early);
+	bus_unwatch(late);
+}
+
+#define VALUES 3000u
+
+static void tell_counts(uint32_t counter, uint64_t from_ns)
+{
+	struct count_row *rows = xcalloc(VALUES, sizeof(*rows));
+	CLEANUP(buf_release) struct buf bytes = {};
+	struct chunk_info info;
+
+	for (uint32_t i = 0; i < VALUES; i++)
+		rows[i] = (struct count_row){from_ns + 1000 * i, 1000, 7, 1000000};
+	chunk_encode_counts(counter, rows, VALUES, &bytes, &info);
+	live_run_chunk(run, bytes.s, bytes.len);
+	free(rows);
+}
+
+static void test_many_values(void **state)
+{
+	struct bus_watch *w = watch();
+	struct seen all = {}, snapshot = {};
+	uint32_t counter;
+
+	(void)state;
+	counter = profile_counter(
+		&profile, &(struct profile_counter){.name = profile_string(&profile, "task-clock"),
+						    .scale = 1,
+						    .cpu = -1});
+	tell_dictionary();
+	for (unsigned i = 0; i < 4; i++) /* the first at once, the others together */
+		tell_counts(counter, 2000 + 1000ull * VALUES * i);
+	finish_update();
+	read_all(w, &all);
+	assert_int_equal(all.value, 4 * 7 * VALUES);
+	assert_int_equal(all.duration, 4 * 1000 * VALUES);
+	assert_int_equal(all.snapshots, 1);
+	assert_in_range(all.values, VALUES, 3 * VALUES); /* in pairs */
+	bus_unwatch(w);
+	w = watch();
+	read_all(w, &snapshot);
+	assert_in_range(snapshot.values, 1, 8192);
+	bus_unwatch(w);
+}
+
+/* What nobody has watched is not encoded, but who comes then has all of it. */
+static void test_unwatched(void **state)
+{
+	struct bus_watch *w;
+	struct seen all = {};
+
+	(void)state;
+	profile_event(&profile, "cpu-clock");
+	profile_stack(&profile, (stack_id){}, profile_frame_named(&profile, "f", 1, CODE_USER));
+	tell_dictionary();
+	for (int i = 0; i < 3; i++) {
+		tell_samples(0, 1);
+		finish_update();
+	}
+	w = watch();
+	read_all(w, &all);
+	assert_int_equal(all.samples, 3);
+	tell_samples(0, 1);
+	finish_update();
+	read_all(w, &all);
+	assert_int_equal(all.samples, 4);
+	assert_int_equal(all.snapshots, 1);
+	bus_unwatch(w);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_many_functions, begin, end),
+		cmocka_unit_test_setup_teardown(test_many_values, begin, end),
+		cmocka_unit_test_setup_teardown(test_unwatched, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
