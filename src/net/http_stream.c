@@ -189,6 +189,8 @@ static void deliver(struct stream *st, uint64_t now_ns)
 	}
 	st->ready = wait_ms != BUS_FOREVER;
 	st->due_ns = 0;
+	if (!st->ready && bus_is_over(st->watch))
+		st->gone = true;
 	if (st->ready) {
 		st->due_ns = now_ns + wait_ms * NS_PER_MSEC;
 		st->due_ns += GRID_NS - st->due_ns % GRID_NS;

@@ -142,8 +142,14 @@ class Live(ServerCase):
         self.server.wait_run(run)
         late = Client(self.server, run, until="state").finish()
         self.assertEqual(late.states, ["done"])
-        # And there is the end, for who waits for it.
-        self.assertEqual(Client(self.server, run).finish().events[-1], "end")
+        # And there is the end, of the topic and of the stream; also when the server has forgotten it.
+        for _ in range(2):
+            events = [event.name for event in self.server.stream({"run": run}, seconds=60)]
+            self.assertEqual(events[-1], "end")
+            self.assertIn("state", events)
+            port = self.server.port
+            self.server.restart()
+            self.assertEqual(self.server.port, port)
 
     def test_queue(self):
         session = self.server.session()
