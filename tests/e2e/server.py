@@ -197,8 +197,22 @@ class Server:
             connection.request(method, self.path(path, query), body, headers)
             answer = connection.getresponse()
             return Answer(answer.status, answer.headers, answer.read())
+        except OSError as e:
+            self.explain(e)
+            raise
         finally:
             connection.close()
+
+    def explain(self, error):
+        """Nobody answers: if the server has ended, how, and what it said."""
+        try:
+            status = self.child.wait(0.2)
+        except subprocess.TimeoutExpired:
+            return
+        for thread in self.threads:
+            thread.join(1)
+        error.strerror = "%s; the server has ended, status %d: %s" % (error.strerror, status,
+                                                                     "".join(self.errors)[-2000:])
 
     def expect(self, status, method, path, body=None, **more):
         answer = self.request(method, path, body, **more)
