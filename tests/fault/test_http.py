@@ -123,6 +123,21 @@ class Http(ServerCase):
         self.assert_alive()
         self.assertLess(self.server.rss_bytes() - before, 8 * MEGABYTE)
 
+    def test_many_parameters(self):
+        """Answered or refused with a sentence, but never left waiting."""
+        for count in (256, 257, 400, 500, 1000, 2000):
+            for length in (1, 20):
+                query = b"&".join(b"a" * length + b"=1" for _ in range(count))
+                if len(query) > 30000:
+                    continue
+                with self.subTest(count=count, length=length), self.dial(20) as s:
+                    s.sendall(b"GET /api/v1/me?" + query + b" HTTP/1.1\r\n" + self.auth() + b"\r\n")
+                    answer = s.recv(65536)
+                    self.assertTrue(answer.startswith(b"HTTP/1.1 200" if count == 256 else b"HTTP/1.1 400"),
+                                    answer)
+                    if count > 256:
+                        self.assertIn(b"at most 256 parameters", answer)
+
     def test_pipelining(self):
         one = b"GET /healthz HTTP/1.1\r\n" + self.auth() + b"\r\n"
         answer = self.send(one * 200)
