@@ -116,9 +116,10 @@ static enum step give_to_worker(struct exchange *x, enum exchange_job job)
 void exchange_refuse_early(struct exchange *x)
 {
 	const char *length = http_header(&x->request, "Content-Length");
+	const char *coding = http_header(&x->request, "Transfer-Encoding");
 	const char *expect = http_header(&x->request, "Expect");
 
-	if (length && !expect && strtoull(length, NULL, 10) <= HTTP_SWALLOW_BYTES_MAX) {
+	if (length && !coding && !expect && strtoull(length, NULL, 10) <= HTTP_SWALLOW_BYTES_MAX) {
 		x->swallow = true;
 		x->phase = EXCHANGE_BODY;
 	} else {
