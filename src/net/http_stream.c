@@ -250,7 +250,6 @@ void streams_add(struct exchange *x)
 	}
 	set_socket(st->fd);
 	x->server->requests++;
-	x->reply.type = "text/event-stream";
 	pthread_mutex_lock(&all->lock);
 	st->next_woken = all->added;
 	all->added = st;

@@ -42,6 +42,13 @@ void analysis_add_events(struct analysis *a)
 	}
 }
 
+static void tell_loss(void *ctx, uint64_t time_ns, uint64_t count)
+{
+	const struct analysis *a = ctx;
+
+	a->options.on_loss(a->options.loss_ctx, time_ns, count);
+}
+
 int analysis_init(struct analysis *a, struct perfdata *file, struct modules *modules,
 		  const struct resolve_options *o, struct profile *profile, struct err *e)
 {
@@ -60,6 +67,7 @@ int analysis_init(struct analysis *a, struct perfdata *file, struct modules *mod
 	};
 	resolver_init(&a->resolver, &a->shared, profile);
 	a->history.on_jitdump = jit_code_announce;
+	a->history.on_loss = o->on_loss ? tell_loss : NULL;
 	a->history.ctx = a;
 	namer_init(&a->namer, &a->resolver);
 	analysis_add_events(a);

@@ -44,6 +44,8 @@ struct run_data {
 	size_t bytes;
 	unsigned users;
 	uint64_t used;
+	uint32_t
+		main_event; /* for selection_event(): the one with most samples, + 1; 0: not known */
 	pthread_rwlock_t lock;
 };
 

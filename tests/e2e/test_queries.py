@@ -5,6 +5,7 @@ import os
 import struct
 import unittest
 
+import perfdata
 from helpers import compiled
 from openapi import DescribedCase
 
@@ -309,6 +310,30 @@ class Imported(DescribedCase):
                                     {"frames": "^%s$" % caller, "limit": 1000})
             ours = [f["self"] for f in found["functions"] if f["name"] == "spin"]
             self.assertEqual(ours, [theirs[caller]], caller)
+
+    def test_losses_have_their_time(self):
+        path = os.path.join(self.home, "perf.data")
+        self.tacho("record", "-q", "-F", "1500", "-g", "-e", "cpu-clock", "-o", path, "--", phases())
+        with open(path, "rb") as data:
+            data = bytearray(data.read())
+        samples = [(at, size) for at, kind, size in perfdata.records_of(data) if kind == perfdata.SAMPLE and size >= 64]
+        first = min(struct.unpack_from("<Q", data, at + 32)[0] for at, _ in samples)
+        times = {}
+        for number, (kind, body) in ((100, (perfdata.LOST, (0, 77))), (300, (perfdata.THROTTLE, (0, 0, 0)))):
+            at, size = samples[number]
+            event, _, task, time, cpu = struct.unpack_from("<QQQQQ", data, at + 8)
+            struct.pack_into("<IHH%dQ" % len(body), data, at, kind, 0, size, *body)
+            struct.pack_into("<QQQQ", data, at + size - 32, task, time, cpu, event)
+            times[kind] = time - first
+        run = self.server.wait_run(self.server.post("import", bytes(data), status=202)["uuid"])
+        self.assertEqual((run["state"], run["ledger"]["lost"], run["ledger"]["throttled"]), ("done", 77, 1))
+        answer = self.server.get("benchmark/%s/timeline" % run["uuid"], {"pixels": 1000})
+        pixel = (answer["to_ns"] - answer["from_ns"]) / 1000
+        marks = {mark["kind"]: mark for mark in answer["marks"] if mark["kind"] != "note"}
+        self.assertEqual(answer["counters"], [])
+        self.assertEqual((marks["lost"]["count"], marks["throttled"]["count"]), (77, 1))
+        self.assertLess(abs(marks["lost"]["ns"] - times[perfdata.LOST]), 2 * pixel)
+        self.assertLess(abs(marks["throttled"]["ns"] - times[perfdata.THROTTLE]), 2 * pixel)
 
 
 if __name__ == "__main__":
