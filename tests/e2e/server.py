@@ -155,8 +155,11 @@ class Server:
         return self.start()
 
     def close(self):
-        self.end()
+        """Ends as a user would end it, unless the test has ended it already."""
+        status = self.stop() if self.child and self.child.poll() is None else 0
         shutil.rmtree(self.root, True)
+        if status:
+            raise AssertionError("the server ended with status %d: %s" % (status, "".join(self.errors)[-2000:]))
 
     def __enter__(self):
         return self.start()

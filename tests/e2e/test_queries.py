@@ -151,12 +151,12 @@ class Questions(DescribedCase):
 
     # ---- graphs ----
 
-    def paths(self, tree, names):
+    def paths(self, tree, names, what="total"):
         """Weight by path, inlined or not."""
         nodes, texts, found = tree["nodes"], [], {}
         for i, (parent, name) in enumerate(zip(nodes["parent"], nodes["name"])):
             texts.append(texts[parent] + ";" + names[name][0] if i else "")
-            found[texts[i]] = found.get(texts[i], 0) + nodes["total"][i]
+            found[texts[i]] = found.get(texts[i], 0) + nodes[what][i]
         return found
 
     def test_graphs_agree(self):
@@ -169,23 +169,14 @@ class Questions(DescribedCase):
         inverted = self.ask("flame", mode="inverted", min=0)
         self.assertEqual(inverted["total"], flame["total"])
         upside = self.paths(inverted, inverted["names"])
-        self.assertEqual(upside[";spin;hot"], plain[next(p for p in plain if p.endswith(";main;hot"))] -
-                         sum(w for p, w in upside.items() if p == ";hot") - self.other_leaves(plain))
+        leaves = self.paths(flame, flame["names"], "self")
+        self.assertEqual(upside[";spin;hot"], sum(w for p, w in leaves.items() if p.endswith(";hot;spin")))
         sandwich = self.ask("flame", mode="sandwich", function="hot", min=0)
         self.assertEqual(sandwich["callers"]["total"], total)
         self.assertEqual(sandwich["callees"]["total"], total)
         callers = self.paths(sandwich["callers"], sandwich["names"])
-        self.assertEqual(callers[";main"], total)
-
-    @staticmethod
-    def other_leaves(plain):
-        """What of main;hot is sampled neither in hot nor in spin: the kernel's part."""
-        prefix = next(p for p in plain if p.endswith(";main;hot"))
-        below = sum(w for p, w in plain.items() if p.startswith(prefix + ";") and p.count(";") == prefix.count(";") + 1
-                    and not p.endswith(";spin"))
-        spin = prefix + ";spin"
-        below += sum(w for p, w in plain.items() if p.startswith(spin + ";") and p.count(";") == spin.count(";") + 1)
-        return below
+        self.assertEqual(callers[";main"], sum(w for p, w in plain.items() if p.endswith(";main;hot")))
+        self.assertGreater(callers[";main"], 0.9 * total)
 
     def test_difference_of_two_windows(self):
         border = self.border()
