@@ -38,6 +38,8 @@ int feed_import_read(struct run_feed *f, struct err *e)
 		.no_counted = true,
 		.on_sample = on_sample,
 		.sample_ctx = f,
+		.on_loss = feed_loss,
+		.loss_ctx = f,
 		.on_user = on_user,
 		.user_ctx = f,
 		.stop = &f->runner->feed_stops,

@@ -8,6 +8,7 @@
 #include "net/http_text.h"
 
 #include <arpa/inet.h>
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -44,22 +45,55 @@ static bool host_is_own_address(const struct exchange *x, const char *host)
 	return host_allowed(host, &own);
 }
 
-static enum MHD_Result count_hosts(void *count, enum MHD_ValueKind kind, const char *name,
-				   const char *value)
+/* What a head may have only one of: a proxy and we could take different ones for the right one. */
+static const char *const single[] = {"Host", "Content-Length", "Transfer-Encoding", "Authorization",
+				     "Origin"};
+
+struct head_check {
+	unsigned counts[ARRAY_LEN(single)];
+	const char *problem;
+};
+
+static bool is_header_name(const char *name)
 {
+	const char *at = name;
+
+	while (isalnum((unsigned char)*at) || (*at && strchr("!#$%&'*+-.^_`|~", *at)))
+		at++;
+	return at > name && !*at;
+}
+
+static enum MHD_Result check_header(void *ctx, enum MHD_ValueKind kind, const char *name,
+				    const char *value)
+{
+	struct head_check *c = ctx;
+
 	(void)kind;
 	(void)value;
-	*(unsigned *)count += !strcasecmp(name, "Host");
+	if (!is_header_name(name))
+		c->problem = "A header of the request is not well-formed.";
+	for (size_t i = 0; i < ARRAY_LEN(single); i++)
+		if (!strcasecmp(name, single[i]) && c->counts[i]++)
+			c->problem = "A header that there is one of comes twice in the request.";
 	return MHD_YES;
 }
 
-/* A proxy and we could take different ones of several for the right one. */
-static bool has_one_host(const struct exchange *x)
+/* What is wrong with the head as a whole, or NULL. */
+static const char *head_problem(const struct exchange *x)
 {
-	unsigned count = 0;
+	const char *coding = http_header(&x->request, "Transfer-Encoding");
+	struct head_check c = {};
 
-	MHD_get_connection_values(x->connection, MHD_HEADER_KIND, count_hosts, &count);
-	return count == 1;
+	MHD_get_connection_values(x->connection, MHD_HEADER_KIND, check_header, &c);
+	if (c.problem)
+		return c.problem;
+	if (!c.counts[0])
+		return "A request has a Host header.";
+	if (coding && strcasecmp(coding, "chunked") != 0)
+		return "The only Transfer-Encoding that is known here is 'chunked'.";
+	if (coding && http_header(&x->request, "Content-Length"))
+		return "A request has a Content-Length or a Transfer-Encoding, but not both.";
+	return NULL;
 }
 
 /* What other sites' pages may make a browser do: follow a link, and nothing else. */
@@ -95,14 +129,15 @@ static void find_token(struct exchange *x)
 
 bool exchange_check(struct exchange *x)
 {
-	const char *host = http_header(&x->request, "Host");
+	const char *host = http_header(&x->request, "Host"), *problem;
 	struct err e = {};
 
 	if (target_parse(x->target, &x->path, &x->request.query, &e) < 0)
 		return refuse(x, 400, e.text);
 	x->request.path = x->path;
-	if (!has_one_host(x))
-		return refuse(x, 400, "A request has one Host header, and not more.");
+	problem = head_problem(x);
+	if (problem)
+		return refuse(x, 400, problem);
 	if (!host_allowed(host, &x->server->allowed_hosts) &&
 	    !(host && host_is_own_address(x, host)))
 		return refuse(

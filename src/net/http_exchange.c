@@ -20,6 +20,19 @@ const char *http_header(const struct http_request *r, const char *name)
 					   name);
 }
 
+/*
+ * The target is parsed by us, from a copy. libmicrohttpd would also keep each parameter in the memory
+ * of the connection, and if a few hundred use that up it neither answers nor closes. So it gets none
+ * to see: what it shows us lies in that memory, and its parameters are parsed after this call.
+ */
+static void hide_parameters(const char *target)
+{
+	char *mark = strchr((char *)target, '?');
+
+	if (mark)
+		mark[1] = '\0';
+}
+
 void *exchange_new(void *server, const char *target, struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
@@ -30,6 +43,7 @@ void *exchange_new(void *server, const char *target, struct MHD_Connection *conn
 	x->connection = connection;
 	x->guard = info ? info->socket_context : NULL;
 	x->target = xstrdup(target);
+	hide_parameters(target);
 	x->request.upload_fd = -1;
 	x->request.connection = connection;
 	x->request.tls = x->server->tls;
@@ -102,9 +116,10 @@ static enum step give_to_worker(struct exchange *x, enum exchange_job job)
 void exchange_refuse_early(struct exchange *x)
 {
 	const char *length = http_header(&x->request, "Content-Length");
+	const char *coding = http_header(&x->request, "Transfer-Encoding");
 	const char *expect = http_header(&x->request, "Expect");
 
-	if (length && !expect && strtoull(length, NULL, 10) <= HTTP_SWALLOW_BYTES_MAX) {
+	if (length && !coding && !expect && strtoull(length, NULL, 10) <= HTTP_SWALLOW_BYTES_MAX) {
 		x->swallow = true;
 		x->phase = EXCHANGE_BODY;
 	} else {

@@ -189,6 +189,8 @@ static void deliver(struct stream *st, uint64_t now_ns)
 	}
 	st->ready = wait_ms != BUS_FOREVER;
 	st->due_ns = 0;
+	if (!st->ready && bus_is_over(st->watch))
+		st->gone = true;
 	if (st->ready) {
 		st->due_ns = now_ns + wait_ms * NS_PER_MSEC;
 		st->due_ns += GRID_NS - st->due_ns % GRID_NS;
@@ -248,7 +250,6 @@ void streams_add(struct exchange *x)
 	}
 	set_socket(st->fd);
 	x->server->requests++;
-	x->reply.type = "text/event-stream";
 	pthread_mutex_lock(&all->lock);
 	st->next_woken = all->added;
 	all->added = st;

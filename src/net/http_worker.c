@@ -117,7 +117,9 @@ static void do_handle(struct exchange *x, void *worker)
 				 e.text[0] ? e.text : strerror(-err));
 	/* What the request has brought is not needed any more while the answer is sent. */
 	buf_release(&x->request.body);
-	if (x->reply.topics.len && x->server->o.bus)
+	if (x->reply.topics.len)
+		x->reply.type = "text/event-stream";
+	if (x->reply.topics.len && x->server->o.bus && strcmp(x->request.method, "HEAD") != 0)
 		x->phase = EXCHANGE_STREAM;
 	else
 		exchange_answer(x);

@@ -68,10 +68,14 @@ static int head_read(struct multipart *m, char *head, struct err *e)
 	return 0;
 }
 
-static void drop(struct buf *b, size_t count)
+static char *rest(const struct multipart *m)
 {
-	memmove(b->s, b->s + count, b->len - count + 1);
-	b->len -= count;
+	return m->held.s + m->at;
+}
+
+static size_t rest_len(const struct multipart *m)
+{
+	return m->held.len - m->at;
 }
 
 static int pass_on(struct multipart *m, size_t count, struct err *e)
@@ -79,26 +83,34 @@ static int pass_on(struct multipart *m, size_t count, struct err *e)
 	int err = 0;
 
 	if (m->in_file && count)
-		err = m->write(m->ctx, m->held.s, count, e);
-	drop(&m->held, count);
+		err = m->write(m->ctx, rest(m), count, e);
+	m->at += count;
 	return err;
+}
+
+/* Once a piece, as it may have many thousand parts. */
+static void drop_done(struct multipart *m)
+{
+	memmove(m->held.s, rest(m), rest_len(m) + 1);
+	m->held.len -= m->at;
+	m->at = 0;
 }
 
 /* Up to the next delimiter, or to where one could begin. *ret_more: go on with the next state. */
 static int step_body(struct multipart *m, bool *ret_more, struct err *e)
 {
-	const char *found = memmem(m->held.s, m->held.len, m->delimiter, m->delimiter_len);
+	const char *found = memmem(rest(m), rest_len(m), m->delimiter, m->delimiter_len);
 	size_t count = 0;
 	int err;
 
 	if (found)
-		count = (size_t)(found - m->held.s);
-	else if (m->held.len >= m->delimiter_len)
-		count = m->held.len - m->delimiter_len + 1;
+		count = (size_t)(found - rest(m));
+	else if (rest_len(m) >= m->delimiter_len)
+		count = rest_len(m) - m->delimiter_len + 1;
 	err = pass_on(m, count, e);
 	*ret_more = found && !err;
 	if (found) {
-		drop(&m->held, m->delimiter_len);
+		m->at += m->delimiter_len;
 		m->in_file = false;
 		m->state = MULTIPART_DELIMITER;
 	}
@@ -108,11 +120,11 @@ static int step_body(struct multipart *m, bool *ret_more, struct err *e)
 static int step_delimiter(struct multipart *m, bool *ret_more, struct err *e)
 {
 	*ret_more = false;
-	if (m->held.len < 2)
+	if (rest_len(m) < 2)
 		return 0;
-	if (!memcmp(m->held.s, "--", 2))
+	if (!memcmp(rest(m), "--", 2))
 		m->state = MULTIPART_END;
-	else if (!memcmp(m->held.s, "\r\n", 2))
+	else if (!memcmp(rest(m), "\r\n", 2))
 		m->state = MULTIPART_HEAD;
 	else
 		return err_set(e, EINVAL,
@@ -124,20 +136,20 @@ static int step_delimiter(struct multipart *m, bool *ret_more, struct err *e)
 
 static int step_head(struct multipart *m, bool *ret_more, struct err *e)
 {
-	char *end = memmem(m->held.s, m->held.len, "\r\n\r\n", 4);
+	char *end = memmem(rest(m), rest_len(m), "\r\n\r\n", 4);
 	int err;
 
 	*ret_more = false;
-	if (!end && m->held.len <= MULTIPART_HEAD_BYTES_MAX)
+	if (!end && rest_len(m) <= MULTIPART_HEAD_BYTES_MAX)
 		return 0;
-	if (!end || end - m->held.s > MULTIPART_HEAD_BYTES_MAX)
+	if (!end || end - rest(m) > MULTIPART_HEAD_BYTES_MAX)
 		return err_set(e, EINVAL,
 			       "The form is not well-formed: the head of a part is longer "
 			       "than %d bytes.",
 			       MULTIPART_HEAD_BYTES_MAX);
 	*end = '\0';
-	err = head_read(m, m->held.s, e);
-	drop(&m->held, (size_t)(end - m->held.s) + 4);
+	err = head_read(m, rest(m), e);
+	m->at += (size_t)(end - rest(m)) + 4;
 	m->state = MULTIPART_BODY;
 	*ret_more = true;
 	return err;
@@ -164,11 +176,12 @@ int multipart_feed(struct multipart *m, const void *bytes, size_t size, struct e
 			err = step_head(m, &more, e);
 			break;
 		case MULTIPART_END:
-			buf_clear(&m->held);
+			m->at = m->held.len;
 			more = false;
 			break;
 		}
 	}
+	drop_done(m);
 	return err;
 }
 

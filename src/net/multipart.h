@@ -23,6 +23,7 @@ struct multipart {
 	size_t delimiter_len;
 	enum multipart_state state;
 	struct buf held; /* not decided yet; at most a head or a delimiter, and one piece */
+	size_t at;       /* of it, all before is done with */
 	char *file_name; /* as the client gave it, the last part; NULL: none came yet */
 	bool in_file;    /* the part at hand is the file */
 	unsigned files;

@@ -69,6 +69,13 @@ static void take_sample(struct analysis *a, const struct record *r,
 	resolver_sample(&a->resolver, r, event, number, time_ns, weight);
 }
 
+static void tell_loss(void *ctx, uint64_t time_ns, uint64_t count)
+{
+	const struct analysis *a = ctx;
+
+	a->options.on_loss(a->options.loss_ctx, time_ns, count);
+}
+
 int analysis_init(struct analysis *a, struct perfdata *file, struct modules *modules,
 		  const struct resolve_options *o, struct profile *profile, struct err *e)
 {
@@ -87,6 +94,7 @@ int analysis_init(struct analysis *a, struct perfdata *file, struct modules *mod
 	};
 	resolver_init(&a->resolver, &a->shared, profile);
 	a->history.on_jitdump = jit_code_announce;
+	a->history.on_loss = o->on_loss ? tell_loss : NULL;
 	a->history.ctx = a;
 	namer_init(&a->namer, &a->resolver);
 	analysis_add_events(a);

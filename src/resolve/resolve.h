@@ -49,6 +49,9 @@ struct resolve_options {
 	/* Told of records that tools have written (struct stream_visitor). NULL: nobody asks. */
 	void (*on_user)(void *ctx, const unsigned char *bytes);
 	void *user_ctx;
+	/* Told when samples were lost (@count) or an event was throttled (0). NULL: nobody asks. */
+	void (*on_loss)(void *ctx, uint64_t time_ns, uint64_t count);
+	void *loss_ctx;
 	const bool *stop;       /* read with atomics; true: enough. NULL: never */
 	bool by_cpu;            /* rows are split by CPU, */
 	uint64_t bucket_ns;     /* by time */

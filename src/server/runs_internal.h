@@ -31,7 +31,7 @@
 #define RETRY_MS 1000
 /* Somebody else holds the store: for so long what arrives is kept in memory, or left to the collector. */
 #define BUSY_STORE_MS    1000
-#define BUSY_PATIENCE_MS 60000
+#define BUSY_PATIENCE_MS 20000
 #define BUSY_BYTES_MAX   (2 * FLUSH_AFTER_BYTES)
 /* How often the room that is taken is looked at while something runs. */
 #define ROOM_CHECK_MS 2000

@@ -123,6 +123,46 @@ class Http(ServerCase):
         self.assert_alive()
         self.assertLess(self.server.rss_bytes() - before, 8 * MEGABYTE)
 
+    def test_ambiguous_heads(self):
+        """What a proxy could read in another way than we do is refused, at once."""
+        body = b'{"title": "x"}'
+        length = b"Content-Length: %d\r\n" % len(body)
+        for head in (length + b"Content-Length: 5\r\n", length + length,
+                     length + b"Transfer-Encoding: chunked\r\n", length + b"Transfer-Encoding : chunked\r\n",
+                     length + b"Transfer-Encoding: identity\r\n", b"Transfer-Encoding: gzip, chunked\r\n",
+                     b"Transfer-Encoding: xchunked\r\n", length + b"Authorization: Bearer other\r\n",
+                     length + b"Origin: http://localhost\r\nOrigin: http://localhost\r\n",
+                     length + b"A(b): c\r\n"):
+            with self.subTest(head=head), self.dial(20) as s:
+                s.sendall(b"POST /api/v1/sessions HTTP/1.1\r\n" + self.auth() + head + b"\r\n" + body)
+                answer = s.recv(65536)
+                self.assertTrue(answer.startswith(b"HTTP/1.1 400 "), answer)
+                self.assertIn(b'"message"', answer)
+        self.assertEqual(self.server.get("sessions")["sessions"], [])
+
+    def test_head_has_no_body(self):
+        for path in (b"/api/v1/live?queue=1", b"/api/v1/me", b"/api/v1/nothing"):
+            with self.subTest(path), self.dial(20) as s:
+                s.sendall(b"HEAD " + path + b" HTTP/1.1\r\nConnection: close\r\n" + self.auth() + b"\r\n")
+                answer = b"".join(iter(lambda: s.recv(65536), b""))
+                self.assertEqual(answer.partition(b"\r\n\r\n")[2], b"", answer)
+                self.assertEqual(b"text/event-stream" in answer, b"live" in path)
+
+    def test_many_parameters(self):
+        """Answered or refused with a sentence, but never left waiting."""
+        for count in (256, 257, 400, 500, 1000, 2000):
+            for length in (1, 20):
+                query = b"&".join(b"a" * length + b"=1" for _ in range(count))
+                if len(query) > 30000:
+                    continue
+                with self.subTest(count=count, length=length), self.dial(20) as s:
+                    s.sendall(b"GET /api/v1/me?" + query + b" HTTP/1.1\r\n" + self.auth() + b"\r\n")
+                    answer = s.recv(65536)
+                    self.assertTrue(answer.startswith(b"HTTP/1.1 200" if count == 256 else b"HTTP/1.1 400"),
+                                    answer)
+                    if count > 256:
+                        self.assertIn(b"at most 256 parameters", answer)
+
     def test_pipelining(self):
         one = b"GET /healthz HTTP/1.1\r\n" + self.auth() + b"\r\n"
         answer = self.send(one * 200)
