@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import os
+import struct
 import time
 import unittest
 
@@ -86,6 +87,47 @@ class Counters(Numbers):
         shown = self.tacho("show", run["uuid"], "--server", "%s/?token=%s" % (self.server.url, self.server.token)).stdout
         line = next(line for line in shown.splitlines() if "<not supported>" in line)
         self.assertIn("cycles", line)
+
+
+def stat_recording(rounds):
+    """As `perf stat record` writes it to a pipe: (ms, value, enabled, running), all since the start."""
+    attr = struct.pack("<IIQ", 0, 128, 0).ljust(128, b"\0")
+    records = [struct.pack("<IHH", 64, 0, 8 + 128 + 8) + attr + struct.pack("<Q", 1)]
+    for ms, value, enabled, running in rounds:
+        records.append(struct.pack("<IHHQIIQQQ", 76, 0, 48, 1, 0, 0, value, enabled, running))
+        records.append(struct.pack("<IHHQQ", 77, 0, 24, 0, ms * 1_000_000))
+    return b"PERFILE2" + struct.pack("<Q", 16) + b"".join(records)
+
+
+class Multiplexed(Numbers):
+    """Counters that take turns; no machine with such is needed."""
+
+    def imported(self, rounds):
+        run = self.server.post("import?name=turns", stat_recording(rounds), status=202)
+        run = self.server.wait_run(run["uuid"])
+        self.assertEqual(run["state"], "done", run)
+        return run, self.ask(run, "timeline", pixels=len(rounds))["counters"][0]
+
+    def test_turns_add_up(self):
+        """On the CPU every fourth millisecond: four times what was seen is what there was."""
+        ms = 1_000_000
+        rounds = [(i, 1000 * (i // 4), i * ms, i // 4 * ms) for i in range(1, 401)]
+        run, counter = self.imported(rounds)
+        self.assertAlmostEqual(sum(counter["sum"]), 400_000, delta=1)
+        self.assertEqual(set(counter["running_ppm"]), {250_000})
+        for mean in counter["mean"]:
+            self.assertAlmostEqual(mean, 1_000_000, delta=1)
+        self.assertEqual(run["ledger"]["multiplexed"][0]["running_ppm"], 250_000)
+
+    def test_who_is_away_leaves_a_gap(self):
+        """Half a second without a turn is not made up."""
+        ms = 1_000_000
+        rounds = [(i, 1000 * min(i, 100), i * ms, min(i, 100) * ms) for i in range(1, 601)]
+        rounds += [(600 + i, 100_000 + 1000 * i, (600 + i) * ms, (100 + i) * ms) for i in range(1, 101)]
+        _, counter = self.imported(rounds)
+        self.assertGreaterEqual(counter["mean"][100:600].count(None), 400)
+        self.assertEqual(counter["mean"][:99].count(None) + counter["mean"][601:].count(None), 0)
+        self.assertLess(sum(counter["sum"]), 301_000)
 
 
 class Samples(Numbers):
