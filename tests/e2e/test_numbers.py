@@ -195,7 +195,7 @@ for _ in range(4):
 class Ledgers(Numbers):
     def test_losses(self):
         """More than any collector can take: what was not kept is counted."""
-        run = self.done(load("busy", 400), tool="record",
+        run = self.done(load("busy", 400), tool="both", events=["task-clock"], interval=0.05,
                         sample={"events": ["cpu-clock"], "period": 1000, "callgraph": "dwarf,65000"})
         ledger = run["ledger"]
         if not ledger["lost"]:
@@ -204,7 +204,14 @@ class Ledgers(Numbers):
         self.assertEqual(ledger["samples"], run["samples"])
         self.assertEqual((ledger["waiting_bytes"], ledger["behind_ns"], ledger["dropped"]), (0, 0, 0))
         self.assertGreater(ledger["collector_cpu_ns"], 0)
-        self.assertTrue(self.ask(run, "timeline", pixels=1)["marks"])
+        marks = self.ask(run, "timeline", pixels=1)["marks"]
+        self.assertEqual(sum(m["count"] for m in marks if m["kind"] == "lost"), ledger["lost"])
+        # And in a table beside what was counted, not between.
+        rows = list(csv.DictReader(io.StringIO(self.server.get_bytes("benchmark/%s.csv" % run["uuid"]).decode())))
+        self.assertEqual(sum(int(r["[lost]"] or 0) for r in rows), ledger["lost"])
+        counted = [r for r in rows if r["task-clock [msec]"]]
+        self.assertGreaterEqual(len(counted), len(rows) - 1)
+        self.assertGreater(min(float(r["interval_s"]) for r in counted), 1e-6)
 
     def test_runs_beside_each_other(self):
         needs_system_wide()
