@@ -185,6 +185,7 @@ class Queue(RunCase):
     def test_order_is_changed(self):
         path = self.path("order")
         first = self.submit("sleep 60")
+        self.server.wait_state(first, "running")
         a, b, c = [self.submit(["sh", "-c", "echo %s >> %s" % (x, path)]) for x in "abc"]
         self.assertEqual(self.queue(), ([first], [a, b, c]))
         self.server.patch("queue", {"run": c, "before": a})
@@ -205,6 +206,7 @@ class Queue(RunCase):
 
     def test_new_ones_come_last_after_moves(self):
         first = self.submit("sleep 60")
+        self.server.wait_state(first, "running")
         a, b = self.submit("true"), self.submit("true")
         self.server.patch("queue", {"run": a, "before": None})
         c = self.submit("true")
