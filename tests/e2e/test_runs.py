@@ -252,6 +252,15 @@ class Queue(RunCase):
         for uuid in (a, b):
             self.assertFalse(self.server.wait_run(uuid)["ledger"].get("overlap"))
 
+    def test_progress_is_told_all_the_time(self):
+        """Also between waiting and running."""
+        for _ in range(20):
+            uuid, state = self.submit("sleep 0.2"), "queued"
+            while state == "queued":
+                run = self.server.benchmark(uuid)
+                state = run["state"]
+                self.assertIsNotNone(run["progress"], state)
+
     def test_progress(self):
         for _ in range(2):
             self.server.wait_run(self.submit("sleep 2"))
