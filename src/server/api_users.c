@@ -111,6 +111,8 @@ int api_users_revoke(void *worker, const struct http_request *r, struct http_rep
 	rc = store_user_revoke(a->store, name, e);
 	if (rc == -ENOENT)
 		return err_set(e, ENOENT, "There is no user '%.60s'.", name);
+	if (rc == 0)
+		http_server_recheck(a->server->http);
 	reply->status = 204;
 	return rc;
 }

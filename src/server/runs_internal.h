@@ -132,6 +132,7 @@ struct runs {
 	bool stopping;
 	double last_position;
 	VEC(struct waiting) queue;    /* in its order */
+	struct waiting starting;      /* neither waits any more nor runs yet; uuid "": none */
 	VEC(struct active *) visible; /* the same as active */
 	struct runs_counts counts;
 	unsigned burials; /* threads that end what was left behind */

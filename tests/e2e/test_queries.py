@@ -7,7 +7,7 @@ import unittest
 
 import perfdata
 from helpers import compiled
-from openapi import DescribedCase
+from openapi import DescribedCase, DescribedServer
 
 # Two phases by the CPU time of the main thread: hot and cold as 70 to 30, then late and hot as 80 to 20. A
 # second thread is in side() all the time.
@@ -69,16 +69,26 @@ def phases():
 
 
 class Questions(DescribedCase):
-    """One run for many questions."""
+    """One run of one server for many questions."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.shared = DescribedServer()
+        cls.addClassCleanup(cls.shared.close)
+        cls.shared.start()
+        run = cls.shared.run(cls.shared.session(), [phases()], tool="both", events=["task-clock"],
+                             interval=0.005, sample={"events": ["cpu-clock"], "frequency": 2000,
+                                                     "callgraph": "fp"})
+        cls.run_json = cls.shared.wait_run(run["uuid"])
+        cls.uuid = run["uuid"]
 
     def setUp(self):
         super().setUp()
-        run = self.server.run(self.server.session(), [phases()], tool="both", events=["task-clock"],
-                              interval=0.005, sample={"events": ["cpu-clock"], "frequency": 2000,
-                                                      "callgraph": "fp"})
-        self.run_json = self.server.wait_run(run["uuid"])
         self.assertEqual(self.run_json["state"], "done", json.dumps(self.run_json)[:2000])
-        self.uuid = run["uuid"]
+
+    def new_server(self, *options, **more):
+        return self.shared
 
     def ask(self, question, uuid=None, **query):
         return self.server.get("benchmark/%s/%s" % (uuid or self.uuid, question), query)

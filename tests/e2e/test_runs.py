@@ -185,6 +185,7 @@ class Queue(RunCase):
     def test_order_is_changed(self):
         path = self.path("order")
         first = self.submit("sleep 60")
+        self.server.wait_state(first, "running")
         a, b, c = [self.submit(["sh", "-c", "echo %s >> %s" % (x, path)]) for x in "abc"]
         self.assertEqual(self.queue(), ([first], [a, b, c]))
         self.server.patch("queue", {"run": c, "before": a})
@@ -205,6 +206,7 @@ class Queue(RunCase):
 
     def test_new_ones_come_last_after_moves(self):
         first = self.submit("sleep 60")
+        self.server.wait_state(first, "running")
         a, b = self.submit("true"), self.submit("true")
         self.server.patch("queue", {"run": a, "before": None})
         c = self.submit("true")
@@ -249,6 +251,15 @@ class Queue(RunCase):
         a, b = self.submit("sleep 0.1"), self.submit("sleep 0.1")
         for uuid in (a, b):
             self.assertFalse(self.server.wait_run(uuid)["ledger"].get("overlap"))
+
+    def test_progress_is_told_all_the_time(self):
+        """Also between waiting and running."""
+        for _ in range(20):
+            uuid, state = self.submit("sleep 0.2"), "queued"
+            while state == "queued":
+                run = self.server.benchmark(uuid)
+                state = run["state"]
+                self.assertIsNotNone(run["progress"], state)
 
     def test_progress(self):
         for _ in range(2):
