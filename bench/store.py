@@ -12,11 +12,11 @@ SAMPLES = 4_000_000
 def micro(rows):
     """The least disturbed of three rounds of micro_store."""
     build = os.path.dirname(TACHO)
-    subprocess.run(["ninja", "-C", build, "micro_store"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["ninja", "-C", build, "bench/micro_store"], check=True, stdout=subprocess.DEVNULL)
     rounds = []
     for _ in range(3):
         with tempfile.TemporaryDirectory(prefix="tacho-bench-") as directory:
-            out = subprocess.run([f"{build}/micro_store", directory, str(SAMPLES), str(rows)],
+            out = subprocess.run([f"{build}/bench/micro_store", directory, str(SAMPLES), str(rows)],
                                  check=True, capture_output=True, text=True)
             rounds.append(json.loads(out.stdout))
     return min(rounds, key=lambda r: r["encode_cpu_s"] + r["store_s"])

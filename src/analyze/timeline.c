@@ -109,13 +109,23 @@ void timeline_add_block(struct timeline *t, const struct count_block *b)
 
 void timeline_add_rows(struct timeline *t, const struct count_columns *c, size_t from, size_t to)
 {
+	double pixels_a_ns = 1 / t->pixel_ns, limit = t->pixels * t->pixel_ns;
+
 	for (size_t i = from; i < to && i < c->rows; i++) {
 		double end = after(t, c->time_ns[i]), length = (double)c->duration_ns[i];
-		double value = (double)c->value[i], rate = value / length * NS_A_SECOND;
+		double begin = end - length, value = (double)c->value[i];
+		struct stretch s = {begin, end, value, 0, 0, 1, c->running_ppm[i]};
+		uint32_t pixel;
 
-		if (length > 0)
-			add_stretch(t, &(struct stretch){end - length, end, value, rate, rate, 1,
-							 c->running_ppm[i]});
+		if (length <= 0 || end <= 0 || begin >= limit)
+			continue;
+		s.min_rate = s.max_rate = value / length * NS_A_SECOND;
+		/* Most lie in one pixel, and there may be half a million. */
+		pixel = begin >= 0 ? (uint32_t)(begin * pixels_a_ns) : UINT32_MAX;
+		if (pixel < t->pixels && end <= (pixel + 1) * t->pixel_ns)
+			add_to_pixel(t, pixel, &s, 1);
+		else
+			add_stretch(t, &s);
 	}
 }
 

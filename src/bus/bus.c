@@ -246,6 +246,17 @@ bool bus_is_watched(struct bus *b, const char *topic)
 	return watched;
 }
 
+bool bus_is_known(struct bus *b, const char *topic)
+{
+	bool known = false;
+
+	pthread_mutex_lock(&b->lock);
+	vec_each(&b->topics, t)
+		known |= !strcmp((*t)->name, topic);
+	pthread_mutex_unlock(&b->lock);
+	return known;
+}
+
 struct bus_topic *bus_topic_lock(struct bus *b, const char *topic)
 {
 	struct bus_topic *t = topic_take(b, topic);

@@ -35,6 +35,8 @@ void bus_free(struct bus *b); /* nobody watches any more */
 /* @event: the name of the kind of message; @json: one line. Nobody watches: kept all the same. */
 void bus_publish(struct bus *b, const char *topic, const char *event, const char *json, size_t len);
 bool bus_is_watched(struct bus *b, const char *topic);
+/* Somebody publishes to it or watches it, or did so a short while ago. */
+bool bus_is_known(struct bus *b, const char *topic);
 
 /* What is done between these is one step for snapshots: they see all of it, with its messages, or
  * nothing. May be nested; other topics may not be touched meanwhile. */
@@ -64,5 +66,7 @@ void bus_unwatch(struct bus_watch *w);
  * most 20 times a second for each watch. *ret_wait_ms: when to come again, 0: at once, there is more;
  * BUS_FOREVER: when woken. */
 bool bus_read(struct bus_watch *w, struct buf *out, size_t max, uint32_t *ret_wait_ms);
+/* All topics have ended, and all of it was read. */
+bool bus_is_over(struct bus_watch *w);
 
 #endif

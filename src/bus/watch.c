@@ -268,3 +268,15 @@ bool bus_read(struct bus_watch *w, struct buf *out, size_t max, uint32_t *ret_wa
 		deliver_next(w, now_ns);
 	return any;
 }
+
+bool bus_is_over(struct bus_watch *w)
+{
+	bool over;
+
+	pthread_mutex_lock(&w->bus->lock);
+	over = !has_news(w);
+	vec_each(&w->links, link)
+		over &= link->topic->ended;
+	pthread_mutex_unlock(&w->bus->lock);
+	return over;
+}

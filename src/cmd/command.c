@@ -73,3 +73,21 @@ int command_options(const struct command *self, void *values, int argc, char **a
 	}
 	return used;
 }
+
+bool command_one_word(const struct command *self, void *values, int argc, char **argv,
+		      const char **word, const char *what, int *ret_status)
+{
+	int used;
+
+	for (; (used = command_options(self, values, argc, argv, ret_status)) < argc;
+	     argc -= used + 1) {
+		if (used >= 0 && *word)
+			*ret_status =
+				command_fail(EXIT_USAGE, "%s: one %s at a time", self->name, what);
+		if (used < 0 || *word)
+			return false;
+		*word = argv[used];
+		argv += used + 1;
+	}
+	return true;
+}

@@ -56,6 +56,13 @@ int command_fail(int status, const char *fmt, ...) PRINTF_LIKE(2, 3);
 int command_options(const struct command *self, void *values, int argc, char **argv,
 		    int *ret_status);
 
+/*
+ * The same for a command with one word of its own, which may stand between the options; *@word stays
+ * as it is if there is none. @what the word names. False: the command is to end now.
+ */
+bool command_one_word(const struct command *self, void *values, int argc, char **argv,
+		      const char **word, const char *what, int *ret_status);
+
 /* Writes all of @b to @fd and empties it; false once the reader has gone or the disk is full. */
 bool command_flush(struct buf *b, int fd);
 

@@ -12,4 +12,9 @@ struct serve_options {
 	const char *role;
 };
 
+static inline void serve_options_release(struct serve_options *o)
+{
+	vec_release(&o->settings);
+}
+
 #endif

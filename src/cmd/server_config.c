@@ -58,14 +58,13 @@ int server_config_show(const struct command *self, int argc, char **argv)
 	CLEANUP(buf_release) struct buf out = {};
 	CLEANUP(config_release) struct server_config config = {};
 	CLEANUP(config_shown_release) config_shown_list shown = {};
-	struct serve_options o = {};
+	CLEANUP(serve_options_release) struct serve_options o = {};
 	struct err e;
 	int status, used = command_options(self, &o, argc, argv, &status), r;
 
 	if (used < 0)
 		return status;
 	r = serve_settings(&o, &config, &shown, &e);
-	vec_release(&o.settings);
 	if (used < argc)
 		return command_fail(EXIT_USAGE, "config takes no words: '%s'", argv[used]);
 	if (r < 0)

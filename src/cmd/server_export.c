@@ -140,16 +140,10 @@ int server_export(const struct command *self, int argc, char **argv)
 	const char *run = NULL;
 	struct connection c;
 	struct err e = {};
-	int status, used, r;
+	int status, r;
 
-	for (; (used = command_options(self, &o, argc, argv, &status)) < argc; argc -= used + 1) {
-		if (used < 0)
-			return status;
-		if (run)
-			return command_fail(EXIT_USAGE, "export: one run at a time");
-		run = argv[used];
-		argv += used + 1;
-	}
+	if (!command_one_word(self, &o, argc, argv, &run, "run", &status))
+		return status;
 	status = check(&o, run);
 	if (status)
 		return status;

@@ -214,16 +214,10 @@ int server_ls(const struct command *self, int argc, char **argv)
 	const char *session = NULL;
 	struct connection c;
 	struct err e = {};
-	int status, used, r;
+	int status, r;
 
-	for (; (used = command_options(self, &o, argc, argv, &status)) < argc; argc -= used + 1) {
-		if (used < 0)
-			return status;
-		if (session)
-			return command_fail(EXIT_USAGE, "ls: one session at a time");
-		session = argv[used];
-		argv += used + 1;
-	}
+	if (!command_one_word(self, &o, argc, argv, &session, "session", &status))
+		return status;
 	if (connection_open(&c, &o.server, &e) < 0)
 		return command_fail(EXIT_USAGE, "ls: %s", e.text);
 	r = list(&c, &o, session, &e);

@@ -29,7 +29,7 @@ int server_serve(const struct command *self, int argc, char **argv)
 {
 	CLEANUP(buf_release) struct buf out = {};
 	struct server s = {.lock_fd = -1};
-	struct serve_options o = {};
+	CLEANUP(serve_options_release) struct serve_options o = {};
 	sigset_t ends;
 	struct err e;
 	int status, used = command_options(self, &o, argc, argv, &status), r;
@@ -49,7 +49,6 @@ int server_serve(const struct command *self, int argc, char **argv)
 	pthread_sigmask(SIG_BLOCK, &ends, NULL);
 	signal(SIGHUP, SIG_IGN);
 	r = serve_settings(&o, &s.config, NULL, &e);
-	vec_release(&o.settings);
 	if (r == 0)
 		r = server_start(&s, &e);
 	if (r == 0) {

@@ -119,7 +119,7 @@ int server_users(const struct command *self, int argc, char **argv)
 {
 	CLEANUP(buf_release) struct buf out = {};
 	CLEANUP(config_release) struct server_config config = {};
-	struct serve_options o = {};
+	CLEANUP(serve_options_release) struct serve_options o = {};
 	const char *words[2] = {"ls", NULL};
 	size_t count = 0;
 	struct err e;
@@ -146,7 +146,6 @@ int server_users(const struct command *self, int argc, char **argv)
 				    named ? "users: %s whom?" : "users: %s takes no name",
 				    words[0]);
 	r = serve_settings(&o, &config, NULL, &e);
-	vec_release(&o.settings);
 	if (r == 0)
 		r = carry_out(&o, config.data, words[0], words[1], &out, &e);
 	if (r < 0)

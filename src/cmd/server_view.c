@@ -172,16 +172,10 @@ int server_view(const struct command *self, int argc, char **argv)
 	const char *file = NULL;
 	struct err e = {};
 	sigset_t set;
-	int status, used, r;
+	int status, r;
 
-	for (; (used = command_options(self, &o, argc, argv, &status)) < argc; argc -= used + 1) {
-		if (used < 0)
-			return status;
-		if (file)
-			return command_fail(EXIT_USAGE, "view: one file at a time");
-		file = argv[used];
-		argv += used + 1;
-	}
+	if (!command_one_word(self, &o, argc, argv, &file, "file", &status))
+		return status;
 	if (!file)
 		return command_fail(EXIT_USAGE, "view: which file?");
 	sigemptyset(&set);

@@ -97,6 +97,27 @@ static void take_round(struct run_feed *f, struct cursor *body)
 		f->newest_ns = time_ns;
 }
 
+void feed_loss(void *ctx, uint64_t time_ns, uint64_t count)
+{
+	struct run_feed *f = ctx;
+	struct feed_counts *c = &f->counts;
+	uint32_t *number = &c->losses[!count];
+
+	if (!*number) {
+		struct profile_counter counter = {.scale = 1, .cpu = -1};
+		struct feed_counter added = {.event = UINT32_MAX};
+
+		counter.name =
+			profile_string(&f->profile, count ? COUNTER_LOST : COUNTER_THROTTLED);
+		added.number = profile_counter(&f->profile, &counter);
+		vec_push(&c->counters, added);
+		*number = (uint32_t)c->counters.len;
+	}
+	vec_push(&c->counters.items[*number - 1].rows,
+		 (struct count_row){time_ns, 1, count ? count : 1, PPM});
+	c->waiting++;
+}
+
 void feed_counts_take(struct run_feed *f, const unsigned char *bytes)
 {
 	const struct perf_event_header *h = (const void *)bytes;

@@ -160,8 +160,11 @@ static int read_live(struct run_feed *f, struct err *e)
 		.precision = RESOLVE_ADDRESSES,
 		.threads = 1, /* there is better use for the other CPUs */
 		.no_rows = true,
+		.no_counted = true,
 		.on_sample = feed_sample,
 		.sample_ctx = f,
+		.on_loss = feed_loss,
+		.loss_ctx = f,
 	};
 	/* It belongs to the reader from now on. */
 	int r = perfdata_open_fd(&f->file, f->data_fd, "the ring collector", NULL, e);

@@ -23,7 +23,8 @@ struct feed_counts {
 	VEC(struct feed_counter) counters;
 	VEC(uint32_t) by_event; /* of the stream: number in `counters` + 1 */
 	uint64_t last_round_ns;
-	size_t waiting; /* rows that are not sent yet */
+	size_t waiting;     /* rows that are not sent yet */
+	uint32_t losses[2]; /* lost samples, throttling: number in `counters` + 1; 0: none yet */
 };
 
 struct run_feed {
@@ -70,6 +71,9 @@ void feed_jit_finish(struct run_feed *f);
 
 /* A record of a tool, if it is about counters. */
 void feed_counts_take(struct run_feed *f, const unsigned char *bytes);
+/* When samples were lost (@count) or an event was throttled (0): counters of their own, so that the
+ * times are kept; for resolve_options. */
+void feed_loss(void *ctx, uint64_t time_ns, uint64_t count);
 /* Rows that wait become chunks. */
 void feed_counts_send(struct run_feed *f);
 void feed_counts_release(struct feed_counts *c);

@@ -35,8 +35,11 @@ int feed_import_read(struct run_feed *f, struct err *e)
 	struct resolve_options o = {
 		.precision = RESOLVE_ADDRESSES,
 		.no_rows = true,
+		.no_counted = true,
 		.on_sample = on_sample,
 		.sample_ctx = f,
+		.on_loss = feed_loss,
+		.loss_ctx = f,
 		.on_user = on_user,
 		.user_ctx = f,
 		.stop = &f->runner->feed_stops,

@@ -147,11 +147,12 @@ int http_server_start(struct http_server **ret, const struct http_options *o, st
 	if (sodium_init() < 0)
 		return err_set(e, EIO, "there is no source of random numbers");
 	s = server_new(o);
+	*ret = s; /* handlers may ask for it before this returns */
 	err = server_run(s, e);
-	if (err)
+	if (err) {
+		*ret = NULL;
 		http_server_stop(s);
-	else
-		*ret = s;
+	}
 	return err;
 }
 

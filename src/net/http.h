@@ -104,8 +104,11 @@ struct http_options {
 	void *ctx;
 };
 
+/* *ret is set before the first handler is called. */
 int http_server_start(struct http_server **ret, const struct http_options *o, struct err *e);
 void http_server_stop(struct http_server *s); /* frees it */
+/* Somebody was revoked: open streams are checked at once, not now and then. Any thread. */
+void http_server_recheck(struct http_server *s);
 uint16_t http_server_port(const struct http_server *s);
 
 /* For /metrics. */

@@ -54,6 +54,7 @@ struct http_streams {
 	pthread_mutex_t lock; /* of what follows */
 	struct stream *woken, *added;
 	bool stop;
+	bool recheck;         /* somebody was revoked */
 	struct stream *first; /* the thread's own, from here on */
 	struct buf scratch;
 	uint64_t swept_ns;
@@ -69,6 +70,16 @@ void streams_wake(struct http_server *s)
 		return;
 	n = write(s->streams->wake_fd, &one, sizeof(one));
 	(void)n; /* a full counter wakes, too */
+}
+
+void http_server_recheck(struct http_server *s)
+{
+	if (!s->streams)
+		return;
+	pthread_mutex_lock(&s->streams->lock);
+	s->streams->recheck = true;
+	pthread_mutex_unlock(&s->streams->lock);
+	streams_wake(s);
 }
 
 /* By whoever publishes. */
@@ -189,6 +200,8 @@ static void deliver(struct stream *st, uint64_t now_ns)
 	}
 	st->ready = wait_ms != BUS_FOREVER;
 	st->due_ns = 0;
+	if (!st->ready && bus_is_over(st->watch))
+		st->gone = true;
 	if (st->ready) {
 		st->due_ns = now_ns + wait_ms * NS_PER_MSEC;
 		st->due_ns += GRID_NS - st->due_ns % GRID_NS;
@@ -306,6 +319,7 @@ static void stream_end(struct stream *st)
 static void take_added(struct http_streams *all, uint64_t now_ns)
 {
 	struct stream *added, *woken;
+	bool recheck;
 
 	pthread_mutex_lock(&all->lock);
 	added = all->added;
@@ -316,7 +330,12 @@ static void take_added(struct http_streams *all, uint64_t now_ns)
 		st->woken = false;
 		st->ready = true;
 	}
+	recheck = all->recheck;
+	all->recheck = false;
 	pthread_mutex_unlock(&all->lock);
+	/* One that is just being checked is checked once more. */
+	for (struct stream *st = recheck ? all->first : NULL; st; st = st->next)
+		st->checked_ns = all->swept_ns = 0;
 	while (added) {
 		struct stream *next = added->next_woken;
 

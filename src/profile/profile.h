@@ -125,6 +125,10 @@ struct profile_event {
 	uint64_t samples, weight; /* all of it, before filters on rows */
 };
 
+/* Counters that tell when samples were lost and events were throttled; no event has such a name. */
+#define COUNTER_LOST      "[lost]"
+#define COUNTER_THROTTLED "[throttled]"
+
 /*
  * A counter that was read at intervals; its values are in chunks (profile/chunk.h). Number 0 is
  * "none", as in the other tables.

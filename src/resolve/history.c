@@ -298,6 +298,12 @@ void history_record(struct history *h, const struct record *r, uint64_t time_ns)
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		h->profile->lost += r->lost.lost;
+		if (h->on_loss && r->lost.lost)
+			h->on_loss(h->ctx, time_ns, r->lost.lost);
+		break;
+	case PERF_RECORD_THROTTLE:
+		if (h->on_loss)
+			h->on_loss(h->ctx, time_ns, 0);
 		break;
 	default:
 		break;

@@ -81,6 +81,8 @@ struct history {
 	size_t coming_at;
 	/* Told of each new file that a runtime writes its code into; may be NULL. */
 	void (*on_jitdump)(void *ctx, uint32_t image, uint32_t pid, uint64_t time_ns);
+	/* Told when samples were lost (@count), or an event was throttled (0); may be NULL. */
+	void (*on_loss)(void *ctx, uint64_t time_ns, uint64_t count);
 	void *ctx;
 	uint64_t era_count;
 	uint64_t refused;

@@ -93,30 +93,30 @@ static bool add_column(struct answer *a, const char *key, const char *type, size
 	return true;
 }
 
-void answer_u32(struct answer *a, const char *key, const uint32_t *values, size_t count)
+/* Of unsigned numbers of 4 or 8 bytes. */
+static void add_unsigned(struct answer *a, const char *key, const char *type, size_t size,
+			 const void *values, size_t count)
 {
-	if (add_column(a, key, "u32", sizeof(*values), values, count))
+	if (add_column(a, key, type, size, values, count))
 		return;
 	jw_open(&a->j, '[');
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			buf_add_char(&a->text, ',');
-		buf_add_u64(&a->text, values[i]);
+		buf_add_u64(&a->text, size == sizeof(uint32_t) ? ((const uint32_t *)values)[i]
+							       : ((const uint64_t *)values)[i]);
 	}
 	jw_close(&a->j, ']');
 }
 
+void answer_u32(struct answer *a, const char *key, const uint32_t *values, size_t count)
+{
+	add_unsigned(a, key, "u32", sizeof(*values), values, count);
+}
+
 void answer_u64(struct answer *a, const char *key, const uint64_t *values, size_t count)
 {
-	if (add_column(a, key, "u64", sizeof(*values), values, count))
-		return;
-	jw_open(&a->j, '[');
-	for (size_t i = 0; i < count; i++) {
-		if (i)
-			buf_add_char(&a->text, ',');
-		buf_add_u64(&a->text, values[i]);
-	}
-	jw_close(&a->j, ']');
+	add_unsigned(a, key, "u64", sizeof(*values), values, count);
 }
 
 void answer_i64(struct answer *a, const char *key, const int64_t *values, size_t count)

@@ -27,6 +27,9 @@ int api_session_find(struct api *a, const char *uuid, struct stored_session *ret
 int api_params_known(const struct http_request *r, const char *const *known, struct err *e);
 /* limit, before and search. @ret->search belongs to the request. */
 int api_page(const struct http_request *r, struct page *ret, struct err *e);
+/* Both of these, as a list does that knows no other parameters. */
+int api_page_known(const struct http_request *r, const char *const *known, struct page *ret,
+		   struct err *e);
 /* Untouched if the parameter is not there. */
 int api_param_u64(const struct http_request *r, const char *name, uint64_t max, uint64_t *ret,
 		  struct err *e);

@@ -61,10 +61,8 @@ static int get_emap(void *worker, const struct http_request *r, struct http_repl
 	enum event_kind kind = KIND_COUNT;
 	struct emap_list *list;
 	struct page page = {};
-	int rc = api_params_known(r, params, e);
+	int rc = api_page_known(r, params, &page, e);
 
-	if (rc == 0)
-		rc = api_page(r, &page, e);
 	if (rc < 0)
 		return rc;
 	if (group && group[0] && !event_kind_find(group, &kind))
@@ -99,11 +97,9 @@ static int get_processes(void *worker, const struct http_request *r, struct http
 	process_rows rows = {};
 	struct page page = {};
 	bool more;
-	int rc = api_params_known(r, params, e);
+	int rc = api_page_known(r, params, &page, e);
 
 	(void)worker;
-	if (rc == 0)
-		rc = api_page(r, &page, e);
 	if (rc < 0)
 		return rc;
 	if (page.before > INT32_MAX)

@@ -151,6 +151,14 @@ int api_page(const struct http_request *r, struct page *ret, struct err *e)
 	return 0;
 }
 
+int api_page_known(const struct http_request *r, const char *const *known, struct page *ret,
+		   struct err *e)
+{
+	int rc = api_params_known(r, known, e);
+
+	return rc < 0 ? rc : api_page(r, ret, e);
+}
+
 /* How deep the brackets of a text are, without those in strings: jansson descends into each. */
 static unsigned depth_of(const char *text, size_t len)
 {

@@ -34,10 +34,8 @@ static int list_runs(void *worker, const struct http_request *r, struct http_rep
 	static const char *const params[] = {"search", "limit", "before", NULL};
 	struct json j = jw_to(&reply->body);
 	struct page page = {};
-	int rc = api_params_known(r, params, e);
+	int rc = api_page_known(r, params, &page, e);
 
-	if (rc == 0)
-		rc = api_page(r, &page, e);
 	if (rc < 0)
 		return rc;
 	jw_open(&j, '{');

@@ -1,6 +1,8 @@
 /* The server itself: health, figures, its description, users, the queue, the live stream. */
 #include "server/api.h"
+
 #include "base/clock.h"
+#include "bus/bus.h"
 #include "server/runs.h"
 
 #include <errno.h>
@@ -122,10 +124,8 @@ static int get_queue(void *worker, const struct http_request *r, struct http_rep
 {
 	static const char *const params[] = {"limit", "before", NULL};
 	struct page page = {};
-	int rc = api_params_known(r, params, e);
+	int rc = api_page_known(r, params, &page, e);
 
-	if (rc == 0)
-		rc = api_page(r, &page, e);
 	return rc < 0 ? rc : reply_queue(worker, &page, reply, e);
 }
 
@@ -186,6 +186,21 @@ static void add_state(struct api *a, const struct stored_run *run, struct buf *o
 	buf_add(out, "\n\n");
 }
 
+/* Of one that has ended long ago nothing will come: that is said instead. */
+static void add_run(struct api *a, const struct stored_run *run, struct http_reply *reply)
+{
+	char *topic = xasprintf("run/%s", run->uuid);
+
+	add_state(a, run, &reply->body);
+	if (run->state == STATE_QUEUED || run->state == STATE_RUNNING ||
+	    bus_is_known(a->server->bus, topic)) {
+		vec_push(&reply->topics, topic);
+		return;
+	}
+	buf_addf(&reply->body, "event: end\ndata: {\"topic\":\"%s\"}\n\n", topic);
+	free(topic);
+}
+
 static int add_topic(struct api *a, const struct http_pair *pair, struct http_reply *reply,
 		     struct err *e)
 {
@@ -196,10 +211,8 @@ static int add_topic(struct api *a, const struct http_pair *pair, struct http_re
 
 	if (!strcmp(pair->name, "run")) {
 		rc = api_run_find(a, pair->value, &run, e);
-		if (rc == 0) {
-			vec_push(topics, xasprintf("run/%s", run.uuid));
-			add_state(a, &run, &reply->body);
-		}
+		if (rc == 0)
+			add_run(a, &run, reply);
 	} else if (!strcmp(pair->name, "session")) {
 		rc = api_session_find(a, pair->value, &session, e);
 		if (rc == 0)
@@ -221,7 +234,8 @@ static int live(void *worker, const struct http_request *r, struct http_reply *r
 		return err_set(e, EINVAL, "One stream carries at most %d topics.", TOPICS_MAX);
 	for (size_t i = 0; rc == 0 && i < r->query.len; i++)
 		rc = add_topic(a, &r->query.items[i], reply, e);
-	if (rc == 0 && !reply->topics.len)
+	reply->type = "text/event-stream";
+	if (rc == 0 && !reply->topics.len && !reply->body.len)
 		rc = err_set(
 			e, EINVAL,
 			"Say what to watch: live?run=UUID, session=UUID or queue=1, or several "

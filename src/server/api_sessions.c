@@ -31,10 +31,8 @@ static int list_sessions(void *worker, const struct http_request *r, struct http
 	stored_sessions sessions = {};
 	struct page page = {};
 	int64_t next = 0;
-	int rc = api_params_known(r, page_params, e);
+	int rc = api_page_known(r, page_params, &page, e);
 
-	if (rc == 0)
-		rc = api_page(r, &page, e);
 	page.limit++;
 	if (rc == 0)
 		rc = store_sessions(a->store, &page, &sessions, e);
@@ -100,10 +98,8 @@ static int get_session(void *worker, const struct http_request *r, struct http_r
 	struct api *a = worker;
 	CLEANUP(stored_session_release) struct stored_session s = {};
 	struct page page = {};
-	int rc = api_params_known(r, page_params, e);
+	int rc = api_page_known(r, page_params, &page, e);
 
-	if (rc == 0)
-		rc = api_page(r, &page, e);
 	if (rc == 0)
 		rc = api_session_find(a, r->args[0], &s, e);
 	return rc < 0 ? rc : reply_session(a, &s, &page, reply, e);

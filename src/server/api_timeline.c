@@ -31,14 +31,26 @@ static size_t name_at(const struct profile *p, const char *list)
 	return longest;
 }
 
-/* By counter of the profile: wanted or not. @list NULL: all. */
+/* Of a counter that tells when something was missed: what. NULL: it is an event's. */
+static const char *mark_kind(const struct profile *p, size_t counter)
+{
+	const char *name = profile_text(p, p->counters.items[counter].name);
+
+	if (!strcmp(name, COUNTER_LOST))
+		return "lost";
+	return strcmp(name, COUNTER_THROTTLED) ? NULL : "throttled";
+}
+
+/* By counter of the profile: wanted or not. @list NULL: all but those that are marks. */
 static int choose_counters(const struct profile *p, const char *list, bool *wanted, struct err *e)
 {
 	size_t count = 0;
 
 	if (!list) {
-		for (size_t i = 1; i < p->counters.len && count < COUNTERS_MAX; i++, count++)
-			wanted[i] = true;
+		for (size_t i = 1; i < p->counters.len && count < COUNTERS_MAX; i++) {
+			wanted[i] = !mark_kind(p, i);
+			count += wanted[i];
+		}
 		return 0;
 	}
 	while (*list) {
@@ -186,6 +198,48 @@ static int write_counters(struct question *q, const bool *wanted, uint64_t from_
 	return rc;
 }
 
+static void write_mark_counts(struct json *j, const char *kind, const struct timeline *t,
+			      const int64_t *times)
+{
+	for (uint32_t i = 0; i < t->pixels; i++) {
+		if (!(t->sum[i] >= 0.5))
+			continue;
+		jw_open(j, '{');
+		jw_key(j, "ns");
+		jw_i64(j, times[i]);
+		jw_kv_str(j, "kind", kind);
+		jw_kv_u64(j, "count", (uint64_t)llround(t->sum[i]));
+		jw_close(j, '}');
+	}
+}
+
+/* Where samples were lost and events throttled: a mark for each pixel in which there was any. */
+static int write_losses(struct question *q, uint64_t from_ns, uint64_t to_ns, uint32_t pixels,
+			const int64_t *times, struct err *e)
+{
+	const struct profile *p = &q->d->profile;
+	CLEANUP(free_ptr) bool *wanted = xcalloc(p->counters.len, sizeof(*wanted));
+	struct lines l = {q, xcalloc(p->counters.len, sizeof(*l.by_counter))};
+	int rc;
+
+	for (uint32_t i = 1; i < p->counters.len; i++) {
+		wanted[i] = mark_kind(p, i) != NULL;
+		if (wanted[i])
+			timeline_init(&l.by_counter[i], from_ns, to_ns, pixels);
+	}
+	rc = each_counts(q->d, wanted, from_ns, to_ns, draw_chunk, &l, e);
+	for (uint32_t i = 1; i < p->counters.len; i++) {
+		if (!wanted[i])
+			continue;
+		timeline_finish(&l.by_counter[i]);
+		if (rc == 0)
+			write_mark_counts(&q->answer.j, mark_kind(p, i), &l.by_counter[i], times);
+		timeline_release(&l.by_counter[i]);
+	}
+	free(l.by_counter);
+	return rc;
+}
+
 struct rates {
 	const struct question *q;
 	uint64_t from_ns;
@@ -300,6 +354,8 @@ static int timeline(struct question *q, struct err *e)
 	jw_open(&q->answer.j, '[');
 	marks.from_ns = from;
 	marks.to_ns = to;
+	if (rc == 0)
+		rc = write_losses(q, from, to, (uint32_t)pixels, times, e);
 	if (rc == 0)
 		rc = store_notes(q->api->store, q->run.id, write_mark, &marks, e);
 	jw_close(&q->answer.j, ']');

@@ -26,10 +26,8 @@ int api_users_list(void *worker, const struct http_request *r, struct http_reply
 	stored_users users = {};
 	struct page page = {};
 	size_t at;
-	int rc = api_params_known(r, params, e);
+	int rc = api_page_known(r, params, &page, e);
 
-	if (rc == 0)
-		rc = api_page(r, &page, e);
 	if (rc == 0)
 		rc = store_users(a->store, &users, e);
 	if (rc < 0)
@@ -113,6 +111,8 @@ int api_users_revoke(void *worker, const struct http_request *r, struct http_rep
 	rc = store_user_revoke(a->store, name, e);
 	if (rc == -ENOENT)
 		return err_set(e, ENOENT, "There is no user '%.60s'.", name);
+	if (rc == 0)
+		http_server_recheck(a->server->http);
 	reply->status = 204;
 	return rc;
 }

@@ -184,10 +184,8 @@ static int page(void *worker, const struct http_request *r, struct http_reply *r
 	struct api *a = worker;
 	const char *uuid = http_query(r, "session"), *run = http_query(r, "run");
 	struct page page = {};
-	int rc = api_params_known(r, params, e);
+	int rc = api_page_known(r, params, &page, e);
 
-	if (rc == 0)
-		rc = api_page(r, &page, e);
 	if (rc < 0)
 		return rc;
 	if (run)

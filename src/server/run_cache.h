@@ -44,6 +44,7 @@ struct run_data {
 	size_t bytes;
 	unsigned users;
 	uint64_t used;
+	uint32_t main_event; /* number + 1 of that with most samples; 0: see selection_event() */
 	pthread_rwlock_t lock;
 };
 

@@ -11,6 +11,7 @@
 #include "base/err.h"
 
 #define DERIVED_PATHS "paths" /* its name in the store */
+#define DERIVED_EVENT "event" /* the number of the event with most samples, 4 bytes */
 
 /* @c has the nodes of all stacks. */
 void run_derived_encode(const struct call_paths *c, const struct profile *p, struct buf *out);

@@ -110,6 +110,7 @@ static void release_tables(struct run_data *d)
 	d->chunks.len = 0;
 	d->loaded = d->whole = d->ended = false;
 	d->generation = d->last_chunk = d->next_piece = 0;
+	d->main_event = 0;
 	__atomic_store_n(&d->bytes, 0, __ATOMIC_RELAXED);
 }
 

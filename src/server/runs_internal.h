@@ -31,7 +31,7 @@
 #define RETRY_MS 1000
 /* Somebody else holds the store: for so long what arrives is kept in memory, or left to the collector. */
 #define BUSY_STORE_MS    1000
-#define BUSY_PATIENCE_MS 60000
+#define BUSY_PATIENCE_MS 20000
 #define BUSY_BYTES_MAX   (2 * FLUSH_AFTER_BYTES)
 /* A workload can stop or trace its collector: how often that is looked at, and how many looks that
  * found it held by a debugger are its end. */
@@ -138,6 +138,7 @@ struct runs {
 	bool stopping;
 	double last_position;
 	VEC(struct waiting) queue;    /* in its order */
+	struct waiting starting;      /* neither waits any more nor runs yet; uuid "": none */
 	VEC(struct active *) visible; /* the same as active */
 	struct runs_counts counts;
 	unsigned burials; /* threads that end what was left behind */

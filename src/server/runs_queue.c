@@ -43,17 +43,23 @@ double queue_expected_s(struct store *store, const char *command, const char *pl
 
 /* ---- who waits ---- */
 
-void queue_add(struct runs *r, const struct request *q)
+static void insert(struct runs *r, struct waiting w)
 {
-	struct waiting w = {
-		.position = q->position, .expected_s = q->expected_s, .exclusive = q->exclusive};
 	size_t at;
 
-	memcpy(w.uuid, q->uuid, sizeof(w.uuid));
 	vec_push(&r->queue, w);
 	for (at = r->queue.len - 1; at && r->queue.items[at - 1].position > w.position; at--)
 		r->queue.items[at] = r->queue.items[at - 1];
 	r->queue.items[at] = w;
+}
+
+void queue_add(struct runs *r, const struct request *q)
+{
+	struct waiting w = {
+		.position = q->position, .expected_s = q->expected_s, .exclusive = q->exclusive};
+
+	memcpy(w.uuid, q->uuid, sizeof(w.uuid));
+	insert(r, w);
 }
 
 int queue_load(struct runs *r, struct err *e)
@@ -81,20 +87,51 @@ static ssize_t find_waiting(struct runs *r, const char *uuid)
 	return -1;
 }
 
-/* Takes it out of the queue; false: it is not there (any more). */
-static bool queue_take(struct runs *r, const char *uuid)
+static void remove_at(struct runs *r, size_t at)
+{
+	memmove(&r->queue.items[at], &r->queue.items[at + 1],
+		(r->queue.len - at - 1) * sizeof(r->queue.items[0]));
+	r->queue.len--;
+}
+
+/* Takes it out of the queue, if it is there (still). */
+static void queue_take(struct runs *r, const char *uuid)
+{
+	ssize_t at;
+
+	pthread_mutex_lock(&r->lock);
+	at = find_waiting(r, uuid);
+	if (at >= 0)
+		remove_at(r, (size_t)at);
+	pthread_mutex_unlock(&r->lock);
+}
+
+/* It does not wait any more before the store says that it runs, and is known all the time. */
+static void starting_begin(struct runs *r, const char *uuid)
 {
 	ssize_t at;
 
 	pthread_mutex_lock(&r->lock);
 	at = find_waiting(r, uuid);
 	if (at >= 0) {
-		memmove(&r->queue.items[at], &r->queue.items[at + 1],
-			(r->queue.len - (size_t)at - 1) * sizeof(r->queue.items[0]));
-		r->queue.len--;
+		r->starting = r->queue.items[at];
+		remove_at(r, (size_t)at);
 	}
 	pthread_mutex_unlock(&r->lock);
-	return at >= 0;
+}
+
+/* It waits again (@back), or runs (@a), or neither. */
+static void starting_end(struct runs *r, struct active *a, bool back)
+{
+	pthread_mutex_lock(&r->lock);
+	if (back && r->starting.uuid[0])
+		insert(r, r->starting);
+	if (a) {
+		vec_push(&r->visible, a);
+		r->counts.started++;
+	}
+	r->starting = (struct waiting){};
+	pthread_mutex_unlock(&r->lock);
 }
 
 /* Writes the end of a run that has never begun. */
@@ -257,19 +294,19 @@ static bool start_run(struct runs *r, struct stored_run *run)
 
 	begun.state = STATE_RUNNING;
 	begun.started_ms = wall_ms();
-	if (store_run_update(r->store, &begun, &e) < 0)
+	starting_begin(r, run->uuid);
+	if (store_run_update(r->store, &begun, &e) < 0) {
+		starting_end(r, NULL, true);
 		return false;
-	queue_take(r, run->uuid);
+	}
 	*run = begun;
 	if (collector_start(r, run, &a, &e) < 0) {
 		end_unbegun(r, run, STATE_FAILED, e.text, &e);
+		starting_end(r, NULL, false);
 		stored_run_release(run);
 		return true;
 	}
-	pthread_mutex_lock(&r->lock);
-	vec_push(&r->visible, a);
-	r->counts.started++;
-	pthread_mutex_unlock(&r->lock);
+	starting_end(r, a, false);
 	vec_push(&r->active, a);
 	overlap_begin(r, a);
 	live_changed(r->server->live, &a->run);
@@ -368,6 +405,13 @@ bool runs_progress(struct runs *r, const char *uuid, struct run_progress *ret)
 
 	pthread_mutex_lock(&r->lock);
 	found = progress_active(r, uuid, ret);
+	if (!found && !strcmp(r->starting.uuid, uuid)) {
+		double expected_s = r->starting.expected_s;
+
+		found = true;
+		*ret = (struct run_progress){.expected_s = expected_s,
+					     .eta_s = expected_s > 0 ? expected_s : -1};
+	}
 	at = found ? -1 : find_waiting(r, uuid);
 	if (at >= 0) {
 		const struct waiting *w = &r->queue.items[at];

@@ -14,7 +14,7 @@ struct selection {
 	bool *threads;           /* by thread of the profile; NULL: all */
 	bool *cpus;              /* by CPU, up to CPU_LIMIT; NULL: all */
 	bool *nodes;             /* by node of the call paths; NULL: all */
-	int64_t event;           /* of the profile; -1: the one with most samples */
+	int64_t event;           /* of the profile; -1: the one that the run has most samples of */
 };
 
 /* The names of the parameters, for api_params_known(). */
@@ -38,7 +38,7 @@ int selection_weigh(const struct selection *sel, struct run_data *d, struct stor
 		    struct node_weights *ret, struct err *e);
 void node_weights_release(struct node_weights *w);
 
-/* The event that is meant: the one asked for, or the one with most samples in the window. */
+/* The event that is meant: the one asked for, or the one with most samples in the whole run. */
 int selection_event(const struct selection *sel, struct run_data *d, struct store *s, uint32_t *ret,
 		    struct err *e);
 

@@ -1,6 +1,9 @@
 /* Selections against the chunks of a run: what is whole is added from histograms, edges are decoded. */
 #include "server/selection.h"
+#include "base/cursor.h"
 #include "base/parallel.h"
+#include "profile/packed.h"
+#include "server/run_derived.h"
 
 #include <errno.h>
 #include <string.h>
@@ -233,52 +236,78 @@ int selection_each(const struct selection *sel, struct run_data *d, struct store
 
 /* ---- which event ---- */
 
-struct event_counts {
-	const struct selection *sel;
-	struct run_data *d;
-	uint64_t *samples; /* by event */
-};
-
-static int count_events(void *ctx, const struct sample_columns *c, size_t from, size_t to)
+/* Written once, when the run has ended: cold questions about a window need not read all the others. */
+static bool stored_event(const struct run_data *d, struct store *s, uint32_t *ret)
 {
-	struct event_counts *k = ctx;
+	CLEANUP(buf_release) struct buf bytes = {};
+	struct cursor c;
 
-	for (size_t i = from; i < to; i++)
-		k->samples[c->event[i]] += selection_has(k->sel, &k->d->paths, c, i);
-	return 0;
+	if (!d->ended || store_derived_get(s, d->id, DERIVED_EVENT, &bytes, NULL))
+		return false;
+	c = cursor_of(buf_str(&bytes), bytes.len);
+	*ret = cursor_u32(&c);
+	return !c.failed && *ret < d->profile.events.len;
 }
 
-/* Whole chunks only, if there are any: which event has most does not depend on the edges. */
-int selection_event(const struct selection *sel, struct run_data *d, struct store *s, uint32_t *ret,
-		    struct err *e)
+/* Best effort, and only where it saves something. */
+static void store_event(const struct run_data *d, struct store *s, uint32_t event)
 {
-	struct event_counts k = {sel, d, NULL};
-	size_t events = d->profile.events.len;
-	uint64_t counted = 0;
-	int rc;
+	CLEANUP(buf_release) struct buf bytes = {};
 
-	*ret = sel->event >= 0 ? (uint32_t)sel->event : 0;
-	if (sel->event >= 0 || events < 2)
-		return 0;
-	k.samples = xcalloc(events, sizeof(*k.samples));
-	rc = need_histograms(sel, d, s, e);
+	if (!d->ended || d->chunks.len <= BATCH_CHUNKS)
+		return;
+	put_u32(&bytes, event);
+	store_derived_put(s, d->id, DERIVED_EVENT, bytes.s, bytes.len, NULL);
+}
+
+static int count_events(struct run_data *d, struct store *s, uint32_t *ret, struct err *e)
+{
+	const struct selection all = {.to_ns = UINT64_MAX, .event = -1};
+	size_t events = d->profile.events.len;
+	uint64_t *samples = xcalloc(events, sizeof(*samples));
+	int rc = need_histograms(&all, d, s, e);
+
 	for (size_t i = 0; i < d->chunks.len && rc == 0; i++) {
 		const struct run_chunk *c = &d->chunks.items[i];
 
-		if (!touches(sel, c) || !is_whole(sel, c))
+		if (!touches(&all, c))
 			continue;
-		vec_each(&nodes_of(c)->segments, segment) {
+		vec_each(&nodes_of(c)->segments, segment)
 			if (segment->event < events)
-				k.samples[segment->event] += segment->samples;
-			counted += segment->samples;
-		}
+				samples[segment->event] += segment->samples;
 	}
-	if (rc == 0 && !counted)
-		rc = each_row(sel, d, s, true, count_events, &k, e);
+	*ret = 0;
 	for (uint32_t i = 1; i < events; i++)
-		if (k.samples[i] > k.samples[*ret])
+		if (samples[i] > samples[*ret])
 			*ret = i;
-	free(k.samples);
+	free(samples);
+	return rc;
+}
+
+/*
+ * Of the run, whatever the window, threads or functions are: parts of a run are about the same event
+ * as the whole of it, and add up.
+ */
+int selection_event(const struct selection *sel, struct run_data *d, struct store *s, uint32_t *ret,
+		    struct err *e)
+{
+	uint32_t known = __atomic_load_n(&d->main_event, __ATOMIC_ACQUIRE);
+	int rc = 0;
+
+	*ret = sel->event >= 0 ? (uint32_t)sel->event : 0;
+	if (sel->event >= 0 || d->profile.events.len < 2)
+		return 0;
+	if (known) {
+		*ret = known - 1;
+		return 0;
+	}
+	if (!stored_event(d, s, ret)) {
+		rc = count_events(d, s, ret, e);
+		if (rc == 0)
+			store_event(d, s, *ret);
+	}
+	if (rc == 0 && d->ended)
+		__atomic_store_n(&d->main_event, *ret + 1, __ATOMIC_RELEASE);
 	return rc;
 }
 

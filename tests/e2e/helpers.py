@@ -21,6 +21,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 TACHO = os.path.abspath(os.environ.get("TACHO", os.path.join(TOP, "build", "tacho")))
 TREES = os.path.join(TOP, "tests", "trees")
 TRACEFS = "/sys/kernel/tracing"
+# Recordings of many kernels and machines, which are not part of the tree.
+CORPUS = os.path.abspath(os.environ.get("TACHO_CORPUS", os.path.join(TOP, os.pardir, "shared", "corpus")))
 AS_NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
 LIMIT_S = 60
 
@@ -422,6 +424,24 @@ def end_process(child):
         if pipe:
             pipe.close()
     child.wait()
+
+
+def corpus_truth():
+    """What is known of each recording of the corpus, or a skip."""
+    path = os.path.join(CORPUS, "truth.json")
+    if not os.path.exists(path):
+        raise unittest.SkipTest("needs the corpus of recordings in %s (or TACHO_CORPUS)" % CORPUS)
+    with open(path, encoding="utf-8") as text:
+        return json.load(text)
+
+
+def alive(pid):
+    """A process is there and has not ended."""
+    try:
+        with open("/proc/%d/stat" % pid) as text:
+            return text.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
 
 
 def eventually(test, seconds=20):

@@ -155,8 +155,11 @@ class Server:
         return self.start()
 
     def close(self):
-        self.end()
+        """Ends as a user would end it, unless the test has ended it already."""
+        status = self.stop() if self.child and self.child.poll() is None else 0
         shutil.rmtree(self.root, True)
+        if status:
+            raise AssertionError("the server ended with status %d: %s" % (status, "".join(self.errors)[-2000:]))
 
     def __enter__(self):
         return self.start()
@@ -197,8 +200,22 @@ class Server:
             connection.request(method, self.path(path, query), body, headers)
             answer = connection.getresponse()
             return Answer(answer.status, answer.headers, answer.read())
+        except OSError as e:
+            self.explain(e)
+            raise
         finally:
             connection.close()
+
+    def explain(self, error):
+        """Nobody answers: if the server has ended, how, and what it said."""
+        try:
+            status = self.child.wait(0.2)
+        except subprocess.TimeoutExpired:
+            return
+        for thread in self.threads:
+            thread.join(1)
+        error.strerror = "%s; the server has ended, status %d: %s" % (error.strerror, status,
+                                                                     "".join(self.errors)[-2000:])
 
     def expect(self, status, method, path, body=None, **more):
         answer = self.request(method, path, body, **more)

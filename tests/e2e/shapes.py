@@ -2,6 +2,27 @@
 
 from helpers import compiled
 
+# 70 % in one function, 30 % in another, below a common caller; main() is each test's own.
+SEVENTY_THIRTY_C = r"""
+volatile unsigned long sum;
+__attribute__((noinline)) void shape_seventy(void)
+{
+	for (int i = 0; i < 700000; i++)
+		sum += i;
+}
+__attribute__((noinline)) void shape_thirty(void)
+{
+	for (int i = 0; i < 300000; i++)
+		sum += i;
+}
+__attribute__((noinline)) void shape_both(void)
+{
+	shape_seventy();
+	shape_thirty();
+	sum++;
+}
+"""
+
 # 70 of 100 parts in hot(), 30 in cold(), both through work(); a recursion; everything by frame pointer.
 SHAPE_C = r"""
 volatile long sink;

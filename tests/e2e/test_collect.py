@@ -10,32 +10,13 @@ import time
 import unittest
 
 from collector import CHUNK, DICTIONARY, ENDED, LEDGER, OPENED, OUTPUT, Collector
-from helpers import (AS_NOBODY, TACHO, TOP, Case, compiled, eventually, load, needs_other_user,
-                     needs_program, needs_system_wide)
+from helpers import (AS_NOBODY, CORPUS, TACHO, Case, compiled, corpus_truth, eventually, load,
+                     needs_other_user, needs_program, needs_system_wide)
+from shapes import SEVENTY_THIRTY_C
 
-CORPUS = os.environ.get("TACHO_CORPUS", os.path.join(os.path.dirname(TOP), "shared", "corpus"))
-
-# 70 % in one function, 30 % in another, below a common caller.
-SHAPE_C = r"""
+SHAPE_C = SEVENTY_THIRTY_C + r"""
 #include <stdlib.h>
 #include <time.h>
-volatile unsigned long sum;
-__attribute__((noinline)) void shape_seventy(void)
-{
-	for (int i = 0; i < 700000; i++)
-		sum += i;
-}
-__attribute__((noinline)) void shape_thirty(void)
-{
-	for (int i = 0; i < 300000; i++)
-		sum += i;
-}
-__attribute__((noinline)) void shape_both(void)
-{
-	shape_seventy();
-	shape_thirty();
-	sum++;
-}
 int main(int argc, char **argv)
 {
 	struct timespec t;
@@ -574,8 +555,7 @@ class Importing(CollectCase):
         self.assertIsNone(c.json(ENDED)["error"])
 
     def test_every_recording_of_the_corpus(self):
-        if not os.path.isdir(CORPUS):
-            self.skipTest("needs the corpus of recordings in %s (or TACHO_CORPUS)" % CORPUS)
+        corpus_truth()
         for name in sorted(os.listdir(CORPUS)):
             path = os.path.join(CORPUS, name)
             with open(path, "rb") as f:

@@ -7,10 +7,10 @@ import struct
 import subprocess
 import unittest
 
-from helpers import TACHO, TOP, Case, load, needs_program, needs_root, needs_tracefs
+from helpers import (CORPUS, TACHO, Case, corpus_truth, load, needs_program, needs_root,
+                     needs_tracefs)
 from perfdata import byte_swapped, data_section
 
-CORPUS = os.path.join(os.path.dirname(TOP), "shared", "corpus")
 LINES = ["-F", "comm,tid,cpu,time,event,period,ip", "-G", "--ns"]
 
 
@@ -273,14 +273,11 @@ class Usage(Convert):
         self.assertIn("No such file", result.stderr)
 
 
-@unittest.skipUnless(os.path.isdir(CORPUS), "no recordings at ../shared/corpus")
 class Corpus(Convert):
     def test_all(self):
         """Every real recording converts, and what comes out has the same samples."""
         perf = needs_program("perf")
-        with open(os.path.join(CORPUS, "truth.json"), encoding="utf-8") as f:
-            truth = json.load(f)
-        for fact in truth:
+        for fact in corpus_truth():
             with self.subTest(fact["file"]):
                 path = os.path.join(CORPUS, fact["file"])
                 to, _ = self.convert(path, "-q")

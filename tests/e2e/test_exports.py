@@ -12,11 +12,10 @@ import shutil
 import subprocess
 import unittest
 
-from helpers import TOP, Case, eventually, needs_program
+from helpers import CORPUS, Case, corpus_truth, eventually, needs_program
 from server import Server, ServerCase
 from shapes import shape
 
-CORPUS = os.environ.get("TACHO_CORPUS", os.path.join(TOP, "..", "shared", "corpus"))
 PYTHON = "/usr/bin/python3"  # Debian's, which has the packages
 READ_H5 = """
 import json, sys, warnings
@@ -301,9 +300,8 @@ class Imported(OneRun):
         self.assertRegex(done.stdout, r"\bwork\b")
 
     def test_corpus_has_the_same_counts(self):
+        corpus_truth()
         paths = sorted(p for p in glob.glob(os.path.join(CORPUS, "*")) if not p.endswith(".md"))
-        if not paths:
-            self.skipTest("there are no recordings in " + os.path.normpath(CORPUS))
         compared = 0
         for path in paths:
             with self.subTest(file=os.path.basename(path)):

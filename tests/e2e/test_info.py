@@ -6,19 +6,10 @@ import re
 import subprocess
 import unittest
 
-from helpers import TACHO, TOP, Case, environment, load, needs_root
+from helpers import CORPUS, TACHO, Case, corpus_truth, environment, load, needs_root
 
-CORPUS = os.path.abspath(os.path.join(TOP, os.pardir, "shared", "corpus"))
 # Samples that perf makes up while it decodes a trace: they are not in the file.
 MADE_UP = ("psb", "cbr", "branches")
-
-
-def truths():
-    path = os.path.join(CORPUS, "truth.json")
-    if not os.path.exists(path):
-        raise unittest.SkipTest("needs the recordings of ../shared/corpus")
-    with open(path) as text:
-        return json.load(text)
 
 
 def path_of(truth):
@@ -57,7 +48,7 @@ def real(truth, field):
 class Corpus(Info):
     def test_samples_and_periods(self):
         compared = 0
-        for truth in truths():
+        for truth in corpus_truth():
             if not truth["perf_6_1_reads"]:
                 continue
             with self.subTest(truth["file"]):
@@ -71,7 +62,7 @@ class Corpus(Info):
         self.assertGreater(compared, 20)
 
     def test_what_perf_cannot_read(self):
-        for truth in truths():
+        for truth in corpus_truth():
             if truth["perf_6_1_reads"] or "corrupted" in truth["file"]:
                 continue
             with self.subTest(truth["file"]):
@@ -84,7 +75,7 @@ class Corpus(Info):
                     self.assertRegex("\n".join(seen["odd"]), r"At offset \d+: ")
 
     def test_text_says_the_same(self):
-        for truth in truths():
+        for truth in corpus_truth():
             if not truth["perf_6_1_reads"]:
                 continue
             with self.subTest(truth["file"]):
@@ -95,7 +86,7 @@ class Corpus(Info):
                     self.assertRegex(text, line)
 
     def test_through_a_pipe(self):
-        for truth in truths():
+        for truth in corpus_truth():
             if not truth["pipe"] or not truth["perf_6_1_reads"]:
                 continue
             with self.subTest(truth["file"]):
@@ -106,7 +97,7 @@ class Corpus(Info):
                 self.assertEqual(seen["file"], "standard input")
 
     def corrupted(self):
-        found = [t for t in truths() if "corrupted" in t["file"]]
+        found = [t for t in corpus_truth() if "corrupted" in t["file"]]
         self.assertEqual(len(found), 1)
         return path_of(found[0])
 
@@ -121,7 +112,7 @@ class Corpus(Info):
 
     def test_cut_short(self):
         """Half of a file: what is there is read, and where it ends is said."""
-        truth = max((t for t in truths() if t["perf_6_1_reads"] and not t["pipe"]),
+        truth = max((t for t in corpus_truth() if t["perf_6_1_reads"] and not t["pipe"]),
                     key=lambda t: sum(t["samples"].values()))
         with open(path_of(truth), "rb") as data:
             whole = data.read()
@@ -132,13 +123,13 @@ class Corpus(Info):
         self.assertIn("At offset %d: the file is cut short" % (len(whole) // 2), "\n".join(seen["odd"]))
 
     def test_verbose(self):
-        truth = [t for t in truths() if t["file"].endswith("perf.data.branch-4.14")][0]
+        truth = [t for t in corpus_truth() if t["file"].endswith("perf.data.branch-4.14")][0]
         text = self.info("-v", path_of(truth)).stdout
         self.assertIn("BRANCH_STACK", text)
         self.assertIn("read_format", text)
 
     def test_default_name(self):
-        data = open(path_of(truths()[0]), "rb").read()
+        data = open(path_of(corpus_truth()[0]), "rb").read()
         self.write("perf.data", data)
         self.assertIn("cpu-clock", self.info(cwd=self.home).stdout)
 

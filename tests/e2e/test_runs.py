@@ -185,6 +185,7 @@ class Queue(RunCase):
     def test_order_is_changed(self):
         path = self.path("order")
         first = self.submit("sleep 60")
+        self.server.wait_state(first, "running")
         a, b, c = [self.submit(["sh", "-c", "echo %s >> %s" % (x, path)]) for x in "abc"]
         self.assertEqual(self.queue(), ([first], [a, b, c]))
         self.server.patch("queue", {"run": c, "before": a})
@@ -205,6 +206,7 @@ class Queue(RunCase):
 
     def test_new_ones_come_last_after_moves(self):
         first = self.submit("sleep 60")
+        self.server.wait_state(first, "running")
         a, b = self.submit("true"), self.submit("true")
         self.server.patch("queue", {"run": a, "before": None})
         c = self.submit("true")
@@ -250,6 +252,15 @@ class Queue(RunCase):
         for uuid in (a, b):
             self.assertFalse(self.server.wait_run(uuid)["ledger"].get("overlap"))
 
+    def test_progress_is_told_all_the_time(self):
+        """Also between waiting and running."""
+        for _ in range(20):
+            uuid, state = self.submit("sleep 0.2"), "queued"
+            while state == "queued":
+                run = self.server.benchmark(uuid)
+                state = run["state"]
+                self.assertIsNotNone(run["progress"], state)
+
     def test_progress(self):
         for _ in range(2):
             self.server.wait_run(self.submit("sleep 2"))
@@ -282,9 +293,11 @@ class Limits(RunCase):
             self.server.wait_run(uuid)
 
     def test_running_at_the_same_time(self):
-        shared = [self.submit("sleep 60", exclusive=False) for _ in range(3)]
-        self.server.wait_state(shared[0], "running")
-        self.server.wait_state(shared[1], "running")
+        shared = []
+        for _ in range(2):
+            shared.append(self.submit("sleep 60", exclusive=False))
+            self.server.wait_state(shared[-1], "running")
+        shared.append(self.submit("sleep 60", exclusive=False))
         time.sleep(0.2)
         self.assertEqual(self.state(shared[2]), "queued")
         # Shared ones must not block the others.

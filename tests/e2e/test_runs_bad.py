@@ -4,15 +4,7 @@ import os
 import time
 
 from bad_collector import BadServer
-from helpers import Case, eventually
-
-
-def alive(pid):
-    try:
-        with open("/proc/%d/stat" % pid) as text:
-            return text.read().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
+from helpers import Case, alive, eventually
 
 
 class BadCase(Case):

@@ -11,12 +11,10 @@ import subprocess
 import tempfile
 import unittest
 
-from helpers import (TACHO, TOP, Case, environment, in_terminal, load, needs_program, needs_root,
-                     needs_tracefs, plain)
+from helpers import (CORPUS, TACHO, Case, corpus_truth, environment, in_terminal, load, needs_program,
+                     needs_root, needs_tracefs, plain)
 from perfdata import COMM, MMAP, MMAP2, SAMPLE, records_of
 
-CORPUS = os.environ.get("TACHO_CORPUS",
-                        os.path.join(os.path.dirname(TOP), "shared", "corpus"))
 NAMELESS = ["-F", "-sym,-dso,-symoff"]
 OTHERS = ["--show-mmap-events", "--show-task-events", "--show-lost-events", "--show-switch-events",
           "--show-namespace-events", "--show-cgroup-events", "--show-bpf-events"]
@@ -221,10 +219,7 @@ class Corpus(ScriptCase):
 
     def setUp(self):
         super().setUp()
-        if not os.path.exists(os.path.join(CORPUS, "truth.json")):
-            self.skipTest("needs the corpus of recordings in %s (or TACHO_CORPUS)" % CORPUS)
-        with open(os.path.join(CORPUS, "truth.json")) as text:
-            self.truth = [t for t in json.load(text) if t["samples"]]
+        self.truth = [t for t in corpus_truth() if t["samples"]]
         # Samples that perf makes out of a trace of the processor are not in the file.
         self.truth = [t for t in self.truth if "psb" not in t["samples"]]
 

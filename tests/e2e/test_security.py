@@ -88,7 +88,7 @@ class Tokens(ServerCase):
         token = self.server.post("users", {"name": "ann", "role": "look"})["token"]
         run = self.server.run(self.session, "sleep 60")["uuid"]
         self.server.wait_state(run, "running")
-        connection = self.server.connect(60)
+        connection = self.server.connect(10)  # before anybody looks by himself
         self.addCleanup(connection.close)
         connection.request("GET", "/api/v1/live?run=" + run, headers={"Authorization": "Bearer " + token})
         stream = connection.getresponse()

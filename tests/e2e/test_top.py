@@ -9,30 +9,14 @@ import subprocess
 import time
 import unittest
 
-from helpers import (AS_NOBODY, TACHO, Case, compiled, environment, eventually, in_terminal, load,
+from helpers import (AS_NOBODY, TACHO, Case, alive, compiled, environment, eventually, in_terminal, load,
                      needs_no_pmu, needs_other_user, needs_program, needs_system_wide, online_cpus,
                      paranoid, plain)
+from shapes import SEVENTY_THIRTY_C
 
-# 70 % in one function, 30 % in another, below a common caller, with frame pointers everywhere.
-SHAPE_C = r"""
+# With frame pointers everywhere.
+SHAPE_C = SEVENTY_THIRTY_C + r"""
 #include <unistd.h>
-volatile unsigned long sum;
-__attribute__((noinline)) void shape_seventy(void)
-{
-	for (int i = 0; i < 700000; i++)
-		sum += i;
-}
-__attribute__((noinline)) void shape_thirty(void)
-{
-	for (int i = 0; i < 300000; i++)
-		sum += i;
-}
-__attribute__((noinline)) void shape_both(void)
-{
-	shape_seventy();
-	shape_thirty();
-	sum++;
-}
 int main(void)
 {
 	alarm(50);
@@ -64,14 +48,6 @@ def tables_of(text):
 
 def share(rows, function, column="Self"):
     return sum(float(r[column].rstrip("%")) for r in rows if r.get("Function") == function)
-
-
-def alive(pid):
-    try:
-        with open("/proc/%d/stat" % pid) as text:
-            return text.read().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 def below(pid):

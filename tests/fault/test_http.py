@@ -219,13 +219,14 @@ class Http(ServerCase):
             time.sleep(0.05)
 
     def test_revoked(self):
-        """Who is revoked is refused at once; an open stream of his ends soon."""
+        """Who is revoked by another program is refused at once; an open stream of his ends soon."""
         token = self.server.post("users", {"name": "eve", "role": "look"}, status=201)["token"]
         with self.dial(60) as s:
             s.sendall(b"GET /api/v1/live?queue=1 HTTP/1.1\r\nHost: localhost\r\n"
                       b"Authorization: Bearer " + token.encode() + b"\r\n\r\n")
             self.assertIn(b"text/event-stream", s.recv(65536))
-            self.server.delete("users/eve")
+            done = self.tacho("users", "--data", self.server.data, "revoke", "eve")
+            self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual(self.server.request("GET", "me", token=token).status, 401)
             while s.recv(65536):
                 pass

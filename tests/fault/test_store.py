@@ -82,7 +82,7 @@ class Locked(StoreCase):
         self.assertEqual(answer.status, 503, answer)
         self.assertIn("locked by another program", answer.message())
         # What cannot be stored is not measured any longer.
-        self.assertTrue(eventually(lambda: not processes(program), 30))
+        self.assertTrue(eventually(lambda: not processes(program), 90))
         self.assertEqual(self.server.get("/healthz")["status"], "ok")
         lock.execute("COMMIT")
         run = self.server.wait_run(uuid)

@@ -11,10 +11,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+static volatile size_t sum;
+
 static void touch(const struct profile *p, const struct call_paths *c)
 {
-	volatile size_t sum = 0;
-
 	for (size_t i = 0; i < c->names.len; i++)
 		sum += (size_t)*profile_text(p, c->names.items[i].label) +
 		       (size_t)*profile_text(p, c->names.items[i].module);

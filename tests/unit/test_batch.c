@@ -6,19 +6,10 @@
 #include <cmocka.h>
 
 #include "server/batch.h"
-#include "support.h"
+#include "store_support.h"
 
 static struct store *store;
-static struct err error;
 static int64_t run;
-
-#define OK(call)                                                                                   \
-	do {                                                                                       \
-		error.text[0] = '\0';                                                              \
-		if ((call) < 0) {                                                                  \
-			fail_msg("%s: %s", #call, error.text);                                     \
-		}                                                                                  \
-	} while (0)
 
 static int begin(void **state)
 {

@@ -62,17 +62,22 @@ static void wake(void *ctx)
 	(void)ctx;
 }
 
-static struct bus_watch *watch(void)
+static struct bus_watch *watch_from(uint64_t last_id)
 {
 	char *names[] = {(char *)"run/" UUID};
 	strvec topics = {.items = names, .len = 1};
 
-	return bus_watch(server.bus, &topics, 0, wake, NULL);
+	return bus_watch(server.bus, &topics, last_id, wake, NULL);
+}
+
+static struct bus_watch *watch(void)
+{
+	return watch_from(0);
 }
 
 /* What a client knows after all that is there has been read. */
 struct seen {
-	uint64_t samples, weight, value, duration;
+	uint64_t samples, weight, value, duration, last_id;
 	size_t nodes, values, notes, snapshots;
 };
 
@@ -119,6 +124,8 @@ static void read_all(struct bus_watch *w, struct seen *ret)
 		json_t *json;
 
 		*next = '\0';
+		if (!strncmp(message, "id: ", 4))
+			ret->last_id = strtoull(message + 4, NULL, 10);
 		if (!at || !data || at > next)
 			continue;
 		sscanf(at, "event: %31s", event);
@@ -251,6 +258,13 @@ static void test_unwatched(void **state)
 	read_all(w, &all);
 	assert_int_equal(all.samples, 4);
 	assert_int_equal(all.snapshots, 1);
+	/* Away for a while, and back with the number of the last. */
+	bus_unwatch(w);
+	tell_samples(0, 1);
+	finish_update();
+	w = watch_from(all.last_id);
+	read_all(w, &all);
+	assert_int_equal(all.samples, 5);
 	bus_unwatch(w);
 }
 

@@ -8,7 +8,7 @@
 #include "profile/dictionary.h"
 #include "profile/summary.h"
 #include "server/question.h"
-#include "support.h"
+#include "store_support.h"
 
 #include <math.h>
 
@@ -20,18 +20,9 @@
 static struct store *store;
 static struct server server;
 static struct api api;
-static struct err error;
 static struct stored_run run;
 static struct profile made;
 static unsigned directories;
-
-#define OK(call)                                                                                   \
-	do {                                                                                       \
-		error.text[0] = '\0';                                                              \
-		if ((call) < 0) {                                                                  \
-			fail_msg("%s: %s", #call, error.text);                                     \
-		}                                                                                  \
-	} while (0)
 
 /* ---- a run ---- */
 

@@ -6,22 +6,13 @@
 #include <cmocka.h>
 
 #include "store/store.h"
-#include "support.h"
+#include "store_support.h"
 
 #include <sqlite3.h>
 
 static struct store *store;
-static struct err error;
 static unsigned directories;
 static char directory[300];
-
-#define OK(call)                                                                                   \
-	do {                                                                                       \
-		error.text[0] = '\0';                                                              \
-		if ((call) < 0) {                                                                  \
-			fail_msg("%s: %s", #call, error.text);                                     \
-		}                                                                                  \
-	} while (0)
 
 static int open_new(void **state)
 {

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "store/store.h"
-#include "support.h"
+#include "store_support.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,16 +20,6 @@
 #include <sqlite3.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
-
-static struct err error;
-
-#define OK(call)                                                                                   \
-	do {                                                                                       \
-		error.text[0] = '\0';                                                              \
-		if ((call) < 0) {                                                                  \
-			fail_msg("%s: %s", #call, error.text);                                     \
-		}                                                                                  \
-	} while (0)
 
 static struct store *open_store(const char *directory)
 {

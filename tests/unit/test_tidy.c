@@ -9,21 +9,12 @@
 #include "profile/summary.h"
 #include "server/retention.h"
 #include "server/tidy_run.h"
-#include "support.h"
+#include "store_support.h"
 
 static struct store *store;
 static struct tidy_run work;
-static struct err error;
 static unsigned directories;
 static char directory[300];
-
-#define OK(call)                                                                                   \
-	do {                                                                                       \
-		error.text[0] = '\0';                                                              \
-		if ((call) < 0) {                                                                  \
-			fail_msg("%s: %s", #call, error.text);                                     \
-		}                                                                                  \
-	} while (0)
 
 static int open_new(void **state)
 {

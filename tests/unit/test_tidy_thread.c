@@ -6,19 +6,10 @@
 #include <cmocka.h>
 
 #include "server/tidy.h"
-#include "support.h"
+#include "store_support.h"
 
 static struct store *store;
-static struct err error;
 static char directory[300];
-
-#define OK(call)                                                                                   \
-	do {                                                                                       \
-		error.text[0] = '\0';                                                              \
-		if ((call) < 0) {                                                                  \
-			fail_msg("%s: %s", #call, error.text);                                     \
-		}                                                                                  \
-	} while (0)
 
 static int64_t new_run(void)
 {
