@@ -5,7 +5,7 @@
 struct kind {
 	uint32_t function;
 	size_t count, quota, seen, kept;
-	size_t lowest, highest; /* points */
+	size_t first, last, lowest, highest; /* points */
 };
 
 static int by_count(const void *a, const void *b)
@@ -32,6 +32,9 @@ static void count_kinds(const point_list *points, struct kind *kinds, uint32_t f
 		struct kind *k = &kinds[points->items[i].function];
 		uint64_t address = points->items[i].address;
 
+		if (!k->count)
+			k->first = i;
+		k->last = i;
 		if (!k->count || address < points->items[k->lowest].address)
 			k->lowest = i;
 		if (!k->count || address > points->items[k->highest].address)
@@ -55,16 +58,27 @@ static void give_quotas(struct kind *kinds, uint32_t functions, size_t points, s
 	qsort(kinds, functions, sizeof(*kinds), by_function);
 }
 
+/* Kept in any case: the ends in time, and the lowest and highest address. */
+static bool certain(const struct kind *k, size_t at)
+{
+	return (k->quota && at == k->first) || (k->quota > 1 && at == k->last) ||
+	       (k->quota > 3 && (at == k->lowest || at == k->highest));
+}
+
+static size_t certain_later(const struct kind *k, size_t at)
+{
+	return (k->quota > 1 && at < k->last) + (k->quota > 3 && at < k->lowest) +
+	       (k->quota > 3 && at < k->highest);
+}
+
 /* The n-th of a function's points is kept whenever another whole part of its quota is reached. */
 static bool keeps(struct kind *k, size_t at)
 {
 	size_t before = k->seen * k->quota / k->count, now = (k->seen + 1) * k->quota / k->count;
-	size_t extremes = k->quota > 2 ? (at < k->lowest) + (at < k->highest) : 0;
-	bool extreme = k->quota > 2 && (at == k->lowest || at == k->highest);
 
 	k->seen++;
-	/* Room for the extremes that are still to come is left over. */
-	if (!extreme && (now == before || k->kept + extremes >= k->quota))
+	/* Room for those that are still to come is left over. */
+	if (!certain(k, at) && (now == before || k->kept + certain_later(k, at) >= k->quota))
 		return false;
 	k->kept++;
 	return true;
@@ -81,7 +95,9 @@ void points_thin(point_list *points, size_t max, uint32_t functions)
 	count_kinds(points, kinds, functions);
 	give_quotas(kinds, functions, points->len, max);
 	for (size_t i = 0; i < points->len; i++)
-		if (keeps(&kinds[points->items[i].function], i))
+		/* Quotas are rounded down: there is room for the last one of all. */
+		if (keeps(&kinds[points->items[i].function], i) ||
+		    (i + 1 == points->len && kept < max))
 			points->items[kept++] = points->items[i];
 	points->len = kept;
 	free(kinds);

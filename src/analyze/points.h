@@ -1,7 +1,8 @@
 /*
  * Samples one by one, as points (time, event, address, function), thinned to what a screen can show.
  * Every function keeps its share of the points and at least one, spread evenly over its own time, with
- * the lowest and the highest of its addresses: what is rare, and what stands out, stays. Pure.
+ * the first and the last and the lowest and the highest of its addresses: what is rare, and what stands
+ * out, stays. Pure.
  */
 #ifndef TACHO_ANALYZE_POINTS_H
 #define TACHO_ANALYZE_POINTS_H

@@ -145,6 +145,27 @@ static void add_figure(struct buf *out, double value, unsigned width)
 	buf_add(out, buf_str(&text));
 }
 
+/* What could not be counted is said, not left out: nobody may take it for 0. */
+static void add_unsupported(struct showing *s)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(s->run, "opened_events"), i, one)
+	{
+		if (!json_is_true(json_object_get(one, "counted")) ||
+		    !json_is_false(json_object_get(one, "supported")))
+			continue;
+		buf_addf(&s->out, "%18s %52s", "<not supported>", "");
+		add_text(&s->out, member_text(one, "name"));
+		if (*member_text(one, "problem")) {
+			buf_add(&s->out, ": ");
+			add_text(&s->out, member_text(one, "problem"));
+		}
+		buf_add_char(&s->out, '\n');
+	}
+}
+
 static void add_counters(struct showing *s, const json_t *timeline)
 {
 	const json_t *counters = json_object_get(timeline, "counters"), *one;
@@ -160,8 +181,9 @@ static void add_counters(struct showing *s, const json_t *timeline)
 		const char *unit = member_text(one, "unit");
 		/* A timeline has plain numbers; units are ours to show. */
 		double scale = member_number(one, "scale", 1);
+		bool counted = !isnan(first_of(one, "mean"));
 
-		add_figure(&s->out, first_of(one, "sum") * scale, 18);
+		add_figure(&s->out, counted ? first_of(one, "sum") * scale : NAN, 18);
 		add_figure(&s->out, first_of(one, "mean") * scale, 17);
 		add_figure(&s->out, first_of(one, "min") * scale, 17);
 		add_figure(&s->out, first_of(one, "max") * scale, 17);
@@ -175,6 +197,7 @@ static void add_counters(struct showing *s, const json_t *timeline)
 			buf_addf(&s->out, ", CPU %.0f", member_number(one, "cpu", 0));
 		buf_add_char(&s->out, '\n');
 	}
+	add_unsupported(s);
 }
 
 static void add_functions(struct showing *s, const json_t *answer)

@@ -160,6 +160,7 @@ static int read_live(struct run_feed *f, struct err *e)
 		.precision = RESOLVE_ADDRESSES,
 		.threads = 1, /* there is better use for the other CPUs */
 		.no_rows = true,
+		.no_counted = true,
 		.on_sample = feed_sample,
 		.sample_ctx = f,
 		.on_loss = feed_loss,

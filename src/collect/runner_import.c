@@ -35,6 +35,7 @@ int feed_import_read(struct run_feed *f, struct err *e)
 	struct resolve_options o = {
 		.precision = RESOLVE_ADDRESSES,
 		.no_rows = true,
+		.no_counted = true,
 		.on_sample = on_sample,
 		.sample_ctx = f,
 		.on_loss = feed_loss,

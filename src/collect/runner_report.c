@@ -77,7 +77,8 @@ void runner_send_ledger(struct runner *r, bool last)
 	jw_kv_u64(&j, "dropped", c->live.dropped);
 	jw_kv_u64(&j, "collector_cpu_ns", own_cpu_ns() + c->cpu_ns);
 	jw_kv_u64(&j, "spilled_bytes", c->live.spilled_bytes);
-	jw_kv_u64(&j, "waiting_bytes", c->live.waiting_bytes);
+	/* The ring collector has said it before the last of them were read. */
+	jw_kv_u64(&j, "waiting_bytes", last ? 0 : c->live.waiting_bytes);
 	jw_kv_u64(&j, "output_dropped_bytes", r->output.dropped_bytes);
 	jw_kv_u64(&j, "cut_stacks", r->figures.cut_stacks);
 	if (r->order.import)

@@ -27,11 +27,11 @@ static unsigned worker_count(const struct resolve_options *o)
 	return count < WORKERS_MAX ? count : WORKERS_MAX;
 }
 
-void analysis_add_events(struct analysis *a)
+static void add_events(struct analysis *a, size_t count)
 {
 	const struct stream *s = &a->file->stream;
 
-	for (size_t i = a->profile->events.len; i < s->events.len; i++) {
+	for (size_t i = a->profile->events.len; i < count; i++) {
 		const struct stream_event *event = &s->events.items[i];
 		struct profile_event added = {};
 
@@ -40,6 +40,33 @@ void analysis_add_events(struct analysis *a)
 			added.unit = profile_string(a->profile, event->unit);
 		vec_push(&a->profile->events, added);
 	}
+}
+
+/* A member of a group has no period either, but a part in the samples of its leader. */
+static bool only_counted(const struct stream_event *event)
+{
+	return !event->attr.sample_period && !(event->attr.sample_type & PERF_SAMPLE_READ);
+}
+
+void analysis_add_events(struct analysis *a)
+{
+	const struct stream *s = &a->file->stream;
+	size_t count = s->events.len;
+
+	a->events = count;
+	while (a->options.no_counted && count && only_counted(&s->events.items[count - 1]))
+		count--;
+	add_events(a, count);
+}
+
+/* Whatever a file says of an event that has samples. */
+static void take_sample(struct analysis *a, const struct record *r,
+			const struct stream_event *event, uint32_t number, uint64_t time_ns,
+			uint64_t weight)
+{
+	if (number >= a->profile->events.len)
+		add_events(a, (size_t)number + 1);
+	resolver_sample(&a->resolver, r, event, number, time_ns, weight);
 }
 
 static void tell_loss(void *ctx, uint64_t time_ns, uint64_t count)
@@ -103,8 +130,8 @@ static void take_members(struct analysis *a, const struct record *r, uint64_t ti
 			continue;
 		counted = group_count_since(&a->counts, v.id, v.value);
 		if (counted)
-			resolver_sample(&a->resolver, r, event,
-					(uint32_t)(event - stream->events.items), time_ns, counted);
+			take_sample(a, r, event, (uint32_t)(event - stream->events.items), time_ns,
+				    counted);
 	}
 }
 
@@ -115,7 +142,7 @@ bool analysis_record(struct analysis *a, const struct stream_record *raw)
 
 	if (!raw->event)
 		return true;
-	if (a->profile->events.len < a->file->stream.events.len)
+	if (a->events < a->file->stream.events.len)
 		analysis_add_events(a);
 	if (record_decode(&raw->event->layout, raw->header, &r, &reason) < 0) {
 		stream_damage(&a->file->stream, raw->file_offset, "%s", reason);
@@ -127,8 +154,8 @@ bool analysis_record(struct analysis *a, const struct stream_record *raw)
 	else if ((raw->event->attr.sample_type & PERF_SAMPLE_READ) && r.sample.read.has_id)
 		take_members(a, &r, raw->time_ns);
 	else
-		resolver_sample(&a->resolver, &r, raw->event, raw->event_index, raw->time_ns,
-				analysis_weight(&r, raw->event));
+		take_sample(a, &r, raw->event, raw->event_index, raw->time_ns,
+			    analysis_weight(&r, raw->event));
 	return true;
 }
 

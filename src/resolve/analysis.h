@@ -25,6 +25,7 @@ struct analysis {
 	struct namer namer;
 	struct group_counts counts;
 	bool twice;        /* the file is read a second time, for its samples */
+	size_t events;     /* of the file that were looked at */
 	unsigned jitdumps; /* that were opened */
 };
 

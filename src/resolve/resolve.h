@@ -44,6 +44,8 @@ struct resolve_options {
 	void (*on_sample)(void *ctx, const struct sample_row *sample);
 	void *sample_ctx;
 	bool no_rows; /* only on_sample is told; the profile has tables, but no rows */
+	/* Events that were only counted are no events of the profile (where they come last). */
+	bool no_counted;
 	/* Told of records that tools have written (struct stream_visitor). NULL: nobody asks. */
 	void (*on_user)(void *ctx, const unsigned char *bytes);
 	void *user_ctx;

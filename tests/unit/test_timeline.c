@@ -290,6 +290,23 @@ static void points_keep_what_is_rare(void **state)
 	vec_release(&points);
 }
 
+static void points_keep_their_ends(void **state)
+{
+	(void)state;
+	for (size_t max = 2; max < 40; max++) {
+		point_list points = {};
+
+		for (uint32_t i = 0; i < 1000; i++)
+			vec_push(&points, (struct point){.time_ns = i, .function = i * i % 7 % 4});
+		points_thin(&points, max, 4);
+		assert_in_range(points.len, 1, max);
+		assert_int_equal(points.items[0].time_ns, 0);
+		if (max > 4)
+			assert_int_equal(points.items[points.len - 1].time_ns, 999);
+		vec_release(&points);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -301,6 +318,7 @@ int main(void)
 		cmocka_unit_test(values_are_spread),
 		cmocka_unit_test(odd_values),
 		cmocka_unit_test(points_keep_what_is_rare),
+		cmocka_unit_test(points_keep_their_ends),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,219 @@
+"""What the server says of a program whose work is known: counters, samples, losses, and all of it beside
+what tacho's other commands say."""
+
+import csv
+import io
+import json
+import os
+import time
+import unittest
+
+from helpers import compiled, load, needs_no_pmu, needs_system_wide
+from server import ServerCase
+from test_live import Client
+from test_stages import pair
+
+PIXELS = (1, 7, 100, 2000, 20000)
+
+
+class Numbers(ServerCase):
+    def done(self, workload=None, **plan):
+        run = self.server.wait_run(self.server.run(self.server.session(), workload, **plan)["uuid"], 120)
+        self.assertEqual(run["state"], "done", json.dumps(run)[:2000])
+        return run
+
+    def ask(self, run, question, **query):
+        return self.server.get("benchmark/%s/%s" % (run["uuid"], question), query)
+
+    def totals(self, run, **query):
+        answer = self.ask(run, "timeline", **dict({"pixels": 1}, **query))
+        return {c["name"]: sum(c["sum"]) * c["scale"] for c in answer["counters"]}
+
+
+class Counters(Numbers):
+    EVENTS = ["task-clock", "page-faults", "context-switches"]
+
+    def test_totals_at_every_interval_and_resolution(self):
+        for interval in (0.001, 0.01, 0.1, 1):
+            run = self.done(load("steps", 60, 100, 50), tool="stat", events=self.EVENTS, interval=interval)
+            whole = self.totals(run)
+            # What it does by itself, and what starting a program takes.
+            self.assertGreaterEqual(whole["page-faults"], 3000)
+            self.assertLess(whole["page-faults"], 3400)
+            self.assertGreaterEqual(whole["context-switches"], 50)
+            rows = list(csv.DictReader(io.StringIO(self.server.get_bytes("benchmark/%s.csv" % run["uuid"]).decode())))
+            self.assertEqual(sum(int(r["page-faults"]) for r in rows), round(whole["page-faults"]))
+            self.assertAlmostEqual(sum(float(r["task-clock [msec]"]) for r in rows), whole["task-clock"], delta=1e-3)
+            for pixels in PIXELS:
+                answer = self.ask(run, "timeline", pixels=pixels)
+                width_s = (answer["to_ns"] - answer["from_ns"]) / pixels / 1e9
+                for c in answer["counters"]:
+                    total = whole[c["name"]]
+                    self.assertAlmostEqual(sum(c["sum"]) * c["scale"], total, delta=total * 1e-5 + 1e-3)
+                    if None not in c["mean"]:
+                        self.assertAlmostEqual(sum(c["mean"]) * width_s * c["scale"], total,
+                                               delta=total * 1e-5 + 1e-3)
+
+    def test_as_the_command_counts(self):
+        out = self.tacho("stat", "-x,", "-e", "page-faults", "--", *load("pages", 5000)).stderr
+        counted = int(next(line.split(",")[0] for line in out.splitlines() if "page-faults" in line))
+        run = self.done(load("pages", 5000), tool="stat", events=["page-faults"])
+        self.assertAlmostEqual(self.totals(run)["page-faults"], counted, delta=100)
+
+    def test_shorter_than_an_interval(self):
+        run = self.done(load("pages", 300), tool="stat", events=self.EVENTS, interval=1)
+        self.assertGreaterEqual(self.totals(run)["page-faults"], 300)
+
+    def test_children(self):
+        run = self.done(load("forks", 20, 200), tool="stat", events=self.EVENTS, interval=0.01)
+        self.assertGreaterEqual(self.totals(run)["page-faults"], 4000)
+
+    def test_what_cannot_be_counted(self):
+        needs_no_pmu()
+        run = self.done(load("busy", 200), tool="both", events=["page-faults", "cycles"], interval=0.01,
+                        sample={"events": ["cpu-clock"], "frequency": 499})
+        opened = next(e for e in run["opened_events"] if e["name"] == "cycles")
+        self.assertEqual(opened["supported"], False)
+        answer = self.ask(run, "timeline", pixels=3, samples=1)
+        self.assertEqual([c["name"] for c in answer["counters"]], ["page-faults"])
+        # Nor are counted events those of samples, none of which there were.
+        self.assertEqual([s["event"] for s in answer["samples"]], ["cpu-clock"])
+        self.assertEqual(self.ask(run, "points")["events"], ["cpu-clock"])
+        for event in ("cycles", "page-faults"):
+            refused = self.server.request("GET", "benchmark/%s/flame" % run["uuid"], query={"event": event})
+            self.assertEqual(refused.status, 400)
+            self.assertIn("no samples", refused.message())
+        shown = self.tacho("show", run["uuid"], "--server", "%s/?token=%s" % (self.server.url, self.server.token)).stdout
+        line = next(line for line in shown.splitlines() if "<not supported>" in line)
+        self.assertIn("cycles", line)
+
+
+class Samples(Numbers):
+    SAMPLE = {"events": ["cpu-clock", "page-faults"], "frequency": 1997, "callgraph": "fp"}
+
+    def test_one_clock(self):
+        """Busy and idle by turns: counters and samples rise and fall at the same time."""
+        run = self.done(["python3", "-c", """
+import time
+for _ in range(4):
+    end = time.process_time() + 0.3
+    while time.process_time() < end: sum(range(500))
+    time.sleep(0.4)
+"""], tool="both", events=["task-clock"], interval=0.01, sample={"events": ["cpu-clock"], "frequency": 1997})
+        answer = self.ask(run, "timeline", pixels=50, samples=1)
+        width_ns = (answer["to_ns"] - answer["from_ns"]) / 50
+        busy = [s / width_ns for s in answer["counters"][0]["sum"]]
+        sampled = [c / 1997 * 1e9 / width_ns for c in answer["samples"][0]["count"]]
+        self.assertGreater(sum(b < 0.01 for b in busy), 5)
+        self.assertGreater(sum(b > 0.05 for b in busy), 5)
+        for pixel, (a, b) in enumerate(zip(busy, sampled)):
+            self.assertAlmostEqual(a, b, delta=0.25, msg="pixel %d" % pixel)
+            if a < 0.001:
+                self.assertLess(b, 0.02)
+        self.assertAlmostEqual(sum(busy), sum(sampled), delta=sum(busy) * 0.1)
+
+    def test_raw_and_made_recordings_say_the_same(self):
+        for keep_raw in (True, False):
+            run = self.done(pair(1200), tool="record", keep_raw=keep_raw, sample=self.SAMPLE)
+            path = os.path.join(self.home, "run.data")
+            with open(path, "wb") as out:
+                out.write(self.server.get_bytes("benchmark/%s.data" % run["uuid"]))
+            sections = json.loads(self.tacho("report", "--json", "--sort", "sym", "-i", path).stdout)["sections"]
+            self.assertEqual({s["event"] for s in sections}, {"cpu-clock", "page-faults"})
+            for section in sections:
+                theirs = {e["symbol"]: [e[k] for k in ("self", "total", "self_samples", "total_samples")]
+                          for e in section["entries"]}
+                ours = {}
+                for f in self.ask(run, "functions", event=section["event"], limit=1000)["functions"]:
+                    sums = ours.setdefault(f["name"], [0] * 4)
+                    for i, key in enumerate(("self", "total", "self_samples", "total_samples")):
+                        sums[i] += f[key]
+                self.assertEqual(ours, theirs)
+
+    def test_windows_at_every_sample(self):
+        run = self.done(pair(1200), tool="record", sample=self.SAMPLE)
+        for event in ("cpu-clock", "page-faults"):
+            whole = self.ask(run, "flame", event=event, min=0)
+            times = self.ask(run, "points", event=event, max=200000)["t"]
+            self.assertEqual(len(times), whole["samples"])
+            for cut in times[::max(1, len(times) // 40)] + [times[-1], times[-1] + 1]:
+                left = self.ask(run, "flame", event=event, to=cut) if cut else None
+                right = self.ask(run, "flame", event=event, **{"from": cut})
+                self.assertEqual(left["samples"], sum(t < cut for t in times))
+                self.assertEqual(left["samples"] + right["samples"], whole["samples"])
+                self.assertEqual(left["total"] + right["total"], whole["total"])
+            diff = self.server.get("diff", {"before": run["uuid"], "after": run["uuid"], "min": 0,
+                                            "before_event": event, "after_event": event})
+            self.assertEqual(diff["nodes"]["self_before"], diff["nodes"]["self_after"])
+            few = self.ask(run, "points", event=event, max=50)
+            self.assertLessEqual(len(few["t"]), 50)
+            self.assertEqual((few["t"][0], few["t"][-1]), (times[0], times[-1]))
+
+
+class Ledgers(Numbers):
+    def test_losses(self):
+        """More than any collector can take: what was not kept is counted."""
+        run = self.done(load("busy", 400), tool="record",
+                        sample={"events": ["cpu-clock"], "period": 1000, "callgraph": "dwarf,65000"})
+        ledger = run["ledger"]
+        if not ledger["lost"]:
+            self.skipTest("this machine is too fast to lose anything")
+        # 400 ms of the program, a sample for each time the timer came.
+        self.assertEqual(ledger["samples"], run["samples"])
+        self.assertEqual((ledger["waiting_bytes"], ledger["behind_ns"], ledger["dropped"]), (0, 0, 0))
+        self.assertGreater(ledger["collector_cpu_ns"], 0)
+        self.assertTrue(self.ask(run, "timeline", pixels=1)["marks"])
+
+    def test_runs_beside_each_other(self):
+        needs_system_wide()
+        session = self.server.session()
+        system = self.server.run(session, system_wide=True, duration=3, tool="both", events=["task-clock"],
+                                 sample={"events": ["cpu-clock"], "frequency": 199})["uuid"]
+        self.server.wait_state(system, "running")
+        command = self.done(load("busy", 300), tool="stat", events=["task-clock"])
+        system = self.server.wait_run(system)
+        self.assertEqual(system["state"], "done", system)
+        mine, theirs = (next(o for o in a["ledger"]["overlap"] if o["run"] == b["uuid"])
+                        for a, b in ((command, system), (system, command)))
+        self.assertAlmostEqual(mine["to_ns"] - mine["from_ns"], theirs["to_ns"] - theirs["from_ns"], delta=1e8)
+        # All CPUs, all the time.
+        self.assertAlmostEqual(self.totals(system)["task-clock"], os.cpu_count() * 3000, delta=os.cpu_count() * 300)
+
+    def test_sums_of_the_stream(self):
+        """Early, in the middle, and who hangs up after every few messages."""
+        run = self.server.run(self.server.session(), pair(2500), tool="both", events=["task-clock", "page-faults"],
+                              interval=0.01, sample=Samples.SAMPLE)["uuid"]
+        early, hopper = Client(self.server, run), Hopper(self.server, run)
+        self.server.wait_state(run, "running")
+        time.sleep(1)
+        middle = Client(self.server, run)
+        clients = [c.finish() for c in (early, hopper, middle)]
+        stored = self.server.wait_run(run)
+        totals = self.totals(stored)
+        self.assertGreater(hopper.hops, 3)
+        for client in clients:
+            self.assertEqual(sum(client.gain.values()), stored["samples"])
+            self.assertEqual(client.gain, early.gain)
+            self.assertEqual(client.counted["page-faults"], totals["page-faults"])
+            self.assertAlmostEqual(client.counted["task-clock"] / 1e6, totals["task-clock"], delta=1e-3)
+
+
+class Hopper(Client):
+    hops = 0
+
+    def run(self):
+        while "end" not in self.events:
+            self.hops += 1
+            messages = 0
+            for event in self.server.stream({"run": self.uuid}, last_id=self.at):
+                self.events.append(event.name)
+                if event.id not in (None, "0"):
+                    self.at = event.id
+                self.take(event.name, event.json())
+                messages += 1
+                if event.name == "end" or messages > self.hops % 5:
+                    break
+
+
+if __name__ == "__main__":
+    unittest.main()
