@@ -4,6 +4,7 @@
  * What is asked for is a selection, as of questions.
  *
  * Chunks may be merged meanwhile; then the functions below give -ESTALE, and whoever exports begins anew.
+ * One thread, with its own store.
  */
 #ifndef TACHO_SERVER_EXPORT_RUN_H
 #define TACHO_SERVER_EXPORT_RUN_H
