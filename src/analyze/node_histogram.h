@@ -1,6 +1,6 @@
 /*
  * The histogram of a chunk by nodes of call paths instead of stacks: what each node has, for each
- * event and thread. Many stacks are one node, so this is what questions add up, and what is kept.
+ * event and thread. Many stacks are one node, so this is what questions add up, and what is kept. Pure.
  */
 #ifndef TACHO_ANALYZE_NODE_HISTOGRAM_H
 #define TACHO_ANALYZE_NODE_HISTOGRAM_H

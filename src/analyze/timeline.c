@@ -30,11 +30,6 @@ void timeline_release(struct timeline *t)
 	*t = (struct timeline){};
 }
 
-uint64_t timeline_at(const struct timeline *t, uint32_t pixel)
-{
-	return t->from_ns + (uint64_t)llround(pixel * t->pixel_ns);
-}
-
 /* A stretch of counting: what it has is spread evenly over the pixels that it touches. */
 struct stretch {
 	double from, to; /* ns after the beginning of the window */

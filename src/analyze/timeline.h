@@ -38,7 +38,4 @@ void timeline_add_block(struct timeline *t, const struct count_block *b);
 void timeline_add_rows(struct timeline *t, const struct count_columns *c, size_t from, size_t to);
 void timeline_finish(struct timeline *t);
 
-/* Where a pixel begins. */
-uint64_t timeline_at(const struct timeline *t, uint32_t pixel);
-
 #endif

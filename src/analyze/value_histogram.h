@@ -1,6 +1,6 @@
 /*
  * How values are spread: bins of equal width, or of equal ratio, and percentiles. The latter are
- * exact: values that occurred, the least of which so many percent are not larger.
+ * exact: values that occurred, the least of which so many percent are not larger. Pure.
  */
 #ifndef TACHO_ANALYZE_VALUE_HISTOGRAM_H
 #define TACHO_ANALYZE_VALUE_HISTOGRAM_H

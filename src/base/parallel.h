@@ -1,4 +1,4 @@
-/* The same work on many things, by a few threads. */
+/* The same work on many things, by a few threads, which have ended when it returns. */
 #ifndef TACHO_BASE_PARALLEL_H
 #define TACHO_BASE_PARALLEL_H
 

@@ -28,8 +28,9 @@ enum run_message {
 	RUN_CODE,   /* an annotated function, see profile/code.h */
 	RUN_ENDED,  /* JSON */
 	/* to the collector */
-	RUN_PLAN = 192, /* JSON: {"plan": …, "data": DIR, "raw": PATH or absent, "spill": DIR,
-			 * "import": PATH or absent (then nothing is run: a recording is read)} */
+	RUN_PLAN = 192, /* JSON: {"plan": …, "raw": PATH or absent, "spill": DIR, "spill_bytes",
+			 * "output_bytes", "import": PATH or absent (then nothing is run: a
+			 * recording is read)} */
 	RUN_STOP,       /* u32: 0 TERM, then KILL after two seconds; 1: KILL now */
 };
 
@@ -43,8 +44,10 @@ enum run_message {
  *			 "tacho", "governor", "perf_event_paranoid", …}}
  * RUN_LEDGER:
  *	{"samples", "lost", "throttled", "intervals", "intervals_missed", "interval_stretched_ns",
- *	 "multiplexed": [{"event", "running_ppm"}], "behind_ns": how late what is sent now is,
- *	 "dropped", "collector_cpu_ns": all its processes, "spilled_bytes", "output_dropped_bytes"}
+ *	 "interval_worst_late_ns", "multiplexed": [{"event", "running_ppm"}],
+ *	 "behind_ns": how late what is sent now is, "dropped", "collector_cpu_ns": all its processes,
+ *	 "spilled_bytes", "waiting_bytes", "output_dropped_bytes", "cut_stacks",
+ *	 "done_part": 0 to 1, of an import}
  * RUN_ENDED:
  *	{"status": exit status (126 or 127, as a shell has it, with exec_failed) or null, "signal": number
  *	 or null, "timed_out": bool, "stopped": bool, "exec_failed": bool,

@@ -49,16 +49,6 @@ void token_hash(const char *token, char ret[TOKEN_HASH_BYTES])
 	sodium_bin2hex(ret, TOKEN_HASH_BYTES, hash, sizeof(hash));
 }
 
-/* Of hashes, so that lengths need not be the same. */
-bool token_equal(const char *a, const char *b)
-{
-	unsigned char hash_a[crypto_hash_sha256_BYTES], hash_b[crypto_hash_sha256_BYTES];
-
-	crypto_hash_sha256(hash_a, (const unsigned char *)a, strlen(a));
-	crypto_hash_sha256(hash_b, (const unsigned char *)b, strlen(b));
-	return sodium_memcmp(hash_a, hash_b, sizeof(hash_a)) == 0;
-}
-
 /* HOST or HOST:PORT or [ADDRESS]:PORT, without copying. */
 struct authority {
 	const char *host; /* without brackets */

@@ -24,7 +24,6 @@ struct identity {
 void token_make(char ret[TOKEN_BYTES]);
 /* What the store keeps of it. */
 void token_hash(const char *token, char ret[TOKEN_HASH_BYTES]);
-bool token_equal(const char *a, const char *b); /* in constant time */
 
 /* Whether a Host header names us: a loopback name or address with any port, or an allowed name. */
 bool host_allowed(const char *host, const strvec *allowed);

@@ -1,6 +1,6 @@
 /*
  * text/event-stream, the reading side: bytes in pieces of any size in, events out. Lines may end with
- * LF, CR LF or CR. Bytes are not trusted; an event longer than the limit ends it.
+ * LF, CR LF or CR. Bytes are not trusted; an event longer than the limit ends it. One thread.
  */
 #ifndef TACHO_NET_EVENT_PARSER_H
 #define TACHO_NET_EVENT_PARSER_H

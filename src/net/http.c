@@ -158,21 +158,22 @@ int http_server_start(struct http_server **ret, const struct http_options *o, st
 
 void http_server_stop(struct http_server *s)
 {
+	int fd = -1;
+
 	if (!s)
 		return;
 	s->closing = true;
-	if (s->daemon) {
-		int fd = MHD_quiesce_daemon(s->daemon);
-
-		if (fd >= 0)
-			close(fd);
-	}
+	if (s->daemon)
+		fd = MHD_quiesce_daemon(s->daemon);
 	/* In this order: what was given to workers may become a stream; all that is suspended must go
 	 * on before the daemon may end. */
 	workers_stop(s);
 	streams_stop(s);
 	if (s->daemon)
 		MHD_stop_daemon(s->daemon);
+	/* Until then its thread may still use it. */
+	if (fd >= 0)
+		close(fd);
 	streams_free(s);
 	guard_release(&s->guard);
 	pthread_cond_destroy(&s->queued);

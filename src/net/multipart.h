@@ -1,6 +1,6 @@
 /*
  * The one file of a multipart/form-data body, piece by piece: what a form of a page sends. Fields that
- * are no files are passed over. Memory is bounded, whatever the pieces are cut like.
+ * are no files are passed over. Memory is bounded, whatever the pieces are cut like. One thread.
  */
 #ifndef TACHO_NET_MULTIPART_H
 #define TACHO_NET_MULTIPART_H

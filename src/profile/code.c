@@ -187,15 +187,6 @@ static bool take_code(struct cursor *from, struct code *c)
 	return from->at == from->size;
 }
 
-int code_peek(const void *bytes, size_t size, uint32_t *ret_function, struct err *e)
-{
-	struct cursor head;
-	int err = packed_peek(PACKED_CODE, bytes, size, HEAD_SIZE, &head, e);
-
-	*ret_function = err ? 0 : cursor_u32(&head);
-	return err;
-}
-
 int code_decode(const void *bytes, size_t size, struct code *ret, struct err *e)
 {
 	struct packed p = {};

@@ -66,8 +66,6 @@ static inline const char *code_text(const struct code *c, uint32_t string)
 
 /* Adds it to @out; it may be more than CODE_BYTES_MAX, which nobody takes. */
 void code_encode(const struct code *c, struct buf *out);
-/* Whose code it is, without decoding it. */
-int code_peek(const void *bytes, size_t size, uint32_t *ret_function, struct err *e);
 /* -EBADMSG: damaged. Initialises @ret; on failure there is nothing to release. */
 int code_decode(const void *bytes, size_t size, struct code *ret, struct err *e);
 

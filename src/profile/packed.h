@@ -1,6 +1,6 @@
 /*
  * The wrapping of everything that the store keeps as bytes: what it is, a hash over all of it, and
- * the rest under zstd if that makes it smaller (docs/FORMATS.md). Numbers are little-endian.
+ * the rest under zstd if that makes it smaller (docs/FORMATS.md). Numbers are little-endian. Pure.
  */
 #ifndef TACHO_PROFILE_PACKED_H
 #define TACHO_PROFILE_PACKED_H

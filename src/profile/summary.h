@@ -4,6 +4,7 @@
  *
  * Samples: a histogram, how many samples and how much weight each (event, thread, stack) has.
  * Counts: blocks of SUMMARY_BLOCK_ROWS values with least, largest, sum and time.
+ * Pure functions; bytes are not trusted.
  */
 #ifndef TACHO_PROFILE_SUMMARY_H
 #define TACHO_PROFILE_SUMMARY_H

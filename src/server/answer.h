@@ -2,7 +2,7 @@
  * An answer with large arrays: as JSON, or with ?format=columns as one line of JSON in which every
  * array is {"type", "length", "offset"}, and behind it the arrays as they lie in memory. Offsets are
  * from the byte behind the line feed and the zeros that follow it, up to a multiple of 8; numbers are
- * little-endian; u32, u64, i64 and f64 are the types. In f64, NaN stands for null.
+ * little-endian; u32, u64, i64 and f64 are the types. In f64, NaN stands for null. One thread.
  */
 #ifndef TACHO_SERVER_ANSWER_H
 #define TACHO_SERVER_ANSWER_H

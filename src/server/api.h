@@ -36,9 +36,7 @@ int api_param_u64(const struct http_request *r, const char *name, uint64_t max, 
 int api_param_double(const struct http_request *r, const char *name, double min, double max,
 		     double *ret, struct err *e);
 int api_param_bool(const struct http_request *r, const char *name, bool *ret, struct err *e);
-/* A time since the run's beginning: "1500000" or "1500000ns", "1500us", "1.5ms", "0.0015s", "2m", "1h". */
-int api_param_ns(const struct http_request *r, const char *name, uint64_t *ret, struct err *e);
-/* The same from text; false: it is none. */
+/* A time since the run's beginning, false: it is none. "1500000" or "1500000ns", "1500us", "1.5ms", "0.0015s", "2m", "1h". */
 bool api_parse_ns(const char *text, uint64_t *ret);
 
 /* ---- bodies ---- */

@@ -120,18 +120,6 @@ bool api_parse_ns(const char *text, uint64_t *ret)
 	return true;
 }
 
-int api_param_ns(const struct http_request *r, const char *name, uint64_t *ret, struct err *e)
-{
-	const char *text = http_query(r, name);
-
-	if (text && !api_parse_ns(text, ret))
-		return err_set(e, EINVAL,
-			       "The parameter %s is a time since the run began: nanoseconds, or a "
-			       "number with a unit, as 1.5s or 200ms.",
-			       name);
-	return 0;
-}
-
 int api_page(const struct http_request *r, struct page *ret, struct err *e)
 {
 	uint64_t limit = API_LIMIT, before = 0;

@@ -1,7 +1,7 @@
 /*
  * Chunks on their way into the store. A collector sends one for each counter in every round, some fifty
  * times a second, with a row or two; those that arrive between two commits become one for each kind and
- * counter, which is a tenth of the rows in the database, and of what is written to the disk.
+ * counter, which is a tenth of the rows in the database, and of what is written to the disk. One thread.
  */
 #ifndef TACHO_SERVER_BATCH_H
 #define TACHO_SERVER_BATCH_H

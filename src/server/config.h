@@ -7,7 +7,8 @@
  * The file is the one of --config (or TACHO_CONFIG) alone; without it $XDG_CONFIG_HOME/tacho/tacho.conf,
  * and for what that does not say /etc/tacho.conf. A line is `name = value`; '#' begins a comment.
  *
- * To add a setting: a member, and a row in CONFIG_ROWS. Options and help follow.
+ * To add a setting: a member, and a row in CONFIG_ROWS. Options and help follow. Once loaded it is only
+ * read, by any thread.
  */
 #ifndef TACHO_SERVER_CONFIG_H
 #define TACHO_SERVER_CONFIG_H

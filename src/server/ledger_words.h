@@ -1,4 +1,4 @@
-/* The ledger of a run in sentences: what was lost, held back, extrapolated, or disturbed. */
+/* The ledger of a run in sentences: what was lost, held back, extrapolated, or disturbed. Pure. */
 #ifndef TACHO_SERVER_LEDGER_WORDS_H
 #define TACHO_SERVER_LEDGER_WORDS_H
 

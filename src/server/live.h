@@ -2,8 +2,8 @@
  * What the supervisor tells watchers of: states of runs, the queue, and the data of running ones as it
  * arrives. Of samples, watchers get new names and nodes of the call tree once, and then what each node
  * has gained; of counters, the new values; at most 20 times a second, whatever the collector sends.
- * docs/API.md has the messages. Any thread may say that something is gone or that the queue has changed;
- * all else is for one thread (the supervisor's).
+ * docs/FORMATS.md has the messages. Any thread may say that something is gone or that the queue has
+ * changed; all else is for one thread (the supervisor's).
  */
 #ifndef TACHO_SERVER_LIVE_H
 #define TACHO_SERVER_LIVE_H

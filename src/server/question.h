@@ -1,7 +1,8 @@
 /*
  * What all questions about a run have in common: the run is found, its data are brought up to date, the
  * selection is read from the parameters, and the answer says how long the parts took. Handlers fill in
- * an asker; question_ask() does the rest, again if chunks were merged while it looked.
+ * an asker; question_ask() does the rest, again if chunks were merged while it looked. Any worker's
+ * thread, with its own struct api.
  */
 #ifndef TACHO_SERVER_QUESTION_H
 #define TACHO_SERVER_QUESTION_H

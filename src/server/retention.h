@@ -1,6 +1,6 @@
 /*
  * Which runs are too old, or too much: the oldest ended ones go first. One with a note, or with the tag
- * "keep", stays whatever happens.
+ * "keep", stays whatever happens. One thread, with its own store.
  */
 #ifndef TACHO_SERVER_RETENTION_H
 #define TACHO_SERVER_RETENTION_H

@@ -1,7 +1,8 @@
 /*
  * What is worked out of a run once and kept in the store beside it, so that the first question after
  * a restart need not do it again: call paths with their names, and the tables of threads, events and
- * counters. With these, stacks and frames need not be read at all.
+ * counters. With these, stacks and frames need not be read at all. Pure functions on bytes that are not
+ * trusted.
  */
 #ifndef TACHO_SERVER_RUN_DERIVED_H
 #define TACHO_SERVER_RUN_DERIVED_H

@@ -116,7 +116,6 @@ static int send_plan(struct active *a, struct err *e)
 	a->import = json_object_get(plan, "import") != NULL;
 	a->streaming = !json_is_false(json_object_get(plan, "streaming"));
 	json_object_set_new(all, "plan", plan);
-	json_object_set_new(all, "data", json_string(c->data));
 	json_object_set_new(all, "spill", json_string(spill));
 	json_object_set_new(all, "output_bytes", json_integer((json_int_t)c->output_bytes));
 	if (a->import)

@@ -1,6 +1,7 @@
 /*
  * Which samples a question is about: a window of time, threads, CPUs, an event, a regular expression
- * on functions. And what they weigh at the nodes of call paths, which most answers are made from.
+ * on functions. And what they weigh at the nodes of call paths, which most answers are made from. A
+ * selection belongs to one thread; the run, between run_cache_get() and run_cache_put(), to all.
  */
 #ifndef TACHO_SERVER_SELECTION_H
 #define TACHO_SERVER_SELECTION_H

@@ -1,7 +1,8 @@
 /*
  * Who may use the server. The store keeps a hash of each token; the token itself is shown once, to whoever
  * makes the user. Two exceptions lie in the data directory, readable by its owner alone: the first
- * administrator's (admin-token), and those of users that the settings want (tokens/NAME).
+ * administrator's (admin-token), and those of users that the settings want (tokens/NAME). Any thread,
+ * with its own connection to the store.
  */
 #ifndef TACHO_SERVER_USERS_H
 #define TACHO_SERVER_USERS_H

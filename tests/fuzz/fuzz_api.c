@@ -34,7 +34,7 @@ static void read_parameters(const char *text)
 		vec_push(&r.query, (struct http_pair){(char *)names[i], (char *)text});
 	api_params_known(&r, known, &e);
 	api_page(&r, &page, &e);
-	api_param_ns(&r, "limit", &ns, &e);
+	api_parse_ns(text, &ns);
 	api_param_bool(&r, "limit", &flag, &e);
 	vec_release(&r.query);
 }

@@ -34,9 +34,6 @@ static void test_tokens(void **state)
 		strspn(a, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_"),
 		TOKEN_BYTES - 1);
 	assert_string_not_equal(a, b);
-	assert_true(token_equal(a, a));
-	assert_false(token_equal(a, b));
-	assert_false(token_equal(a, ""));
 	/* printf %s abc | sha256sum */
 	token_hash("abc", hash);
 	assert_string_equal(hash,

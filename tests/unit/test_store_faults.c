@@ -187,7 +187,7 @@ static void test_killed_at_any_moment(void **state)
 		check_all_there(directory, p);
 		check_integrity(directory);
 	}
-	print_message("%d kills, %llu transactions\n", kills, (unsigned long long)p->committed);
+	print_message("# %d kills, %llu transactions\n", kills, (unsigned long long)p->committed);
 	munmap(p, 4096);
 }
 
@@ -354,7 +354,7 @@ static void test_others_write_while_much_is_deleted(void **state)
 		written++;
 		usleep(1000);
 	} while (pthread_tryjoin_np(thread, NULL));
-	print_message("%d transactions meanwhile\n", written);
+	print_message("# %d transactions meanwhile\n", written);
 	assert_int_equal(purger.failures, 0);
 	/* In one go it would be one or two. */
 	assert_true(written > 10);
@@ -396,7 +396,7 @@ static void test_disk_full(void **state)
 
 	(void)state;
 	if (!small_disk(disk, "size=4m")) {
-		print_message("skipped: mounting a small disk takes root\n");
+		print_message("# skipped: mounting a small disk takes root\n");
 		skip();
 	}
 	s = open_store(directory);
@@ -461,7 +461,7 @@ static void test_deleting_on_a_full_disk(void **state)
 	(void)state;
 	if (!small_disk(disk, "size=40m")) {
 		free(bytes);
-		print_message("skipped: mounting a small disk takes root\n");
+		print_message("# skipped: mounting a small disk takes root\n");
 		skip();
 	}
 	s = open_store(directory);
@@ -500,7 +500,7 @@ static void test_read_only_disk(void **state)
 
 	(void)state;
 	if (!small_disk(disk, "size=4m")) {
-		print_message("skipped: mounting takes root\n");
+		print_message("# skipped: mounting takes root\n");
 		skip();
 	}
 	s = open_store(directory);
