@@ -9,6 +9,7 @@
 /* Hostile input: a plan of more than this is no plan. */
 #define LIST_MAX       4096u
 #define TEXT_BYTES_MAX 65536u
+#define SECONDS_MIN    0.001 /* less is 0, which is no limit, only when it says so */
 #define SECONDS_MAX    (10 * 365 * 86400.0)
 #define FREQUENCY_MAX  1e6
 #define PERIOD_MAX     (1ull << 62)
@@ -55,9 +56,19 @@ static int take_number(const json_t *v, const char *name, double min, double max
 	double value = json_number_value(v);
 
 	if (!json_is_number(v) || !(value >= min && value <= max))
-		return err_set(e, EINVAL, "'%s' must be a number from %g to %g", name, min, max);
+		return err_set(e, EINVAL, "'%s' must be a number from %.10g to %.10g", name, min,
+			       max);
 	*ret = value;
 	return 0;
+}
+
+static int take_seconds(const json_t *v, const char *name, double *ret, struct err *e)
+{
+	if (json_is_number(v) && json_number_value(v) == 0) {
+		*ret = 0;
+		return 0;
+	}
+	return take_number(v, name, SECONDS_MIN, SECONDS_MAX, ret, e);
 }
 
 static int take_u64(const json_t *v, const char *name, uint64_t *ret, struct err *e)
@@ -234,7 +245,7 @@ TAKES(take_affinity)
 
 TAKES(take_timeout)
 {
-	return take_number(v, "timeout", 0, SECONDS_MAX, &p->timeout_s, e);
+	return take_seconds(v, "timeout", &p->timeout_s, e);
 }
 
 static int take_limit(struct run_limits *l, const char *name, const json_t *v, struct err *e)
@@ -314,7 +325,7 @@ TAKES(take_watched_cpus)
 
 TAKES(take_duration)
 {
-	return take_number(v, "duration", 0, SECONDS_MAX, &p->duration_s, e);
+	return take_seconds(v, "duration", &p->duration_s, e);
 }
 
 TAKES(take_counted)

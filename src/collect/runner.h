@@ -21,9 +21,10 @@
 /* What the server says besides the plan. */
 struct runner_order {
 	struct run_plan plan;
-	char *raw;    /* where to keep perf.data; NULL: nowhere */
-	char *spill;  /* directory for what waits; NULL: none */
-	char *import; /* a recording to be read instead of running anything */
+	char *raw;         /* where to keep perf.data; NULL: nowhere */
+	char *spill;       /* directory for what waits; NULL: none */
+	char *import;      /* a recording to be read instead of running anything */
+	char *import_name; /* what people know it by */
 	uint64_t output_bytes, spill_bytes;
 };
 

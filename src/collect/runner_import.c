@@ -2,6 +2,8 @@
 #include "collect/run_environment.h"
 #include "collect/runner_feed.h"
 
+#include <string.h>
+
 static void on_progress(void *ctx, uint64_t done, uint64_t total)
 {
 	struct run_feed *f = ctx;
@@ -30,6 +32,20 @@ static void on_user(void *ctx, const unsigned char *bytes)
 		feed_send(f);
 }
 
+/* Where the server keeps it says nothing to people, and is nobody's business. */
+static void tell_name(const struct runner_order *o, struct err *e)
+{
+	const char *at = e ? strstr(e->text, o->import) : NULL;
+	CLEANUP(buf_release) struct buf text = {};
+
+	if (!at)
+		return;
+	buf_add_mem(&text, e->text, (size_t)(at - e->text));
+	buf_addf(&text, "'%.100s'%s", o->import_name ? o->import_name : "the recording",
+		 at + strlen(o->import));
+	err_set(e, e->code, "%s", buf_str(&text));
+}
+
 int feed_import_read(struct run_feed *f, struct err *e)
 {
 	struct resolve_options o = {
@@ -50,7 +66,11 @@ int feed_import_read(struct run_feed *f, struct err *e)
 
 	if (r == 0)
 		r = feed_analysis(f, &o, e);
-	return r < 0 ? r : analysis_read(&f->analysis, e);
+	if (r == 0)
+		r = analysis_read(&f->analysis, e);
+	if (r < 0)
+		tell_name(&f->runner->order, e);
+	return r;
 }
 
 void feed_import_finish(struct run_feed *f)

@@ -33,6 +33,7 @@ int runner_order_parse(const void *bytes, size_t size, struct runner_order *ret,
 	ret->raw = text_of(json, "raw");
 	ret->spill = text_of(json, "spill");
 	ret->import = text_of(json, "import");
+	ret->import_name = text_of(json_object_get(json, "plan"), "import");
 	ret->output_bytes = number_of(json, "output_bytes", OUTPUT_BYTES);
 	ret->spill_bytes = number_of(json, "spill_bytes", SPILL_BYTES);
 	/* Of an import nothing else is to be known. */
@@ -48,5 +49,6 @@ void runner_order_release(struct runner_order *o)
 	free(o->raw);
 	free(o->spill);
 	free(o->import);
+	free(o->import_name);
 	*o = (struct runner_order){};
 }

@@ -4,6 +4,7 @@
 #include "collect/target_options.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 /* So that what happens is on a watcher's screen in less than a tenth of a second. */
 #define ROUND_NS (20 * NS_PER_MSEC)
@@ -108,6 +109,11 @@ static uint64_t ns_of(double seconds)
 static void fill_workload(struct runner *r, struct workload_options *o)
 {
 	const struct run_plan *plan = &r->order.plan;
+
+	if (plan->limits.processes && !geteuid() && !plan->user)
+		vec_push(&r->setup.notes,
+			 xstrdup("the limit of processes does not hold for root: run the workload "
+				 "as another user"));
 
 	o->env = r->setup.env.len > 1 ? r->setup.env.items : NULL;
 	o->cwd = plan->cwd;

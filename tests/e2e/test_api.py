@@ -562,6 +562,12 @@ class Import(DescribedCase):
         run = self.server.wait_run(run["uuid"])
         self.assertEqual(run["state"], "failed")
         self.assertTrue(run["error"])
+        # By the name that was given, not by where the server keeps it.
+        run = self.server.post("import", b"this is not a recording", query={"name": "mine.data"}, status=202)
+        run = self.server.wait_run(run["uuid"])
+        self.assertIn("'mine.data' is not perf.data", run["error"])
+        self.assertNotIn(self.server.data, run["error"])
+        self.server.delete("session/" + run["session"])
         self.server.expect(400, "POST", "import", b"")
         self.server.expect(404, "POST", "import", b"x", query={"session": NOBODY})
         self.server.expect(400, "POST", "import", b"x", query={"keep": "true"})

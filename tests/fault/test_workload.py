@@ -135,6 +135,23 @@ class Workload(Case):
         self.assertEqual(self.cancel(uuid)["state"], "cancelled")
         self.assertTrue(eventually(lambda: not processes(self.program), 5))
 
+    def test_forks_more_than_it_may(self):
+        """Bounded for a user; the kernel does not bound root, which is said."""
+        if os.geteuid():
+            self.skipTest("only root can run programs as somebody else")
+        for folder in (self.program, os.path.dirname(self.program), os.path.dirname(os.path.dirname(self.program))):
+            os.chmod(folder, 0o755)
+        uuid = self.submit("forks", 300, user="nobody", limits={"processes": 100})
+        self.assertTrue(eventually(lambda: len(processes(self.program)) > 2, 30))
+        time.sleep(0.3)
+        self.assertLessEqual(len(processes(self.program)), 100)
+        self.cancel(uuid)
+        uuid = self.submit("forks", 5, limits={"processes": 100})
+        self.assertTrue(eventually(lambda: len(processes(self.program)) > 2, 30))
+        self.cancel(uuid)
+        self.assertEqual(processes(self.program), [])
+        self.assertIn("does not hold for root", str(self.server.get("benchmark/%s/ledger" % uuid)))
+
     def test_detached_ones_that_ignore_signals(self):
         uuid = self.submit("detached", 3)
         self.assertTrue(eventually(lambda: len(processes(self.program)) == 4))

@@ -159,6 +159,9 @@ static void wrong_plans_say_why(void **state)
 	refused("{\"workload\": \"a\", \"interval\": 0.0001}", "'interval'");
 	refused("{\"workload\": \"a\", \"interval\": \"1\"}", "'interval'");
 	refused("{\"workload\": \"a\", \"timeout\": -1}", "'timeout'");
+	/* It would become 0, and 0 is never. */
+	refused("{\"workload\": \"a\", \"timeout\": 1e-300}", "'timeout'");
+	refused("{\"system_wide\": true, \"duration\": 1e-10}", "'duration'");
 	refused("{\"workload\": \"a\", \"duration\": 1}", "'duration'");
 	refused("{\"workload\": \"a\", \"pids\": [1]}", "choose one");
 	refused("{\"pids\": [0]}", "'pids'");
