@@ -1,5 +1,6 @@
 #include "collect/runner.h"
 #include "base/clock.h"
+#include "collect/tree.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,6 +15,9 @@
 #define NICE 10
 /* The last words should arrive, but nobody waits for ever for a stopped reader. */
 #define GOODBYE_MS 60000
+
+/* The workload may be the debugger: looks, one a second, until that is the end. */
+#define HELD_MAX 10
 
 /* Descriptors that are waited for. */
 enum {
@@ -133,6 +137,16 @@ static int milliseconds_left(const struct runner *r)
 	return r->next_ledger_ns > now ? (int)((r->next_ledger_ns - now) / NS_PER_MSEC) + 1 : 0;
 }
 
+/* A workload can stop whoever measures it, and would outlast its own time. */
+static void watch_ring_collector(struct runner *r)
+{
+	if (!r->recording || !task_continue(recording_collector(r->recording)))
+		r->held = 0;
+	else if (++r->held >= HELD_MAX)
+		/* With the debugger, as it would hold the dead one, too. */
+		tree_kill(recording_collector(r->recording), true);
+}
+
 static void look_at_clock(struct runner *r)
 {
 	uint64_t now = clock_now_ns();
@@ -140,6 +154,7 @@ static void look_at_clock(struct runner *r)
 	if (now < r->next_ledger_ns)
 		return;
 	r->next_ledger_ns = now + LEDGER_NS;
+	watch_ring_collector(r);
 	runner_send_ledger(r, false);
 }
 
@@ -152,6 +167,11 @@ static void end_recording(struct runner *r)
 	r->counts = r->summary.counts;
 	if (result < 0)
 		r->error = e;
+	if (r->held >= HELD_MAX)
+		err_set(&r->error, EPIPE,
+			"the collector was held by a debugger for %d s, so it was ended with the "
+			"workload; what had been measured until then is kept",
+			HELD_MAX);
 	runner_output_close(r);
 	/* The feed must not wait for what will not come. */
 	pthread_mutex_lock(&r->lock);

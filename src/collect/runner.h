@@ -54,7 +54,8 @@ struct runner {
 	struct record_summary summary;
 	struct err error;
 	uint64_t end_ns, next_ledger_ns;
-	bool stopped; /* the server wants an end */
+	bool stopped;  /* the server wants an end */
+	unsigned held; /* so many looks in a row, a debugger has held the ring collector */
 
 	/* ---- of both threads ---- */
 	pthread_mutex_t lock;

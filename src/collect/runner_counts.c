@@ -50,20 +50,30 @@ static void take_value(struct run_feed *f, struct cursor *body)
 }
 
 /*
- * A task that does not run is not counted: no time passes for its counters, and they have not grown.
- * One that ran without its counter being on the CPU leaves a gap.
+ * More events than the CPU has counters for take turns, each for milliseconds. One whose turn was not in
+ * an interval gets a longer one, so that all intervals together are the whole; who stays away for longer
+ * than this was not counted, and leaves a gap.
  */
-static void add_row(struct run_feed *f, struct feed_counter *c, uint64_t time_ns,
-		    uint64_t duration_ns)
+#define TURNS_NS (100 * NS_PER_MSEC)
+
+/* A task that does not run is not counted: no time passes for its counters, and they have not grown. */
+static void add_row(struct run_feed *f, struct feed_counter *c, uint64_t time_ns)
 {
+	uint64_t from_ns = c->waits ? c->waits_from_ns : f->counts.last_round_ns;
 	uint64_t value = c->sum.value - c->before.value;
 	uint64_t enabled = c->sum.enabled_ns - c->before.enabled_ns;
 	uint64_t running = c->sum.running_ns - c->before.running_ns;
-	struct count_row row = {time_ns, duration_ns, value, PPM};
+	struct count_row row = {time_ns, time_ns - from_ns, value, PPM};
 	bool backwards = c->sum.value < c->before.value ||
 			 c->sum.enabled_ns < c->before.enabled_ns ||
 			 c->sum.running_ns < c->before.running_ns;
 
+	if (!backwards && enabled && !running && time_ns - from_ns < TURNS_NS) {
+		c->waits_from_ns = from_ns;
+		c->waits = true;
+		return;
+	}
+	c->waits = false;
 	c->before = c->sum;
 	if (backwards || (enabled && !running))
 		return;
@@ -88,7 +98,7 @@ static void take_round(struct run_feed *f, struct cursor *body)
 		return;
 	vec_each(&c->counters, counter) {
 		if (counter->seen && time_ns > c->last_round_ns)
-			add_row(f, counter, time_ns, time_ns - c->last_round_ns);
+			add_row(f, counter, time_ns);
 		counter->seen = false;
 	}
 	if (time_ns > c->last_round_ns)

@@ -16,6 +16,8 @@ struct feed_counter {
 		uint64_t value, enabled_ns, running_ns;
 	} sum, before;              /* of the round that is being read, and of the one before it */
 	bool seen;                  /* in this round */
+	bool waits;                 /* for its turn, */
+	uint64_t waits_from_ns;     /* since then */
 	VEC(struct count_row) rows; /* not sent yet */
 };
 

@@ -170,14 +170,33 @@ void tree_kill(pid_t root, bool itself)
 	end_with(root, itself, SIGKILL);
 }
 
-/* A task that has ended but that its parent has not looked at yet does nothing any more. */
-bool task_is_alive(pid_t task)
+/* The letter that the kernel has for what it does, 0: unknown. */
+static char task_state(pid_t task)
 {
 	char line[128];
 	const char *name_end;
 
 	if (!fs_line(line, sizeof(line), "/proc/%d/stat", (int)task))
-		return kill(task, 0) == 0 || errno == EPERM;
+		return 0;
 	name_end = strrchr(line, ')');
-	return !name_end || name_end[1] != ' ' || (name_end[2] != 'Z' && name_end[2] != 'X');
+	return name_end && name_end[1] == ' ' ? name_end[2] : 0;
+}
+
+/* A task that has ended but that its parent has not looked at yet does nothing any more. */
+bool task_is_alive(pid_t task)
+{
+	char state = task_state(task);
+
+	if (!state)
+		return kill(task, 0) == 0 || errno == EPERM;
+	return state != 'Z' && state != 'X';
+}
+
+bool task_continue(pid_t task)
+{
+	char state = task_state(task);
+
+	if (state == 'T')
+		kill(task, SIGCONT);
+	return state == 't';
 }

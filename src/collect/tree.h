@@ -22,6 +22,9 @@ void tree_reap(pid_t own);
 /* False also of one that its parent has not looked at yet. */
 bool task_is_alive(pid_t task);
 
+/* A process of ours that somebody has stopped goes on. True: a debugger holds it, and it cannot. */
+bool task_continue(pid_t task);
+
 /* All processes below @root, without itself. */
 void tree_list(pid_t root, pid_list *ret);
 

@@ -374,6 +374,15 @@ thread_id profile_thread(struct profile *p, uint32_t pid, uint32_t tid, string_i
 	return (thread_id){n};
 }
 
+const char *profile_counter_mark(const struct profile *p, size_t counter)
+{
+	const char *name = profile_text(p, p->counters.items[counter].name);
+
+	if (!strcmp(name, COUNTER_LOST))
+		return "lost";
+	return strcmp(name, COUNTER_THROTTLED) ? NULL : "throttled";
+}
+
 event_id profile_event(struct profile *p, const char *name)
 {
 	string_id id = profile_string(p, name);

@@ -221,6 +221,9 @@ uint32_t profile_row(struct profile *p, const struct profile_row *keys);
 /* Adds to the row with the same keys, or makes it. */
 void profile_add(struct profile *p, const struct profile_row *row);
 
+/* Of a counter that tells when something was missed: what. NULL: it is an event's. */
+const char *profile_counter_mark(const struct profile *p, size_t counter);
+
 static inline const char *profile_text(const struct profile *p, string_id id)
 {
 	return p->strings.bytes.items + p->strings.starts.items[id.n];

@@ -31,16 +31,6 @@ static size_t name_at(const struct profile *p, const char *list)
 	return longest;
 }
 
-/* Of a counter that tells when something was missed: what. NULL: it is an event's. */
-static const char *mark_kind(const struct profile *p, size_t counter)
-{
-	const char *name = profile_text(p, p->counters.items[counter].name);
-
-	if (!strcmp(name, COUNTER_LOST))
-		return "lost";
-	return strcmp(name, COUNTER_THROTTLED) ? NULL : "throttled";
-}
-
 /* By counter of the profile: wanted or not. @list NULL: all but those that are marks. */
 static int choose_counters(const struct profile *p, const char *list, bool *wanted, struct err *e)
 {
@@ -48,7 +38,7 @@ static int choose_counters(const struct profile *p, const char *list, bool *want
 
 	if (!list) {
 		for (size_t i = 1; i < p->counters.len && count < COUNTERS_MAX; i++) {
-			wanted[i] = !mark_kind(p, i);
+			wanted[i] = !profile_counter_mark(p, i);
 			count += wanted[i];
 		}
 		return 0;
@@ -223,7 +213,7 @@ static int write_losses(struct question *q, uint64_t from_ns, uint64_t to_ns, ui
 	int rc;
 
 	for (uint32_t i = 1; i < p->counters.len; i++) {
-		wanted[i] = mark_kind(p, i) != NULL;
+		wanted[i] = profile_counter_mark(p, i) != NULL;
 		if (wanted[i])
 			timeline_init(&l.by_counter[i], from_ns, to_ns, pixels);
 	}
@@ -233,7 +223,8 @@ static int write_losses(struct question *q, uint64_t from_ns, uint64_t to_ns, ui
 			continue;
 		timeline_finish(&l.by_counter[i]);
 		if (rc == 0)
-			write_mark_counts(&q->answer.j, mark_kind(p, i), &l.by_counter[i], times);
+			write_mark_counts(&q->answer.j, profile_counter_mark(p, i),
+					  &l.by_counter[i], times);
 		timeline_release(&l.by_counter[i]);
 	}
 	free(l.by_counter);

@@ -198,7 +198,7 @@ static void add_plot(struct export_run *x, struct buf *out, uint32_t counter,
 		sum += t->sum[i];
 		duration_s += t->duration_ns[i] / (double)NS_PER_SEC;
 	}
-	if (duration_s <= 0)
+	if (duration_s <= 0 || profile_counter_mark(&x->profile, counter))
 		return;
 	export_counter_name(x, counter, &name);
 	buf_add(out, "<figure><figcaption>");

@@ -287,6 +287,7 @@ int export_run_rows(struct export_run *x, uint64_t *ret_samples, struct err *e)
 /* The values of one counter, a chunk at a time. */
 struct count_cursor {
 	uint32_t counter;
+	bool mark; /* what was missed, at any time: it goes with the interval that it lies in */
 	stored_chunks chunks;
 	size_t next;
 	struct count_columns columns;
@@ -327,7 +328,8 @@ static int open_counters(struct export_run *x, count_cursors *ret, struct err *e
 	int rc = list_chunks(x, CHUNK_COUNTS, 0, &all, e);
 
 	for (uint32_t i = 1; rc == 0 && i < x->profile.counters.len; i++)
-		vec_push(ret, (struct count_cursor){.counter = i});
+		vec_push(ret, (struct count_cursor){.counter = i,
+						    .mark = profile_counter_mark(&x->profile, i)});
 	vec_each(&all, chunk)
 		if (chunk->source == SOURCE && chunk->info.counter &&
 		    chunk->info.counter <= ret->len)
@@ -339,39 +341,83 @@ static int open_counters(struct export_run *x, count_cursors *ret, struct err *e
 	return rc;
 }
 
+typedef VEC(struct export_count) export_counts;
+
+/* When the next interval of a counter ends; behind the last one, what was missed then. */
 static uint64_t next_time(const count_cursors *cursors)
 {
-	uint64_t first = UINT64_MAX;
+	uint64_t first[2] = {UINT64_MAX, UINT64_MAX};
 
 	vec_each(cursors, c)
-		if (c->columns.rows && c->columns.time_ns[c->at] < first)
-			first = c->columns.time_ns[c->at];
-	return first;
+		if (c->columns.rows && c->columns.time_ns[c->at] < first[c->mark])
+			first[c->mark] = c->columns.time_ns[c->at];
+	return first[0] != UINT64_MAX ? first[0] : first[1];
+}
+
+/* Marks have no duration here: they get that of others. */
+static int take_values(struct export_run *x, struct count_cursor *c, uint64_t now,
+		       export_counts *ret, struct err *e)
+{
+	struct count_row row = {.time_ns = now};
+	const struct count_columns *v = &c->columns;
+	bool found = false;
+	int rc = 0;
+
+	while (rc == 0 && v->rows && v->time_ns[c->at] <= now && (c->mark || !found)) {
+		row.value += v->value[c->at];
+		row.running_ppm = v->running_ppm[c->at];
+		row.duration_ns = c->mark ? 0 : v->duration_ns[c->at];
+		found = true;
+		c->at++;
+		rc = settle(x, c, e);
+	}
+	if (found)
+		vec_push(ret, (struct export_count){c->counter, row});
+	return rc;
+}
+
+/* Intervals that end together may have begun at different times: a tick for each length. */
+static int give_ticks(export_counts *counts, export_tick *tick, void *ctx)
+{
+	export_counts part = {};
+	int rc = 0;
+
+	while (counts->len && rc == 0) {
+		uint64_t duration_ns = 0;
+		size_t rest = 0;
+
+		for (size_t i = 0; i < counts->len && !duration_ns; i++)
+			duration_ns = counts->items[i].row.duration_ns;
+		part.len = 0;
+		vec_each(counts, c) {
+			if (c->row.duration_ns && c->row.duration_ns != duration_ns) {
+				counts->items[rest++] = *c;
+				continue;
+			}
+			c->row.duration_ns = duration_ns;
+			vec_push(&part, *c);
+		}
+		counts->len = rest;
+		rc = tick(ctx, part.items, part.len);
+	}
+	vec_release(&part);
+	return rc;
 }
 
 int export_counts_each(struct export_run *x, export_tick *tick, void *ctx, struct err *e)
 {
-	VEC(struct export_count) counts = {};
+	export_counts counts = {};
 	count_cursors cursors = {};
 	int rc = open_counters(x, &cursors, e);
 	uint64_t now;
 
 	while (rc == 0 && (now = next_time(&cursors)) != UINT64_MAX) {
 		counts.len = 0;
-		vec_each(&cursors, c) {
-			const struct count_columns *v = &c->columns;
-
-			if (rc < 0 || !v->rows || v->time_ns[c->at] != now)
-				continue;
-			vec_push(&counts,
-				 (struct export_count){c->counter,
-						       {now, v->duration_ns[c->at], v->value[c->at],
-							v->running_ppm[c->at]}});
-			c->at++;
-			rc = settle(x, c, e);
-		}
+		vec_each(&cursors, c)
+			if (rc == 0)
+				rc = take_values(x, c, now, &counts, e);
 		if (rc == 0)
-			rc = tick(ctx, counts.items, counts.len);
+			rc = give_ticks(&counts, tick, ctx);
 	}
 	vec_each(&cursors, c) {
 		count_columns_release(&c->columns);

@@ -38,7 +38,7 @@ int export_run_span(struct export_run *x, uint64_t *ret_from_ns, uint64_t *ret_t
 typedef int export_sample(void *ctx, const struct sample_row *sample);
 int export_samples_each(struct export_run *x, export_sample *sample, void *ctx, struct err *e);
 
-/* What counters had at one moment. */
+/* What counters had in an interval: time and duration are the same for all. */
 struct export_count {
 	uint32_t counter;
 	struct count_row row;

@@ -130,7 +130,8 @@ static void take_counts(struct live_run *r, uint32_t counter, const void *bytes,
 {
 	struct count_columns c;
 
-	if (counter >= r->profile.counters.len || chunk_decode_counts(bytes, size, &c, NULL) < 0)
+	if (counter >= r->profile.counters.len || profile_counter_mark(&r->profile, counter) ||
+	    chunk_decode_counts(bytes, size, &c, NULL) < 0)
 		return;
 	for (size_t i = 0; i < c.rows; i++)
 		vec_push(&r->counts, (struct live_count){c.time_ns[i], c.duration_ns[i], c.value[i],

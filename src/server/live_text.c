@@ -77,6 +77,9 @@ void live_add_counters(const struct live_run *r, struct json *j, uint32_t from, 
 	for (uint32_t i = from; i < to; i++) {
 		const struct profile_counter *c = &r->profile.counters.items[i];
 
+		/* Losses are told by the ledger. */
+		if (profile_counter_mark(&r->profile, i))
+			continue;
 		jw_open(j, '{');
 		jw_kv_u64(j, "id", i);
 		jw_kv_str(j, "name", profile_text(&r->profile, c->name));

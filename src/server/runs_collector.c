@@ -173,7 +173,7 @@ int collector_start(struct runs *r, struct stored_run *run, struct active **ret,
 	int rc;
 
 	*a = (struct active){.runs = r, .run = *run, .pid_fd = -1, .channel = {.fd = -1}};
-	a->begun_ns = clock_now_ns();
+	a->begun_ns = a->look_ns = clock_now_ns();
 	a->expected_s = queue_expected_s(r->store, run->command, run->plan);
 	rc = begin(a, e);
 	if (rc < 0) {
@@ -196,6 +196,17 @@ void collector_stop(struct active *a, bool now)
 	channel_send(&a->channel, RUN_STOP, 0, &body);
 	if (!a->kill_ns || kill_ns < a->kill_ns)
 		a->kill_ns = kill_ns;
+}
+
+void collector_look(struct active *a, uint64_t now)
+{
+	if (a->exited || now < a->look_ns + LOOK_MS * NS_PER_MSEC)
+		return;
+	a->look_ns = now;
+	if (!task_continue(a->pid))
+		a->held = 0;
+	else if (++a->held >= HELD_MAX)
+		tree_kill(a->pid, true);
 }
 
 static void explain(int status, struct buf *out)

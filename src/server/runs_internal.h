@@ -33,6 +33,10 @@
 #define BUSY_STORE_MS    1000
 #define BUSY_PATIENCE_MS 20000
 #define BUSY_BYTES_MAX   (2 * FLUSH_AFTER_BYTES)
+/* A workload can stop or trace its collector: how often that is looked at, and how many looks that
+ * found it held by a debugger are its end. */
+#define LOOK_MS  3000
+#define HELD_MAX 5
 /* How often the room that is taken is looked at while something runs. */
 #define ROOM_CHECK_MS 2000
 
@@ -97,6 +101,8 @@ struct active {
 	bool unstored;  /* the store has failed: nothing more is taken in */
 	double expected_s, done_part;
 	uint64_t begun_ns, over_ns;
+	uint64_t look_ns;  /* when it was looked at last */
+	unsigned held;     /* looks in a row that found it in the hands of a debugger */
 	uint64_t kill_ns;  /* when to kill the collector; 0: not at all */
 	uint64_t retry_ns; /* when to try to store again; 0: as always */
 	uint64_t busy_ns;  /* since when somebody else holds the store; 0: nobody does */
@@ -146,6 +152,8 @@ int64_t wall_ms(void);
 int collector_start(struct runs *r, struct stored_run *run, struct active **ret, struct err *e);
 /* @now: by SIGKILL, else the workload gets SIGTERM first. */
 void collector_stop(struct active *a, bool now);
+/* Now and then: one that was stopped goes on, one that is held by a debugger is killed. */
+void collector_look(struct active *a, uint64_t now);
 /* When its process has ended: takes the status; if it had not said that the run is over, why. */
 void collector_bury(struct active *a);
 /* Ends what a collector that has crashed has left: its workload, or processes of its own. */

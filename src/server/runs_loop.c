@@ -146,6 +146,8 @@ static int wait_ms(struct runs *r)
 
 		sooner(&due, a->kill_ns);
 		sooner(&due, a->retry_ns);
+		if (!a->exited)
+			sooner(&due, a->look_ns + LOOK_MS * NS_PER_MSEC);
 		if (!a->retry_ns && a->first_arrived_ns)
 			sooner(&due, a->first_arrived_ns + FLUSH_AFTER_MS * NS_PER_MSEC);
 		if (r->server->config.quota_bytes)
@@ -190,6 +192,7 @@ static void act_on_times(struct runs *r)
 			a->kill_ns = 0;
 			kill(a->pid, SIGKILL);
 		}
+		collector_look(a, now);
 		if (a->retry_ns
 			    ? now >= a->retry_ns
 			    : a->over || (a->changed && !a->first_arrived_ns) ||

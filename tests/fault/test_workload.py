@@ -13,9 +13,11 @@ from test_runs import processes  # noqa: E402
 BAD_C = r"""
 #define _GNU_SOURCE
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,6 +25,20 @@ static void closes(void)
 {
 	for (int i = 0; i < 1024; i++)
 		close(i);
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[64];
+	int parent = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "r");
+	if (!f || fscanf(f, "%*d %*s %*c %d", &parent) != 1)
+		exit(6);
+	fclose(f);
+	return parent;
 }
 
 /* The name is that of the test, so that what is left can be found. */
@@ -65,6 +81,25 @@ int main(int argc, char **argv)
 		for (; n > 0; n -= sizeof(block))
 			if (write(1, block, sizeof(block)) < 0)
 				return 4;
+	if (!strcmp(what, "stops")) { /* whoever is so many steps above */
+		pid_t above = getppid();
+
+		while (n--)
+			above = parent_of(above);
+		kill(above, SIGSTOP);
+		for (;;)
+			;
+	}
+	if (!strcmp(what, "traces")) {
+		pid_t above = getppid();
+
+		while (n--)
+			above = parent_of(above);
+		if (ptrace(PTRACE_ATTACH, above, 0, 0))
+			return 7;
+		for (;;)
+			;
+	}
 	if (!strcmp(what, "closes")) {
 		closes();
 		usleep(300000);
@@ -117,6 +152,25 @@ class Workload(Case):
     def test_closes_its_descriptors(self):
         run = self.server.wait_run(self.submit("closes"))
         self.assertEqual((run["state"], run["exit_status"]), ("done", 5))
+
+    def test_stops_its_collector(self):
+        """Neither of the two processes above it, and the time that it has holds all the same."""
+        for steps in (0, 1):
+            with self.subTest(steps=steps):
+                run = self.server.wait_run(self.submit("stops", steps, timeout=1))
+                self.assertEqual(run["state"], "failed")
+                self.assertIn("its time was over", run["error"])
+                self.assertEqual(processes(self.program), [])
+
+    def test_traces_its_collector(self):
+        for steps, words in ((0, "debugger"), (1, "was killed by signal 9")):
+            with self.subTest(steps=steps):
+                run = self.server.wait_run(self.submit("traces", steps))
+                if run["exit_status"] == 7:
+                    self.skipTest("no process may trace another one here")
+                self.assertEqual(run["state"], "failed")
+                self.assertIn(words, run["error"])
+                self.assertTrue(eventually(lambda: not processes(self.program), 10))
 
     def test_ignores_sigterm(self):
         uuid = self.server.run(self.session, load("stubborn"), tool="stat")["uuid"]
