@@ -1,6 +1,6 @@
 /*
  * What all questions about a run have in common: the run is found, its data are brought up to date, the
- * selection is read from the parameters, and the answer says how long the parts took. Handlers fill in
+ * selection is read from the parameters, and the answer says how long the parts took. Handlers give
  * an asker; question_ask() does the rest, again if chunks were merged while it looked. Any worker's
  * thread, with its own struct api.
  */
