@@ -44,33 +44,34 @@ def begin(server, seconds, **plan):
     return run
 
 
-def start_of(server, run):
-    """The run's zero on our own clock: both are this machine's."""
-    text = server.benchmark(run)["started_at"]
-    whole, _, ms = text.rstrip("Z").partition(".")
+def start_of(run):
+    """The zero of a run that has ended, on our own clock: both are this machine's. Of one that begins it may
+    still be the time when its collector was started."""
+    whole, _, ms = run["started_at"].rstrip("Z").partition(".")
     wall = time.mktime(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) - time.timezone + float("0." + ms)
     return wall - (time.time() - time.monotonic())
 
 
 def bench_live_latency():
     heading("live: from the kernel to the client, 10 kHz of samples and 10 counters each 10 ms")
+    seen = []
     with Server() as server:
         run = begin(server, 8, tool="both", events=COUNTERS, interval=0.01,
                     sample={"events": ["cpu-clock"], "frequency": 10000})
-        start, ages, sample_ages, before = start_of(server, run), [], [], None
         for event in server.stream({"run": run}):
-            now = time.monotonic() - start
-            data = event.json()
-            if event.name == "counts" and before is not None:
-                ages += [(now - t / 1e9) * 1000 for t in data["t"]]
-            if event.name == "samples":
-                # The oldest in it came just after the newest of the one before.
-                if before is not None and data["gain"]:
-                    sample_ages.append((now - before) * 1000)
-                before = data["to_ns"] / 1e9
+            seen.append((time.monotonic(), event.name, event.json()))
             if event.name == "end":
                 break
         stored = server.wait_run(run)
+    start, ages, sample_ages, before = start_of(stored), [], [], None
+    for now, name, data in seen:
+        if name == "counts" and before is not None:
+            ages += [(now - start - t / 1e9) * 1000 for t in data["t"]]
+        if name == "samples":
+            # The oldest in it came just after the newest of the one before.
+            if before is not None and data["gain"]:
+                sample_ages.append((now - start - before) * 1000)
+            before = data["to_ns"] / 1e9
     rate = stored["samples"] / 8
     show("tacho", f"{rate:,.0f} samples/s, {len(ages):,} counter values, "
                   f"{len(sample_ages)} updates of samples")

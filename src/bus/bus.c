@@ -205,7 +205,11 @@ static void publish(struct bus *b, struct bus_topic *t, const char *event, const
 	else
 		add_about(&text, ++b->last_id, event, t->name);
 	topic_append(t, message_new(b->last_id, text.s, text.len));
-	wake_watches(b, t);
+	/* All of a step is delivered together: what came second would have to wait for its turn. */
+	if (t->steps)
+		t->unsaid = true;
+	else
+		wake_watches(b, t);
 	pthread_mutex_unlock(&b->lock);
 	pthread_mutex_unlock(&t->lock);
 }
@@ -262,11 +266,18 @@ struct bus_topic *bus_topic_lock(struct bus *b, const char *topic)
 	struct bus_topic *t = topic_take(b, topic);
 
 	pthread_mutex_lock(&t->lock);
+	t->steps++;
 	return t;
 }
 
 void bus_topic_unlock(struct bus *b, struct bus_topic *t)
 {
+	if (!--t->steps && t->unsaid) {
+		t->unsaid = false;
+		pthread_mutex_lock(&b->lock);
+		wake_watches(b, t);
+		pthread_mutex_unlock(&b->lock);
+	}
 	pthread_mutex_unlock(&t->lock);
 	topic_give_back(b, t);
 }

@@ -32,6 +32,8 @@ struct bus_topic {
 	unsigned refs; /* watches, those who have it in hand, and the bus while it is listed */
 	bool listed;
 	pthread_mutex_t lock; /* recursive */
+	unsigned steps;       /* bus_topic_lock() without its unlock; under the lock */
+	bool unsaid;          /* published in a step that has not ended: nobody was woken yet */
 
 	struct message *
 		*messages; /* a ring of `room`, a power of two; first … next - 1 are there */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* So that what happens is on a watcher's screen in less than a tenth of a second. */
-#define ROUND_NS (20 * NS_PER_MSEC)
+#define ROUND_NS (10 * NS_PER_MSEC)
 
 #define LEDGER_NS NS_PER_SEC
 

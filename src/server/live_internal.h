@@ -63,9 +63,10 @@ struct live_run {
 	} output[2];
 	char *state; /* the run as it was last told, JSON */
 	char *ledger;
-	struct buf notes; /* each ended by NUL */
-	bool full;        /* the tree takes no more nodes */
-	bool closed;      /* nor do the tables: pieces are passed over */
+	bool ledger_waits; /* to be told */
+	struct buf notes;  /* each ended by NUL */
+	bool full;         /* the tree takes no more nodes */
+	bool closed;       /* nor do the tables: pieces are passed over */
 };
 
 bool live_run_waits(const struct live_run *r);

@@ -138,8 +138,6 @@ static void take_counts(struct live_run *r, uint32_t counter, const void *bytes,
 							 counter, c.running_ppm[i]});
 	if (r->counts.len > COUNTS_MAX && r->counts.len > 4 * r->profile.counters.len)
 		thin_counts(r);
-	if (c.rows && c.time_ns[c.rows - 1] > r->to_ns)
-		r->to_ns = c.time_ns[c.rows - 1];
 	count_columns_release(&c);
 }
 
@@ -161,7 +159,6 @@ void live_run_chunk(struct live_run *r, const void *bytes, size_t size)
 		take_samples(r, bytes, size);
 	else
 		take_counts(r, info.counter, bytes, size);
-	publish_if_due(r);
 }
 
 void live_run_output(struct live_run *r, int stream, uint64_t time_ns, const void *bytes,
@@ -187,7 +184,7 @@ void live_run_output(struct live_run *r, int stream, uint64_t time_ns, const voi
 bool live_run_waits(const struct live_run *r)
 {
 	return r->dirty.len || r->counts.len || r->output[0].pending.len ||
-	       r->output[1].pending.len;
+	       r->output[1].pending.len || r->ledger_waits;
 }
 
 /* ---- publishing; the topic is locked ---- */
@@ -316,6 +313,9 @@ static void publish_all(struct live_run *r, uint64_t now_ns, bool all)
 		fold_counts(r);
 		bus_topic_gap(bus, r->topic);
 	}
+	if (told && r->ledger_waits)
+		bus_publish(bus, r->topic, "ledger", r->ledger, strlen(r->ledger));
+	r->ledger_waits = false;
 	r->sent_ns = now_ns;
 	bus_topic_unlock(bus, topic);
 }
@@ -347,10 +347,11 @@ void live_run_ledger(struct live_run *r, const char *json)
 	if (json[0] != '{' || strchr(json, '\n'))
 		return;
 	buf_addf(&text, "{\"run\":\"%s\"%s%s", r->uuid, json[1] == '}' ? "" : ",", json + 1);
+	/* It goes along with the next update: one of its own would push those behind it back. */
 	topic = bus_topic_lock(r->live->server->bus, r->topic);
-	publish(r, "ledger", &text);
 	free(r->ledger);
 	r->ledger = buf_steal(&text);
+	r->ledger_waits = true;
 	bus_topic_unlock(r->live->server->bus, topic);
 }
 

@@ -184,6 +184,8 @@ static void act_on_times(struct runs *r)
 {
 	uint64_t now = clock_now_ns();
 
+	/* Before anything that waits for the disk. */
+	live_tick(r->server->live);
 	check_room(r, now);
 	vec_each(&r->active, p) {
 		struct active *a = *p;
@@ -200,7 +202,6 @@ static void act_on_times(struct runs *r)
 				       now >= a->first_arrived_ns + FLUSH_AFTER_MS * NS_PER_MSEC))
 			ingest_flush(a);
 	}
-	live_tick(r->server->live);
 }
 
 /* Those whose process is gone and whose end is stored. */
