@@ -235,10 +235,10 @@ static bool has_news(const struct bus_watch *w)
  * may be delivered would wait longer and longer. */
 static void deliver_next(struct bus_watch *w, uint64_t now_ns)
 {
-	uint64_t interval_ns = BUS_INTERVAL_MS * NS_PER_MSEC;
+	uint64_t interval_ns = BUS_INTERVAL_MS * NS_PER_MSEC, slack_ns = interval_ns / 10;
 
-	if (w->next_ns + interval_ns / 2 < now_ns)
-		w->next_ns = now_ns - interval_ns / 2;
+	if (w->next_ns + slack_ns < now_ns)
+		w->next_ns = now_ns - slack_ns;
 	w->next_ns += interval_ns;
 }
 

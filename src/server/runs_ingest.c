@@ -465,6 +465,9 @@ bool ingest_flush(struct active *a)
 	if (a->over)
 		raw_settle(a->runs->server, &a->run);
 	rc = store_all(a, &e);
+	/* How it ended has to be known, whatever else there is no room for. */
+	if (rc == -ENOSPC && a->over && a->unstored && store_use_reserve(a->runs->store))
+		rc = store_all(a, &e);
 	if (rc == -ENOENT) {
 		/* Somebody has deleted it: there is nothing to be kept. */
 		a->unstored = true;

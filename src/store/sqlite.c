@@ -31,7 +31,8 @@
 #define EMPTY_WAL_MS 20
 
 /* More than the log has before it is written to the file. */
-#define RESERVE_BYTES (8u << 20)
+#define RESERVE_BYTES     (8u << 20) /* or a quarter of what is free, if that is less, */
+#define RESERVE_BYTES_MIN (256u << 10) /* but not less than a few rows need */
 
 struct statement {
 	struct sql_rows rows; /* what it is for those who use it */
@@ -297,15 +298,20 @@ static void sqlite_reserve(struct store *s)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/reserve", sqlite_of(s)->directory);
 	struct statvfs room;
+	uint64_t bytes;
 	int fd;
 
-	if (!access(path, F_OK) || statvfs(sqlite_of(s)->directory, &room) ||
-	    room.f_bavail * room.f_frsize < 3 * RESERVE_BYTES)
+	if (!access(path, F_OK) || statvfs(sqlite_of(s)->directory, &room))
 		return;
+	bytes = (uint64_t)room.f_bavail * room.f_frsize / 4;
+	if (bytes < RESERVE_BYTES_MIN)
+		return;
+	if (bytes > RESERVE_BYTES)
+		bytes = RESERVE_BYTES;
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return;
-	if (posix_fallocate(fd, 0, RESERVE_BYTES))
+	if (posix_fallocate(fd, 0, (off_t)bytes))
 		unlink(path);
 	close(fd);
 }

@@ -253,10 +253,15 @@ void store_reserve(struct store *s)
 		s->ops->reserve(s);
 }
 
+bool store_use_reserve(struct store *s)
+{
+	return !s->began && s->ops->use_reserve && s->ops->use_reserve(s);
+}
+
 bool deleting_again(struct store *s, int result)
 {
 	/* What is in a transaction of the caller's is gone already. */
-	return result == -ENOSPC && !s->began && s->ops->use_reserve && s->ops->use_reserve(s);
+	return result == -ENOSPC && store_use_reserve(s);
 }
 
 bool store_shrink(struct store *s, uint64_t max_bytes)

@@ -254,10 +254,12 @@ int store_setting_put(struct store *s, const char *name, const char *value, stru
 
 /*
  * Deleting takes a little room before it gives any back. So that it can be done on a full disk, a file
- * holds some megabytes that are let go when deleting needs them. Opening makes it; so does this, for
+ * holds some megabytes that are let go when deleting needs them, or the end of a run. Opening makes it; so does this, for
  * whoever has given room back. Nothing happens if there is one, or little room.
  */
 void store_reserve(struct store *s);
+/* Lets it go, for the few rows that say how a run ended; false: there is none. */
+bool store_use_reserve(struct store *s);
 /* Bytes on the disk of all of it, and free ones inside. */
 int store_size(struct store *s, uint64_t *ret_bytes, uint64_t *ret_free, struct err *e);
 /* A step of taking away what was deleted: about @max_bytes of it. @ret_more: there may be more. */
