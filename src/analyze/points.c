@@ -87,18 +87,19 @@ static bool keeps(struct kind *k, size_t at)
 void points_thin(point_list *points, size_t max, uint32_t functions)
 {
 	struct kind *kinds;
-	size_t kept = 0;
+	size_t kept = 0, ends = max >= 2 ? 2 : 0; /* of all; whatever functions they are of */
 
 	if (points->len <= max || !functions)
 		return;
 	kinds = xcalloc(functions, sizeof(*kinds));
 	count_kinds(points, kinds, functions);
-	give_quotas(kinds, functions, points->len, max);
-	for (size_t i = 0; i < points->len; i++)
-		/* Quotas are rounded down: there is room for the last one of all. */
-		if (keeps(&kinds[points->items[i].function], i) ||
-		    (i + 1 == points->len && kept < max))
+	give_quotas(kinds, functions, points->len, max - ends);
+	for (size_t i = 0; i < points->len; i++) {
+		bool end = ends && (!i || i + 1 == points->len);
+
+		if (keeps(&kinds[points->items[i].function], i) || end)
 			points->items[kept++] = points->items[i];
+	}
 	points->len = kept;
 	free(kinds);
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 
 #define NS_A_SECOND    1e9
-#define BLOCKS_A_PIXEL 4 /* at least, or rows are better */
+#define BLOCKS_A_PIXEL 2 /* at least; rows are exact, but there may be half a million of them */
 
 void timeline_init(struct timeline *t, uint64_t from_ns, uint64_t to_ns, uint32_t pixels)
 {
