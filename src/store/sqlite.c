@@ -31,7 +31,7 @@
 #define EMPTY_WAL_MS 20
 
 /* More than the log has before it is written to the file. */
-#define RESERVE_BYTES     (8u << 20) /* or a quarter of what is free, if that is less, */
+#define RESERVE_BYTES     (8u << 20)   /* or a quarter of what is free, if that is less, */
 #define RESERVE_BYTES_MIN (256u << 10) /* but not less than a few rows need */
 
 struct statement {
