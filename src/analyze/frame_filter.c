@@ -5,6 +5,9 @@
 #include <string.h>
 
 #define PARTS_MAX 500u
+/* Repetitions of what is repeated already: beyond a few of these the C library takes seconds, however
+ * short the expression is. */
+#define NESTED_MAX 3u
 
 /*
  * How large an expression becomes: the C library writes repetitions out, "x+" as "xx*" and "x{9}" nine
@@ -13,13 +16,18 @@
 struct size_count {
 	unsigned long sums[FRAME_FILTER_BYTES_MAX + 1]; /* of the groups that are open */
 	unsigned long atom;                             /* the last part, which may be repeated */
+	unsigned nested[FRAME_FILTER_BYTES_MAX + 1]; /* repetitions in each other, in the groups */
+	unsigned atom_nested;                        /* in the last part */
 	size_t depth;
 };
 
-static void add_atom(struct size_count *c, unsigned long size)
+static void add_atom(struct size_count *c, unsigned long size, unsigned nested)
 {
 	c->sums[c->depth] += size;
 	c->atom = size;
+	c->atom_nested = nested;
+	if (nested > c->nested[c->depth])
+		c->nested[c->depth] = nested;
 }
 
 static void repeat_atom(struct size_count *c, unsigned long times)
@@ -28,6 +36,10 @@ static void repeat_atom(struct size_count *c, unsigned long times)
 
 	if (times > PARTS_MAX || size > PARTS_MAX)
 		size = 2 * PARTS_MAX;
+	if (++c->atom_nested > NESTED_MAX)
+		size = 2 * PARTS_MAX;
+	if (c->atom_nested > c->nested[c->depth])
+		c->nested[c->depth] = c->atom_nested;
 	c->sums[c->depth] += size - c->atom;
 	c->atom = size;
 }
@@ -71,23 +83,26 @@ static unsigned long size_of(const char *s)
 
 	for (; *s; s++) {
 		unsigned long inner = c.sums[c.depth], times;
+		unsigned inner_nested = c.nested[c.depth];
 
 		switch (*s) {
 		case '\\':
 			s += s[1] != '\0';
-			add_atom(&c, 1);
+			add_atom(&c, 1, 0);
 			break;
 		case '[':
 			s = skip_set(s);
-			add_atom(&c, 1);
+			add_atom(&c, 1, 0);
 			break;
 		case '(':
 			c.sums[++c.depth] = 0;
+			c.nested[c.depth] = 0;
 			c.atom = 0;
+			c.atom_nested = 0;
 			break;
 		case ')':
 			c.depth -= c.depth > 0;
-			add_atom(&c, inner + 1);
+			add_atom(&c, inner + 1, inner_nested);
 			break;
 		case '*':
 		case '?':
@@ -101,7 +116,7 @@ static unsigned long size_of(const char *s)
 			repeat_atom(&c, times);
 			break;
 		default:
-			add_atom(&c, 1);
+			add_atom(&c, 1, 0);
 		}
 		if (c.sums[c.depth] > PARTS_MAX)
 			return c.sums[c.depth];
@@ -127,8 +142,8 @@ static int check_expression(const char *s, struct err *e)
 	if (size_of(s) > PARTS_MAX)
 		return err_set(e, EINVAL,
 			       "The regular expression repeats too much: written out it has more "
-			       "than %u parts.",
-			       PARTS_MAX);
+			       "than %u parts, or more than %u repetitions in each other.",
+			       PARTS_MAX, NESTED_MAX);
 	return 0;
 }
 

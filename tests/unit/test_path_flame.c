@@ -255,7 +255,8 @@ static void differences_meet_by_name(void **state)
 
 static void filters_hold_for_all_below(void **state)
 {
-	static const char *const bad[] = {"(", "a{1,400}b{1,400}", "(a)\\1", "[[:nope:]]"};
+	static const char *const bad[] = {"(",     "a{1,400}b{1,400}", "(a)\\1", "[[:nope:]]",
+					  "x++?+", "(((a+)*)?)+"};
 	struct sample_set s;
 	struct path_flame f;
 	bool *keep = NULL;
@@ -272,6 +273,8 @@ static void filters_hold_for_all_below(void **state)
 	assert_flame(&f, &s,
 		     "all 34 0\n main 14 0\n  emit 14 2\n   write 12 12\n start 20 0\n"
 		     "  parse 20 20\n");
+	assert_int_equal(frame_filter_make(&keep, &s.c, &s.p, "((a+b*)?c)+", &e), 0);
+	free(keep);
 	keep = NULL;
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++) {
 		assert_int_equal(frame_filter_make(&keep, &s.c, &s.p, bad[i], &e), -EINVAL);
