@@ -56,12 +56,13 @@ static void test_any_cut(void **state)
 
 static void test_restart(void **state)
 {
+	static const char cut[] = "id: 3\ndata: a\n\nevent: lost\ndata: half";
 	struct seen s = {.left = -1};
 	struct event_parser p;
 
 	(void)state;
 	event_parser_init(&p, 1000);
-	event_parser_feed(&p, "id: 3\ndata: a\n\nevent: lost\ndata: half", 39, note, &s);
+	event_parser_feed(&p, cut, strlen(cut), note, &s);
 	event_parser_restart(&p);
 	event_parser_feed(&p, "data: b\n\n", 9, note, &s);
 	assert_string_equal(buf_str(&s.text), "message=a|message=b|");
