@@ -38,10 +38,10 @@ static void tell_name(const struct runner_order *o, struct err *e)
 	const char *at = e ? strstr(e->text, o->import) : NULL;
 	CLEANUP(buf_release) struct buf text = {};
 
-	if (!at)
+	if (!at || !o->import_name)
 		return;
 	buf_add_mem(&text, e->text, (size_t)(at - e->text));
-	buf_addf(&text, "'%.100s'%s", o->import_name ? o->import_name : "the recording",
+	buf_addf(&text, at > e->text && at[-1] == '\'' ? "%.100s%s" : "'%.100s'%s", o->import_name,
 		 at + strlen(o->import));
 	err_set(e, e->code, "%s", buf_str(&text));
 }

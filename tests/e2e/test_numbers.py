@@ -263,11 +263,12 @@ class Hopper(Client):
             messages = 0
             for event in self.server.stream({"run": self.uuid}, last_id=self.at):
                 self.events.append(event.name)
-                if event.id not in (None, "0"):
-                    self.at = event.id
+                # Number 0 begins a snapshot: who hangs up in it begins anew.
+                if event.id is not None:
+                    self.at = event.id if event.id != "0" else None
                 self.take(event.name, event.json())
                 messages += 1
-                if event.name == "end" or messages > self.hops % 5:
+                if event.name == "end" or messages > self.hops % 9:
                     break
 
 
