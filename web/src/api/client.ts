@@ -1,0 +1,77 @@
+/* Asking the server. Errors are ApiError with the server's own sentence, which is meant for people. */
+import { decodeColumns } from './columns';
+
+export const API = '/api/v1/';
+
+export class ApiError extends Error {
+	constructor(
+		/** 0: nobody answered. */
+		readonly status: number,
+		readonly code: string,
+		message: string,
+	) {
+		super(message);
+	}
+}
+
+export type QueryValue = string | number | boolean | null | undefined;
+export type Query = Record<string, QueryValue>;
+
+/** `benchmark/ID/flame` and {from: 1} → its address. Empty values are left out. */
+export function apiPath(path: string, query: Query = {}): string {
+	const words = new URLSearchParams();
+	for (const [name, value] of Object.entries(query))
+		if (value !== null && value !== undefined && value !== '') words.set(name, String(value));
+	const text = words.toString();
+	return API + path + (text ? '?' + text : '');
+}
+
+async function failure(answer: Response): Promise<ApiError> {
+	try {
+		const { error } = (await answer.json()) as { error: { code: string; message: string } };
+		return new ApiError(answer.status, error.code, error.message);
+	} catch {
+		return new ApiError(answer.status, 'unknown', `The server answered ${answer.status}.`);
+	}
+}
+
+async function ask(path: string, init: RequestInit): Promise<Response> {
+	let answer: Response;
+	try {
+		answer = await fetch(path, { credentials: 'same-origin', ...init });
+	} catch (e) {
+		if ((e as Error).name === 'AbortError') throw e;
+		throw new ApiError(0, 'unreachable', 'The server does not answer. Is it still running?');
+	}
+	if (!answer.ok) throw await failure(answer);
+	return answer;
+}
+
+export async function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+	return (await (await ask(apiPath(path, query), { signal })).json()) as T;
+}
+
+/** The same for answers with large arrays, which come as bytes. */
+export async function getColumns<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+	const answer = await ask(apiPath(path, { ...query, format: 'columns' }), { signal });
+	return decodeColumns(await answer.arrayBuffer()) as T;
+}
+
+export async function getText(path: string, query?: Query, signal?: AbortSignal): Promise<string> {
+	return (await ask(apiPath(path, query), { signal })).text();
+}
+
+export async function send<T>(
+	method: 'POST' | 'PATCH' | 'DELETE',
+	path: string,
+	body?: unknown,
+	more: RequestInit = {},
+): Promise<T> {
+	const answer = await ask(API + path, {
+		method,
+		headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
+		body: body === undefined ? undefined : JSON.stringify(body),
+		...more,
+	});
+	return (answer.status === 204 ? undefined : await answer.json()) as T;
+}

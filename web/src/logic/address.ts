@@ -1,0 +1,148 @@
+/* The state that the address bar holds: any view can be shared as a link and comes back by reload.
+ * Pure: text of a query ⇄ Address. Unknown or broken parts are ignored, never an error. */
+
+/** Nanoseconds since the run began; the end is not in it. */
+export interface Window {
+	from: number;
+	to: number;
+}
+
+export const VIEWS = [
+	'flame',
+	'functions',
+	'diff',
+	'histogram',
+	'threads',
+	'output',
+	'details',
+] as const;
+export type View = (typeof VIEWS)[number];
+
+export const FLAME_MODES = ['plain', 'inverted', 'sandwich', 'ordered'] as const;
+export type FlameMode = (typeof FLAME_MODES)[number];
+export const COLOURS = ['kind', 'module', 'name'] as const;
+export type Colour = (typeof COLOURS)[number];
+export const PLOTS = ['lines', 'points', 'addresses'] as const;
+export type Plot = (typeof PLOTS)[number];
+
+export interface Address {
+	session: string | null;
+	run: string | null;
+	view: View;
+	/** What is brushed: everything below the timeline is about this window. */
+	window: Window | null;
+	/** The second brush: the differential is window → second. */
+	second: Window | null;
+	/** What the timeline shows; null: all of the run, or the newest of one that runs. */
+	zoom: Window | null;
+	/** Runs pinned for comparison. */
+	a: string | null;
+	b: string | null;
+	/** Filters of the selection. */
+	event: string | null;
+	threads: string | null;
+	pids: string | null;
+	cpus: string | null;
+	frames: string | null;
+	/** Flame graph. */
+	mode: FlameMode;
+	function: string | null;
+	module: string | null;
+	/** Path of the node that is zoomed to: names from below the root, joined by a line feed. */
+	focus: string | null;
+	search: string | null;
+	icicle: boolean;
+	colour: Colour;
+	/** Timeline. */
+	plot: Plot;
+	/** Histogram: a counter's name, or null for weights of samples. */
+	counter: string | null;
+	/** The function whose code is shown over the flame graph, "name\nmodule". */
+	annotate: string | null;
+	/** Only the result, without the panes at its sides. */
+	full: boolean;
+}
+
+export const HOME: Address = {
+	session: null,
+	run: null,
+	view: 'flame',
+	window: null,
+	second: null,
+	zoom: null,
+	a: null,
+	b: null,
+	event: null,
+	threads: null,
+	pids: null,
+	cpus: null,
+	frames: null,
+	mode: 'plain',
+	function: null,
+	module: null,
+	focus: null,
+	search: null,
+	icicle: false,
+	colour: 'kind',
+	plot: 'lines',
+	counter: null,
+	annotate: null,
+	full: false,
+};
+
+const WINDOWS = ['window', 'second', 'zoom'] as const;
+const FLAGS = ['icicle', 'full'] as const;
+const CHOICES = { view: VIEWS, mode: FLAME_MODES, colour: COLOURS, plot: PLOTS } as const;
+const TEXTS = [
+	'session',
+	'run',
+	'a',
+	'b',
+	'event',
+	'threads',
+	'pids',
+	'cpus',
+	'frames',
+	'function',
+	'module',
+	'focus',
+	'search',
+	'counter',
+	'annotate',
+] as const;
+
+function parseWindow(text: string | null): Window | null {
+	const found = /^(\d{1,16})-(\d{1,16})$/.exec(text ?? '');
+	if (!found) return null;
+	const [from, to] = [Number(found[1]), Number(found[2])];
+	return from < to ? { from, to } : null;
+}
+
+/** "?run=…&window=100-200" → Address. */
+export function parseAddress(query: string): Address {
+	const words = new URLSearchParams(query);
+	const out = { ...HOME } as Record<string, unknown>;
+	for (const name of TEXTS) out[name] = words.get(name) || null;
+	for (const name of WINDOWS) out[name] = parseWindow(words.get(name));
+	for (const name of FLAGS) out[name] = words.get(name) === '1';
+	for (const [name, choices] of Object.entries(CHOICES)) {
+		const word = words.get(name) ?? '';
+		if ((choices as readonly string[]).includes(word)) out[name] = word;
+	}
+	return out as unknown as Address;
+}
+
+/** The shortest query that means this address: "" for home. */
+export function formatAddress(address: Address): string {
+	const words = new URLSearchParams();
+	for (const name of TEXTS) if (address[name]) words.set(name, address[name]);
+	for (const name of Object.keys(CHOICES) as (keyof typeof CHOICES)[])
+		if (address[name] !== HOME[name]) words.set(name, address[name]);
+	for (const name of WINDOWS) {
+		const w = address[name];
+		if (w) words.set(name, `${Math.round(w.from)}-${Math.round(w.to)}`);
+	}
+	for (const name of FLAGS) if (address[name]) words.set(name, '1');
+	const text = words.toString();
+	return text ? '?' + text : '';
+}

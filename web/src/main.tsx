@@ -1,0 +1,6 @@
+import { render } from 'preact';
+import './views/tokens.css';
+import './views/base.css';
+import { App } from './views/app';
+
+render(<App />, document.getElementById('app')!);

@@ -1,0 +1,64 @@
+/* What is being looked at: the run of the address, the window and the filters, as parameters of a
+ * question. Every view below the timeline asks with these, so they all follow the brush. */
+import { computed } from '@preact/signals';
+import type { Query } from '../api/client';
+import type { Window } from '../logic/address';
+import { address } from './address';
+import type { Question } from './questions';
+import { isLive, run } from './runs';
+
+/** How often a view asks again about a run that goes on. */
+export const LIVE_AGAIN_MS = 1000;
+
+export const filters = computed<Query>(() => {
+	const { event, threads, pids, cpus, frames } = address.value;
+	return { event, threads, pids, cpus, frames };
+});
+
+export function windowQuery(w: Window | null): Query {
+	return w ? { from: Math.round(w.from), to: Math.round(w.to) } : {};
+}
+
+/** A question about what is selected: selected('flame', {mode: 'inverted'}). */
+export function selected(kind: string, more: Query = {}, columns = false): Question | null {
+	const r = run.value;
+	if (!r || r.state === 'queued') return null;
+	return {
+		path: `benchmark/${r.uuid}/${kind}`,
+		query: { ...windowQuery(address.value.window), ...filters.value, ...more },
+		columns,
+		again: isLive(r) ? LIVE_AGAIN_MS : undefined,
+	};
+}
+
+/** The two sides of a comparison, or null: two windows of this run, or runs A and B. */
+export const comparison = computed<Query | null>(() => {
+	const { run: uuid, window, second, a, b, event, threads, pids, cpus, frames } = address.value;
+	const side = (name: string, w: Window | null): Query => ({
+		[name + '_from']: w ? Math.round(w.from) : null,
+		[name + '_to']: w ? Math.round(w.to) : null,
+		[name + '_event']: event,
+		[name + '_threads']: threads,
+		[name + '_pids']: pids,
+		[name + '_cpus']: cpus,
+		[name + '_frames']: frames,
+	});
+	if (uuid && window && second)
+		return { before: uuid, after: uuid, ...side('before', window), ...side('after', second) };
+	if (a && b) {
+		// A brush belongs to the run that it was made on.
+		const before = a === uuid ? window : null;
+		const after = b === uuid ? window : null;
+		return {
+			before: a,
+			after: b,
+			before_from: before?.from,
+			before_to: before?.to,
+			after_from: after?.from,
+			after_to: after?.to,
+			before_frames: frames,
+			after_frames: frames,
+		};
+	}
+	return null;
+});

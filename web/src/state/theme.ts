@@ -1,0 +1,30 @@
+/* Dark or light: as the system has it, unless the user chose. Kept in this browser. */
+import { effect, signal } from '@preact/signals';
+
+export type Theme = 'system' | 'light' | 'dark';
+
+function stored(): Theme {
+	const text = localStorage.getItem('theme');
+	return text === 'light' || text === 'dark' ? text : 'system';
+}
+
+const system = matchMedia('(prefers-color-scheme: dark)');
+export const theme = signal<Theme>(stored());
+/** What it comes to; canvases redraw when it changes. */
+export const dark = signal(false);
+
+function resolve(): void {
+	dark.value = theme.value === 'dark' || (theme.value === 'system' && system.matches);
+	document.documentElement.dataset.theme = dark.value ? 'dark' : 'light';
+}
+
+effect(() => {
+	if (theme.value === 'system') localStorage.removeItem('theme');
+	else localStorage.setItem('theme', theme.value);
+	resolve();
+});
+system.addEventListener('change', resolve);
+
+export function switchTheme(): void {
+	theme.value = dark.value ? 'light' : 'dark';
+}

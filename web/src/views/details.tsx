@@ -1,0 +1,5 @@
+import { Loading } from './states';
+
+export function DetailsView() {
+	return <Loading what="DetailsView" />;
+}

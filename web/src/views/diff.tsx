@@ -1,0 +1,5 @@
+import { Loading } from './states';
+
+export function DiffView() {
+	return <Loading what="DiffView" />;
+}

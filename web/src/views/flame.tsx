@@ -1,0 +1,5 @@
+import { Loading } from './states';
+
+export function FlameView() {
+	return <Loading what="FlameView" />;
+}

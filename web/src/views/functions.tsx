@@ -1,0 +1,5 @@
+import { Loading } from './states';
+
+export function FunctionsView() {
+	return <Loading what="FunctionsView" />;
+}

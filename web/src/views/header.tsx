@@ -1,0 +1,5 @@
+import { Loading } from './states';
+
+export function Header() {
+	return <Loading what="Header" />;
+}

@@ -1,0 +1,5 @@
+import { Loading } from './states';
+
+export function HistogramView() {
+	return <Loading what="HistogramView" />;
+}

@@ -1,0 +1,5 @@
+import { Loading } from './states';
+
+export function NewRun() {
+	return <Loading what="NewRun" />;
+}

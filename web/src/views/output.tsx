@@ -1,0 +1,5 @@
+import { Loading } from './states';
+
+export function OutputView() {
+	return <Loading what="OutputView" />;
+}

@@ -1,0 +1,5 @@
+import { Loading } from './states';
+
+export function Runs() {
+	return <Loading what="Runs" />;
+}

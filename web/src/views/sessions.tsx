@@ -1,0 +1,5 @@
+import { Loading } from './states';
+
+export function Sessions() {
+	return <Loading what="Sessions" />;
+}

@@ -1,0 +1,30 @@
+/* What is shown where there is nothing to show: why, and what to do. Never a blank area. */
+import type { ComponentChildren } from 'preact';
+
+export function Empty(props: { title: string; children?: ComponentChildren }) {
+	return (
+		<div class="state">
+			<h2>{props.title}</h2>
+			{props.children}
+		</div>
+	);
+}
+
+export function Loading(props: { what: string }) {
+	return (
+		<div class="state" role="status">
+			<span class="spinner" aria-hidden="true" />
+			<p>{props.what}</p>
+		</div>
+	);
+}
+
+export function Problem(props: { error: Error | string; again?: () => void }) {
+	return (
+		<div class="state" role="alert">
+			<h2>This could not be shown</h2>
+			<p>{typeof props.error === 'string' ? props.error : props.error.message}</p>
+			{props.again && <button onClick={props.again}>Try again</button>}
+		</div>
+	);
+}

@@ -1,0 +1,5 @@
+import { Loading } from './states';
+
+export function ThreadsView() {
+	return <Loading what="ThreadsView" />;
+}

@@ -1,0 +1,5 @@
+import { Loading } from './states';
+
+export function TimelineView() {
+	return <Loading what="TimelineView" />;
+}

@@ -1,0 +1,5 @@
+import { Loading } from './states';
+
+export function Toasts() {
+	return <Loading what="Toasts" />;
+}
