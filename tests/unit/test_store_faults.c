@@ -446,33 +446,52 @@ static void test_disk_full(void **state)
 	umount2(disk, MNT_DETACH);
 }
 
-/* A full disk can be made less full by deleting: that takes a little room, which there is. */
-static void test_deleting_on_a_full_disk(void **state)
+/* Who reads keeps the log from going into the file: then all that is stored waits in it. */
+static sqlite3 *begin_reading(const char *directory)
 {
-	CLEANUP(free_ptr) char *disk = xstrdup(in_dir("disk2"));
-	CLEANUP(free_ptr) char *directory = xasprintf("%s/data", disk);
+	CLEANUP(free_ptr) char *path = xasprintf("%s/tacho.db", directory);
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "BEGIN; SELECT COUNT(*) FROM runs;", NULL, NULL, NULL),
+			 SQLITE_OK);
+	return db;
+}
+
+static void fill_disk(struct store *s, int64_t run)
+{
 	struct chunk_info info = {.kind = CHUNK_SAMPLES, .rows = 1, .first_ns = 1, .last_ns = 1};
-	char *bytes = xcalloc(1, 100000);
+	CLEANUP(free_ptr) char *bytes = xcalloc(1, 100000);
+
+	while (!store_chunk_add(s, run, 0, &info, bytes, 100000, NULL, 0, NULL, &error))
+		;
+	assert_int_equal(error.code, ENOSPC);
+	/* Whatever room the log had left is gone, too. */
+	while (!store_note_add(s, run, 1, "x", &error))
+		;
+}
+
+static void delete_on_a_full_disk(const char *name, bool reading)
+{
+	CLEANUP(free_ptr) char *disk = xstrdup(in_dir(name));
+	CLEANUP(free_ptr) char *directory = xasprintf("%s/data", disk);
 	struct store *s;
+	sqlite3 *reader = NULL;
 	uint64_t size, unused;
 	int64_t run;
 	bool more = true;
 
-	(void)state;
 	if (!small_disk(disk, "size=40m")) {
-		free(bytes);
 		print_message("# skipped: mounting a small disk takes root\n");
 		skip();
 	}
 	s = open_store(directory);
 	run = new_run(s);
-	while (!store_chunk_add(s, run, 0, &info, bytes, 100000, NULL, 0, NULL, &error))
-		;
-	assert_int_equal(error.code, ENOSPC);
+	if (reading)
+		reader = begin_reading(directory);
+	fill_disk(s, run);
+	sqlite3_close(reader);
 	assert_true(fs_exists("%s/reserve", directory));
-	/* Whatever room the log had left is gone, too. */
-	while (!store_note_add(s, run, 1, "x", &error))
-		;
 	OK(store_run_delete(s, run, &error));
 	while (more)
 		OK(store_purge(s, 4 << 20, &more, &error));
@@ -483,11 +502,22 @@ static void test_deleting_on_a_full_disk(void **state)
 	assert_false(fs_exists("%s/reserve", directory));
 	store_reserve(s);
 	assert_true(fs_exists("%s/reserve", directory));
-	run = new_run(s);
-	OK(store_chunk_add(s, run, 0, &info, bytes, 100000, NULL, 0, NULL, &error));
+	OK(store_note_add(s, new_run(s), 1, "x", &error));
 	store_close(s);
 	umount2(disk, MNT_DETACH);
-	free(bytes);
+}
+
+/* A full disk can be made less full by deleting: that takes a little room, which there is. */
+static void test_deleting_on_a_full_disk(void **state)
+{
+	(void)state;
+	delete_on_a_full_disk("disk2", false);
+}
+
+static void test_deleting_with_a_long_log(void **state)
+{
+	(void)state;
+	delete_on_a_full_disk("disk3", true);
 }
 
 /* ---- read-only, damaged ---- */
@@ -621,6 +651,7 @@ int main(void)
 		cmocka_unit_test(test_others_write_while_much_is_deleted),
 		cmocka_unit_test(test_disk_full),
 		cmocka_unit_test(test_deleting_on_a_full_disk),
+		cmocka_unit_test(test_deleting_with_a_long_log),
 		cmocka_unit_test(test_read_only_disk),
 		cmocka_unit_test(test_directory_without_rights),
 		cmocka_unit_test(test_not_a_database),
