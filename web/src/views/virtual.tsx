@@ -4,6 +4,7 @@
  * VirtualTable is a grid with a header that stays and columns to sort by; VirtualList a plain listbox. */
 import type { ComponentChildren, RefObject } from 'preact';
 import { useCallback, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Sort } from '../logic/table_sort';
 import { rowOfKey, rowsOnScreen, scrollToShow, type Scroll } from '../logic/virtual';
 import './virtual.css';
 
@@ -135,11 +136,6 @@ export function VirtualList(props: VirtualListProps) {
 
 function isDrawn(virtual: Virtual, index: number): boolean {
 	return index >= virtual.first && index < virtual.last;
-}
-
-export interface Sort {
-	key: string;
-	down: boolean;
 }
 
 export interface TableColumn<T> {
