@@ -52,6 +52,8 @@ export interface Address {
 	focus: string | null;
 	search: string | null;
 	icicle: boolean;
+	/** Boxes that are too light to be seen without zooming, too. */
+	light: boolean;
 	colour: Colour;
 	/** Timeline. */
 	plot: Plot;
@@ -83,6 +85,7 @@ export const HOME: Address = {
 	focus: null,
 	search: null,
 	icicle: false,
+	light: false,
 	colour: 'kind',
 	plot: 'lines',
 	counter: null,
@@ -91,7 +94,7 @@ export const HOME: Address = {
 };
 
 const WINDOWS = ['window', 'second', 'zoom'] as const;
-const FLAGS = ['icicle', 'full'] as const;
+const FLAGS = ['icicle', 'light', 'full'] as const;
 const CHOICES = { view: VIEWS, mode: FLAME_MODES, colour: COLOURS, plot: PLOTS } as const;
 const TEXTS = [
 	'session',
