@@ -72,6 +72,24 @@ export async function getColumns<T>(path: string, query?: Query, signal?: AbortS
 	return decodeColumns(await answer.arrayBuffer()) as T;
 }
 
+/** All pages of an answer whose @list goes on where `next` says; @early gets it as far as it is. */
+export async function getPages<T>(
+	path: string,
+	query: Query,
+	list: string,
+	signal: AbortSignal,
+	early: (data: T) => void,
+): Promise<T> {
+	type Page = Record<string, unknown> & { next: string | null };
+	let all = await get<Page>(path, query, signal);
+	while (all.next) {
+		early(all as T);
+		const page = await get<Page>(path, { ...query, before: all.next }, signal);
+		all = { ...page, [list]: [...(all[list] as unknown[]), ...(page[list] as unknown[])] };
+	}
+	return all as T;
+}
+
 export async function getText(path: string, query?: Query, signal?: AbortSignal): Promise<string> {
 	return (await ask(apiPath(path, query), { signal })).text();
 }

@@ -57,8 +57,14 @@ export interface Address {
 	colour: Colour;
 	/** Timeline. */
 	plot: Plot;
-	/** Histogram: a counter's name, or null for weights of samples. */
+	/** Histogram: a counter's name, "weight:EVENT" for weights of samples, null: what there is first. */
 	counter: string | null;
+	/** Logarithmic axes of the histogram. */
+	logx: boolean;
+	logy: boolean;
+	/** Tables: a regular expression that rows must match, and "COLUMN.up" or "COLUMN.down". */
+	filter: string | null;
+	sort: string | null;
 	/** The function whose code is shown over the flame graph, "name\nmodule". */
 	annotate: string | null;
 	/** Only the result, without the panes at its sides. */
@@ -89,12 +95,16 @@ export const HOME: Address = {
 	colour: 'kind',
 	plot: 'lines',
 	counter: null,
+	logx: false,
+	logy: false,
+	filter: null,
+	sort: null,
 	annotate: null,
 	full: false,
 };
 
 const WINDOWS = ['window', 'second', 'zoom'] as const;
-const FLAGS = ['icicle', 'light', 'full'] as const;
+const FLAGS = ['icicle', 'light', 'logx', 'logy', 'full'] as const;
 const CHOICES = { view: VIEWS, mode: FLAME_MODES, colour: COLOURS, plot: PLOTS } as const;
 const TEXTS = [
 	'session',
@@ -111,6 +121,8 @@ const TEXTS = [
 	'focus',
 	'search',
 	'counter',
+	'filter',
+	'sort',
 	'annotate',
 ] as const;
 
