@@ -5,7 +5,7 @@ import type { Run, SessionHead } from '../api/types';
 import { HOME, VIEWS } from '../logic/address';
 import { formatAgo } from '../logic/format';
 import { filterChoices, type Choice } from '../logic/palette';
-import { runName, STATE_WORDS } from '../logic/run_words';
+import { outcomeOf, runName, STATE_WORDS } from '../logic/run_words';
 import { address, go, goHome } from './address';
 import { dialog } from './dialogs';
 import { showSide } from './layout';
@@ -79,7 +79,7 @@ function ofRun(r: Run): Choice {
 		id: 'run/' + r.uuid,
 		group: 'Runs',
 		text: runName(r),
-		more: `${STATE_WORDS[r.state]}, ${formatAgo(r.created_at, new Date())}`,
+		more: `${STATE_WORDS[outcomeOf(r)]}, ${formatAgo(r.created_at, new Date())}`,
 		run: () => go({ session: r.session, run: r.uuid }),
 	};
 }

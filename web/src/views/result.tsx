@@ -138,7 +138,7 @@ export function Result() {
 				<Waiting run={r} />
 			) : (
 				<div class="stack">
-					<div class="top" style={phone ? undefined : { height: split.value + '%' }}>
+					<div class="top" style={phone ? undefined : { maxHeight: split.value + '%' }}>
 						<TimelineView />
 					</div>
 					{!phone && (
