@@ -22,6 +22,8 @@ export const FLAME_MODES = ['plain', 'inverted', 'sandwich', 'ordered'] as const
 export type FlameMode = (typeof FLAME_MODES)[number];
 export const COLOURS = ['kind', 'module', 'name'] as const;
 export type Colour = (typeof COLOURS)[number];
+export const STREAMS = ['both', 'stdout', 'stderr'] as const;
+export type OutputStream = (typeof STREAMS)[number];
 export const PLOTS = ['lines', 'points', 'addresses'] as const;
 export type Plot = (typeof PLOTS)[number];
 
@@ -57,6 +59,8 @@ export interface Address {
 	plot: Plot;
 	/** Histogram: a counter's name, or null for weights of samples. */
 	counter: string | null;
+	/** Output: what of it is shown. */
+	stream: OutputStream;
 	/** The function whose code is shown over the flame graph, "name\nmodule". */
 	annotate: string | null;
 	/** Only the result, without the panes at its sides. */
@@ -86,13 +90,20 @@ export const HOME: Address = {
 	colour: 'kind',
 	plot: 'lines',
 	counter: null,
+	stream: 'both',
 	annotate: null,
 	full: false,
 };
 
 const WINDOWS = ['window', 'second', 'zoom'] as const;
 const FLAGS = ['icicle', 'full'] as const;
-const CHOICES = { view: VIEWS, mode: FLAME_MODES, colour: COLOURS, plot: PLOTS } as const;
+const CHOICES = {
+	view: VIEWS,
+	mode: FLAME_MODES,
+	colour: COLOURS,
+	plot: PLOTS,
+	stream: STREAMS,
+} as const;
 const TEXTS = [
 	'session',
 	'run',
