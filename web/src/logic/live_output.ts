@@ -1,0 +1,51 @@
+/* The newest of what a workload prints, bounded. */
+
+export interface OutputPiece {
+	stream: 1 | 2;
+	text: string;
+}
+
+export interface SavedOutput {
+	pieces: OutputPiece[];
+	dropped: number;
+}
+
+/** Characters, which are about bytes here. */
+const KEPT = 1 << 20;
+const PIECE_MAX = 1 << 14;
+
+export class OutputTail {
+	pieces: OutputPiece[] = [];
+	/** How much came before the first piece and is not here. */
+	dropped = 0;
+	private length = 0;
+
+	constructor(private readonly kept = KEPT) {}
+
+	/** @leftOut bytes before @text were not sent. */
+	add(stream: 1 | 2, text: string, leftOut = 0): void {
+		this.dropped += leftOut;
+		const last = this.pieces.at(-1);
+		// Few pieces, but not one that is copied for every line.
+		if (last?.stream === stream && last.text.length + text.length <= PIECE_MAX) last.text += text;
+		else this.pieces.push({ stream, text });
+		this.length += text.length;
+		let gone = 0;
+		while (this.length > this.kept && gone < this.pieces.length - 1) {
+			this.length -= this.pieces[gone]!.text.length;
+			this.dropped += this.pieces[gone++]!.text.length;
+		}
+		if (gone) this.pieces.splice(0, gone);
+	}
+
+	save(): SavedOutput {
+		return { pieces: this.pieces, dropped: this.dropped };
+	}
+
+	restore(saved: SavedOutput): this {
+		this.pieces = saved.pieces;
+		this.dropped = saved.dropped;
+		this.length = saved.pieces.reduce((sum, piece) => sum + piece.text.length, 0);
+		return this;
+	}
+}
