@@ -56,6 +56,7 @@ function useStage(onStage: (stage: FlameStage, host: HTMLElement) => () => void)
 		const fit = () => made.resize(element.clientWidth, element.clientHeight);
 		const observer = new ResizeObserver(fit);
 		observer.observe(element);
+		fit();
 		const off = onStage(made, element);
 		return () => {
 			observer.disconnect();
