@@ -52,6 +52,8 @@ export interface Address {
 	focus: string | null;
 	search: string | null;
 	icicle: boolean;
+	/** Boxes that are too light to be seen without zooming, too. */
+	light: boolean;
 	colour: Colour;
 	/** Timeline. */
 	plot: Plot;
@@ -89,6 +91,7 @@ export const HOME: Address = {
 	focus: null,
 	search: null,
 	icicle: false,
+	light: false,
 	colour: 'kind',
 	plot: 'lines',
 	counter: null,
@@ -101,7 +104,7 @@ export const HOME: Address = {
 };
 
 const WINDOWS = ['window', 'second', 'zoom'] as const;
-const FLAGS = ['icicle', 'full', 'logx', 'logy'] as const;
+const FLAGS = ['icicle', 'light', 'logx', 'logy', 'full'] as const;
 const CHOICES = { view: VIEWS, mode: FLAME_MODES, colour: COLOURS, plot: PLOTS } as const;
 const TEXTS = [
 	'session',

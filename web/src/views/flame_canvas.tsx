@@ -150,11 +150,12 @@ export function FlameCanvas(props: FlameCanvasProps) {
 		const command = flameCommand(graph, cursor, zoomed.node, root, e);
 		if (!command) return;
 		e.preventDefault();
-		if (command.kind === 'cursor') setCursorPath(pathOf(graph, command.node));
+		if (command.kind === 'closer')
+			stage.current!.zoomAt(host.current!.clientWidth / 2, command.factor);
+		else if (command.kind === 'cursor') setCursorPath(pathOf(graph, command.node));
 		else if (command.kind === 'zoom') zoomTo(command.node);
 		else if (command.kind === 'menu') openMenu(command.node);
-		else if (command.kind === 'copy') copyStack(graph, command.node);
-		else stage.current!.zoomAt(host.current!.clientWidth / 2, command.factor);
+		else copyStack(graph, command.node);
 	};
 	const closeMenu = (back: boolean) => {
 		setMenu(null);
