@@ -54,3 +54,11 @@ export function showSide(side: Side): void {
 	else if (width.value === 'middle') drawer.value = side;
 	else tab.value = side === 'left' ? 'new' : 'runs';
 }
+
+/** Shows the form of a new run and puts the cursor into it. */
+export function beginRun(): void {
+	showSide('left');
+	requestAnimationFrame(() =>
+		document.querySelector<HTMLElement>('.pane.left :is(textarea, input[type=text])')?.focus(),
+	);
+}
