@@ -57,10 +57,16 @@ export interface Address {
 	colour: Colour;
 	/** Timeline. */
 	plot: Plot;
-	/** Histogram: a counter's name, or null for weights of samples. */
+	/** Histogram: a counter's name, "weight:EVENT" for weights of samples, null: what there is first. */
 	counter: string | null;
 	/** Output: what of it is shown. */
 	stream: OutputStream;
+	/** Logarithmic axes of the histogram. */
+	logx: boolean;
+	logy: boolean;
+	/** Tables: a regular expression that rows must match, and "COLUMN.up" or "COLUMN.down". */
+	filter: string | null;
+	sort: string | null;
 	/** The function whose code is shown over the flame graph, "name\nmodule". */
 	annotate: string | null;
 	/** Only the result, without the panes at its sides. */
@@ -91,12 +97,16 @@ export const HOME: Address = {
 	plot: 'lines',
 	counter: null,
 	stream: 'both',
+	logx: false,
+	logy: false,
+	filter: null,
+	sort: null,
 	annotate: null,
 	full: false,
 };
 
 const WINDOWS = ['window', 'second', 'zoom'] as const;
-const FLAGS = ['icicle', 'full'] as const;
+const FLAGS = ['icicle', 'full', 'logx', 'logy'] as const;
 const CHOICES = {
 	view: VIEWS,
 	mode: FLAME_MODES,
@@ -119,6 +129,8 @@ const TEXTS = [
 	'focus',
 	'search',
 	'counter',
+	'filter',
+	'sort',
 	'annotate',
 ] as const;
 
