@@ -54,19 +54,21 @@ export interface Address {
 	focus: string | null;
 	search: string | null;
 	icicle: boolean;
+	/** Boxes that are too light to be seen without zooming, too. */
+	light: boolean;
 	colour: Colour;
 	/** Timeline. */
 	plot: Plot;
 	/** Histogram: a counter's name, "weight:EVENT" for weights of samples, null: what there is first. */
 	counter: string | null;
-	/** Output: what of it is shown. */
-	stream: OutputStream;
 	/** Logarithmic axes of the histogram. */
 	logx: boolean;
 	logy: boolean;
 	/** Tables: a regular expression that rows must match, and "COLUMN.up" or "COLUMN.down". */
 	filter: string | null;
 	sort: string | null;
+	/** Output: what of it is shown. */
+	stream: OutputStream;
 	/** The function whose code is shown over the flame graph, "name\nmodule". */
 	annotate: string | null;
 	/** Only the result, without the panes at its sides. */
@@ -93,20 +95,21 @@ export const HOME: Address = {
 	focus: null,
 	search: null,
 	icicle: false,
+	light: false,
 	colour: 'kind',
 	plot: 'lines',
 	counter: null,
-	stream: 'both',
 	logx: false,
 	logy: false,
 	filter: null,
 	sort: null,
+	stream: 'both',
 	annotate: null,
 	full: false,
 };
 
 const WINDOWS = ['window', 'second', 'zoom'] as const;
-const FLAGS = ['icicle', 'full', 'logx', 'logy'] as const;
+const FLAGS = ['icicle', 'light', 'logx', 'logy', 'full'] as const;
 const CHOICES = {
 	view: VIEWS,
 	mode: FLAME_MODES,
