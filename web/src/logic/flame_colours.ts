@@ -75,10 +75,13 @@ function kindOf(kind: string, inlined: boolean): string {
 	return kind in KINDS ? kind : 'unknown';
 }
 
+const HUE_VARIETY = 14;
+
 /** @variety, 0 … 1, tells neighbours of one tone apart. */
 function shade(tone: Tone, variety: number, dark: boolean): number {
 	const lightness = dark ? 0.25 + variety * 0.08 : 0.7 + variety * 0.12;
-	return pixel(hslToRgb(tone.hue, tone.saturation * (dark ? 0.62 : 1), lightness));
+	const hue = (tone.hue + (variety - 0.5) * HUE_VARIETY + 360) % 360;
+	return pixel(hslToRgb(hue, tone.saturation * (dark ? 0.62 : 1), lightness));
 }
 
 function toneOf(name: FunctionName, colour: Colour, inlined: boolean): Tone {

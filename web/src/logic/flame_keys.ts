@@ -3,9 +3,7 @@ import type { FlameGraph } from './flame_layout';
 import { besideNode, broadestChild } from './flame_path';
 
 export type FlameCommand =
-	| { kind: 'cursor' | 'zoom'; node: number }
-	| { kind: 'menu' | 'copy'; node: number }
-	| { kind: 'closer'; factor: number };
+	{ kind: 'cursor' | 'zoom' | 'menu' | 'copy'; node: number } | { kind: 'closer'; factor: number };
 
 const CLOSER = 0.7;
 

@@ -27,11 +27,22 @@ export function matcher(search: string): ((name: FunctionName) => boolean) | nul
 	}
 }
 
+/** The canvas and the field beside it ask the same. */
+let latest: { graph: FlameGraph; search: string; matches: FlameMatches | null } | null = null;
+
+/** null: nothing is searched, or not a valid expression. */
 export function searchGraph(
 	graph: FlameGraph,
 	search: string | null | undefined,
 ): FlameMatches | null {
-	const matches = search ? matcher(search) : null;
+	if (!search) return null;
+	if (latest?.graph !== graph || latest.search !== search)
+		latest = { graph, search, matches: findMatches(graph, search) };
+	return latest.matches;
+}
+
+function findMatches(graph: FlameGraph, search: string): FlameMatches | null {
+	const matches = matcher(search);
 	if (!matches) return null;
 	const byName = graph.names.map(matches);
 	const nodes = new Uint8Array(graph.count);

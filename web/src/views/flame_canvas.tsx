@@ -56,6 +56,7 @@ function useStage(onStage: (stage: FlameStage, host: HTMLElement) => () => void)
 		const fit = () => made.resize(element.clientWidth, element.clientHeight);
 		const observer = new ResizeObserver(fit);
 		observer.observe(element);
+		fit();
 		const off = onStage(made, element);
 		return () => {
 			observer.disconnect();
@@ -150,11 +151,12 @@ export function FlameCanvas(props: FlameCanvasProps) {
 		const command = flameCommand(graph, cursor, zoomed.node, root, e);
 		if (!command) return;
 		e.preventDefault();
-		if (command.kind === 'cursor') setCursorPath(pathOf(graph, command.node));
+		if (command.kind === 'closer')
+			stage.current!.zoomAt(host.current!.clientWidth / 2, command.factor);
+		else if (command.kind === 'cursor') setCursorPath(pathOf(graph, command.node));
 		else if (command.kind === 'zoom') zoomTo(command.node);
 		else if (command.kind === 'menu') openMenu(command.node);
-		else if (command.kind === 'copy') copyStack(graph, command.node);
-		else stage.current!.zoomAt(host.current!.clientWidth / 2, command.factor);
+		else copyStack(graph, command.node);
 	};
 	const closeMenu = (back: boolean) => {
 		setMenu(null);
