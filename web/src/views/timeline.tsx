@@ -5,6 +5,7 @@ import type { Run } from '../api/types';
 import { flagsOf, SAMPLES, type Plot } from '../logic/timeline_plots';
 import { isLive, run } from '../state/runs';
 import { hidden, marks, plots, plotsOf, plotWidth, visible } from '../state/timeline';
+import { HeatmapView } from './heatmap';
 import { Empty, Loading, Problem } from './states';
 import { useTimelineData } from './timeline_data';
 import { Flags, Overlay, TimeAxis } from './timeline_overlay';
@@ -99,6 +100,7 @@ export function TimelineView() {
 					)}
 					<Plots all={all} />
 					<Windows />
+					<HeatmapView plots={all} />
 				</>
 			)}
 		</section>

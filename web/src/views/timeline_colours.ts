@@ -9,6 +9,8 @@ export interface Colours {
 	surface: string;
 	accent: string;
 	second: string;
+	/** The first brush, where the accent would not be seen. */
+	brushOnHeat: string;
 	warn: string;
 	bad: string;
 	series: string[];
@@ -25,10 +27,18 @@ export const colours = computed<Colours>(() => {
 		surface: token('surface'),
 		accent: token('accent'),
 		second: token('second'),
+		brushOnHeat: token('series-6'),
 		warn: token('warn'),
 		bad: token('bad'),
 		series: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => token('series-' + n)),
 	};
+});
+
+/** From nothing to most: each step differs from the one before in brightness, too. */
+export const heatStops = computed<string[]>(() => {
+	void dark.value;
+	const style = getComputedStyle(document.documentElement);
+	return ['surface-2', 'accent', 'ink'].map((name) => style.getPropertyValue('--' + name).trim());
 });
 
 /** "#0b6e75" and 0.2 → a colour that lets through what is behind it. */
