@@ -26,6 +26,7 @@ export function layOutDiff(
 	return {
 		names,
 		unit,
+		samples: null,
 		count: parent.length,
 		parent,
 		name,

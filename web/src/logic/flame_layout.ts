@@ -21,8 +21,10 @@ export interface FlameGraph {
 	self: Column;
 	total: Column;
 	inlined: Column;
-	/** What the root has, in `unit`. */
+	/** Weight of all that was sampled, in `unit`; the root of a sandwich has less. */
 	whole: number;
+	/** How many samples that are, if known. */
+	samples: number | null;
 	unit: string | null;
 	depth: Uint16Array;
 	/** Left and right edge; the root has 0 and 1. */
@@ -39,6 +41,9 @@ export interface FlameSource {
 	names: FunctionName[];
 	nodes: FlameNodes;
 	unit: string | null;
+	/** Weight and number of all samples; without them those of the root. */
+	whole?: number;
+	samples?: number;
 }
 
 /** Number of each name in the order in which people look for them. */
@@ -129,13 +134,14 @@ export function layOutTree(source: FlameSource, by: ChildOrder = 'name'): FlameG
 	return {
 		names,
 		unit,
+		samples: source.samples ?? null,
 		count: nodes.parent.length,
 		parent: nodes.parent,
 		name: nodes.name,
 		self: nodes.self,
 		total: nodes.total,
 		inlined: nodes.inlined,
-		whole: nodes.total[0] ?? 0,
+		whole: source.whole ?? nodes.total[0] ?? 0,
 		...placeNodes(names, nodes.parent, nodes.name, nodes.total, by),
 	};
 }
