@@ -2,7 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { get } from '../api/client';
 import type { ProcessInfo } from '../api/types';
-import { formatAgo, formatSeconds, plural } from '../logic/format';
+import { formatAgo, plural } from '../logic/format';
+import { formatDuration } from '../logic/units';
 import { change, draft } from '../state/draft';
 import { Field, Segments } from './form_parts';
 import { Icon } from './icons';
@@ -70,7 +71,7 @@ function ProcessRow(props: { process: ProcessInfo; chosen: boolean; now: Date })
 		`pid ${p.pid}`,
 		p.user,
 		p.threads > 1 ? plural(p.threads, 'thread') : '',
-		`${formatSeconds(p.cpu_s)} CPU`,
+		`${formatDuration(p.cpu_s * 1e9)} CPU`,
 		formatAgo(p.started_at, props.now),
 	];
 	return (

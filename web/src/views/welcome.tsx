@@ -1,11 +1,14 @@
 /* A first visit: what tacho is, and how to begin. */
-import { mayRun } from '../state/server';
+import { startDemo } from '../state/draft';
+import { mayRun, me } from '../state/server';
+import { tell } from '../state/toasts';
 import { chooseFile } from '../state/uploads';
 import { newSession } from './header';
 import { Icon } from './icons';
 import { Gauge } from './gauge';
 
 export function Welcome() {
+	const demo = Boolean(me.value?.server.demo?.length);
 	return (
 		<div class="welcome">
 			<Gauge />
@@ -17,8 +20,13 @@ export function Welcome() {
 			{mayRun.value ? (
 				<>
 					<div class="actions">
-						<button class="primary large" onClick={newSession}>
-							<Icon name="play" size={14} /> Profile a program
+						{demo && (
+							<button class="primary large" onClick={() => void startDemo().catch(tell)}>
+								<Icon name="play" size={14} /> Profile the demo program
+							</button>
+						)}
+						<button class={demo ? 'large' : 'primary large'} onClick={newSession}>
+							Profile a program
 						</button>
 					</div>
 					<p class="dim">
