@@ -27,7 +27,7 @@ import {
 } from '../state/timeline';
 import { colours, faint, heatStops } from './timeline_colours';
 
-export const HEAT_HEIGHT = 104;
+export const HEAT_HEIGHT = 90;
 
 /** The cells as a picture of one pixel each, first row at the bottom. */
 function picture(grid: Grid): HTMLCanvasElement {
@@ -57,16 +57,22 @@ interface Place {
 function drawBrush(c: CanvasRenderingContext2D, w: Window, grid: Grid, at: Place, colour: string) {
 	const begin = gridSpan(grid).from;
 	const length = grid.secondsAColumn * 1e9;
-	c.fillStyle = faint(colour, 0.35);
-	c.strokeStyle = colour;
-	c.lineWidth = 2;
+	c.fillStyle = faint(colour, 0.2);
 	for (const stripe of stripesOf(w, grid)) {
 		const left = at.x(begin + stripe.column * length);
 		const right = at.x(begin + (stripe.column + 1) * length);
 		const top = (1 - stripe.to) * at.height;
-		const tall = (stripe.to - stripe.from) * at.height;
-		c.fillRect(left, top, right - left, tall);
-		c.strokeRect(left + 1, top + 1, Math.max(right - left - 2, 1), Math.max(tall - 2, 1));
+		const [wide, tall] = [right - left, (stripe.to - stripe.from) * at.height];
+		c.fillRect(left, top, wide, tall);
+		// A rim of the paper's colour: the frame is seen on any cell.
+		for (const [colourNow, width] of [
+			[colours.value.surface, 4],
+			[colour, 2],
+		] as const) {
+			c.strokeStyle = colourNow;
+			c.lineWidth = width;
+			c.strokeRect(left + 2, top + 2, Math.max(wide - 4, 1), Math.max(tall - 4, 1));
+		}
 	}
 }
 
@@ -84,7 +90,7 @@ function draw(canvas: HTMLCanvasElement, cells: HTMLCanvasElement, grid: Grid): 
 	c.drawImage(cells, x(extent.from), 0, x(extent.to) - x(extent.from), HEAT_HEIGHT);
 	const { window: first, second } = brushes.value;
 	const at = { x, height: HEAT_HEIGHT };
-	if (first) drawBrush(c, first, grid, at, colours.value.brushOnHeat);
+	if (first) drawBrush(c, first, grid, at, colours.value.accent);
 	if (second) drawBrush(c, second, grid, at, colours.value.second);
 	const now = cursor.value === null ? null : cellOf(cursor.value, grid);
 	if (!now) return;

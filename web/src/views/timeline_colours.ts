@@ -9,8 +9,6 @@ export interface Colours {
 	surface: string;
 	accent: string;
 	second: string;
-	/** The first brush, where the accent would not be seen. */
-	brushOnHeat: string;
 	warn: string;
 	bad: string;
 	series: string[];
@@ -27,7 +25,6 @@ export const colours = computed<Colours>(() => {
 		surface: token('surface'),
 		accent: token('accent'),
 		second: token('second'),
-		brushOnHeat: token('series-6'),
 		warn: token('warn'),
 		bad: token('bad'),
 		series: [1, 2, 3, 4, 5, 6, 7, 8].map((n) => token('series-' + n)),
@@ -38,7 +35,7 @@ export const colours = computed<Colours>(() => {
 export const heatStops = computed<string[]>(() => {
 	void dark.value;
 	const style = getComputedStyle(document.documentElement);
-	return ['surface-2', 'accent', 'ink'].map((name) => style.getPropertyValue('--' + name).trim());
+	return [1, 2, 3, 4].map((n) => style.getPropertyValue('--heat-' + n).trim());
 });
 
 /** "#0b6e75" and 0.2 → a colour that lets through what is behind it. */
