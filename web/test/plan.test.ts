@@ -107,7 +107,8 @@ describe('planOf', () => {
 		const plans = plansOf(draft({ repeat: '3', description: 'x' }));
 		expect(plans.map((p) => p.description)).toEqual(['x 1/3', 'x 2/3', 'x 3/3']);
 		expect(plansOf(draft()).map((p) => p.description)).toEqual([undefined]);
-		expect(plansOf(draft({ target: 'system' }))[0]!.description).toBe('whole machine');
+		const attached = draft({ repeat: '2', target: 'attach', pids: [7, 8] });
+		expect(plansOf(attached)[0]!.description).toBe('processes 7, 8 1/2');
 	});
 
 	test('what would be too large for the server is not kept there', () => {
@@ -261,7 +262,7 @@ describe('tachoLine', () => {
 
 	test('attached, whole machine and repetitions', () => {
 		const attached = draft({ target: 'attach', tool: 'stat', pids: [1, 2], duration: '5' });
-		expect(tachoLine(attached, here)).toContain(' -p 1,2 --duration 5 --description');
+		expect(tachoLine(attached, here)).toContain(' -p 1,2 --duration 5');
 		expect(tachoLine(draft({ target: 'system', cpus: '0' }), here)).toContain(' -a -C 0 ');
 		expect(tachoLine(draft({ repeat: '2' }), here)).toMatch(
 			/^for i in 1 2; do tacho run .* --description 'ls '\$i\/2 -- ls; done$/,

@@ -120,9 +120,15 @@ export class LiveStream {
 		for (const kind of STREAM_EVENTS)
 			source.addEventListener(kind, (e: MessageEvent<string>) => {
 				if (source !== this.source) return;
-				this.last = e.lastEventId;
+				this.remember(e.lastEventId);
 				this.listener.event(kind, e.data);
 			});
+	}
+
+	/** "": a message without a number. "0": in the middle of a snapshot, all of it begins anew if it
+	 * breaks now. What is older than the last is of a topic that is fresh. */
+	private remember(id: string): void {
+		if (id === '0' || Number(id) > Number(this.last)) this.last = id;
 	}
 
 	/** It broke, or was refused. */

@@ -61,8 +61,7 @@ function command(draft: Draft): string {
 function description(draft: Draft): string[] {
 	if (repeatsOf(draft) > 1)
 		return [`--description ${quoteWord(nameOf(draft) + ' ')}$i/${repeatsOf(draft)}`];
-	if (draft.target === 'command' && !draft.description.trim()) return [];
-	return option('--description', nameOf(draft));
+	return option('--description', draft.description);
 }
 
 /** Complete, to be pasted into a shell; without a command it ends where that has to be added. */

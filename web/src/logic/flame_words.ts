@@ -2,7 +2,7 @@
 import { changeText, shareChange } from './flame_diff';
 import type { FlameGraph } from './flame_layout';
 import { nameOf } from './flame_path';
-import { formatCount, formatNs, formatShare } from './format';
+import { formatCount, formatDuration, formatShare } from './units';
 
 export interface NodeWords {
 	name: string;
@@ -19,7 +19,7 @@ export function weightUnit(event: string | null, unit: string | null): string | 
 }
 
 export function weightText(weight: number, unit: string | null): string {
-	if (unit && NS.test(unit)) return formatNs(weight);
+	if (unit && NS.test(unit)) return formatDuration(weight);
 	return formatCount(weight) + (unit ? ' ' + unit : '');
 }
 
@@ -49,8 +49,8 @@ function timeFacts(graph: FlameGraph, node: number): [string, string][] {
 	const at = (x: number) => from + x * (to - from);
 	const [begin, end] = [at(graph.x0[node]!), at(graph.x1[node]!)];
 	return [
-		['Begins at', formatNs(begin)],
-		['Lasts', formatNs(end - begin)],
+		['Begins at', formatDuration(begin)],
+		['Lasts', formatDuration(end - begin)],
 	];
 }
 

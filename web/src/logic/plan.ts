@@ -150,9 +150,12 @@ export function planOf(draft: Draft): Plan {
 export function nameOf(draft: Draft): string {
 	if (draft.description.trim()) return draft.description.trim();
 	if (draft.target === 'command') return draft.command.trim();
-	if (draft.target === 'system') return 'whole machine';
-	const ids = [...draft.pids, ...draft.tids].join(', ');
-	return `${draft.tids.length ? 'threads' : 'processes'} ${ids}`;
+	if (draft.target === 'system') return 'the whole system';
+	const of = (ids: number[], one: string, many: string) =>
+		ids.length ? [`${ids.length > 1 ? many : one} ${ids.join(', ')}`] : [];
+	return [...of(draft.pids, 'process', 'processes'), ...of(draft.tids, 'thread', 'threads')].join(
+		', ',
+	);
 }
 
 export function repeatsOf(draft: Draft): number {
@@ -164,7 +167,7 @@ export function repeatsOf(draft: Draft): number {
 export function plansOf(draft: Draft): Plan[] {
 	const n = repeatsOf(draft);
 	const plan = planOf(draft);
-	if (n === 1) return [draft.target === 'command' ? plan : { ...plan, description: nameOf(draft) }];
+	if (n === 1) return [plan];
 	return Array.from({ length: n }, (_, i) => ({
 		...plan,
 		description: `${nameOf(draft)} ${i + 1}/${n}`,

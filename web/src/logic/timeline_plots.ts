@@ -74,13 +74,26 @@ export function roundTop(value: number): number {
 	return 10 * power;
 }
 
+/** Above this many times what almost all points have, a spike is cut off; */
+const SPIKE = 6;
+/** almost all: but for one in so many. */
+const SPIKE_RARE = 150;
+
+/** The value that only the rarest points exceed. */
+function usualTop(lines: PlotLine[]): number {
+	const all = lines.flatMap((l) => l.mean.filter((v) => v !== null && v > 0) as number[]);
+	if (!all.length) return 0;
+	const sorted = Float64Array.from(all).sort();
+	return sorted[Math.max(0, Math.ceil(sorted.length * (1 - 1 / SPIKE_RARE)) - 1)]!;
+}
+
 /** A single short interval may show ten times the rate of all others. It does not squeeze them to the
- * ground: the axis ends at the largest mean, and what goes beyond it is marked at the top. */
+ * ground: the axis ends above what is usual, and what goes beyond it is marked at the top. */
 export function axisTop(lines: PlotLine[]): { top: number; clipped: boolean } {
-	const mean = largest(lines.map((l) => l.mean));
 	const max = largest(lines.map((l) => l.max));
-	if (max <= mean * 2.5) return { top: roundTop(max * 1.02), clipped: false };
-	const top = roundTop(mean * 1.5);
+	const usual = usualTop(lines);
+	if (!usual || max <= usual * SPIKE) return { top: roundTop(max * 1.02), clipped: false };
+	const top = roundTop(usual * 1.5);
 	return { top, clipped: max > top };
 }
 

@@ -1,12 +1,13 @@
 /* The form of a new run. It shows the settings of the run that is open, unless they were changed. */
 import { computed, effect, signal } from '@preact/signals';
-import { ApiError, get, send } from '../api/client';
-import type { Me, Run, Session } from '../api/types';
+import { ApiError, get } from '../api/client';
+import type { Me, Run } from '../api/types';
 import { fieldOf, mistakesOf, sentenceOf, type Field, type Mistakes } from '../logic/mistakes';
 import { DEFAULT_DRAFT, draftOf, plansOf, readDraft, type Draft } from '../logic/plan';
 import { joinWords } from '../logic/words';
 import { address, go } from './address';
 import { run, session, startRun } from './runs';
+import { addSession } from './sessions';
 import { toast } from './toasts';
 
 const KEY = 'draft';
@@ -82,7 +83,7 @@ export function clearDraft(): void {
 
 async function sessionFor(title: string): Promise<string> {
 	const open = address.value.session ?? session.value?.uuid;
-	return open ?? (await send<Session>('POST', 'sessions', { title })).uuid;
+	return open ?? (await addSession(title)).uuid;
 }
 
 /** Samples are needed for most views; a run without them is shown by what it printed. */

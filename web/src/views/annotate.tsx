@@ -10,7 +10,8 @@ import {
 	type CodeRow,
 	type CodeView,
 } from '../logic/annotation';
-import { formatShare, plural } from '../logic/format';
+import { plural } from '../logic/format';
+import { formatShare } from '../logic/units';
 import { address, go } from '../state/address';
 import { useShortcut } from '../state/keys';
 import { useQuestion } from '../state/questions';

@@ -4,7 +4,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { FlameGraph } from '../logic/flame_layout';
 import { ancestry, nameOf, placeAmongSiblings } from '../logic/flame_path';
 import { nodeSentence, nodeWords } from '../logic/flame_words';
-import { formatShare } from '../logic/format';
+import { formatShare } from '../logic/units';
 
 export interface TipPlace {
 	node: number;

@@ -3,7 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { Flame, FlameTree, Functions } from '../api/types';
 import { layOutTree, type FlameGraph } from '../logic/flame_layout';
 import { weightUnit } from '../logic/flame_words';
-import { formatShare } from '../logic/format';
+import { formatShare } from '../logic/units';
 import { address, go } from '../state/address';
 import { useQuestion } from '../state/questions';
 import { selected } from '../state/selection';

@@ -68,16 +68,21 @@ function WindowText(props: { brush: Brush; name: string }) {
 	);
 }
 
-function Windows() {
+/** Below the plots, so that nothing moves when a window appears. */
+export function Windows() {
 	const { window: w, second } = brushes.value;
 	if (!w && !second)
-		return <span class="dim small hint">Drag over the plots to select a window of time.</span>;
+		return (
+			<div class="windows dim small">
+				Drag over the plots to select a window of time: everything below follows.
+			</div>
+		);
 	return (
-		<>
+		<div class="windows">
 			<WindowText brush="window" name={second ? 'A' : ''} />
 			<WindowText brush="second" name="B" />
 			{!second && <span class="dim small hint">Shift + drag selects a second one to compare.</span>}
-		</>
+		</div>
 	);
 }
 
@@ -184,10 +189,8 @@ function Legend(props: { plots: Plot[] }) {
 export function Tools(props: { plots: Plot[]; hasSamples: boolean; save: preact.ComponentChild }) {
 	return (
 		<div class="timeline-tools">
-			<div class="windows">
-				<h2 class="visually-hidden">Timeline</h2>
-				<Windows />
-			</div>
+			<h2>Timeline</h2>
+			<span class="space" />
 			<Live />
 			{props.hasSamples && <Kinds />}
 			<Zooms />
