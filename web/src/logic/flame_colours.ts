@@ -88,7 +88,8 @@ function shade(tone: Tone, variety: number, dark: boolean): number {
 
 function toneOf(name: FunctionName, colour: Colour, inlined: boolean): Tone {
 	if (colour === 'kind') return KINDS[kindOf(name[2], inlined)]!;
-	if (colour === 'module') return { hue: textHash(name[1]) * 360, saturation: 0.55 };
+	if (colour === 'module')
+		return { hue: textHash(name[1]) * 360, saturation: 0.35 + textHash('~' + name[1]) * 0.45 };
 	return { hue: textHash(name[0]) * 62, saturation: 0.85 };
 }
 

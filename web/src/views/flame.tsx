@@ -65,7 +65,7 @@ function Legend(props: { graph: FlameGraph }) {
 		<ul class="flame-legend" aria-label="Colours">
 			{entries.map(({ label, note, colour }) => (
 				<li key={label} title={note}>
-					<span class="swatch" style={{ background: colour }} />
+					<span class="flame-swatch" style={{ background: colour }} />
 					<span class="cut">{label}</span>
 				</li>
 			))}
@@ -152,6 +152,7 @@ function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 				onFocus={(path) => go({ focus: path })}
 				search={search}
 				actions={flameActions}
+				hint="Each box is a function, as broad as its share of the samples. Click one to zoom in."
 				onDrawn={(g) => drawn(of, g)}
 			/>
 			<Foot flame={data} graph={props.graph} />
