@@ -1,5 +1,5 @@
 /* The small line beside a run: the first of its counters, or the rate of its samples. */
-import type { Column, Run, Timeline } from '../api/types';
+import type { Column, Run } from '../api/types';
 
 /** The counter that stands for a run; null: its samples do. */
 export function sparkCounter(run: Run): string | null {
@@ -14,12 +14,17 @@ function sum(lines: Column[]): (number | null)[] {
 	});
 }
 
+interface SparkSource {
+	counters: { name: string; mean: Column }[];
+	samples: { rate: Column }[];
+}
+
 /** Values over time; lines of one counter on several CPUs are added up. null: nothing was counted. */
-export function sparkValues(timeline: Timeline, counter: string | null): (number | null)[] {
-	const lines = timeline.counters.filter((c) => c.name === counter).map((c) => c.mean);
+export function sparkValues(source: SparkSource, counter: string | null): (number | null)[] {
+	const lines = source.counters.filter((c) => c.name === counter).map((c) => c.mean);
 	const values = sum(lines);
 	if (values.some((v) => v !== null)) return values;
-	return sum(timeline.samples.map((s) => s.rate));
+	return sum(source.samples.map((s) => s.rate));
 }
 
 const EDGE = 1;

@@ -16,9 +16,8 @@ import { Sparkline } from './sparkline';
 function durationOf(run: Run): string {
 	if (run.duration_s !== null) return formatDuration(run.duration_s * 1e9);
 	if (!run.started_at || !isLive(run)) return '';
-	return formatDuration(
-		Math.max(0, Math.floor((now.value - Date.parse(run.started_at)) / 1000)) * 1e9,
-	);
+	const seconds = Math.floor((now.value - Date.parse(run.started_at)) / 1000);
+	return seconds > 0 ? formatDuration(seconds * 1e9) : '0 s';
 }
 
 function Facts(props: { run: Run }) {
@@ -27,9 +26,15 @@ function Facts(props: { run: Run }) {
 	const facts = [
 		clockTime(run.created_at, new Date(now.value)),
 		run.state === 'queued' ? STATE_WORDS.queued : durationOf(run),
-		run.samples ? `${formatCount(run.samples)} samples` : '',
 	];
-	return <span class="small dim cut">{facts.filter(Boolean).join(' · ')}</span>;
+	return (
+		<span
+			class="small facts"
+			title={run.samples ? `${formatCount(run.samples)} samples` : undefined}
+		>
+			{facts.filter(Boolean).join(' · ')}
+		</span>
+	);
 }
 
 const SIDES = { a: 'the one before', b: 'the one after' } as const;
@@ -57,7 +62,7 @@ function Words(props: { run: Run }) {
 	const trouble = runTrouble(run);
 	return (
 		<>
-			{trouble && <p class="small bad trouble">{trouble}</p>}
+			{trouble && <p class="small bad run-trouble">{trouble}</p>}
 			{run.note && <p class="small note-text">{run.note}</p>}
 			{run.tags.length > 0 && (
 				<div class="tags">
@@ -97,10 +102,8 @@ export function RunRow(props: { run: Run }) {
 				</a>
 				<RunMenu run={run} edit={() => setEditing(true)} />
 			</div>
-			<div class="run-facts">
-				<Facts run={run} />
-			</div>
 			<div class="run-line">
+				<Facts run={run} />
 				<Sparkline run={run} />
 				<Pin side="a" run={run} />
 				<Pin side="b" run={run} />

@@ -11,7 +11,7 @@ export function Sparkline(props: { run: Run }) {
 	return (
 		<div ref={ref} class="spark" aria-hidden="true">
 			{path && (
-				<svg width={WIDTH} height={HEIGHT} viewBox={`0 0 ${WIDTH} ${HEIGHT}`}>
+				<svg viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none">
 					<path d={path} />
 				</svg>
 			)}
