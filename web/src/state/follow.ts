@@ -67,6 +67,12 @@ on('missed', ({ topic }) => {
 	else runsSoon();
 });
 
+// Whether the stream is there says early whether the server is.
+on('connection', ({ state }) => {
+	if (state === 'lost' && connection.peek() === 'ok') retry();
+	if (state === 'open' && connection.peek() === 'lost') retry();
+});
+
 watch(['queue']);
 
 /** What is watched follows what is open. */
