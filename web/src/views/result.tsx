@@ -78,7 +78,7 @@ function FirstRun() {
 	return (
 		<section class="result card first-run">
 			<Gauge />
-			<h1>Nothing was run yet</h1>
+			<h2>Nothing was run yet</h2>
 			<ol>
 				<li>
 					<b>Say what to run.</b> Any command, or a process that runs already. The usual events are
