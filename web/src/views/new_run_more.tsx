@@ -61,7 +61,7 @@ function VariableRow(props: { variable: Variable; index: number }) {
 function Environment() {
 	const { env } = draft.value;
 	return (
-		<Field name="env" label="Environment">
+		<Field name="env" label="Environment" group>
 			{(control) => (
 				<>
 					{env.length > 0 && (
