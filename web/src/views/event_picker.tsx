@@ -13,6 +13,9 @@ import { Problem } from './states';
 import './event_picker.css';
 
 const LIST_HEIGHT = 430;
+const HOW_TO = matchMedia('(hover: none)').matches
+	? 'Tap to add or remove. ★ is used often.'
+	: '↑ ↓ to choose, Enter to add or remove, Esc to close. ★ is used often.';
 
 interface Picker {
 	text: string;
@@ -105,11 +108,7 @@ function Found(props: { p: Picker; id: string; pick: (e: EventInfo) => void } & 
 				</p>
 			)}
 			<p class="event-about small" aria-live="polite">
-				{active
-					? aboutEvent(active)
-					: found.loading
-						? 'Searching …'
-						: '↑ ↓ to choose, Enter to add or remove, Esc to close. ★ is used often.'}
+				{active ? aboutEvent(active) : found.loading ? 'Searching …' : HOW_TO}
 			</p>
 		</>
 	);
