@@ -109,10 +109,18 @@ static bool from_elsewhere(const struct exchange *x, const char *host)
 	return !is_read(x) || !mode || strcmp(mode, "navigate") != 0;
 }
 
+/* Who is asked for a token may have copied the address that has it. */
+static const char *pasted_token(const char *text)
+{
+	const char *in_address = text ? strstr(text, "?token=") : NULL;
+
+	return in_address ? in_address + strlen("?token=") : text;
+}
+
 static void find_token(struct exchange *x)
 {
 	const char *header = http_header(&x->request, "Authorization");
-	const char *query = http_query(&x->request, "token");
+	const char *query = pasted_token(http_query(&x->request, "token"));
 	const char *cookie = http_header(&x->request, "Cookie");
 
 	if (header && bearer_token(header, x->token))
@@ -202,21 +210,13 @@ static bool wants_page(const struct exchange *x)
 
 static bool refuse_unknown(struct exchange *x)
 {
-	static const char page[] =
-		"<!doctype html><meta charset=utf-8><title>tacho</title>"
-		"<p>This tacho needs to know you. Open the address that <code>tacho serve</code> "
-		"has printed: it ends in <code>?token=…</code></p>\n";
-
 	refuse(x, 401,
 	       x->token[0] ? "The token is not known here, or was revoked."
 			   : "A token is needed: Authorization: Bearer TOKEN. `tacho serve` prints "
 			     "the address with the token.");
 	http_reply_header(&x->reply, "WWW-Authenticate", "Bearer realm=\"tacho\"");
-	if (wants_page(x)) {
-		buf_clear(&x->reply.body);
-		buf_add(&x->reply.body, page);
-		x->reply.type = "text/html; charset=utf-8";
-	}
+	if (wants_page(x))
+		login_page(x);
 	return false;
 }
 
@@ -248,7 +248,8 @@ static bool refuse_path(struct exchange *x, bool other_method)
 	return false;
 }
 
-/* The token goes from the address line into a cookie, so that it is neither seen nor copied. */
+/* The token goes from the address line into a cookie, so that it is neither seen nor copied. The
+ * cookie comes along when a link on another site is followed, and with nothing else of its. */
 static bool log_in(struct exchange *x)
 {
 	CLEANUP(free_ptr) char *target = target_without(x->target, "token");
@@ -258,7 +259,7 @@ static bool log_in(struct exchange *x)
 	/* "//name" would be another host. */
 	http_reply_header(&x->reply, "Location", "/%s", target + slashes);
 	http_reply_header(&x->reply, "Set-Cookie",
-			  "%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=7776000%s",
+			  "%s=%s; Path=/; HttpOnly; SameSite=Lax; Max-Age=7776000%s",
 			  x->server->cookie_name, x->token, x->server->tls ? "; Secure" : "");
 	return false;
 }

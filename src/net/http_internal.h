@@ -137,6 +137,9 @@ bool exchange_admit(struct exchange *x, void *worker);
 /* By libmicrohttpd's thread: Host, Origin, the target. False: refused. */
 bool exchange_check(struct exchange *x);
 
+/* http_login.c: the reply becomes a page that asks for a token. */
+void login_page(struct exchange *x);
+
 /* http_upload.c: by workers. */
 int upload_open(struct exchange *x, struct err *e);
 int upload_write(struct exchange *x, struct err *e);

@@ -1,7 +1,7 @@
 /* A busy run that is watched: what that costs the browser, and whether it stays the same. */
-import type { Browser, CDPSession } from 'playwright-core';
+import { cpuSeconds, Heap, rendererBytes } from './devtools';
 import { figure } from './figures';
-import { expect, test } from './test';
+import { test } from './test';
 import { until } from './wait';
 
 const SECONDS = Number(process.env.TACHO_LIVE_S ?? 30);
@@ -21,22 +21,6 @@ const CORE_SHARE_PCT = 30;
 /** Growth between the middle and the end of a run: what is kept is bounded, so this is what wobbles. */
 const GROWTH_MB = 12;
 
-async function cpuSeconds(cdp: CDPSession): Promise<number> {
-	const { processInfo } = await cdp.send('SystemInfo.getProcessInfo');
-	return processInfo.reduce((sum, one) => sum + one.cpuTime, 0);
-}
-
-/** Bytes that JavaScript holds in the page and in the worker that all tabs share. */
-async function heapBytes(browser: Browser, page: CDPSession): Promise<number> {
-	await page.send('HeapProfiler.collectGarbage');
-	const { usedSize } = await page.send('Runtime.getHeapUsage');
-	const cdp = await browser.newBrowserCDPSession();
-	const { targetInfos } = await cdp.send('Target.getTargets');
-	await cdp.detach();
-	expect(targetInfos.length).toBeGreaterThan(0);
-	return usedSize;
-}
-
 test(
 	'ten counters every 10 ms and 10,000 samples a second leave the browser calm',
 	{ timeout: (SECONDS + 90) * 1000 },
@@ -52,18 +36,17 @@ test(
 			duration: SECONDS + 60,
 		});
 		await server.reaches(run.uuid, 'running');
-		const { page, context } = await screens.open({ path: `/?session=${session}&run=${run.uuid}` });
+		const { page } = await screens.open({ path: `/?session=${session}&run=${run.uuid}` });
 		await page.getByRole('navigation', { name: 'Views of the selection' }).waitFor();
 		const whole = await browser.newBrowserCDPSession();
-		const one = await context.newCDPSession(page);
-		await one.send('HeapProfiler.enable');
+		const heap = await Heap.of(browser, page);
 
 		const before = { cpu: await cpuSeconds(whole), at: performance.now() };
 		const heaps: number[] = [];
 		for (let i = 1; i <= 6; i++) {
 			const due = before.at + (i * SECONDS * 1000) / 6;
 			await until(`second ${(i * SECONDS) / 6}`, () => performance.now() >= due, SECONDS * 1000);
-			heaps.push(await heapBytes(browser, one));
+			heaps.push(await heap.bytes());
 		}
 		const after = { cpu: await cpuSeconds(whole), at: performance.now() };
 		const share = ((after.cpu - before.cpu) * 1e5) / (after.at - before.at);
@@ -71,6 +54,7 @@ test(
 		figure(`live run of ${SECONDS} s, CPU of the browser`, share, '% of a core', CORE_SHARE_PCT);
 		figure('  JavaScript heap at the end', mb.at(-1)!, 'MB');
 		figure('  growth in its second half', mb.at(-1)! - mb[2]!, 'MB', GROWTH_MB);
+		figure('  memory of its pages', (await rendererBytes(whole)) / 1e6, 'MB');
 		await server.post(`benchmark/${run.uuid}/cancel`, undefined);
 	},
 );

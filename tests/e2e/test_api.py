@@ -1,5 +1,6 @@
 """The API on a real server with real runs. Every answer is also held against openapi.json."""
 
+import gzip
 import json
 import os
 import re
@@ -449,33 +450,55 @@ class Itself(DescribedCase):
         self.assertEqual(run["user"], "ann")
         self.assertEqual(self.server.wait_run(run["uuid"])["user"], "ann")
 
-    def test_page(self):
-        session = self.server.session("a <b>title</b> & more")
-        run = self.server.run(session, ["echo", "<script>alert(1)</script>"])
-        self.server.wait_run(run["uuid"])
+    def page_files(self):
+        """The page and the paths of what it loads first."""
         answer = self.server.expect(200, "GET", "/")
-        self.assertTrue(answer.headers["Content-Type"].startswith("text/html"))
-        self.assertIn("a &lt;b&gt;title&lt;/b&gt; &amp; more", answer.text)
-        self.assertNotIn("<script", answer.text)
-        for suffix in ("svg", "csv", "h5", "data", "log"):
-            self.assertIn("/api/v1/benchmark/%s.%s" % (run["uuid"], suffix), answer.text)
-        self.assertIn(run["uuid"], self.server.expect(200, "GET", "/", query={"session": session}).text)
-        css = re.search(r'href="(/[^"]+\.css)"', answer.text)[1]
-        answer = self.server.expect(200, "GET", css)
-        self.assertTrue(answer.headers["Content-Type"].startswith("text/css"))
-        # It does not change: asked again with what we have, nothing comes.
-        self.server.expect(304, "GET", css, headers={"If-None-Match": answer.headers["ETag"]})
+        return answer, re.findall(r'(?:src|href)="(/[^"]+)"', answer.text)
 
-    def test_pages_of_the_page(self):
-        sessions = [self.server.session("number %d" % i) for i in range(23)]
-        first = self.server.expect(200, "GET", "/").text
-        older = re.search(r'href="(/\?before=\d+)"', first)[1]
-        second = self.server.expect(200, "GET", older).text
-        for place, session in enumerate(reversed(sessions)):
-            self.assertEqual((session in first, session in second), (place < 20, place >= 20))
-        self.assertNotIn("before=", second)
-        self.server.expect(404, "GET", "/", query={"session": NOBODY})
-        self.server.expect(400, "GET", "/", query={"sesion": NOBODY})
+    def test_page(self):
+        answer, paths = self.page_files()
+        self.assertTrue(answer.headers["Content-Type"].startswith("text/html"))
+        self.assertIn('id="app"', answer.text)
+        self.assertIn("no-cache", answer.headers["Cache-Control"])
+        kinds = {}
+        for path in paths:
+            self.assertRegex(path, r"^/assets/[\w.-]+$")
+            part = self.server.expect(200, "GET", path)
+            kinds[path.rsplit(".")[-1]] = part.headers["Content-Type"].split(";")[0]
+            self.assertIn("immutable", part.headers["Cache-Control"])
+            self.assertIn("max-age=31536000", part.headers["Cache-Control"])
+            # It does not change: asked again with what we have, nothing comes.
+            again = self.server.expect(304, "GET", path, headers={"If-None-Match": part.headers["ETag"]})
+            self.assertEqual((again.body, again.headers["ETag"]), (b"", part.headers["ETag"]))
+        self.assertEqual(kinds, {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"})
+        self.server.expect(304, "GET", "/", headers={"If-None-Match": answer.headers["ETag"]})
+        self.server.expect(404, "GET", "/assets/index.js")
+        self.server.expect(404, "GET", "/assets/index.html")
+
+    def test_page_is_the_same_at_every_address(self):
+        text = self.page_files()[0].text
+        session = self.server.session()
+        for query in ({"session": session}, {"run": NOBODY}, {"view": "flame", "from": "1", "whatever": "2"}):
+            self.assertEqual(self.server.expect(200, "GET", "/", query=query).text, text)
+
+    def test_page_is_compressed(self):
+        for path in ["/"] + self.page_files()[1]:
+            plain = self.server.expect(200, "GET", path, headers={"Accept-Encoding": "identity"})
+            packed = self.server.expect(200, "GET", path, headers={"Accept-Encoding": "br, gzip"})
+            self.assertIsNone(plain.headers["Content-Encoding"])
+            self.assertEqual(packed.headers["Content-Encoding"], "gzip")
+            self.assertEqual(gzip.decompress(packed.body), plain.body)
+            self.assertNotEqual(plain.headers["ETag"], packed.headers["ETag"])
+            for answer in (plain, packed):
+                self.assertEqual(answer.headers["Vary"], "Accept-Encoding")
+                self.assertEqual(int(answer.headers["Content-Length"]), len(answer.body))
+            head = self.server.expect(200, "HEAD", path, headers={"Accept-Encoding": "gzip"})
+            self.assertEqual((head.body, head.headers["Content-Length"], head.headers["ETag"]),
+                             (b"", packed.headers["Content-Length"], packed.headers["ETag"]))
+
+    def test_page_needs_a_token(self):
+        for path in ["/"] + self.page_files()[1]:
+            self.assertEqual(self.server.request("GET", path, token="").status, 401, path)
 
     def test_stream_needs_a_topic(self):
         self.server.expect(400, "GET", "live")

@@ -90,12 +90,13 @@ class Answers(DescribedCase):
         self.session = self.server.session("all of it")
         run, other = self.measured(), self.measured()
         self.change_things(run)
+        style = re.search(r'/assets/([^"]+[.]css)', self.server.expect(200, "GET", "/").text)[1]
         for method, path in sorted(self.server.description.operations()):
             if method != "GET" or path.endswith("/live"):
                 continue
             query = self.PARAMETERS.get(path, lambda run, other: {})(run, other)
             of_session = path.startswith("/api/v1/session/")
-            full = path.replace("{id}", self.session if of_session else run)
+            full = path.replace("{id}", self.session if of_session else run).replace("{name}", style)
             with self.subTest(path):
                 self.server.expect(200, "GET", full, query=query)
         for event in self.server.stream({"run": run}):

@@ -94,6 +94,23 @@ export async function getText(path: string, query?: Query, signal?: AbortSignal)
 	return (await ask(apiPath(path, query), { signal })).text();
 }
 
+/** The same for long ones, piece by piece as they come. */
+export async function getPieces(
+	path: string,
+	query: Query,
+	signal: AbortSignal,
+	take: (text: string) => void,
+): Promise<void> {
+	const answer = await ask(apiPath(path, query), { signal });
+	const reader = answer.body!.getReader();
+	const decoder = new TextDecoder();
+	for (;;) {
+		const { done, value } = await reader.read();
+		take(decoder.decode(value, { stream: !done }));
+		if (done) return;
+	}
+}
+
 export async function send<T>(
 	method: 'POST' | 'PATCH' | 'DELETE',
 	path: string,

@@ -63,7 +63,7 @@ export interface Ledger {
 	collector_cpu_ns?: number;
 	spilled_bytes?: number;
 	output_dropped_bytes?: number;
-	overlap?: { uuid?: string; description?: string }[];
+	overlap?: { run?: string; description?: string; from_ns?: number; to_ns?: number | null }[];
 	[more: string]: unknown;
 }
 

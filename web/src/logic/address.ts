@@ -22,6 +22,8 @@ export const FLAME_MODES = ['plain', 'inverted', 'sandwich', 'ordered'] as const
 export type FlameMode = (typeof FLAME_MODES)[number];
 export const COLOURS = ['kind', 'module', 'name'] as const;
 export type Colour = (typeof COLOURS)[number];
+export const STREAMS = ['both', 'stdout', 'stderr'] as const;
+export type OutputStream = (typeof STREAMS)[number];
 export const PLOTS = ['lines', 'points', 'addresses'] as const;
 export type Plot = (typeof PLOTS)[number];
 
@@ -65,6 +67,8 @@ export interface Address {
 	/** Tables: a regular expression that rows must match, and "COLUMN.up" or "COLUMN.down". */
 	filter: string | null;
 	sort: string | null;
+	/** Output: what of it is shown. */
+	stream: OutputStream;
 	/** The function whose code is shown over the flame graph, "name\nmodule". */
 	annotate: string | null;
 	/** Only the result, without the panes at its sides. */
@@ -99,13 +103,20 @@ export const HOME: Address = {
 	logy: false,
 	filter: null,
 	sort: null,
+	stream: 'both',
 	annotate: null,
 	full: false,
 };
 
 const WINDOWS = ['window', 'second', 'zoom'] as const;
 const FLAGS = ['icicle', 'light', 'logx', 'logy', 'full'] as const;
-const CHOICES = { view: VIEWS, mode: FLAME_MODES, colour: COLOURS, plot: PLOTS } as const;
+const CHOICES = {
+	view: VIEWS,
+	mode: FLAME_MODES,
+	colour: COLOURS,
+	plot: PLOTS,
+	stream: STREAMS,
+} as const;
 const TEXTS = [
 	'session',
 	'run',

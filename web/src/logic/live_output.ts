@@ -7,6 +7,8 @@ export interface OutputPiece {
 
 export interface SavedOutput {
 	pieces: OutputPiece[];
+	length: number;
+	end: number;
 	dropped: number;
 }
 
@@ -18,6 +20,8 @@ export class OutputTail {
 	pieces: OutputPiece[] = [];
 	/** How much came before the first piece and is not here. */
 	dropped = 0;
+	/** How many characters were ever added. */
+	end = 0;
 	private length = 0;
 
 	constructor(private readonly kept = KEPT) {}
@@ -30,6 +34,7 @@ export class OutputTail {
 		if (last?.stream === stream && last.text.length + text.length <= PIECE_MAX) last.text += text;
 		else this.pieces.push({ stream, text });
 		this.length += text.length;
+		this.end += text.length;
 		let gone = 0;
 		while (this.length > this.kept && gone < this.pieces.length - 1) {
 			this.length -= this.pieces[gone]!.text.length;
@@ -38,14 +43,25 @@ export class OutputTail {
 		if (gone) this.pieces.splice(0, gone);
 	}
 
-	save(): SavedOutput {
-		return { pieces: this.pieces, dropped: this.dropped };
+	/** What was added behind the first @seen characters, as far as it is still here. */
+	since(seen: number): OutputPiece[] {
+		const out: OutputPiece[] = [];
+		let begin = this.end;
+		for (let i = this.pieces.length - 1; i >= 0 && begin > seen; i--) {
+			const { stream, text } = this.pieces[i]!;
+			begin -= text.length;
+			out.push({ stream, text: begin < seen ? text.slice(seen - begin) : text });
+		}
+		return out.reverse();
 	}
 
+	save(): SavedOutput {
+		const { pieces, length, end, dropped } = this;
+		return { pieces, length, end, dropped };
+	}
+
+	/** Takes over what save() gave, in the copy that a message makes. */
 	restore(saved: SavedOutput): this {
-		this.pieces = saved.pieces;
-		this.dropped = saved.dropped;
-		this.length = saved.pieces.reduce((sum, piece) => sum + piece.text.length, 0);
-		return this;
+		return Object.assign(this, saved);
 	}
 }

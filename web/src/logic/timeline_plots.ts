@@ -35,6 +35,8 @@ export interface Plot {
 	title: string;
 	area: boolean;
 	unit: Unit;
+	/** As the server has it. */
+	source: { unit: string | null; scale: number };
 	/** Where each point begins; the same for all lines. */
 	t: number[];
 	lines: PlotLine[];
@@ -74,13 +76,26 @@ export function roundTop(value: number): number {
 	return 10 * power;
 }
 
+/** Above this many times what almost all points have, a spike is cut off; */
+const SPIKE = 6;
+/** almost all: but for one in so many. */
+const SPIKE_RARE = 150;
+
+/** The value that only the rarest points exceed. */
+function usualTop(lines: PlotLine[]): number {
+	const all = lines.flatMap((l) => l.mean.filter((v) => v !== null && v > 0) as number[]);
+	if (!all.length) return 0;
+	const sorted = Float64Array.from(all).sort();
+	return sorted[Math.max(0, Math.ceil(sorted.length * (1 - 1 / SPIKE_RARE)) - 1)]!;
+}
+
 /** A single short interval may show ten times the rate of all others. It does not squeeze them to the
- * ground: the axis ends at the largest mean, and what goes beyond it is marked at the top. */
+ * ground: the axis ends above what is usual, and what goes beyond it is marked at the top. */
 export function axisTop(lines: PlotLine[]): { top: number; clipped: boolean } {
-	const mean = largest(lines.map((l) => l.mean));
 	const max = largest(lines.map((l) => l.max));
-	if (max <= mean * 2.5) return { top: roundTop(max * 1.02), clipped: false };
-	const top = roundTop(mean * 1.5);
+	const usual = usualTop(lines);
+	if (!usual || max <= usual * SPIKE) return { top: roundTop(max * 1.02), clipped: false };
+	const top = roundTop(usual * 1.5);
 	return { top, clipped: max > top };
 }
 
@@ -138,7 +153,18 @@ function plotOf(key: string, raw: RawLine[], area: boolean, unit: Unit): Plot {
 	const title = area ? (raw.length === 1 ? `${raw[0]!.name} samples` : 'Samples') : key;
 	// The values have been multiplied.
 	const shown = { ...unit, factor: 1 };
-	return { key, title, area, unit: shown, t, lines, ...axisTop(lines), ...sharedParts(raw) };
+	const source = { unit: raw[0]!.unit, scale: raw[0]!.scale };
+	return {
+		key,
+		title,
+		area,
+		unit: shown,
+		source,
+		t,
+		lines,
+		...axisTop(lines),
+		...sharedParts(raw),
+	};
 }
 
 /** Samples first, then the counters in the order in which they were asked for. */

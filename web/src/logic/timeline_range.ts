@@ -164,3 +164,11 @@ export function askRange(before: Window | null, visible: Window, whole: Window):
 		to: Math.round(Math.min(whole.to, visible.to + length * ASK_MARGIN)),
 	};
 }
+
+/** Pixels of a range that moves begin at multiples of their width: what they show does not flicker. */
+export function steadyPixels(range: Window, points: number): Window & { points: number } {
+	const pixel = Math.max(1, Math.round(span(range) / points));
+	const from = Math.floor(range.from / pixel) * pixel;
+	const count = Math.ceil((range.to - from) / pixel);
+	return { from, to: from + count * pixel, points: count };
+}

@@ -21,8 +21,11 @@ export interface LiveCounter {
 
 /** The newest of what the workload printed. Bounded: `dropped` bytes before it are left out. */
 export interface LiveOutput {
-	pieces: { stream: 1 | 2; text: string }[];
-	dropped: number;
+	/** How many characters came in all. */
+	readonly end: number;
+	readonly dropped: number;
+	/** What came behind the first @seen characters, as far as it is kept. */
+	since(seen: number): { stream: 1 | 2; text: string }[];
 }
 
 export interface LiveRun {

@@ -2,13 +2,19 @@
  * address: drawing follows the pointer at once, the address (and with it every other view) follows as
  * fast as is good for the history of the browser and for the server. */
 import { computed, signal } from '@preact/signals';
+import type { Mark } from '../api/types';
 import type { Window } from '../logic/address';
+import type { Plot } from '../logic/timeline_plots';
 import { liveRange, span, zoomOrAll, type Brush, type Brushes } from '../logic/timeline_range';
 import { address, go } from './address';
 import { hasEnded, isLive, run } from './runs';
 
 /** The end of what is known of a run, ns: from answers, or from its stream. */
 const ends = signal<{ run: string; ns: number } | null>(null);
+/** What is drawn, and the run that it belongs to. */
+export const plots = signal<Plot[]>([]);
+export const plotsOf = signal<string | null>(null);
+export const marks = signal<Mark[]>([]);
 /** Where the pointer or the keyboard is, ns. */
 export const cursor = signal<number | null>(null);
 /** Width of the area that lines are drawn in, CSS pixels; 0 before it is laid out. */

@@ -69,6 +69,7 @@ export class FlameStage {
 	private move: { from: FlameView; to: FlameView; since: number } | null = null;
 	private ink = '';
 	private accent = '';
+	private thumb = '';
 	private gap = 0;
 	private font = '';
 	private widthOf: (character: string) => number = () => 6;
@@ -99,6 +100,7 @@ export class FlameStage {
 		const [r, g, b] = INK[dark ? 'dark' : 'light'];
 		this.ink = `rgb(${r} ${g} ${b})`;
 		this.accent = tokenColour(this.canvas, '--accent');
+		this.thumb = tokenColour(this.canvas, '--line-strong');
 		this.gap = pixel(parseHex(tokenColour(this.canvas, '--surface')));
 		this.font = `12px ${tokenColour(this.canvas, '--font')}`;
 		this.widthOf = characterWidths(this.font);
@@ -168,6 +170,7 @@ export class FlameStage {
 
 	/** Scrolls no farther than needed to have the row of @node in sight. */
 	reveal(node: number): void {
+		if (!this.height) return;
 		const depth = this.graph?.depth[node] ?? 0;
 		const near = depth * ROW;
 		if (near < this.scroll) this.scrollTo(near);
@@ -203,6 +206,7 @@ export class FlameStage {
 		this.context.putImageData(this.image!, 0, 0);
 		this.context.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
 		this.paintLabels(labels);
+		this.paintThumb();
 		this.outline(this.hover, this.ink, 1);
 		this.outline(this.cursor, this.accent, 2);
 		this.onPaint();
@@ -252,6 +256,17 @@ export class FlameStage {
 				if (this.marked?.[node]) context.fillRect(left, top + ROW - 3, right - left - 1, 2);
 			}
 		}
+	}
+
+	/** There are more rows than these. */
+	private paintThumb(): void {
+		if (!this.scrollable) return;
+		const all = this.scrollable + this.height;
+		const size = Math.max(24, (this.height / all) * this.height);
+		const way = (this.scroll / this.scrollable) * (this.height - size);
+		const top = this.root === 'top' ? way : this.height - size - way;
+		this.context.fillStyle = this.thumb;
+		this.context.fillRect(this.width - 5, top, 4, size);
 	}
 
 	private outline(node: number, colour: string, width: number): void {

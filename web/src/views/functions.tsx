@@ -19,11 +19,16 @@ import { copyText } from '../state/copy';
 import { useQuestion, type Answer } from '../state/questions';
 import { run } from '../state/runs';
 import { otherSide, selected } from '../state/selection';
+import { NoSamples, Waiting } from './no_samples';
 import { Empty, Loading, Problem } from './states';
+import { useWidth } from './use_width';
 import { VirtualTable, type TableColumn } from './virtual';
 import './functions.css';
 
 const PAGE = { limit: 1000 };
+/** Below this the table has only the most important columns. */
+const NARROW = 560;
+const WIDE_ONLY = ['total', 'totalChange', 'module', 'kind'];
 const USUAL = { key: 'self', down: true };
 
 export function FunctionsView() {
@@ -36,37 +41,11 @@ export function FunctionsView() {
 		return other && { ...other.question, pages: 'functions' };
 	});
 	const { data, error, loading } = mine.value;
-	if (run.value?.state === 'queued')
-		return (
-			<Empty title="This run waits for its turn">
-				<p>Its functions appear here as soon as it runs.</p>
-			</Empty>
-		);
+	if (run.value?.state === 'queued') return <Waiting what="Its functions" />;
 	if (!data && error) return <Problem error={error} />;
 	if (!data) return loading ? <Loading what="Adding up functions…" /> : <NoSamples />;
 	if (!data.samples && !theirs.value.data?.samples) return <NoSamples />;
 	return <FunctionTable mine={data} theirs={theirs.value} loading={loading} />;
-}
-
-/** Why the table would have no row, and what to do about it. */
-function NoSamples() {
-	const { window, event, threads, pids, cpus, frames } = address.value;
-	const narrowed = window || event || threads || pids || cpus || frames;
-	const whole = { window: null, second: null, event: null, threads: null, pids: null, cpus: null };
-	return (
-		<Empty title="No samples here">
-			{narrowed ? (
-				<>
-					<p>Nothing was sampled in the window and with the filters that you chose.</p>
-					<button onClick={() => go({ ...whole, frames: null })}>Show the whole run</button>
-				</>
-			) : run.value?.tool === 'stat' ? (
-				<p>This run only counted. To see functions, run it again with “Sample” or “Both”.</p>
-			) : (
-				<p>No sample was taken: the program may have ended too soon, or only waited.</p>
-			)}
-		</Empty>
-	);
 }
 
 function FunctionTable(props: { mine: Functions; theirs: Answer<Functions>; loading: boolean }) {
@@ -82,12 +61,14 @@ function FunctionTable(props: { mine: Functions; theirs: Answer<Functions>; load
 	const filter = useMemo(() => rowFilter(filterText), [filterText]);
 	const sort = parseSort(sortText, FUNCTION_SORTS, USUAL);
 	const rows = useMemo(() => arrange(lines, filter, sort), [lines, filter, sort.key, sort.down]);
-	const columns = useMemo(
-		() => columnsOf(filter, compared ? other!.name : null),
-		[filter, compared],
-	);
+	const { ref, width } = useWidth<HTMLDivElement>();
+	const against = compared ? other!.name : null;
+	const columns = useMemo(() => {
+		const all = columnsOf(filter, against);
+		return width < NARROW ? all.filter((c) => !WIDE_ONLY.includes(c.key)) : all;
+	}, [filter, against, width < NARROW]);
 	return (
-		<div class="functions">
+		<div class="functions" ref={ref}>
 			<FunctionBar
 				filter={filter}
 				shown={rows.length}
@@ -110,7 +91,7 @@ function FunctionTable(props: { mine: Functions; theirs: Answer<Functions>; load
 				rows={rows}
 				columns={columns}
 				keyOf={(f) => `${f.name}\n${f.module}\n${f.kind}`}
-				minWidth={compared ? 800 : 660}
+				minWidth={width < NARROW ? 340 : compared ? 800 : 660}
 				sort={sort}
 				onSort={(s) => go({ sort: formatSort(s) }, true)}
 				onOpen={(f) => showInFlame(f, lines)}
@@ -232,7 +213,7 @@ function columnsOf(filter: RowFilter, against: string | null): TableColumn<Funct
 		{
 			key: 'name',
 			title: 'Function',
-			width: 'minmax(190px, 3fr)',
+			width: 'minmax(120px, 3fr)',
 			sort: 'up',
 			cell: (f) => <NameCell line={f} filter={filter} />,
 		},

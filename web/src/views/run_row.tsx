@@ -90,7 +90,7 @@ export function RunRow(props: { run: Run }) {
 	return (
 		<li class={open ? 'run-row open' : 'run-row'}>
 			<div class="run-head">
-				<StateSign state={run.state} />
+				<StateSign run={run} />
 				<a
 					class="cut"
 					href={link({ run: run.uuid })}

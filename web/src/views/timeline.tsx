@@ -1,17 +1,14 @@
 /* The timeline: a small plot for each counter and one for samples, with one time axis, one cursor and
  * the brushes that every view below follows. */
-import { useSignal, useSignalEffect } from '@preact/signals';
-import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
-import type { Run, Timeline } from '../api/types';
-import type { Window } from '../logic/address';
-import { flagsOf, SAMPLES, storedPlots, type Plot } from '../logic/timeline_plots';
-import { askRange } from '../logic/timeline_range';
-import { address } from '../state/address';
-import { useQuestion } from '../state/questions';
+import { useSignal, type Signal } from '@preact/signals';
+import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { Run } from '../api/types';
+import { flagsOf, SAMPLES, type Plot } from '../logic/timeline_plots';
 import { isLive, run } from '../state/runs';
-import { LIVE_AGAIN_MS } from '../state/selection';
-import { hidden, learnEnd, plotWidth, visible, whole } from '../state/timeline';
+import { hidden, marks, plots, plotsOf, plotWidth, visible } from '../state/timeline';
+import { HeatmapView } from './heatmap';
 import { Empty, Loading, Problem } from './states';
+import { useTimelineData } from './timeline_data';
 import { Flags, Overlay, TimeAxis } from './timeline_overlay';
 import { AXIS_PX } from './timeline_plot';
 import { PlotRow } from './timeline_row';
@@ -19,63 +16,29 @@ import { Tools } from './timeline_tools';
 import './timeline.css';
 
 const FLAG_PX = 18;
-const ASK_EVERY_MS = 80;
-/** Width is asked for in steps, so that a resized window does not ask for every pixel. */
-const PIXEL_STEP = 100;
 
-/** What the server is asked for: follows what is visible, not faster than is useful. */
-function useAskedRange() {
-	const asked = useSignal<Window | null>(null);
-	const timer = useRef(0);
-	useSignalEffect(() => {
-		void visible.value;
-		void whole.value;
-		void run.value?.uuid;
-		if (timer.current) return;
-		timer.current = window.setTimeout(() => {
-			timer.current = 0;
-			asked.value = askRange(asked.peek(), visible.peek(), whole.peek());
-		}, ASK_EVERY_MS);
-	});
-	return asked;
+const ROW_MIN_PX = 58;
+const ROW_MAX_PX = 110;
+/** Of the axis, and of the head of the heat map. */
+const OTHERS_PX = 60;
+
+/** Rows share the room that there is; when they would become too small, they scroll. */
+function rowHeight(count: number, room: number): number {
+	const fair = Math.floor((room - OTHERS_PX) / Math.max(count, 1));
+	return Math.min(Math.max(fair, ROW_MIN_PX), ROW_MAX_PX);
 }
 
-function useTimeline() {
-	const asked = useAskedRange();
-	return useQuestion<Timeline>(() => {
-		const r = run.value;
-		if (!r || r.state === 'queued' || !plotWidth.value) return null;
-		const { threads, pids, cpus, frames } = address.value;
-		const pixels = Math.ceil(plotWidth.value / PIXEL_STEP) * PIXEL_STEP;
-		const range = asked.value;
-		return {
-			path: `benchmark/${r.uuid}/timeline`,
-			query: {
-				...(range ? { from: range.from, to: range.to } : {}),
-				pixels: range ? pixels * 2 : pixels,
-				samples: true,
-				threads,
-				pids,
-				cpus,
-				frames,
-			},
-			columns: true,
-			again: isLive(r) ? LIVE_AGAIN_MS : undefined,
-		};
-	});
-}
-
-function rowHeight(count: number): number {
-	return count <= 2 ? 100 : count <= 4 ? 80 : 64;
-}
-
-function useWidth() {
+/** Measures where lines are drawn: as wide as the sheet that lies over them. @room: the height. */
+function useSize(room: Signal<number>) {
 	const area = useRef<HTMLDivElement>(null);
 	useLayoutEffect(() => {
-		const observer = new ResizeObserver(() => {
-			const names = area.current!.querySelector<HTMLElement>('.overlay');
-			plotWidth.value = names?.clientWidth ?? 0;
-		});
+		const measure = () => {
+			const sheet = area.current!.querySelector<HTMLElement>('.overlay');
+			plotWidth.value = sheet?.clientWidth ?? 0;
+			room.value = area.current!.clientHeight;
+		};
+		measure();
+		const observer = new ResizeObserver(measure);
 		observer.observe(area.current!);
 		return () => observer.disconnect();
 	}, []);
@@ -84,27 +47,24 @@ function useWidth() {
 
 function Waiting(props: { run: Run }) {
 	const place = props.run.progress?.place ?? 0;
+	const others = place === 1 ? '1 run' : `${place} runs`;
 	return (
 		<Empty title="This run has not begun">
-			<p>
-				{place > 0
-					? `It waits for ${place} ${place === 1 ? 'run' : 'runs'}.`
-					: 'It begins in a moment.'}
-			</p>
+			<p>{place > 0 ? `It waits for ${others}.` : 'It begins in a moment.'}</p>
 		</Empty>
 	);
 }
 
-function Plots(props: { all: Plot[]; data: Timeline | null }) {
-	const area = useWidth();
+function Plots(props: { all: Plot[] }) {
+	const room = useSignal(0);
+	const area = useSize(room);
 	const width = plotWidth.value;
 	const shown = props.all.filter((p) => !hidden.value.has(p.key));
-	const height = rowHeight(shown.length);
-	const flags = props.data ? flagsOf(props.data.marks, visible.value, width, FLAG_PX) : [];
+	const height = rowHeight(shown.length, room.value);
 	return (
 		<div class="plots" ref={area}>
 			<div class="plot-rows">
-				<Flags flags={flags} />
+				<Flags flags={flagsOf(marks.value, visible.value, width, FLAG_PX)} />
 				{width > 0 &&
 					shown.map((plot) => (
 						<PlotRow
@@ -118,22 +78,14 @@ function Plots(props: { all: Plot[]; data: Timeline | null }) {
 				<Overlay plots={shown} />
 			</div>
 			<TimeAxis />
+			<HeatmapView plots={props.all} />
 		</div>
 	);
 }
 
 export function TimelineView() {
 	const r = run.value;
-	const answer = useTimeline();
-	const { data, of, error, loading } = answer.value;
-	const mine = data && of?.path === `benchmark/${r?.uuid}/timeline` ? data : null;
-	const plots = useMemo(() => (mine ? storedPlots(mine) : []), [mine]);
-	useSignalEffect(() => {
-		const { data: newest, of: asked } = answer.value;
-		const r = run.value;
-		if (r && newest && asked?.path.includes(r.uuid) && asked.query.to === undefined)
-			learnEnd(r.uuid, newest.to_ns);
-	});
+	const { error } = useTimelineData().value;
 	if (!r) return null;
 	if (r.state === 'queued')
 		return (
@@ -141,20 +93,23 @@ export function TimelineView() {
 				<Waiting run={r} />
 			</section>
 		);
-	const empty = mine && !plots.length && !isLive(r);
+	const known = plotsOf.value === r.uuid;
+	const all = known ? plots.value : [];
 	return (
 		<section class="timeline card" aria-label="Timeline">
-			<Tools plots={plots} hasSamples={plots.some((p) => p.key === SAMPLES)} save={null} />
-			{error && !mine ? (
+			<Tools plots={all} hasSamples={all.some((p) => p.key === SAMPLES)} save={null} />
+			{error && !known ? (
 				<Problem error={error} />
-			) : empty ? (
+			) : known && !all.length && !isLive(r) ? (
 				<Empty title="Nothing was counted or sampled">
 					<p>{r.error ?? 'The run ended before the first value. Its output may say why.'}</p>
 				</Empty>
 			) : (
 				<>
-					{!mine && loading && <Loading what="Reading the timeline…" />}
-					<Plots all={plots} data={mine} />
+					{!all.length && (
+						<Loading what={isLive(r) ? 'Waiting for the first values…' : 'Reading the timeline…'} />
+					)}
+					<Plots all={all} />
 				</>
 			)}
 		</section>

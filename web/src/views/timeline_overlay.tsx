@@ -65,7 +65,7 @@ function Box() {
 }
 
 /** What is under the cursor, for people who do not see it. Spoken when the keyboard moves it. */
-export function spoken(plots: Plot[]): string {
+function spoken(plots: Plot[]): string {
 	const ns = cursor.value;
 	if (ns === null) return '';
 	const values = plots.map((plot) => {

@@ -1,13 +1,13 @@
 /* One small plot: a counter's lines with the band from least to largest, or the rate of samples as an
  * area. uPlot draws; data and ranges are swapped in place. */
-import { effect } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import type { Plot } from '../logic/timeline_plots';
 import { timeTicks } from '../logic/timeline_range';
 import { formatCount } from '../logic/units';
-import { visible } from '../state/timeline';
+import { plots, visible } from '../state/timeline';
 import { colours, faint } from './timeline_colours';
 
 /** Space for the value axis, left of the lines: the overlay begins behind it. */
@@ -51,7 +51,7 @@ function seriesOf(holder: Holder): { series: uPlot.Series[]; bands: uPlot.Band[]
 	return { series, bands };
 }
 
-export function alignedData(plot: Plot): uPlot.AlignedData {
+function alignedData(plot: Plot): uPlot.AlignedData {
 	const banded = !plot.area && plot.lines.length <= BANDS_MAX;
 	return [
 		plot.t,
@@ -98,7 +98,7 @@ function options(holder: Holder, width: number, height: number): uPlot.Options {
 	return {
 		width,
 		height,
-		padding: [6, 0, 3, 0],
+		padding: [8, 0, 6, 0],
 		legend: { show: false },
 		cursor: { show: false },
 		scales: {
@@ -136,41 +136,52 @@ function options(holder: Holder, width: number, height: number): uPlot.Options {
 	};
 }
 
+/** Keeps @chart as the signals have it: only while it can be seen, one drawing for all that changed. */
+function keepDrawn(chart: uPlot, holder: Holder, host: HTMLElement): () => void {
+	const seen = signal(true);
+	const observer = new IntersectionObserver((entries) => {
+		seen.value = entries.at(-1)!.isIntersecting;
+	});
+	observer.observe(host);
+	let theme = colours.peek();
+	const stop = effect(() => {
+		const { from, to } = visible.value;
+		const plot = plots.value.find((p) => p.key === holder.plot.key);
+		const now = colours.value;
+		if (!seen.value || !plot) return;
+		if (plot !== holder.plot && plot.lines.length === holder.plot.lines.length) {
+			holder.plot = plot;
+			chart.setData(alignedData(plot));
+		} else if (now !== theme) chart.redraw(false, true);
+		else chart.setScale('x', { min: from, max: to });
+		theme = now;
+	});
+	return () => {
+		stop();
+		observer.disconnect();
+	};
+}
+
 export function PlotCanvas(props: { plot: Plot; place: number; width: number; height: number }) {
 	const { plot, place, width, height } = props;
 	const host = useRef<HTMLDivElement>(null);
 	const chart = useRef<uPlot>();
-	const holder = useRef<Holder>({ plot, place });
-	const lines = plot.lines.length;
-	const drawn = useRef<Plot>(plot);
 
 	useEffect(() => {
-		holder.current = { plot, place };
-		const u = new uPlot(options(holder.current, width, height), alignedData(plot), host.current!);
+		const holder = { plot, place };
+		const u = new uPlot(options(holder, width, height), alignedData(plot), host.current!);
 		chart.current = u;
-		drawn.current = plot;
-		// The range and the theme change more often than anything else: no component is rendered for them.
-		const stop = effect(() => {
-			const { from, to } = visible.value;
-			void colours.value;
-			u.setScale('x', { min: from, max: to });
-		});
+		const stop = keepDrawn(u, holder, host.current!);
 		return () => {
 			stop();
 			u.destroy();
 		};
-	}, [lines, plot.area, place]);
+	}, [plot.lines.length, plot.area, place]);
 
 	useEffect(() => {
-		chart.current!.setSize({ width, height });
+		const u = chart.current!;
+		if (u.width !== width || u.height !== height) u.setSize({ width, height });
 	}, [width, height]);
-
-	useEffect(() => {
-		if (drawn.current === plot) return;
-		drawn.current = plot;
-		holder.current.plot = plot;
-		chart.current!.setData(alignedData(plot));
-	}, [plot]);
 
 	return <div class="plot-canvas" ref={host} />;
 }
