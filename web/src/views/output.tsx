@@ -176,7 +176,7 @@ export function OutputView() {
 	if (none && output.loading && hasEnded(r)) return <Loading what="Reading what was printed…" />;
 	return (
 		<div class="output">
-			<div class="bar">
+			<div class="output-bar">
 				<Streams />
 				<Search
 					words={words.value}
