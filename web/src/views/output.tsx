@@ -45,6 +45,8 @@ function Streams() {
 
 function Search(props: {
 	words: string;
+	/** What `hits` are of; behind `words` while one types. */
+	searched: string;
 	setWords: (words: string) => void;
 	hits: Hit[];
 	at: number;
@@ -62,7 +64,9 @@ function Search(props: {
 				onKeyDown={(e) => e.key === 'Enter' && move(e.shiftKey ? -1 : 1)}
 			/>
 			<span class="small dim count" role="status">
-				{words && (hits.length ? `${at + 1} of ${hits.length}` : 'Not found')}
+				{words &&
+					words === props.searched &&
+					(hits.length ? `${at + 1} of ${hits.length}` : 'Not found')}
 			</span>
 			<button onClick={() => move(-1)} disabled={!hits.length} aria-label="Previous">
 				↑
@@ -180,6 +184,7 @@ export function OutputView() {
 				<Streams />
 				<Search
 					words={words.value}
+					searched={searched}
 					setWords={(text) => (words.value = text)}
 					hits={hits}
 					at={at.value}
