@@ -5,7 +5,7 @@ import { apiPath } from '../api/client';
 import type { Run } from '../api/types';
 import { STREAMS, type OutputStream } from '../logic/address';
 import { formatBytes } from '../logic/units';
-import { search, type Hit } from '../logic/output_rows';
+import { HITS_MAX, search, type Hit } from '../logic/output_rows';
 import { address, go } from '../state/address';
 import { useOutput, type Output } from '../state/output';
 import { hasEnded, isLive, run } from '../state/runs';
@@ -43,6 +43,12 @@ function Streams() {
 	);
 }
 
+function found(count: number, at: number): string {
+	if (!count) return 'Not found';
+	const more = count === HITS_MAX ? '+' : '';
+	return `${at + 1} of ${count.toLocaleString('en')}${more}`;
+}
+
 function Search(props: {
 	words: string;
 	/** What `hits` are of; behind `words` while one types. */
@@ -64,9 +70,7 @@ function Search(props: {
 				onKeyDown={(e) => e.key === 'Enter' && move(e.shiftKey ? -1 : 1)}
 			/>
 			<span class="small dim count" role="status">
-				{words &&
-					words === props.searched &&
-					(hits.length ? `${at + 1} of ${hits.length}` : 'Not found')}
+				{words && words === props.searched && found(hits.length, at)}
 			</span>
 			<button onClick={() => move(-1)} disabled={!hits.length} aria-label="Previous">
 				↑
