@@ -2,7 +2,7 @@
 import { useMemo } from 'preact/hooks';
 import type { Diff } from '../api/types';
 import { DIFF_PARTS, type DiffPart } from '../logic/address';
-import { sidesOf, type Sides } from '../logic/compare';
+import { sidesOf } from '../logic/compare';
 import { address, go } from '../state/address';
 import { useQuestion } from '../state/questions';
 import { isLive, runOf } from '../state/runs';
@@ -46,7 +46,7 @@ export function DiffView() {
 		<div class="diff">
 			<DiffHead sides={sides} diff={answer.value.data} />
 			<PartChoice />
-			<Body sides={sides} diff={answer.value.data} error={answer.value.error} />
+			<Body diff={answer.value.data} error={answer.value.error} />
 		</div>
 	);
 }
@@ -75,10 +75,10 @@ function PartChoice() {
 	);
 }
 
-function Body(props: { sides: Sides; diff: Diff | null; error: Error | null }) {
-	const { sides, diff, error } = props;
+function Body(props: { diff: Diff | null; error: Error | null }) {
+	const { diff, error } = props;
 	const { diff: part } = address.value;
-	if (part === 'counters') return <DiffCounters sides={sides} />;
+	if (part === 'counters') return <DiffCounters />;
 	if (error && !diff) return <Problem error={error} />;
 	if (!diff) return <Loading what="Comparing…" />;
 	if (!diff.samples_before && !diff.samples_after)

@@ -8,7 +8,6 @@ import {
 	type CounterChange,
 	type Rate,
 	type Side,
-	type Sides,
 } from '../logic/compare';
 import { formatAmount, formatValue, rateUnit, sumUnit } from '../logic/units';
 import { address } from '../state/address';
@@ -30,7 +29,7 @@ function question(side: Side | undefined): Question | null {
 	};
 }
 
-export function DiffCounters(props: { sides: Sides }) {
+export function DiffCounters() {
 	const before = useQuestion<Timeline>(() => question(sidesOf(address.value)?.before));
 	const after = useQuestion<Timeline>(() => question(sidesOf(address.value)?.after));
 	const [b, a] = [before.value, after.value];
@@ -46,7 +45,6 @@ export function DiffCounters(props: { sides: Sides }) {
 				<p>Neither side has counters. Run with “Count” or “Both” to have some.</p>
 			</Empty>
 		);
-	const names = props.sides.of === 'runs' ? ['A', 'B'] : ['Before', 'After'];
 	return (
 		<div class="diff-counters" tabIndex={0} role="region" aria-label="Counters compared">
 			<table>
@@ -54,19 +52,19 @@ export function DiffCounters(props: { sides: Sides }) {
 					<tr>
 						<th scope="col">Counter</th>
 						<th scope="col" class="number" title="Mean, and how much single values vary around it">
-							{names[0]}, a second
+							A, a second
 						</th>
 						<th scope="col" class="number" title="Mean, and how much single values vary around it">
-							{names[1]}, a second
+							B, a second
 						</th>
 						<th scope="col" class="number">
 							Change
 						</th>
 						<th scope="col" class="number">
-							In all, {names[0]}
+							In all, A
 						</th>
 						<th scope="col" class="number">
-							In all, {names[1]}
+							In all, B
 						</th>
 						<th scope="col" class="number">
 							Change
@@ -80,8 +78,8 @@ export function DiffCounters(props: { sides: Sides }) {
 				</tbody>
 			</table>
 			<p class="small dim">
-				± says how much values vary over time (standard deviation). A change that is smaller than
-				that may be chance: run it several times.
+				± says how much values vary over time (standard deviation). A change marked by ≈ is smaller
+				than that and may be chance: run it several times.
 			</p>
 		</div>
 	);

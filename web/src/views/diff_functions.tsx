@@ -7,6 +7,7 @@ import { rowFilter } from '../logic/row_filter';
 import { formatSort, parseSort } from '../logic/table_sort';
 import { formatShare } from '../logic/units';
 import { address, go } from '../state/address';
+import { FilterInput } from './filter_input';
 import { Empty } from './states';
 import { useWidth } from './use_width';
 import { VirtualTable, type TableColumn } from './virtual';
@@ -88,6 +89,9 @@ export function DiffFunctions(props: { diff: Diff }) {
 	const narrow = width < NARROW;
 	return (
 		<div class="diff-functions" ref={ref}>
+			<div class="diff-filter">
+				<FilterInput filter={filter} />
+			</div>
 			<VirtualTable
 				label="Functions by change of share"
 				rows={rows}

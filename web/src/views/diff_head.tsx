@@ -24,6 +24,10 @@ export function eventUnit(side: Side): string | null {
 	return weightUnit(address.value.event ?? sampled?.name ?? null, null);
 }
 
+function weightWords(weight: number, unit: string | null): string {
+	return weightText(weight, unit) + (unit === 'ns' ? ' of CPU time' : '');
+}
+
 export function DiffHead(props: { sides: Sides; diff: Diff | null }) {
 	const { sides, diff } = props;
 	const [before, after] = [lengthOf(sides.before), lengthOf(sides.after)];
@@ -76,22 +80,17 @@ function SideHead(props: {
 		side.window && formatWindow(side.window.from, side.window.to),
 		length !== null && formatDuration(length),
 		samples !== undefined && plural(samples, 'sample'),
-		weight ? weightText(weight, eventUnit(side)) : null,
+		weight ? weightWords(weight, eventUnit(side)) : null,
 	].filter(Boolean);
 	return (
 		<div class={`diff-side ${which}`}>
+			<span class="diff-badge">{`${title}: ${pin.toUpperCase()}`}</span>
 			{sides.of === 'runs' ? (
-				<>
-					<span class="diff-badge">{`${title}: ${pin.toUpperCase()}`}</span>
-					<RunChoice pin={pin} label={`${title}: run ${pin.toUpperCase()}`} hidden />
-				</>
+				<RunChoice pin={pin} label={`${title}: run ${pin.toUpperCase()}`} hidden />
 			) : (
-				<>
-					<span class="diff-badge">{title}</span>
-					<span class="cut">
-						{which === 'before' ? 'first window' : 'second window'} of {r ? runName(r) : 'this run'}
-					</span>
-				</>
+				<span class="cut">
+					{which === 'before' ? 'first window' : 'second window'} of {r ? runName(r) : 'this run'}
+				</span>
 			)}
 			<span class="small dim">{facts.join(' · ') || '…'}</span>
 		</div>
