@@ -1,10 +1,8 @@
 /* A first visit: what tacho is, and how to begin. */
-import { startDemo } from '../state/draft';
 import { mayRun, me } from '../state/server';
-import { tell } from '../state/toasts';
+import { newSession } from '../state/sessions';
 import { chooseFile } from '../state/uploads';
-import { newSession } from './header';
-import { Icon } from './icons';
+import { DemoButton } from './demo_button';
 import { Gauge } from './gauge';
 
 export function Welcome() {
@@ -20,11 +18,7 @@ export function Welcome() {
 			{mayRun.value ? (
 				<>
 					<div class="actions">
-						{demo && (
-							<button class="primary large" onClick={() => void startDemo().catch(tell)}>
-								<Icon name="play" size={14} /> Profile the demo program
-							</button>
-						)}
+						<DemoButton class="primary large" />
 						<button class={demo ? 'large' : 'primary large'} onClick={newSession}>
 							Profile a program
 						</button>
