@@ -160,8 +160,8 @@ export function RunBar(props: { run: Run }) {
 	const command = r.argv.join(' ');
 	return (
 		<header class="run-bar">
-			<div class="run-line">
-				<div class="run-name">
+			<div class="run-top">
+				<div class="run-title">
 					<h1 class="cut" title={command || name}>
 						{name}
 					</h1>
