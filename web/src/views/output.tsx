@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { apiPath } from '../api/client';
 import type { Run } from '../api/types';
 import { STREAMS, type OutputStream } from '../logic/address';
+import { formatBytes } from '../logic/format';
 import { search, type Hit } from '../logic/output_rows';
 import { address, go } from '../state/address';
 import { useOutput, type Output } from '../state/output';
@@ -23,12 +24,6 @@ const HINTS: Record<OutputStream, string> = {
 	stderr: 'Standard error only: where programs say what went wrong',
 };
 const SEARCH_MS = 150;
-
-export function bytes(count: number): string {
-	if (count < 1000) return `${count} bytes`;
-	if (count < 1e6) return `${(count / 1e3).toFixed(0)} KB`;
-	return `${(count / 1e6).toFixed(1)} MB`;
-}
 
 function Streams() {
 	const { stream } = address.value;
@@ -97,14 +92,14 @@ function Notes(props: { r: Run; output: Output }) {
 		<>
 			{lost > 0 && (
 				<p class="note warn">
-					{bytes(lost)} of output were not kept: the program printed more than the server stores for
-					a run.
+					{formatBytes(lost)} of output were not kept: the program printed more than the server
+					stores for a run.
 				</p>
 			)}
 			{isLive(r) && output.dropped > 0 && (
 				<p class="note">
-					{bytes(output.dropped)} before this are shown when the run has ended; Download has them
-					now.
+					{formatBytes(output.dropped)} before this are shown when the run has ended; Download has
+					them now.
 				</p>
 			)}
 		</>
