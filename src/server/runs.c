@@ -32,6 +32,11 @@ static char *find_program(void)
 	return buf_steal(&path);
 }
 
+const char *runs_program(const struct runs *r)
+{
+	return r->program;
+}
+
 static void runs_free(struct runs *r)
 {
 	store_close(r->store);

@@ -47,6 +47,13 @@ describe('whatRan', () => {
 		const list = whatRan(run({ argv: ['sh', '-c', 'echo a b'], timeout: 0 }));
 		expect(value(list, 'Executed')).toBe("sh -c 'echo a b'");
 	});
+	it('does not say the same twice', () => {
+		const same = run({ argv: ['ls', '-l', 'a b'], workload: "ls -l 'a b'" });
+		expect(value(whatRan(same), 'Command')).toBe("ls -l 'a b'");
+		expect(value(whatRan(same), 'Executed')).toBeUndefined();
+		const shell = run({ argv: ['/bin/sh', '-c', 'ls'], workload: 'ls' });
+		expect(value(whatRan(shell), 'Executed')).toBe('/bin/sh -c ls');
+	});
 	it('takes the environment as pairs and as an object', () => {
 		const pairs = [['A', '1 2']] as unknown as Record<string, string>;
 		expect(value(whatRan(run({ env: pairs })), 'Environment')).toBe("A='1 2'");
@@ -111,6 +118,13 @@ describe('ledger', () => {
 		expect(v.advice).toBe('Take fewer samples a second, or fewer events.');
 		expect(verdict({ ...clean, intervals_missed: 10 })!.text).toContain('50.0 %');
 		expect(verdict({ ...clean, overlap: [{ run: 'x' }] })!.text).toContain('1 other run was');
+	});
+	it('says what could not be measured', () => {
+		const opened = [{ name: 'cycles', problem: 'not supported' }, { name: 'task-clock' }];
+		expect(verdict(clean, opened)).toMatchObject({
+			good: false,
+			text: 'cycles could not be measured.',
+		});
 	});
 	it('has no rows about what was not done', () => {
 		const names = (l: Ledger) => ledgerEntries(l).map((e) => e.name);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
 	formatBytes,
+	formatAmount,
 	formatCount,
 	formatDuration,
 	formatShare,
@@ -93,4 +94,12 @@ describe('times', () => {
 		])
 			expect(parseWindowText(formatWindow(from!, to!))).toEqual({ from, to });
 	});
+});
+
+it('a single value that is a time has the unit that suits it', () => {
+	const msec = sumUnit('msec', 1);
+	expect(formatAmount(10.109, msec)).toBe('10.1 ms');
+	expect(formatAmount(0.281, msec)).toBe('281 µs');
+	expect(formatAmount(0, msec)).toBe('0 s');
+	expect(formatAmount(1500, sumUnit(null, 1))).toBe('1.5 k');
 });

@@ -1,5 +1,5 @@
 /* The ledger of a run for people: what is missing from the data, what that means, what to do. */
-import type { Ledger } from '../api/types';
+import type { Ledger, OpenedEvent } from '../api/types';
 import { plural } from './format';
 import { formatBytes, formatDuration, formatShare } from './units';
 
@@ -140,12 +140,17 @@ export function ledgerEntries(l: Ledger): LedgerEntry[] {
 const join = (sentences: string[]) => sentences.join(' ');
 
 /** Whether the data can be trusted, in a sentence or two. */
-export function verdict(l: Ledger | null): Verdict | null {
+export function verdict(l: Ledger | null, opened: OpenedEvent[] | null = null): Verdict | null {
 	if (!l) return null;
+	const failed = (opened ?? []).filter((e) => e.problem || e.supported === false);
 	const lost = (l.lost ?? 0) + (l.dropped ?? 0);
 	const whole = (l.samples ?? 0) + lost;
 	const said: string[] = [];
 	const advice: string[] = [];
+	if (failed.length) {
+		said.push(`${failed.map((e) => e.name).join(', ')} could not be measured.`);
+		advice.push('The table of events below says why.');
+	}
 	if (lost) {
 		said.push(`${formatShare(lost / whole)} of the samples were lost.`);
 		advice.push(LESS);

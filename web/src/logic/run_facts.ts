@@ -2,7 +2,7 @@
  * are not there (a run that waits, one that was imported) give no pair. */
 import type { OpenedEvent, Run } from '../api/types';
 import { formatBytes, formatCount, formatDuration } from './units';
-import { quoteWord } from './words';
+import { quoteWord, splitWords } from './words';
 
 export interface Fact {
 	name: string;
@@ -95,17 +95,20 @@ function samplingWords(run: Run): string {
 	return [often, stacks].filter(Boolean).join(', ');
 }
 
+/** The words that were executed, where they are not what was typed. */
+function executed(run: Run): string {
+	const typed = typeof run.workload === 'string' ? splitWords(run.workload).words : null;
+	const same = typed?.length === run.argv.length && typed.every((w, i) => w === run.argv[i]);
+	return same ? '' : run.argv.map(quoteWord).join(' ');
+}
+
 export function whatRan(run: Run): Fact[] {
 	const code = { code: true };
 	const env = pairsOf(run.env).map(([name, value]) => `${name}=${quoteWord(value)}`);
 	return facts([
 		['Imported file', run.import ? String(run.import) : null, code],
 		['Command', typeof run.workload === 'string' ? run.workload : null, code],
-		[
-			'Executed',
-			run.argv.map(quoteWord).join(' '),
-			{ ...code, about: 'The words as they were executed' },
-		],
+		['Executed', executed(run), { ...code, about: 'The words as they were executed' }],
 		['Processes watched', run.pids?.join(', ')],
 		['Threads watched', run.tids?.join(', ')],
 		['Watched', run.system_wide && 'the whole system'],
@@ -133,7 +136,7 @@ export function whatRan(run: Run): Fact[] {
 export function whenItRan(run: Run, local: (at: string) => string): Fact[] {
 	return facts([
 		['State', run.state === 'queued' ? 'waiting' : run.state],
-		['Ended with', exitWords(run)],
+		['Program', exitWords(run)],
 		['Reason', run.error],
 		['Took too long', run.timed_out && 'it was ended by its time limit'],
 		[

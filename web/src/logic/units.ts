@@ -78,6 +78,12 @@ export function formatValue(raw: number | null | undefined, unit: Unit): string 
 	return word ? `${digits} ${word}` : digits;
 }
 
+/** A single value of @unit; times come in the unit that suits them: "281 µs", "1.5 s". */
+export function formatAmount(raw: number, unit: Unit): string {
+	if (unit.suffix === 's') return raw ? formatDuration(raw * unit.factor * 1e9) : '0 s';
+	return formatValue(raw, unit);
+}
+
 const TIME_IN_S: Record<string, number> = {
 	nsec: 1e-9,
 	ns: 1e-9,

@@ -99,7 +99,7 @@ function Trust(props: { run: Run; ledger: Ledger | null }) {
 	const { run: r, ledger } = props;
 	if (r.state === 'queued')
 		return <p class="trust">This run waits for its turn. What is known so far is below.</p>;
-	const v = verdict(ledger);
+	const v = verdict(ledger, r.opened_events);
 	if (!v)
 		return (
 			<p class="trust">

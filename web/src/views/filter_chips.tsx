@@ -8,9 +8,7 @@ export function FilterChips() {
 	const filters = filtersOf(address.value);
 	const clearAll = () => go(Object.assign({}, ...filters.map((f) => f.clear)));
 	useShortcut(
-		filters.length
-			? { keys: 'c', what: 'Show all again: clear window and filters', where: 'Run', run: clearAll }
-			: null,
+		filters.length ? { keys: 'c', what: 'Clear the filters', where: 'Run', run: clearAll } : null,
 	);
 	if (!filters.length) return null;
 	return (

@@ -62,7 +62,7 @@ function RunButton() {
 					{mistakes.value.form}
 				</p>
 			)}
-			<div class="run-row">
+			<div class="run-buttons">
 				<button type="submit" class="primary" disabled={starting.value}>
 					<Icon name="play" size={13} />
 					{starting.value ? 'Starting …' : n > 1 ? `Run ${n} times` : 'Run'}

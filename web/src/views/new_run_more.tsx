@@ -99,7 +99,7 @@ export function More() {
 	const set = names.filter((n) => JSON.stringify(d[n]) !== JSON.stringify(DEFAULT_DRAFT[n])).length;
 	const wrong = names.some((n) => mistakes.value[n]);
 	return (
-		<details class="more" open={wrong || undefined}>
+		<details class="new-run-more" open={wrong || undefined}>
 			<summary>
 				More
 				<span class="dim small">

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { apiPath } from '../api/client';
 import type { Run } from '../api/types';
 import { STREAMS, type OutputStream } from '../logic/address';
-import { formatBytes } from '../logic/format';
+import { formatBytes } from '../logic/units';
 import { search, type Hit } from '../logic/output_rows';
 import { address, go } from '../state/address';
 import { useOutput, type Output } from '../state/output';
@@ -212,7 +212,7 @@ export function OutputView() {
 			) : (
 				<Lines
 					lines={output.lines}
-					version={output}
+					marked={address.value.stream === 'both'}
 					wrap={wrap.value}
 					follow={follow.value && isLive(r)}
 					setFollow={(now) => (follow.value = now)}

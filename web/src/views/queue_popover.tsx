@@ -55,7 +55,7 @@ function Running(props: { run: Run; close: () => void }) {
 	return (
 		<li>
 			<div class="line">
-				<StateSign state="running" />
+				<StateSign run={r} />
 				<Name run={r} close={props.close} />
 				<Cancel run={r} />
 			</div>
@@ -85,7 +85,7 @@ function Waiting(props: { run: Run; at: number; of: number; close: () => void })
 	return (
 		<li onKeyDown={byKey}>
 			<div class="line">
-				<StateSign state="queued" />
+				<StateSign run={r} />
 				<Name run={r} close={props.close} />
 				{soon != null && <span class="small dim">in {formatDuration(Math.ceil(soon) * 1e9)}</span>}
 				{mayRun.value && (

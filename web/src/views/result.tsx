@@ -3,14 +3,17 @@ import { VIEWS, type View } from '../logic/address';
 import type { Run } from '../api/types';
 import { address, follow, go, link } from '../state/address';
 import { useShortcut } from '../state/keys';
-import { showSide, SPLIT_STANDARD, split, width } from '../state/layout';
+import { beginRun, showSide, SPLIT_STANDARD, split, width } from '../state/layout';
 import { run, runs } from '../state/runs';
 import { mayRun } from '../state/server';
+import { chooseFile } from '../state/uploads';
+import { DemoButton } from './demo_button';
 import { DetailsView } from './details';
 import { DiffView } from './diff';
 import { FilterChips } from './filter_chips';
 import { FlameView } from './flame';
 import { FunctionsView } from './functions';
+import { Gauge } from './gauge';
 import { HistogramView } from './histogram';
 import { OutputView } from './output';
 import { RunBar } from './run_bar';
@@ -51,24 +54,50 @@ const BODIES: Record<View, () => preact.JSX.Element> = {
 };
 
 function NoRun() {
-	const any = runs.value.length > 0;
+	if (runs.value.length || !mayRun.value)
+		return (
+			<section class="result card">
+				<Empty title={runs.value.length ? 'No run is open' : 'Nothing was run yet'}>
+					<p>Choose a run of the list to see what it did.</p>
+					<div class="actions">
+						<button onClick={() => showSide('right')}>Show the runs</button>
+						{mayRun.value && (
+							<button class="primary" onClick={beginRun}>
+								New run
+							</button>
+						)}
+					</div>
+				</Empty>
+			</section>
+		);
+	return <FirstRun />;
+}
+
+/** A session without runs: how it goes, in three steps. */
+function FirstRun() {
 	return (
-		<section class="result card">
-			<Empty title={any ? 'No run is open' : 'Nothing was run yet'}>
-				<p>
-					{any
-						? 'Choose a run of the list to see what it did.'
-						: 'Say which program to run, and watch here what it does.'}
-				</p>
-				<div class="actions">
-					{any && <button onClick={() => showSide('right')}>Show the runs</button>}
-					{mayRun.value && (
-						<button class="primary" onClick={() => showSide('left')}>
-							New run
-						</button>
-					)}
-				</div>
-			</Empty>
+		<section class="result card first-run">
+			<Gauge />
+			<h1>Nothing was run yet</h1>
+			<ol>
+				<li>
+					<b>Say what to run.</b> Any command, or a process that runs already. The usual events are
+					chosen.
+				</li>
+				<li>
+					<b>Press Run</b> and watch here, live, which functions take the time.
+				</li>
+				<li>
+					<b>Drag over the slow part</b> of the timeline: everything below follows.
+				</li>
+			</ol>
+			<div class="actions">
+				<button class="primary" onClick={beginRun}>
+					Type a command
+				</button>
+				<DemoButton />
+				<button onClick={chooseFile}>Import a perf.data</button>
+			</div>
 		</section>
 	);
 }
@@ -138,7 +167,7 @@ export function Result() {
 				<Waiting run={r} />
 			) : (
 				<div class="stack">
-					<div class="top" style={phone ? undefined : { height: split.value + '%' }}>
+					<div class="top" style={phone ? undefined : { maxHeight: split.value + '%' }}>
 						<TimelineView />
 					</div>
 					{!phone && (

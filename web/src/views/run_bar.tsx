@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Run } from '../api/types';
 import { plural } from '../logic/format';
 import { lastLines } from '../logic/last_lines';
-import { runName, runTrouble, STATE_WORDS } from '../logic/run_words';
+import { outcomeOf, runName, runTrouble, STATE_WORDS } from '../logic/run_words';
 import { formatCount, formatDuration } from '../logic/units';
 import { warningsOf } from '../logic/warnings';
 import { tailOfText } from '../api/tail';
@@ -30,8 +30,8 @@ function Facts(props: { run: Run }) {
 	const place = r.progress?.place ?? 0;
 	return (
 		<p class="facts small">
-			<StateSign state={r.state} />
-			<strong>{STATE_WORDS[r.state]}</strong>
+			<StateSign run={r} />
+			<strong>{STATE_WORDS[outcomeOf(r)]}</strong>
 			{r.state === 'queued' && place > 0 && <span>place {place} in the queue</span>}
 			{s !== null && r.state !== 'queued' && (
 				<span class="number">
@@ -82,16 +82,16 @@ function Trouble(props: { run: Run }) {
 	const lines = useLastWords(r, trouble !== null && !r.import);
 	if (!trouble) return null;
 	return (
-		<div class={'trouble ' + r.state} role="status">
-			<p>{trouble}</p>
-			{lines.length > 0 && (
-				<>
-					<pre class="mono small">{lines.join('\n')}</pre>
+		<div class={'trouble ' + outcomeOf(r)} role="status">
+			<div>
+				<p>{trouble}</p>
+				{lines.length > 0 && (
 					<a href={link({ view: 'output' })} onClick={follow({ view: 'output' })}>
 						All of the output
 					</a>
-				</>
-			)}
+				)}
+			</div>
+			{lines.length > 0 && <pre class="mono small">{lines.join('\n')}</pre>}
 		</div>
 	);
 }

@@ -1,31 +1,41 @@
 /* The timeline: a small plot for each counter and one for samples, with one time axis, one cursor and
  * the brushes that every view below follows. */
+import { useSignal, type Signal } from '@preact/signals';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Run } from '../api/types';
 import { flagsOf, SAMPLES, type Plot } from '../logic/timeline_plots';
 import { isLive, run } from '../state/runs';
 import { hidden, marks, plots, plotsOf, plotWidth, visible } from '../state/timeline';
+import { HeatmapView } from './heatmap';
 import { Empty, Loading, Problem } from './states';
 import { useTimelineData } from './timeline_data';
 import { Flags, Overlay, TimeAxis } from './timeline_overlay';
 import { AXIS_PX } from './timeline_plot';
 import { PlotRow } from './timeline_row';
-import { Tools, Windows } from './timeline_tools';
+import { Tools } from './timeline_tools';
 import './timeline.css';
 
 const FLAG_PX = 18;
 
-function rowHeight(count: number): number {
-	return count <= 2 ? 100 : count <= 4 ? 80 : 64;
+const ROW_MIN_PX = 58;
+const ROW_MAX_PX = 110;
+/** Of the axis, and of the head of the heat map. */
+const OTHERS_PX = 60;
+
+/** Rows share the room that there is; when they would become too small, they scroll. */
+function rowHeight(count: number, room: number): number {
+	const fair = Math.floor((room - OTHERS_PX) / Math.max(count, 1));
+	return Math.min(Math.max(fair, ROW_MIN_PX), ROW_MAX_PX);
 }
 
-/** Measures where lines are drawn: as wide as the sheet that lies over them. */
-function useWidth() {
+/** Measures where lines are drawn: as wide as the sheet that lies over them. @room: the height. */
+function useSize(room: Signal<number>) {
 	const area = useRef<HTMLDivElement>(null);
 	useLayoutEffect(() => {
 		const measure = () => {
 			const sheet = area.current!.querySelector<HTMLElement>('.overlay');
 			plotWidth.value = sheet?.clientWidth ?? 0;
+			room.value = area.current!.clientHeight;
 		};
 		measure();
 		const observer = new ResizeObserver(measure);
@@ -46,10 +56,11 @@ function Waiting(props: { run: Run }) {
 }
 
 function Plots(props: { all: Plot[] }) {
-	const area = useWidth();
+	const room = useSignal(0);
+	const area = useSize(room);
 	const width = plotWidth.value;
 	const shown = props.all.filter((p) => !hidden.value.has(p.key));
-	const height = rowHeight(shown.length);
+	const height = rowHeight(shown.length, room.value);
 	return (
 		<div class="plots" ref={area}>
 			<div class="plot-rows">
@@ -67,6 +78,7 @@ function Plots(props: { all: Plot[] }) {
 				<Overlay plots={shown} />
 			</div>
 			<TimeAxis />
+			<HeatmapView plots={props.all} />
 		</div>
 	);
 }
@@ -98,7 +110,6 @@ export function TimelineView() {
 						<Loading what={isLive(r) ? 'Waiting for the first values…' : 'Reading the timeline…'} />
 					)}
 					<Plots all={all} />
-					<Windows />
 				</>
 			)}
 		</section>

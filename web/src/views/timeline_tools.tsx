@@ -55,7 +55,7 @@ function WindowText(props: { brush: Brush; name: string }) {
 					if (e.key === 'Enter') commit();
 				}}
 			/>
-			<span class="dim number">{formatDuration(span(w))}</span>
+			<span class="dim number length">{formatDuration(span(w))}</span>
 			<button
 				class="plain clear"
 				aria-label={'Clear the ' + what.toLowerCase()}
@@ -68,20 +68,19 @@ function WindowText(props: { brush: Brush; name: string }) {
 	);
 }
 
-/** Below the plots, so that nothing moves when a window appears. */
-export function Windows() {
+function Windows() {
 	const { window: w, second } = brushes.value;
 	if (!w && !second)
 		return (
 			<div class="windows dim small">
-				Drag over the plots to select a window of time: everything below follows.
+				<span class="cut">Drag over the plots to select a window of time</span>
 			</div>
 		);
 	return (
 		<div class="windows">
 			<WindowText brush="window" name={second ? 'A' : ''} />
 			<WindowText brush="second" name="B" />
-			{!second && <span class="dim small hint">Shift + drag selects a second one to compare.</span>}
+			{!second && <span class="dim small hint cut">Shift + drag selects a second one</span>}
 		</div>
 	);
 }
@@ -146,18 +145,18 @@ const KINDS: [PlotKind, string, string][] = [
 function Kinds() {
 	const kind = address.value.plot;
 	return (
-		<div class="segments" role="group" aria-label="Kind of plot">
+		<select
+			aria-label="Kind of plot"
+			title={KINDS.find(([name]) => name === kind)![2]}
+			value={kind}
+			onChange={(e) => go({ plot: e.currentTarget.value as PlotKind }, true)}
+		>
 			{KINDS.map(([name, text, title]) => (
-				<button
-					key={name}
-					title={title}
-					aria-pressed={kind === name}
-					onClick={() => go({ plot: name }, true)}
-				>
+				<option key={name} value={name} title={title}>
 					{text}
-				</button>
+				</option>
 			))}
-		</div>
+		</select>
 	);
 }
 
@@ -189,8 +188,7 @@ function Legend(props: { plots: Plot[] }) {
 export function Tools(props: { plots: Plot[]; hasSamples: boolean; save: preact.ComponentChild }) {
 	return (
 		<div class="timeline-tools">
-			<h2>Timeline</h2>
-			<span class="space" />
+			<Windows />
 			<Live />
 			{props.hasSamples && <Kinds />}
 			<Zooms />
