@@ -35,6 +35,7 @@ lint: deps
 
 format:
 	@clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch])
+	@cd web && node_modules/.bin/prettier --config .prettierrc.json --log-level warn --write . ../tests/browser
 
 # All unit tests once more, with the sanitizers watching.
 asan: deps

@@ -324,9 +324,7 @@ void snapshot_make(struct bus *b, struct bus_topic *t)
 	add_about(&text, 0, "snapshot", t->name);
 	t->make(t->ctx, snapshot_message, &text);
 	pthread_mutex_lock(&b->lock);
-	buf_add(&text, "id: ");
-	buf_add_u64(&text, ++b->last_id);
-	buf_add(&text, "\n\n");
+	add_about(&text, ++b->last_id, "current", t->name);
 	message_unref(t->snapshot);
 	t->snapshot = message_new(b->last_id, text.s, text.len);
 	t->snapshot_next = t->next;

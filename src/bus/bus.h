@@ -6,8 +6,8 @@
  * Topics: "queue", "sessions", "session/UUID", "run/UUID". A topic keeps its last messages, within a limit of
  * bytes. Who is new, too slow, or comes back too late, does not get them one by one: the topic's
  * snapshot (all that was published, in short) is sent instead, and then what came after it. It begins
- * with the message `snapshot` {"topic"}: forget what you know of this topic. A topic without a snapshot
- * says `missed` {"topic"} when some are gone: ask anew.
+ * with the message `snapshot` {"topic"}: forget what you know of this topic, and ends with `current`
+ * {"topic"}: that was all of it. A topic without a snapshot says `missed` {"topic"} when some are gone: ask anew.
  *
  * Messages are delivered in the order of their numbers, over all topics of a client. Numbers begin
  * with the time of day, so that one from before a restart is known to be too old.
@@ -57,10 +57,11 @@ void bus_topic_gap(struct bus *b, const char *topic);
  * the end, until the topic is forgotten, a minute later or when there are too many. */
 void bus_topic_end(struct bus *b, const char *topic);
 
-/* @last_id: what the client has seen; 0: nothing. @wake is called by any thread when there is news and
+/* @last_id: what the client has seen; 0: nothing. @fresh: those of the topics that it did not watch
+ * when it saw that, and that begin as if it had seen nothing; NULL: none. @wake is called by any thread when there is news and
  * bus_read() has said that there is none; it must not call the bus. */
-struct bus_watch *bus_watch(struct bus *b, const strvec *topics, uint64_t last_id,
-			    void (*wake)(void *ctx), void *ctx);
+struct bus_watch *bus_watch(struct bus *b, const strvec *topics, const strvec *fresh,
+			    uint64_t last_id, void (*wake)(void *ctx), void *ctx);
 void bus_unwatch(struct bus_watch *w);
 /* Adds what is new as text/event-stream to @out, at most @max bytes; false: nothing is, or not yet. At
  * most 20 times a second for each watch. *ret_wait_ms: when to come again, 0: at once, there is more;

@@ -30,8 +30,16 @@ static void link_begin(struct link *link, uint64_t last_id)
 	}
 }
 
-struct bus_watch *bus_watch(struct bus *b, const strvec *topics, uint64_t last_id,
-			    void (*wake)(void *ctx), void *ctx)
+static bool is_fresh(const strvec *fresh, const char *topic)
+{
+	for (size_t i = 0; fresh && i < fresh->len; i++)
+		if (!strcmp(fresh->items[i], topic))
+			return true;
+	return false;
+}
+
+struct bus_watch *bus_watch(struct bus *b, const strvec *topics, const strvec *fresh,
+			    uint64_t last_id, void (*wake)(void *ctx), void *ctx)
 {
 	struct bus_watch *w = xcalloc(1, sizeof(*w));
 
@@ -52,7 +60,7 @@ struct bus_watch *bus_watch(struct bus *b, const strvec *topics, uint64_t last_i
 			topic_unref(link.topic);
 			continue;
 		}
-		link_begin(&link, last_id);
+		link_begin(&link, is_fresh(fresh, topics->items[i]) ? 0 : last_id);
 		link.topic->watchers++;
 		vec_push(&w->links, link);
 	}

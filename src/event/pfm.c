@@ -1,7 +1,7 @@
 #include "event/pfm.h"
+#include "base/library.h"
 #include "base/text.h"
 
-#include <dlfcn.h>
 #include <perfmon/pfmlib.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdio.h>
@@ -44,16 +44,8 @@ static bool load(struct pfm_library *lib)
 		"pfm_get_event_attr_info",
 		"pfm_get_os_event_encoding",
 	};
-	void *handle = dlopen("libpfm.so.4", RTLD_NOW);
-	void **functions = (void **)lib;
 
-	_Static_assert(sizeof(*lib) == sizeof(names), "one name for each function");
-	if (!handle)
-		return false;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!(functions[i] = dlsym(handle, names[i])))
-			return false;
-	return true;
+	return !LIBRARY_LOAD("libpfm.so.4", names, lib);
 }
 #endif
 

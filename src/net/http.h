@@ -59,6 +59,8 @@ struct http_reply {
 	/* Server-sent events: topics of the bus, which are watched until the client goes. What stands
 	 * in the body is sent first, and must be whole messages. */
 	strvec topics;
+	/* Those of them that the client has not had before, whatever was its last message. */
+	strvec fresh_topics;
 };
 
 /* @value is printed; both are copied. */

@@ -101,6 +101,7 @@ void reply_release(struct http_reply *r)
 	r->fd = -1;
 	http_pairs_release(&r->headers);
 	strvec_release(&r->topics);
+	strvec_release(&r->fresh_topics);
 }
 
 void http_reply_header(struct http_reply *r, const char *name, const char *fmt, ...)

@@ -281,7 +281,8 @@ static void stream_begin(struct http_streams *all, struct stream *st, uint64_t n
 	all->count++;
 	st->written_ns = st->checked_ns = now_ns;
 	watch_socket(st, EPOLL_CTL_ADD);
-	st->watch = bus_watch(all->server->o.bus, &x->reply.topics, last_id_of(x), on_news, st);
+	st->watch = bus_watch(all->server->o.bus, &x->reply.topics, &x->reply.fresh_topics,
+			      last_id_of(x), on_news, st);
 	add_head(x, &head);
 	buf_release(&x->reply.body);
 	send_all(st, head.s, head.len, now_ns);

@@ -225,17 +225,21 @@ static int add_topic(struct api *a, const struct http_pair *pair, struct http_re
 	} else if ((!strcmp(pair->name, "queue") || !strcmp(pair->name, "sessions")) &&
 		   strcmp(pair->value, "0") && strcmp(pair->value, "false")) {
 		vec_push(topics, xstrdup(pair->name));
+	} else if (!strcmp(pair->name, "fresh")) {
+		vec_push(&reply->fresh_topics, xstrdup(pair->value));
 	}
 	return rc;
 }
 
 static int live(void *worker, const struct http_request *r, struct http_reply *reply, struct err *e)
 {
-	static const char *const params[] = {"run", "session", "sessions", "queue", "last", NULL};
+	static const char *const params[] = {"run",  "session", "sessions", "queue",
+					     "last", "fresh",   NULL};
 	struct api *a = worker;
 	int rc = api_params_known(r, params, e);
 
-	if (rc == 0 && r->query.len > TOPICS_MAX)
+	/* Each may be named twice: what it is, and that it is fresh. */
+	if (rc == 0 && r->query.len > 2 * TOPICS_MAX)
 		return err_set(e, EINVAL, "One stream carries at most %d topics.", TOPICS_MAX);
 	for (size_t i = 0; rc == 0 && i < r->query.len; i++)
 		rc = add_topic(a, &r->query.items[i], reply, e);

@@ -1,7 +1,7 @@
 #include "server/h5_file.h"
+#include "base/library.h"
 #include "base/text.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <hdf5.h>
@@ -75,34 +75,20 @@ static const char *const names[] = {FUNCTIONS(NAME) VARIABLES(NAME)};
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-#ifdef TACHO_STATIC
-/* A static program can load no library. */
-static bool load(struct library *lib)
-{
-	*lib = (struct library){};
-	(void)names;
-	return false;
-}
-#else
 static bool load(struct library *lib)
 {
 	static const char *const files[] = {"libhdf5_serial.so.103", "libhdf5.so.103",
 					    "libhdf5_serial.so", "libhdf5.so"};
 	unsigned major = 0, minor = 0, release = 0;
-	void *handle = NULL, **members = (void **)lib;
+	const char *missing = "";
 
-	_Static_assert(sizeof(*lib) == sizeof(names), "one name for each member");
-	for (size_t i = 0; !handle && i < ARRAY_LEN(files); i++)
-		handle = dlopen(files[i], RTLD_NOW);
-	for (size_t i = 0; handle && i < ARRAY_LEN(names); i++)
-		if (!(members[i] = dlsym(handle, names[i])))
-			return false;
+	for (size_t i = 0; missing && i < ARRAY_LEN(files); i++)
+		missing = LIBRARY_LOAD(files[i], names, lib);
 	/* Types of another version are others. */
-	return handle && lib->H5open_() >= 0 &&
+	return !missing && lib->H5open_() >= 0 &&
 	       lib->H5get_libversion_(&major, &minor, &release) >= 0 && major == H5_VERS_MAJOR &&
 	       minor == H5_VERS_MINOR;
 }
-#endif
 
 /* Under the lock. NULL: it is not there. */
 static const struct library *library(void)

@@ -86,11 +86,10 @@ static int purge_step(struct store *s, uint64_t max_bytes, bool *ret_more, struc
 
 int store_purge(struct store *s, uint64_t max_bytes, bool *ret_more, struct err *e)
 {
-	unsigned tries = 0;
 	int result;
 
 	do
 		result = purge_step(s, max_bytes, ret_more, e);
-	while (deleting_again(s, result, &tries));
+	while (deleting_again(s, result));
 	return result;
 }

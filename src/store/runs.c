@@ -189,13 +189,12 @@ int store_run_describe(struct store *s, int64_t id, const char *description, str
 
 int store_run_delete(struct store *s, int64_t id, struct err *e)
 {
-	unsigned tries = 0;
 	int64_t changed;
 
 	do
 		changed = sql_run(s, e, "UPDATE runs SET deleted = 1 WHERE id = $1 AND deleted = 0",
 				  SQL_VALUES(sql_int(id)));
-	while (deleting_again(s, (int)changed, &tries));
+	while (deleting_again(s, (int)changed));
 	return changed_one(changed, id, e);
 }
 

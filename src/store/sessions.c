@@ -94,12 +94,11 @@ static int mark_deleted(struct store *s, int64_t id, struct err *e)
 
 int store_session_delete(struct store *s, int64_t id, struct err *e)
 {
-	unsigned tries = 0;
 	int result;
 
 	do
 		result = mark_deleted(s, id, e);
-	while (deleting_again(s, result, &tries));
+	while (deleting_again(s, result));
 	return result;
 }
 

@@ -117,7 +117,7 @@ int sql_scope_end(struct store *s, bool own, int result, struct err *e);
 void run_grows(struct store *s, int64_t run, int64_t bytes);
 
 /* Whether to try once more what deletes: the disk was full, and the reserve has been let go. */
-bool deleting_again(struct store *s, int result, unsigned *tries);
+bool deleting_again(struct store *s, int result);
 
 int store_migrate(struct store *s, bool read_only, struct err *e);
 

@@ -30,6 +30,9 @@
 /* How long others may have to wait while the log is emptied. */
 #define EMPTY_WAL_MS 20
 
+/* With so much free it need not be looked at closely: no log is that long. */
+#define ROOM_BYTES_AMPLE (1ull << 30)
+
 /* More than the log has before it is written to the file. */
 #define RESERVE_BYTES     (8u << 20)   /* or a quarter of what is free, if that is less, */
 #define RESERVE_BYTES_MIN (256u << 10) /* but not less than a few rows need */
@@ -257,9 +260,40 @@ static int sqlite_size(struct store *s, uint64_t *ret_bytes, uint64_t *ret_free,
 	return 0;
 }
 
+/* Whether there is room for the file to take in the log. Where there is not, a part of it would take
+ * all the room that was left, and the log would be no shorter. */
+static bool log_fits(struct sqlite *s)
+{
+	int64_t pages = 0, page_bytes = 0;
+	struct statvfs room;
+	struct stat st;
+	uint64_t bytes;
+
+	if (statvfs(s->directory, &room) || stat(s->store.place, &st))
+		return false;
+	if ((uint64_t)room.f_bavail * room.f_frsize >= ROOM_BYTES_AMPLE)
+		return true;
+	if (pragma_number(&s->store, "PRAGMA page_count", &pages, NULL) ||
+	    pragma_number(&s->store, "PRAGMA page_size", &page_bytes, NULL))
+		return false;
+	bytes = (uint64_t)pages * (uint64_t)page_bytes;
+	return bytes <= (uint64_t)st.st_size ||
+	       bytes - (uint64_t)st.st_size <= (uint64_t)room.f_bavail * room.f_frsize / 2;
+}
+
+/* After every commit: the log has so many pages now. */
+static int log_grew(void *arg, sqlite3 *db, const char *name, int pages)
+{
+	if (pages >= WAL_PAGES_MAX && log_fits(arg))
+		sqlite3_wal_checkpoint_v2(db, name, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+	return SQLITE_OK;
+}
+
 /* Whoever writes waits meanwhile. */
 static void empty_wal(struct sqlite *s)
 {
+	if (!log_fits(s))
+		return;
 	s->patience_ms = EMPTY_WAL_MS;
 	sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
 	s->patience_ms = s->busy_ms;
@@ -284,7 +318,9 @@ static bool sqlite_shrink(struct store *store, uint64_t max_bytes)
 			return false;
 	}
 	if (free_pages) {
-		sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+		if (log_fits(s))
+			sqlite3_wal_checkpoint_v2(s->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL,
+						  NULL);
 		return true;
 	}
 	/* Only now does the file become shorter. */
@@ -402,15 +438,17 @@ static int use_wal(struct sqlite *s, struct err *e)
 
 static int configure(struct sqlite *s, bool read_only, struct err *e)
 {
+	/* Debian's SQLite overwrites all that is deleted, for which a full disk has no room. */
 	CLEANUP(free_ptr)
 	char *common = xasprintf("PRAGMA foreign_keys=ON; PRAGMA synchronous=FULL;"
 				 "PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF;"
-				 "PRAGMA journal_size_limit=%d; PRAGMA wal_autocheckpoint=%d;",
-				 WAL_BYTES_KEPT, WAL_PAGES_MAX);
+				 "PRAGMA secure_delete=FAST; PRAGMA journal_size_limit=%d;",
+				 WAL_BYTES_KEPT);
 	int result = 0;
 
 	s->patience_ms = s->busy_ms;
 	sqlite3_busy_handler(s->db, wait_for_lock, s);
+	sqlite3_wal_hook(s->db, log_grew, s);
 	/* Both hold only while there is no table yet. */
 	if (!read_only &&
 	    sqlite3_exec(s->db, "PRAGMA page_size=" PAGE_BYTES "; PRAGMA auto_vacuum=INCREMENTAL",

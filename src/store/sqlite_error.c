@@ -61,6 +61,9 @@ int sqlite_failed(sqlite3 *db, const char *path, unsigned busy_ms, struct err *e
 		return system == ENOSPC || system == EDQUOT ? disk_full(path, e)
 							    : cannot_write(path, e);
 	case SQLITE_IOERR:
+		/* The index of the log could not grow, and SQLite does not say why. */
+		if (rc == SQLITE_IOERR_SHMSIZE)
+			return disk_full(path, e);
 		return input_output(path, system, e);
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:

@@ -5,11 +5,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-/* How long deleting waits for room on a full disk: half a second. */
-#define DELETE_TRIES    10u
-#define DELETE_PAUSE_US 50000
 
 static const struct store_ops *const stores[] = {
 	&sqlite_ops,
@@ -263,18 +258,10 @@ bool store_use_reserve(struct store *s)
 	return !s->began && s->ops->use_reserve && s->ops->use_reserve(s);
 }
 
-bool deleting_again(struct store *s, int result, unsigned *tries)
+bool deleting_again(struct store *s, int result)
 {
 	/* What is in a transaction of the caller's is gone already. */
-	if (result != -ENOSPC || s->began)
-		return false;
-	if (store_use_reserve(s))
-		return true;
-	/* Others may be about to give room back. */
-	if ((*tries)++ >= DELETE_TRIES)
-		return false;
-	usleep(DELETE_PAUSE_US);
-	return true;
+	return result == -ENOSPC && store_use_reserve(s);
 }
 
 bool store_shrink(struct store *s, uint64_t max_bytes)

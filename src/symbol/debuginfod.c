@@ -1,8 +1,8 @@
 #include "symbol/debuginfod.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/library.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -29,14 +29,6 @@ bool debuginfod_is_wanted(void)
 	return urls && urls[strspn(urls, " ")];
 }
 
-#ifdef TACHO_STATIC
-/* A static program can load no library. */
-static bool load(struct library *lib)
-{
-	*lib = (struct library){};
-	return false;
-}
-#else
 static bool load(struct library *lib)
 {
 	static const char *const names[] = {
@@ -44,18 +36,9 @@ static bool load(struct library *lib)
 		"debuginfod_find_executable", "debuginfod_find_debuginfo",
 		"debuginfod_set_progressfn",
 	};
-	void *handle = dlopen("libdebuginfod.so.1", RTLD_NOW);
-	void **functions = (void **)lib;
 
-	_Static_assert(sizeof(*lib) == sizeof(names), "one name for each function");
-	if (!handle)
-		return false;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!(functions[i] = dlsym(handle, names[i])))
-			return false;
-	return true;
+	return !LIBRARY_LOAD("libdebuginfod.so.1", names, lib);
 }
-#endif
 
 static int stop_when_late(client_t *client, long done, long total)
 {

@@ -1,7 +1,7 @@
 #include "symbol/disasm.h"
+#include "base/library.h"
 
 #include <capstone/capstone.h>
-#include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
 #include <string.h>
@@ -40,16 +40,8 @@ static const char *load(struct capstone *lib)
 		"cs_open",   "cs_close", "cs_option",     "cs_disasm_iter",
 		"cs_malloc", "cs_free",  "cs_insn_group",
 	};
-	void *handle = dlopen("libcapstone.so.4", RTLD_LAZY);
-	void **functions = (void **)lib;
 
-	_Static_assert(sizeof(*lib) == sizeof(names), "one name for each function");
-	if (!handle)
-		return "libcapstone.so.4";
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!(functions[i] = dlsym(handle, names[i])))
-			return names[i];
-	return NULL;
+	return LIBRARY_LOAD("libcapstone.so.4", names, lib);
 }
 #endif
 

@@ -23,12 +23,19 @@ static void wake(void *ctx)
 
 static atomic_uint wakes;
 
+static struct bus_watch *watch_fresh(struct bus *b, const char *one, const char *two,
+				     const char *fresh, uint64_t last_id)
+{
+	char *names[] = {(char *)one, (char *)two}, *fresh_names[] = {(char *)fresh};
+	strvec topics = {.items = names, .len = two ? 2 : 1};
+	strvec fresh_topics = {.items = fresh_names, .len = fresh ? 1 : 0};
+
+	return bus_watch(b, &topics, &fresh_topics, last_id, wake, &wakes);
+}
+
 static struct bus_watch *watch(struct bus *b, const char *one, const char *two, uint64_t last_id)
 {
-	char *names[] = {(char *)one, (char *)two};
-	strvec topics = {.items = names, .len = two ? 2 : 1};
-
-	return bus_watch(b, &topics, last_id, wake, &wakes);
+	return watch_fresh(b, one, two, NULL, last_id);
 }
 
 static void say(struct bus *b, const char *topic, int n)
@@ -270,6 +277,45 @@ static void test_snapshots(void **state)
 }
 
 /* Larger than one delivery: in parts; who loses the connection in the middle begins anew. */
+/* A client that begins to watch one topic more: it goes on with the others where it was. */
+static void test_fresh_topic(void **state)
+{
+	struct sum s = {.bus = bus_new()};
+	CLEANUP(buf_release) struct buf text = {}, found = {};
+	struct bus_watch *w = watch(s.bus, "a", NULL, 0);
+	uint64_t id;
+
+	(void)state;
+	bus_topic_snapshot(s.bus, "sum", sum_snapshot, &s);
+	say(s.bus, "a", 1);
+	sum_add(&s, 1000, 10);
+	sum_add(&s, 2000, 10);
+	say(s.bus, "a", 2);
+	read_all(w, &text, 1 << 20);
+	id = last_id(&text);
+	bus_unwatch(w);
+	say(s.bus, "a", 3);
+	/* As an old one it would begin behind what came before the client's last message. */
+	w = watch(s.bus, "a", "sum", id);
+	buf_clear(&text);
+	read_all(w, &text, 1 << 20);
+	numbers(&text, &found);
+	assert_string_equal(found.s, "3 ");
+	bus_unwatch(w);
+
+	w = watch_fresh(s.bus, "a", "sum", "sum", id);
+	buf_clear(&text);
+	read_all(w, &text, 1 << 20);
+	numbers(&text, &found);
+	assert_string_equal(found.s, "3 3000 ");
+	/* The number of the whole comes with its last message, which says that it is the last. */
+	assert_non_null(strstr(text.s, "\nevent: current\ndata: {\"topic\":\"sum\"}\n\n"));
+	assert_true(last_id(&text) > id);
+	bus_unwatch(w);
+	bus_topic_end(s.bus, "sum");
+	bus_free(s.bus);
+}
+
 static void test_large_snapshot(void **state)
 {
 	struct sum s = {.bus = bus_new(), .padding = 100000};
@@ -422,6 +468,7 @@ int main(void)
 		cmocka_unit_test(test_wakes),
 		cmocka_unit_test(test_resume),
 		cmocka_unit_test(test_snapshots),
+		cmocka_unit_test(test_fresh_topic),
 		cmocka_unit_test(test_large_snapshot),
 		cmocka_unit_test(test_plain_topic_is_behind),
 		cmocka_unit_test(test_end),

@@ -67,7 +67,7 @@ static struct bus_watch *watch_from(uint64_t last_id)
 	char *names[] = {(char *)"run/" UUID};
 	strvec topics = {.items = names, .len = 1};
 
-	return bus_watch(server.bus, &topics, last_id, wake, NULL);
+	return bus_watch(server.bus, &topics, NULL, last_id, wake, NULL);
 }
 
 static struct bus_watch *watch(void)

@@ -1,6 +1,6 @@
 /*
- * What happens to the store when things go wrong: the process is killed, the disk is full, somebody
- * else has locked the database, the directory cannot be written, the file is damaged.
+ * What happens to the store when others are in the way: the process is killed, somebody has locked the
+ * database, many write at once. What disks do to it is in test_store_disk.c.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "store/store.h"
-#include "store_support.h"
+#include "store_faults.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -21,44 +21,6 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 
-static struct store *open_store(const char *directory)
-{
-	struct store *s = NULL;
-
-	OK(store_open(&s, &(struct store_options){.directory = directory, .busy_ms = 60000},
-		      &error));
-	return s;
-}
-
-static int64_t new_run(struct store *s)
-{
-	struct stored_session session = {};
-	struct stored_run run = {.command = (char *)"x"};
-
-	OK(store_session_add(s, "s", &session, &error));
-	run.session_id = session.id;
-	OK(store_run_add(s, &run, &error));
-	stored_session_release(&session);
-	return run.id;
-}
-
-static void check_integrity(const char *directory)
-{
-	CLEANUP(free_ptr) char *path = xasprintf("%s/tacho.db", directory);
-	sqlite3_stmt *stmt;
-	sqlite3 *db;
-
-	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-	assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &stmt, NULL), 0);
-	assert_int_equal(sqlite3_step(stmt), SQLITE_ROW);
-	assert_string_equal((const char *)sqlite3_column_text(stmt, 0), "ok");
-	sqlite3_finalize(stmt);
-	assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA foreign_key_check", -1, &stmt, NULL), 0);
-	assert_int_equal(sqlite3_step(stmt), SQLITE_DONE);
-	sqlite3_finalize(stmt);
-	sqlite3_close(db);
-}
-
 /* ---- killed ---- */
 
 /* What the child says that it has committed; shared memory outlives it. */
@@ -66,9 +28,6 @@ struct progress {
 	volatile int64_t run;
 	volatile uint64_t committed; /* transactions: each adds ROWS_EACH pieces numbered by it */
 };
-
-#define ROWS_EACH   5
-#define PIECE_BYTES 3000
 
 static void write_for_ever(const char *directory, struct progress *p)
 {
@@ -107,32 +66,6 @@ static void write_for_ever(const char *directory, struct progress *p)
 			store_shrink(s, 16384);
 		}
 	}
-}
-
-struct found {
-	uint64_t last, in_last, pieces;
-};
-
-static int find_piece(void *ctx, int stream, uint64_t time_ns, const void *bytes, size_t size)
-{
-	struct found *f = ctx;
-	uint64_t n;
-
-	(void)stream;
-	assert_int_equal(size, PIECE_BYTES);
-	memcpy(&n, bytes, sizeof(n));
-	assert_int_equal(n, time_ns);
-	if (n != f->last) {
-		/* Whole transactions, none left out. */
-		assert_int_equal(n, f->last + 1);
-		if (f->last)
-			assert_int_equal(f->in_last, ROWS_EACH);
-		f->last = n;
-		f->in_last = 0;
-	}
-	f->in_last++;
-	f->pieces++;
-	return 0;
 }
 
 static void check_all_there(const char *directory, struct progress *p)
@@ -366,251 +299,6 @@ static void test_others_write_while_much_is_deleted(void **state)
 	store_close(s);
 }
 
-/* ---- full ---- */
-
-/* In a mount namespace of this process's own: the machine's mounts stay as they are. */
-static bool small_disk(const char *path, const char *options)
-{
-	static bool own;
-
-	if (!own && unshare(CLONE_NEWNS))
-		return false;
-	own = true;
-	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
-		return false;
-	fs_mkdir_p(path);
-	return mount("tmpfs", path, "tmpfs", 0, options) == 0;
-}
-
-static void test_disk_full(void **state)
-{
-	CLEANUP(free_ptr) char *disk = xstrdup(in_dir("disk"));
-	CLEANUP(free_ptr) char *directory = xasprintf("%s/data", disk);
-	CLEANUP(free_ptr) char *filler = xasprintf("%s/filler", disk);
-	struct store *s;
-	struct found found = {};
-	char piece[PIECE_BYTES] = "", *much;
-	uint64_t n = 1, committed = 0;
-	int64_t run;
-	int result = 0, fd;
-
-	(void)state;
-	if (!small_disk(disk, "size=4m")) {
-		print_message("# skipped: mounting a small disk takes root\n");
-		skip();
-	}
-	s = open_store(directory);
-	run = new_run(s);
-	for (; !result && n < 10000; n++) {
-		memcpy(piece, &n, sizeof(n));
-		result = store_begin(s, &error);
-		for (int i = 0; i < ROWS_EACH && !result; i++)
-			result = store_output_add(s, run, 1, n, piece, sizeof(piece), &error);
-		if (!result)
-			result = store_commit(s, &error);
-		else
-			store_rollback(s);
-		if (!result)
-			committed = n;
-	}
-	assert_int_equal(result, -ENOSPC);
-	assert_non_null(strstr(error.text, "is full"));
-	assert_true(committed > 10);
-	/* Still full, still clear; what was stored can be read. */
-	much = xcalloc(1, 2 << 20);
-	assert_int_equal(store_output_add(s, run, 1, n, much, 2 << 20, &error), -ENOSPC);
-	free(much);
-	OK(store_output_each(s, run, 0, find_piece, &found, &error));
-	assert_int_equal(found.last, committed);
-	assert_int_equal(found.in_last, ROWS_EACH);
-	/* With room it goes on, without being opened anew. */
-	assert_int_equal(mount("tmpfs", disk, "tmpfs", MS_REMOUNT, "size=16m"), 0);
-	n = committed + 1;
-	memcpy(piece, &n, sizeof(n));
-	for (int i = 0; i < ROWS_EACH; i++)
-		OK(store_output_add(s, run, 1, n, piece, sizeof(piece), &error));
-	found = (struct found){};
-	OK(store_output_each(s, run, 0, find_piece, &found, &error));
-	assert_int_equal(found.last, committed + 1);
-	store_close(s);
-	check_integrity(directory);
-	/* A disk without room for even an empty one. */
-	fd = open(filler, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
-	while (write(fd, piece, sizeof(piece)) > 0)
-		;
-	close(fd);
-	free(directory);
-	directory = xasprintf("%s/second", disk);
-	assert_int_equal(store_open(&s, &(struct store_options){.directory = directory}, &error),
-			 -ENOSPC);
-	umount2(disk, MNT_DETACH);
-}
-
-/* A full disk can be made less full by deleting: that takes a little room, which there is. */
-static void test_deleting_on_a_full_disk(void **state)
-{
-	CLEANUP(free_ptr) char *disk = xstrdup(in_dir("disk2"));
-	CLEANUP(free_ptr) char *directory = xasprintf("%s/data", disk);
-	struct chunk_info info = {.kind = CHUNK_SAMPLES, .rows = 1, .first_ns = 1, .last_ns = 1};
-	char *bytes = xcalloc(1, 100000);
-	struct store *s;
-	uint64_t size, unused;
-	int64_t run;
-	bool more = true;
-
-	(void)state;
-	if (!small_disk(disk, "size=40m")) {
-		free(bytes);
-		print_message("# skipped: mounting a small disk takes root\n");
-		skip();
-	}
-	s = open_store(directory);
-	run = new_run(s);
-	while (!store_chunk_add(s, run, 0, &info, bytes, 100000, NULL, 0, NULL, &error))
-		;
-	assert_int_equal(error.code, ENOSPC);
-	assert_true(fs_exists("%s/reserve", directory));
-	/* Whatever room the log had left is gone, too. */
-	while (!store_note_add(s, run, 1, "x", &error))
-		;
-	OK(store_run_delete(s, run, &error));
-	while (more)
-		OK(store_purge(s, 4 << 20, &more, &error));
-	while (store_shrink(s, 1 << 20))
-		;
-	OK(store_size(s, &size, &unused, &error));
-	assert_true(size < 1 << 20);
-	assert_false(fs_exists("%s/reserve", directory));
-	store_reserve(s);
-	assert_true(fs_exists("%s/reserve", directory));
-	run = new_run(s);
-	OK(store_chunk_add(s, run, 0, &info, bytes, 100000, NULL, 0, NULL, &error));
-	store_close(s);
-	umount2(disk, MNT_DETACH);
-	free(bytes);
-}
-
-/* ---- read-only, damaged ---- */
-
-static void test_read_only_disk(void **state)
-{
-	CLEANUP(free_ptr) char *disk = xstrdup(in_dir("frozen"));
-	CLEANUP(free_ptr) char *directory = xasprintf("%s/data", disk);
-	struct store *s;
-
-	(void)state;
-	if (!small_disk(disk, "size=4m")) {
-		print_message("# skipped: mounting takes root\n");
-		skip();
-	}
-	s = open_store(directory);
-	new_run(s);
-	store_close(s);
-	s = NULL;
-	assert_int_equal(mount("tmpfs", disk, "tmpfs", MS_REMOUNT | MS_RDONLY, "size=4m"), 0);
-	assert_int_equal(store_open(&s, &(struct store_options){.directory = directory}, &error),
-			 -EROFS);
-	assert_non_null(strstr(error.text, "cannot be written"));
-	free(directory);
-	directory = xasprintf("%s/new", disk);
-	assert_int_equal(store_open(&s, &(struct store_options){.directory = directory}, &error),
-			 -EROFS);
-	assert_non_null(strstr(error.text, "cannot be made"));
-	assert_null(s);
-	umount2(disk, MNT_DETACH);
-}
-
-/* As somebody who may not: root may everything, so a child becomes nobody first. */
-static int open_as_nobody(const char *directory)
-{
-	int status;
-	pid_t pid = fork();
-
-	if (!pid) {
-		struct store *s = NULL;
-		struct err e = {};
-		int result;
-
-		if (!geteuid() && (setgid(65534) || setuid(65534)))
-			_exit(99);
-		result = store_open(&s, &(struct store_options){.directory = directory}, &e);
-		_exit(result == -EACCES || result == -EROFS ? !strstr(e.text, "cannot be") : 98);
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_true(WIFEXITED(status));
-	return WEXITSTATUS(status);
-}
-
-static void test_directory_without_rights(void **state)
-{
-	CLEANUP(free_ptr) char *directory = xstrdup(in_dir("closed"));
-	CLEANUP(free_ptr) char *path = xasprintf("%s/tacho.db", directory);
-	CLEANUP(free_ptr) char *inside = xasprintf("%s/new", directory);
-
-	(void)state;
-	store_close(open_store(directory));
-	assert_int_equal(chmod(support_dir, 0755), 0);
-	assert_int_equal(chmod(path, 0644), 0);
-	/* The file can be read, nothing can be made beside it. */
-	assert_int_equal(chmod(directory, 0555), 0);
-	assert_int_equal(open_as_nobody(directory), 0);
-	assert_int_equal(open_as_nobody(inside), 0);
-	assert_int_equal(chmod(directory, 0), 0);
-	assert_int_equal(open_as_nobody(directory), 0);
-	assert_int_equal(chmod(directory, 0700), 0);
-}
-
-static void test_not_a_database(void **state)
-{
-	CLEANUP(free_ptr) char *text = xcalloc(1, 10000);
-	struct store *s = NULL;
-
-	(void)state;
-	memset(text, 'x', 9999);
-	write_text("text/tacho.db", text);
-	assert_int_equal(
-		store_open(&s, &(struct store_options){.directory = in_dir("text")}, &error),
-		-EUCLEAN);
-	assert_non_null(strstr(error.text, "damaged, or not a database"));
-	assert_null(s);
-}
-
-static int keep_quiet(void *ctx, int stream, uint64_t time_ns, const void *bytes, size_t size)
-{
-	(void)ctx;
-	(void)stream;
-	(void)time_ns;
-	(void)bytes;
-	(void)size;
-	return 0;
-}
-
-static void test_damaged(void **state)
-{
-	CLEANUP(free_ptr) char *directory = xstrdup(in_dir("damaged"));
-	CLEANUP(free_ptr) char *path = xasprintf("%s/tacho.db", directory);
-	struct store *s = open_store(directory);
-	int64_t run = new_run(s);
-	char piece[PIECE_BYTES], noise[4096];
-	int fd, result;
-
-	(void)state;
-	for (int i = 0; i < 100; i++)
-		OK(store_output_add(s, run, 1, 1, piece, sizeof(piece), &error));
-	store_close(s);
-	memset(noise, 0x5a, sizeof(noise));
-	fd = open(path, O_RDWR | O_CLOEXEC);
-	for (int page = 30; page < 90; page++)
-		assert_int_equal(pwrite(fd, noise, sizeof(noise), page * 4096), sizeof(noise));
-	close(fd);
-	s = NULL;
-	result = store_open(&s, &(struct store_options){.directory = directory}, &error);
-	if (!result)
-		result = store_output_each(s, run, 0, keep_quiet, NULL, &error);
-	assert_int_equal(result, -EUCLEAN);
-	store_close(s);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -619,12 +307,6 @@ int main(void)
 		cmocka_unit_test(test_many_writers),
 		cmocka_unit_test(test_opened_by_many_at_once),
 		cmocka_unit_test(test_others_write_while_much_is_deleted),
-		cmocka_unit_test(test_disk_full),
-		cmocka_unit_test(test_deleting_on_a_full_disk),
-		cmocka_unit_test(test_read_only_disk),
-		cmocka_unit_test(test_directory_without_rights),
-		cmocka_unit_test(test_not_a_database),
-		cmocka_unit_test(test_damaged),
 	};
 
 	return cmocka_run_group_tests(tests, make_support_dir, remove_support_dir);

@@ -26,6 +26,19 @@ export function apiPath(path: string, query: Query = {}): string {
 	return API + path + (text ? '?' + text : '');
 }
 
+type AnswerListener = (status: number) => void;
+const listeners: AnswerListener[] = [];
+
+/** @fn hears the status of every answer, 0 when nobody answered. */
+export function onAnswer(fn: AnswerListener): void {
+	listeners.push(fn);
+}
+
+/** For those who ask by other means than this file. */
+export function tellAnswer(status: number): void {
+	for (const fn of listeners) fn(status);
+}
+
 async function failure(answer: Response): Promise<ApiError> {
 	try {
 		const { error } = (await answer.json()) as { error: { code: string; message: string } };
@@ -41,8 +54,10 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
 		answer = await fetch(path, { credentials: 'same-origin', ...init });
 	} catch (e) {
 		if ((e as Error).name === 'AbortError') throw e;
+		tellAnswer(0);
 		throw new ApiError(0, 'unreachable', 'The server does not answer. Is it still running?');
 	}
+	tellAnswer(answer.status);
 	if (!answer.ok) throw await failure(answer);
 	return answer;
 }
@@ -57,8 +72,43 @@ export async function getColumns<T>(path: string, query?: Query, signal?: AbortS
 	return decodeColumns(await answer.arrayBuffer()) as T;
 }
 
+/** All pages of an answer whose @list goes on where `next` says; @early gets it as far as it is. */
+export async function getPages<T>(
+	path: string,
+	query: Query,
+	list: string,
+	signal: AbortSignal,
+	early: (data: T) => void,
+): Promise<T> {
+	type Page = Record<string, unknown> & { next: string | null };
+	let all = await get<Page>(path, query, signal);
+	while (all.next) {
+		early(all as T);
+		const page = await get<Page>(path, { ...query, before: all.next }, signal);
+		all = { ...page, [list]: [...(all[list] as unknown[]), ...(page[list] as unknown[])] };
+	}
+	return all as T;
+}
+
 export async function getText(path: string, query?: Query, signal?: AbortSignal): Promise<string> {
 	return (await ask(apiPath(path, query), { signal })).text();
+}
+
+/** The same for long ones, piece by piece as they come. */
+export async function getPieces(
+	path: string,
+	query: Query,
+	signal: AbortSignal,
+	take: (text: string) => void,
+): Promise<void> {
+	const answer = await ask(apiPath(path, query), { signal });
+	const reader = answer.body!.getReader();
+	const decoder = new TextDecoder();
+	for (;;) {
+		const { done, value } = await reader.read();
+		take(decoder.decode(value, { stream: !done }));
+		if (done) return;
+	}
 }
 
 export async function send<T>(

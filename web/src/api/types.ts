@@ -63,7 +63,7 @@ export interface Ledger {
 	collector_cpu_ns?: number;
 	spilled_bytes?: number;
 	output_dropped_bytes?: number;
-	overlap?: { uuid?: string; description?: string }[];
+	overlap?: { run?: string; description?: string; from_ns?: number; to_ns?: number | null }[];
 	[more: string]: unknown;
 }
 
@@ -111,14 +111,19 @@ export interface Run extends Omit<Plan, 'user'> {
 	links: Record<string, string>;
 }
 
-/** In a list of sessions `runs` is how many, in one session the runs themselves: see the server. */
-export interface Session {
+/** As lists of sessions have it. */
+export interface SessionHead {
 	uuid: string;
 	title: string;
 	created_at: string;
+	/** How many. */
+	runs: number;
+}
+
+/** With a page of its runs, the newest first. */
+export interface Session extends Omit<SessionHead, 'runs'> {
 	runs: Run[];
-	next?: string | null;
-	[more: string]: unknown;
+	next: string | null;
 }
 
 export interface Queue {

@@ -22,6 +22,8 @@ export const FLAME_MODES = ['plain', 'inverted', 'sandwich', 'ordered'] as const
 export type FlameMode = (typeof FLAME_MODES)[number];
 export const COLOURS = ['kind', 'module', 'name'] as const;
 export type Colour = (typeof COLOURS)[number];
+export const STREAMS = ['both', 'stdout', 'stderr'] as const;
+export type OutputStream = (typeof STREAMS)[number];
 export const PLOTS = ['lines', 'points', 'addresses'] as const;
 export type Plot = (typeof PLOTS)[number];
 
@@ -52,11 +54,21 @@ export interface Address {
 	focus: string | null;
 	search: string | null;
 	icicle: boolean;
+	/** Boxes that are too light to be seen without zooming, too. */
+	light: boolean;
 	colour: Colour;
 	/** Timeline. */
 	plot: Plot;
-	/** Histogram: a counter's name, or null for weights of samples. */
+	/** Histogram: a counter's name, "weight:EVENT" for weights of samples, null: what there is first. */
 	counter: string | null;
+	/** Logarithmic axes of the histogram. */
+	logx: boolean;
+	logy: boolean;
+	/** Tables: a regular expression that rows must match, and "COLUMN.up" or "COLUMN.down". */
+	filter: string | null;
+	sort: string | null;
+	/** Output: what of it is shown. */
+	stream: OutputStream;
 	/** The function whose code is shown over the flame graph, "name\nmodule". */
 	annotate: string | null;
 	/** Only the result, without the panes at its sides. */
@@ -83,16 +95,28 @@ export const HOME: Address = {
 	focus: null,
 	search: null,
 	icicle: false,
+	light: false,
 	colour: 'kind',
 	plot: 'lines',
 	counter: null,
+	logx: false,
+	logy: false,
+	filter: null,
+	sort: null,
+	stream: 'both',
 	annotate: null,
 	full: false,
 };
 
 const WINDOWS = ['window', 'second', 'zoom'] as const;
-const FLAGS = ['icicle', 'full'] as const;
-const CHOICES = { view: VIEWS, mode: FLAME_MODES, colour: COLOURS, plot: PLOTS } as const;
+const FLAGS = ['icicle', 'light', 'logx', 'logy', 'full'] as const;
+const CHOICES = {
+	view: VIEWS,
+	mode: FLAME_MODES,
+	colour: COLOURS,
+	plot: PLOTS,
+	stream: STREAMS,
+} as const;
 const TEXTS = [
 	'session',
 	'run',
@@ -108,6 +132,8 @@ const TEXTS = [
 	'focus',
 	'search',
 	'counter',
+	'filter',
+	'sort',
 	'annotate',
 ] as const;
 

@@ -1,7 +1,13 @@
-/* What streams in of runs that go on. One stream serves all tabs (see api/live_worker.ts). Views draw
- * from these accumulators and redraw when `version` changes, at most as often as frames come. */
-import type { Signal } from '@preact/signals';
+/* What streams in of runs that go on. One stream serves all tabs (see api/live_hub.ts). Views draw from
+ * these accumulators and redraw when `version` changes, at most as often as frames come. */
+import { computed, effect, signal, type Signal } from '@preact/signals';
+import { on, watch } from '../api/live';
+import type { Connection } from '../api/live_protocol';
 import type { FlameTree, FunctionName, Ledger } from '../api/types';
+import type { Line } from '../logic/live_counts';
+import { RunAccumulator } from '../logic/live_run';
+import { forget } from './questions';
+import { hasEnded, run } from './runs';
 
 /** Values of one counter: the newest at full resolution, all of them thinned. Bounded. */
 export interface LiveCounter {
@@ -9,33 +15,129 @@ export interface LiveCounter {
 	unit: string | null;
 	scale: number;
 	cpu: number | null;
-	/** Columns as a Timeline's line has them (rates a second), for @from…@to in at most @points. */
-	line(
-		from: number,
-		to: number,
-		points: number,
-	): { t: number[]; min: (number | null)[]; max: (number | null)[]; mean: (number | null)[] };
-}
-
-export interface LiveRun {
-	uuid: string;
-	/** Counts up when anything below has changed. */
-	version: Signal<number>;
-	/** The newest time that was seen, ns since the run began. */
-	nowNs: number;
-	counters: LiveCounter[];
-	/** Samples a second, one line for each event. */
-	rates: LiveCounter[];
-	events: string[];
-	names: FunctionName[];
-	/** The call tree of one event so far, with totals; made when asked for. */
-	tree(event: string | null): FlameTree;
-	ledger: Ledger | null;
-	output: LiveOutput;
+	/** As a line of a Timeline: rates a second, NaN where nothing was counted; @from…@to in @points. */
+	line(from: number, to: number, points: number): Line;
 }
 
 /** The newest of what the workload printed. Bounded: `dropped` bytes before it are left out. */
 export interface LiveOutput {
-	pieces: { stream: 1 | 2; text: string }[];
-	dropped: number;
+	/** How many characters came in all. */
+	readonly end: number;
+	readonly dropped: number;
+	/** What came behind the first @seen characters, as far as it is kept. */
+	since(seen: number): { stream: 1 | 2; text: string }[];
 }
+
+export interface LiveRun {
+	readonly uuid: string;
+	/** Counts up when anything below has changed. */
+	readonly version: Signal<number>;
+	/** The newest time that was seen, ns since the run began. */
+	readonly nowNs: number;
+	readonly counters: LiveCounter[];
+	/** Samples a second, one line for each event; `name` is the event. */
+	readonly rates: LiveCounter[];
+	readonly events: string[];
+	readonly names: FunctionName[];
+	/** The call tree of one event (null: the first) so far, with totals. The arrays go on growing. */
+	tree(event: string | null): FlameTree;
+	readonly ledger: Ledger | null;
+	readonly output: LiveOutput;
+}
+
+/** Whether live messages come. */
+export const connection = signal<Connection>({ state: 'connecting', retryMs: 0 });
+
+/** How long a run's data stays after its end: views switch to what is stored meanwhile. */
+const LINGER_MS = 15_000;
+
+class Live implements LiveRun {
+	readonly version = signal(0);
+	private data: RunAccumulator;
+	private frame = 0;
+
+	constructor(readonly uuid: string) {
+		this.data = new RunAccumulator(uuid);
+	}
+
+	get nowNs() {
+		return this.data.nowNs;
+	}
+	get counters(): LiveCounter[] {
+		return this.data.counters.map(({ info, series }) => ({
+			name: info.name,
+			unit: info.unit,
+			scale: info.scale,
+			cpu: info.cpu,
+			line: (from, to, points) => series.line(from, to, points),
+		}));
+	}
+	get rates(): LiveCounter[] {
+		return this.data.rates.map((series, event) => ({
+			name: this.data.tree.events[event]!,
+			unit: null,
+			scale: 1,
+			cpu: null,
+			line: (from, to, points) => series.line(from, to, points),
+		}));
+	}
+	get events() {
+		return this.data.tree.events;
+	}
+	get names() {
+		return this.data.tree.names;
+	}
+	get ledger() {
+		return this.data.ledger;
+	}
+	get output(): LiveOutput {
+		return this.data.output;
+	}
+	tree(event: string | null): FlameTree {
+		return this.data.tree.tree(event);
+	}
+
+	/** Draws follow the frames of the screen, not the messages. */
+	private changed(): void {
+		this.frame ||= requestAnimationFrame(() => {
+			this.frame = 0;
+			this.version.value++;
+		});
+	}
+	apply(update: Parameters<RunAccumulator['apply']>[0]): void {
+		this.data.apply(update);
+		this.changed();
+	}
+	replace(saved: Parameters<typeof RunAccumulator.restored>[0]): void {
+		this.data = RunAccumulator.restored(saved);
+		this.changed();
+	}
+}
+
+const known = new Map<string, Live>();
+
+/** What is known of a run that goes on: nothing yet, or no more, for one that is not the open one. */
+export function liveRun(uuid: string): LiveRun {
+	const made = known.get(uuid) ?? new Live(uuid);
+	known.set(uuid, made);
+	return made;
+}
+
+on('connection', (now) => (connection.value = now));
+on('update', (update) => known.get(update.run)?.apply(update));
+on('whole', (saved) => known.get(saved.run)?.replace(saved));
+on('state', (r) => hasEnded(r) && forget(r.uuid));
+
+/** The open run, while it waits and runs. */
+const watched = computed(() => (run.value && !hasEnded(run.value) ? run.value.uuid : null));
+
+effect(() => {
+	const uuid = watched.value;
+	if (!uuid) return;
+	liveRun(uuid);
+	const stop = watch(['run/' + uuid]);
+	return () => {
+		stop();
+		setTimeout(() => watched.peek() !== uuid && known.delete(uuid), LINGER_MS);
+	};
+});

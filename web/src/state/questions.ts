@@ -2,7 +2,7 @@
  * is there (so nothing flickers), what nobody waits for any more is aborted. */
 import { signal, useSignalEffect, type ReadonlySignal, type Signal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { get, getColumns, type Query } from '../api/client';
+import { get, getColumns, getPages, type Query } from '../api/client';
 
 export interface Question {
 	/** benchmark/ID/flame */
@@ -12,6 +12,8 @@ export interface Question {
 	columns?: boolean;
 	/** Ask again every so many ms: for runs that go on. */
 	again?: number;
+	/** The list of the answer that goes on over pages (`next`, `before`): all of them are asked for. */
+	pages?: string;
 }
 
 export interface Answer<T> {
@@ -48,7 +50,12 @@ function pursue<T>(q: Question, into: Signal<Answer<T>>): () => void {
 	let timer = 0;
 	const ask = async () => {
 		try {
-			const data = await (q.columns ? getColumns<T> : get<T>)(q.path, q.query, abort.signal);
+			const early = (data: T) => {
+				if (!into.peek().data) into.value = { data, of: q, error: null, loading: true };
+			};
+			const data = q.pages
+				? await getPages<T>(q.path, q.query, q.pages, abort.signal, early)
+				: await (q.columns ? getColumns<T> : get<T>)(q.path, q.query, abort.signal);
 			if (!q.again) remember(key, data);
 			into.value = { data, of: q, error: null, loading: false };
 		} catch (e) {

@@ -1,19 +1,54 @@
 /* The session that is open, its runs, and what can be done with them. */
-import { computed, signal } from '@preact/signals';
-import { send } from '../api/client';
-import type { Plan, Run, Session } from '../api/types';
-import { address } from './address';
+import { computed, effect, signal, untracked } from '@preact/signals';
+import { get, send } from '../api/client';
+import type { Plan, Run, Session, SessionHead } from '../api/types';
+import { runName } from '../logic/run_words';
+import { address, go } from './address';
+import { forget } from './questions';
+import { onReturn } from './server';
+import { tell } from './toasts';
+import { deleteWithUndo, gone } from './undo';
+
+const PAGE = 50;
 
 /** The session of the address, null while it loads; its runs are in `runs`. */
-export const session = signal<Session | null>(null);
-/** Newest first. */
-export const runs = signal<Run[]>([]);
+export const session = signal<Omit<SessionHead, 'runs'> | null>(null);
 /** Why the session or the run of the address cannot be shown, for people. */
 export const problem = signal<string | null>(null);
 
-export const run = computed<Run | null>(
-	() => runs.value.find((r) => r.uuid === address.value.run) ?? null,
+/** Runs of the session that were loaded, newest first, and whatever was looked up elsewhere. */
+const loaded = signal<Run[]>([]);
+const elsewhere = signal<ReadonlyMap<string, Run>>(new Map());
+const asked = new Set<string>();
+/** Where the next page of runs begins. */
+const next = signal<string | null>(null);
+
+/** Newest first; without those that were deleted. */
+export const runs = computed<Run[]>(() =>
+	loaded.value.filter((r) => !gone.value.has('benchmark/' + r.uuid)),
 );
+export const hasMore = computed(() => next.value !== null);
+
+/** A run of any session by its uuid. One that is not known yet is asked for: null until then. */
+export function runOf(uuid: string | null): Run | null {
+	if (!uuid) return null;
+	const known = loaded.value.find((r) => r.uuid === uuid) ?? elsewhere.value.get(uuid);
+	if (!known && !asked.has(uuid)) {
+		asked.add(uuid);
+		get<Run>('benchmark/' + uuid)
+			.then(learn)
+			.catch((e: Error) => {
+				if (uuid === address.peek().run) problem.value = e.message;
+			});
+	}
+	return known ?? null;
+}
+
+/** The run of the address. */
+export const run = computed<Run | null>(() => {
+	const { run: uuid } = address.value;
+	return uuid && gone.value.has('benchmark/' + uuid) ? null : runOf(uuid);
+});
 
 export function isLive(r: Run): boolean {
 	return r.state === 'running';
@@ -25,13 +60,105 @@ export function hasEnded(r: Run): boolean {
 
 /** A run as a message or an answer tells it: new ones are put in front. */
 export function learn(r: Run): void {
-	const known = runs.value.some((x) => x.uuid === r.uuid);
-	if (known) runs.value = runs.value.map((x) => (x.uuid === r.uuid ? r : x));
-	else if (r.session === session.value?.uuid) runs.value = [r, ...runs.value];
+	const before = loaded.peek().find((x) => x.uuid === r.uuid);
+	// What was answered while it ran is not the last word.
+	if (before && before.state !== r.state && hasEnded(r)) forget(r.uuid);
+	if (before) loaded.value = loaded.peek().map((x) => (x.uuid === r.uuid ? r : x));
+	else if (r.session === session.peek()?.uuid && isNewest(r)) loaded.value = [r, ...loaded.peek()];
+	else if (asked.has(r.uuid)) elsewhere.value = new Map(elsewhere.peek()).set(r.uuid, r);
 }
+
+/** Older runs come in pages, in their order. */
+function isNewest(r: Run): boolean {
+	const first = loaded.peek()[0];
+	return !first || r.created_at >= first.created_at;
+}
+
+/** It was deleted, here or by somebody else. */
+export function unlearn(uuid: string): void {
+	forget(uuid);
+	asked.delete(uuid);
+	loaded.value = loaded.peek().filter((r) => r.uuid !== uuid);
+	if (address.peek().run === uuid) go({ run: null }, true);
+}
+
+let abort: AbortController | null = null;
+
+async function load(uuid: string): Promise<void> {
+	abort?.abort();
+	abort = new AbortController();
+	try {
+		const s = await get<Session>('session/' + uuid, { limit: PAGE }, abort.signal);
+		const { runs: page, next: rest, ...head } = s;
+		session.value = head;
+		next.value = rest;
+		loaded.value = page;
+		problem.value = null;
+		const now = address.peek();
+		if (now.session === uuid && !now.run && page[0]) go({ run: page[0].uuid }, true);
+	} catch (e) {
+		if ((e as Error).name === 'AbortError') return;
+		if (!session.peek()) problem.value = (e as Error).message;
+	}
+}
+
+/** What may have been missed while nobody listened. Pages further down are kept as they are. */
+export async function refresh(): Promise<void> {
+	const { session: uuid } = address.peek();
+	if (!uuid) return;
+	if (session.peek()?.uuid !== uuid) return load(uuid);
+	try {
+		const s = await get<Session>('session/' + uuid, { limit: PAGE });
+		if (session.peek()?.uuid !== uuid) return;
+		const { runs: page, next: rest, ...head } = s;
+		session.value = head;
+		const last = page[page.length - 1];
+		const older = last ? loaded.peek().filter((r) => r.created_at < last.created_at) : [];
+		loaded.value = [...page, ...older];
+		if (!older.length) next.value = rest;
+	} catch {
+		// The screen stays as it is; the banner says that the server is away.
+	}
+}
+
+export async function loadMore(): Promise<void> {
+	const { uuid } = session.peek() ?? {};
+	const before = next.peek();
+	if (!uuid || !before) return;
+	const s = await get<Session>('session/' + uuid, { limit: PAGE, before });
+	if (session.peek()?.uuid !== uuid || next.peek() !== before) return;
+	const known = new Set(loaded.peek().map((r) => r.uuid));
+	loaded.value = [...loaded.peek(), ...s.runs.filter((r) => !known.has(r.uuid))];
+	next.value = s.next;
+}
+
+effect(() => {
+	const { session: uuid } = address.value;
+	if (uuid === (session.peek()?.uuid ?? null)) return;
+	session.value = null;
+	loaded.value = [];
+	next.value = null;
+	problem.value = null;
+	asked.clear();
+	if (uuid) untracked(() => void load(uuid));
+});
+
+// A link may name only the run, or the wrong session.
+effect(() => {
+	const r = run.value;
+	if (r && r.session !== address.value.session) go({ session: r.session }, true);
+});
+
+onReturn(() => void refresh());
 
 export async function startRun(sessionId: string, plan: Plan): Promise<Run> {
 	const r = await send<Run>('POST', 'session/' + sessionId, plan);
+	learn(r);
+	return r;
+}
+
+export async function rerun(uuid: string): Promise<Run> {
+	const r = await send<Run>('POST', `benchmark/${uuid}/rerun`);
 	learn(r);
 	return r;
 }
@@ -40,9 +167,33 @@ export async function cancelRun(uuid: string): Promise<void> {
 	learn(await send<Run>('POST', `benchmark/${uuid}/cancel`));
 }
 
+/** Deletes it when the message with "Undo" is gone; the next one is opened if it was open. */
+export function deleteRun(r: Run): void {
+	const before = address.peek();
+	deleteWithUndo('benchmark/' + r.uuid, `“${runName(r)}” was deleted`, () => {
+		if (address.peek().session === r.session && before.run === r.uuid) go(before, true);
+	});
+	if (before.run === r.uuid) go({ run: runs.value[0]?.uuid ?? null }, true);
+}
+
 export async function changeWords(
 	uuid: string,
 	words: { note?: string | null; tags?: string[]; description?: string | null },
 ): Promise<void> {
 	learn(await send<Run>('PATCH', 'benchmark/' + uuid, words));
+}
+
+export async function renameSession(uuid: string, title: string): Promise<void> {
+	try {
+		const {
+			runs: _,
+			next: __,
+			...head
+		} = await send<Session>('PATCH', 'session/' + uuid, {
+			title,
+		});
+		if (session.peek()?.uuid === uuid) session.value = head;
+	} catch (e) {
+		tell(e);
+	}
 }

@@ -62,3 +62,27 @@ export const comparison = computed<Query | null>(() => {
 	}
 	return null;
 });
+
+/** What the selection can be compared with, in tables that show one side. */
+export interface OtherSide {
+	question: Question;
+	/** It is what was before; otherwise what came after. */
+	before: boolean;
+	/** "the second window", "run B" */
+	name: string;
+}
+
+/** The second window, or the run pinned as the other of A and B. */
+export function otherSide(kind: string, more: Query = {}): OtherSide | null {
+	const { run: uuid, window, second, a, b, frames } = address.value;
+	if (!uuid) return null;
+	if (window && second) {
+		const query = { ...windowQuery(second), ...filters.value, ...more };
+		const question = { path: `benchmark/${uuid}/${kind}`, query };
+		return { question, before: false, name: 'the second window' };
+	}
+	const other = b && b !== uuid ? b : a && a !== uuid ? a : null;
+	if (!other) return null;
+	const question = { path: `benchmark/${other}/${kind}`, query: { frames, ...more } };
+	return { question, before: other !== b, name: other === b ? 'run B' : 'run A' };
+}

@@ -14,8 +14,10 @@ export const theme = signal<Theme>(stored());
 export const dark = signal(false);
 
 function resolve(): void {
-	dark.value = theme.value === 'dark' || (theme.value === 'system' && system.matches);
-	document.documentElement.dataset.theme = dark.value ? 'dark' : 'light';
+	const now = theme.value === 'dark' || (theme.value === 'system' && system.matches);
+	// First the tokens, then who reads them.
+	document.documentElement.dataset.theme = now ? 'dark' : 'light';
+	dark.value = now;
 }
 
 effect(() => {

@@ -6,23 +6,69 @@ export interface Toast {
 	text: string;
 	kind: 'info' | 'error';
 	undo?: () => void;
+	/** Something else that can be done about it. */
+	action?: { label: string; run: () => void };
 }
+
+interface More {
+	kind?: Toast['kind'];
+	undo?: () => void;
+	action?: Toast['action'];
+	ms?: number;
+	/** When it goes, unless it was undone. */
+	ended?: () => void;
+}
+
+const MOST = 4;
 
 export const toasts = signal<Toast[]>([]);
+/** Timers stand still while somebody reads: the pointer or the focus is on the messages. */
+const waiting = new Map<number, { ms: number; timer: number; ended?: () => void }>();
 let last = 0;
+let held = false;
 
-export function dismiss(id: number): void {
-	toasts.value = toasts.value.filter((t) => t.id !== id);
+function start(id: number): void {
+	const w = waiting.get(id);
+	if (!w) return;
+	clearTimeout(w.timer);
+	if (!held) w.timer = window.setTimeout(() => dismiss(id), w.ms);
 }
 
-export function toast(
-	text: string,
-	more: { kind?: Toast['kind']; undo?: () => void; ms?: number } = {},
-) {
+export function hold(yes: boolean): void {
+	held = yes;
+	for (const [id, w] of waiting)
+		if (yes) clearTimeout(w.timer);
+		else start(id);
+}
+
+function take(id: number) {
+	const w = waiting.get(id);
+	clearTimeout(w?.timer);
+	waiting.delete(id);
+	toasts.value = toasts.value.filter((t) => t.id !== id);
+	return w;
+}
+
+export function dismiss(id: number): void {
+	take(id)?.ended?.();
+}
+
+export function undoToast(t: Toast): void {
+	take(t.id);
+	t.undo?.();
+}
+
+export function toast(text: string, more: More = {}): number {
 	const id = ++last;
 	const kind = more.kind ?? 'info';
-	toasts.value = [...toasts.value.slice(-3), { id, text, kind, undo: more.undo }];
-	setTimeout(() => dismiss(id), more.ms ?? (kind === 'error' ? 12000 : 6000));
+	if (toasts.value.length >= MOST) dismiss(toasts.value[0]!.id);
+	toasts.value = [...toasts.value, { id, text, kind, undo: more.undo, action: more.action }];
+	waiting.set(id, {
+		ms: more.ms ?? (kind === 'error' ? 12000 : 6000),
+		timer: 0,
+		ended: more.ended,
+	});
+	start(id);
 	return id;
 }
 

@@ -1,17 +1,59 @@
 /* The whole page: a bar on top, and below it the sessions or the workbench of one. */
-import { address } from '../state/address';
+import type { ComponentType } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { address, goHome } from '../state/address';
+import { dialog } from '../state/dialogs';
+import { useShortcut } from '../state/keys';
+import { connection } from '../state/server';
+import '../state/follow';
+import { switchTheme } from '../state/theme';
+import '../state/title';
+import { Banner, Refused } from './banner';
 import { Header } from './header';
 import { Sessions } from './sessions';
 import { Toasts } from './toasts';
+import { DropTarget } from './uploads';
 import { Workbench } from './workbench';
+import './app.css';
+
+/** Search and the sheet of keys are fetched when they are first asked for. */
+const DIALOGS = {
+	palette: () => import('./palette').then((m) => m.Palette),
+	help: () => import('./help').then((m) => m.Help),
+};
+
+function Dialogs() {
+	const wanted = dialog.value;
+	const [loaded, setLoaded] = useState<Partial<Record<string, ComponentType>>>({});
+	useEffect(() => {
+		if (wanted && !loaded[wanted])
+			void DIALOGS[wanted]().then((View) => setLoaded((all) => ({ ...all, [wanted]: View })));
+	}, [wanted]);
+	const View = wanted && loaded[wanted];
+	return View ? <View /> : null;
+}
+
+function useKeysOfPage(): void {
+	const where = 'Everywhere';
+	const palette = () => (dialog.value = 'palette');
+	useShortcut({ keys: 'Mod+k', what: 'Search and commands', where, run: palette });
+	useShortcut({ keys: '?', what: 'This sheet', where, run: () => (dialog.value = 'help') });
+	useShortcut({ keys: 'h', what: 'All sessions', where, run: goHome });
+	useShortcut({ keys: 't', what: 'Light or dark', where, run: switchTheme });
+}
 
 export function App() {
-	const { session, run } = address.value;
+	useKeysOfPage();
+	const { session, run, full } = address.value;
+	if (connection.value === 'refused') return <Refused />;
 	return (
 		<>
-			<Header />
+			{!full && <Header />}
+			<Banner />
 			{session || run ? <Workbench /> : <Sessions />}
 			<Toasts />
+			<DropTarget />
+			<Dialogs />
 		</>
 	);
 }

@@ -1,5 +1,202 @@
-import { Loading } from './states';
+/* The flame graph of what is selected. */
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { JSX } from 'preact';
+import type { Flame } from '../api/types';
+import { legendOf } from '../logic/flame_colours';
+import { layOutTree, type FlameGraph } from '../logic/flame_layout';
+import { findPath } from '../logic/flame_path';
+import { searchGraph, type FlameMatches } from '../logic/flame_search';
+import { weightText, weightUnit } from '../logic/flame_words';
+import { plural } from '../logic/format';
+import { formatShare } from '../logic/units';
+import { address, go } from '../state/address';
+import { lightest, takesSamples, useEveryNode, useFlame, zoomedShare } from '../state/flame';
+import type { Answer, Question } from '../state/questions';
+import { isLive, run } from '../state/runs';
+import { dark } from '../state/theme';
+import { tell } from '../state/toasts';
+import { flameActions } from './flame_actions';
+import { FlameCanvas } from './flame_canvas';
+import { FlameToolbar } from './flame_toolbar';
+import { Sandwich, SandwichChoice } from './sandwich';
+import { Empty, Loading, Problem } from './states';
+import './flame.css';
+
+/** @all: the light boxes are in it, too. */
+function foundText(matches: FlameMatches | null, all: boolean): string {
+	if (!matches) return 'Not a valid pattern';
+	if (!matches.functions) return all ? 'No match' : '…';
+	const share = (all ? '' : 'at least ') + formatShare(matches.share);
+	return `${share} in ${plural(matches.functions, 'function')}`;
+}
+
+/** How much of the selection the search has found. */
+function useFound(flame: Flame | null, graph: FlameGraph | null): string {
+	const { search } = address.value;
+	const every = useEveryNode(flame?.hidden?.nodes ?? 0).value;
+	const whole = useMemo(() => graphOf(every.data), [every.data]);
+	if (!search || !graph) return '';
+	if (!flame?.hidden?.nodes) return foundText(searchGraph(graph, search), true);
+	const all = whole && !every.loading ? whole : null;
+	return foundText(searchGraph(all ?? graph, search), all !== null);
+}
+
+function graphOf(flame: Flame | null): FlameGraph | null {
+	if (!flame?.nodes) return null;
+	return layOutTree({
+		names: flame.names,
+		nodes: flame.nodes,
+		unit: weightUnit(flame.event, flame.unit),
+		whole: flame.total,
+		samples: flame.samples || undefined,
+	});
+}
+
+/** Tests and the curious can see when the graph of which window came on the screen. */
+function drawn(of: Question | null, graph: FlameGraph): void {
+	const { from, to } = of?.query ?? {};
+	performance.clearMarks('flame-drawn');
+	performance.mark('flame-drawn', { detail: { from, to, nodes: graph.count } });
+}
+
+function Legend(props: { graph: FlameGraph }) {
+	const entries = legendOf(props.graph, address.value.colour, dark.value);
+	return (
+		<ul class="flame-legend" aria-label="Colours">
+			{entries.map(({ label, note, colour }) => (
+				<li key={label} title={note}>
+					<span class="flame-swatch" style={{ background: colour }} />
+					<span class="cut">{label}</span>
+				</li>
+			))}
+		</ul>
+	);
+}
+
+function HiddenNodes(props: { flame: Flame }) {
+	const { light } = address.value;
+	const nodes = props.flame.hidden?.nodes ?? 0;
+	if (!nodes && !light) return null;
+	const below = light ? 'the lightest' : `below ${+(lightest.value * 100).toPrecision(2)} %`;
+	return (
+		<span>
+			{nodes > 0 && `${plural(nodes, 'box', 'boxes')} (${below}) not shown. `}
+			<button class="plain small" onClick={() => go({ light: !light }, true)}>
+				{light ? 'Hide light boxes' : 'Show them'}
+			</button>
+		</span>
+	);
+}
+
+function Foot(props: { flame: Flame; graph: FlameGraph }) {
+	const { flame, graph } = props;
+	return (
+		<div class="flame-foot small dim">
+			<span>
+				{flame.samples > 0 && plural(flame.samples, 'sample') + ', '}
+				{weightText(flame.total, graph.unit)} of {flame.event}
+			</span>
+			<HiddenNodes flame={flame} />
+			<Legend graph={graph} />
+		</div>
+	);
+}
+
+function NothingSampled() {
+	const { window, threads, pids, cpus, frames } = address.value;
+	const narrowed = threads || pids || cpus || frames;
+	if (run.value && isLive(run.value) && !window && !narrowed)
+		return (
+			<Empty title="No samples yet">
+				<p>They appear as soon as the program uses the processor.</p>
+			</Empty>
+		);
+	return (
+		<Empty title="Nothing was sampled here">
+			<p>
+				{window
+					? 'Widen the window: select a longer one in the timeline.'
+					: narrowed
+						? 'No sample fits the filters.'
+						: 'The program hardly used the processor, or ended too soon. Sample more often, or longer.'}
+			</p>
+			<div class="actions">
+				{window && <button onClick={() => go({ window: null })}>Show the whole run</button>}
+				{narrowed && (
+					<button onClick={() => go({ threads: null, pids: null, cpus: null, frames: null })}>
+						Remove the filters
+					</button>
+				)}
+			</div>
+		</Empty>
+	);
+}
+
+function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
+	const { data, error, loading, of } = props.answer;
+	const { mode, function: name, focus, search, icicle, colour } = address.value;
+	if (mode === 'sandwich' && !name) return <SandwichChoice />;
+	if (error && !loading) return <Problem error={error} />;
+	if (!data) return <Loading what="Adding up the samples …" />;
+	if (!data.total) return <NothingSampled />;
+	if (data.callers && data.callees) return <Sandwich flame={data} onDrawn={(g) => drawn(of, g)} />;
+	if (!props.graph) return <Loading what="Adding up the samples …" />;
+	return (
+		<>
+			<FlameCanvas
+				graph={props.graph}
+				label={`Flame graph of ${data.event ?? 'samples'}`}
+				colour={colour}
+				root={icicle ? 'top' : 'bottom'}
+				focus={focus}
+				onFocus={(path) => go({ focus: path })}
+				search={search}
+				actions={flameActions}
+				hint="Each box is a function, as broad as its share of the samples. Click one to zoom in."
+				onDrawn={(g) => drawn(of, g)}
+			/>
+			<Foot flame={data} graph={props.graph} />
+		</>
+	);
+}
+
+/** The code of a function comes with what is needed to show it. */
+function Code() {
+	const [Panel, setPanel] = useState<(() => JSX.Element) | null>(null);
+	useEffect(() => {
+		import('./annotate').then((module) => setPanel(() => module.AnnotatePanel), tell);
+	}, []);
+	return Panel ? <Panel /> : <Loading what="Opening the code …" />;
+}
 
 export function FlameView() {
-	return <Loading what="FlameView" />;
+	const answer = useFlame().value;
+	const graph = useMemo(() => graphOf(answer.data), [answer.data]);
+	const found = useFound(answer.data, graph);
+	const { focus } = address.value;
+	useEffect(() => {
+		const node = graph ? findPath(graph, focus).node : 0;
+		zoomedShare.value = graph && node ? Math.max(1e-6, graph.x1[node]! - graph.x0[node]!) : 1;
+	}, [graph, focus]);
+	const r = run.value;
+	if (!r) return <Loading what="Opening the run …" />;
+	if (r.state === 'queued')
+		return (
+			<Empty title="This run waits for its turn">
+				<p>Its flame graph grows here as soon as it starts.</p>
+			</Empty>
+		);
+	if (!takesSamples(r))
+		return (
+			<Empty title="This run counted events but took no samples">
+				<p>A flame graph is made of samples. Choose Sample or Both for the next run.</p>
+			</Empty>
+		);
+	if (address.value.annotate) return <Code />;
+	return (
+		<div class="flame" aria-busy={answer.loading}>
+			<FlameToolbar found={found} />
+			<Body answer={answer} graph={graph} />
+		</div>
+	);
 }

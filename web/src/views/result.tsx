@@ -1,19 +1,29 @@
 /* What a run has brought: the timeline on top, and below it one view of what is selected there. */
 import { VIEWS, type View } from '../logic/address';
-import { address, follow, link } from '../state/address';
-import { run } from '../state/runs';
+import type { Run } from '../api/types';
+import { address, follow, go, link } from '../state/address';
+import { useShortcut } from '../state/keys';
+import { beginRun, showSide, SPLIT_STANDARD, split, width } from '../state/layout';
+import { run, runs } from '../state/runs';
+import { mayRun } from '../state/server';
+import { chooseFile } from '../state/uploads';
+import { DemoButton } from './demo_button';
 import { DetailsView } from './details';
 import { DiffView } from './diff';
+import { FilterChips } from './filter_chips';
 import { FlameView } from './flame';
 import { FunctionsView } from './functions';
+import { Gauge } from './gauge';
 import { HistogramView } from './histogram';
 import { OutputView } from './output';
-import { Empty } from './states';
+import { RunBar } from './run_bar';
+import { Splitter } from './splitter';
+import { Empty, Loading } from './states';
 import { ThreadsView } from './threads';
 import { TimelineView } from './timeline';
 import './result.css';
 
-const NAMES: Record<View, string> = {
+export const VIEW_NAMES: Record<View, string> = {
 	flame: 'Flame graph',
 	functions: 'Functions',
 	diff: 'Diff',
@@ -21,6 +31,16 @@ const NAMES: Record<View, string> = {
 	threads: 'Threads',
 	output: 'Output',
 	details: 'Details',
+};
+
+const ABOUT: Record<View, string> = {
+	flame: 'Which functions call which, and where the time goes',
+	functions: 'All functions, the most expensive first',
+	diff: 'What has changed between two windows or two runs',
+	histogram: 'How the values of a counter are spread',
+	threads: 'Which threads worked when',
+	output: 'What the program has printed',
+	details: 'The machine, the events, what was lost, files to download',
 };
 
 const BODIES: Record<View, () => preact.JSX.Element> = {
@@ -33,37 +53,129 @@ const BODIES: Record<View, () => preact.JSX.Element> = {
 	details: DetailsView,
 };
 
-export function Result() {
-	const { view } = address.value;
-	const Body = BODIES[view];
-	if (!run.value)
+function NoRun() {
+	if (runs.value.length || !mayRun.value)
 		return (
 			<section class="result card">
-				<Empty title="No run is open">
-					<p>Start one at the left, or choose one at the right.</p>
+				<Empty title={runs.value.length ? 'No run is open' : 'Nothing was run yet'}>
+					<p>Choose a run of the list to see what it did.</p>
+					<div class="actions">
+						<button onClick={() => showSide('right')}>Show the runs</button>
+						{mayRun.value && (
+							<button class="primary" onClick={beginRun}>
+								New run
+							</button>
+						)}
+					</div>
 				</Empty>
 			</section>
 		);
+	return <FirstRun />;
+}
+
+/** A session without runs: how it goes, in three steps. */
+function FirstRun() {
 	return (
-		<section class="result">
-			<TimelineView />
-			<div class="card panel">
-				<nav class="views" aria-label="Views of the selection">
-					{VIEWS.map((name) => (
-						<a
-							key={name}
-							href={link({ view: name })}
-							onClick={follow({ view: name })}
-							aria-current={name === view ? 'page' : undefined}
-						>
-							{NAMES[name]}
-						</a>
-					))}
-				</nav>
-				<div class="body">
-					<Body />
-				</div>
+		<section class="result card first-run">
+			<Gauge />
+			<h1>Nothing was run yet</h1>
+			<ol>
+				<li>
+					<b>Say what to run.</b> Any command, or a process that runs already. The usual events are
+					chosen.
+				</li>
+				<li>
+					<b>Press Run</b> and watch here, live, which functions take the time.
+				</li>
+				<li>
+					<b>Drag over the slow part</b> of the timeline: everything below follows.
+				</li>
+			</ol>
+			<div class="actions">
+				<button class="primary" onClick={beginRun}>
+					Type a command
+				</button>
+				<DemoButton />
+				<button onClick={chooseFile}>Import a perf.data</button>
 			</div>
+		</section>
+	);
+}
+
+function Waiting(props: { run: Run }) {
+	const { progress } = props.run;
+	const place = progress?.place ?? 0;
+	const soon = progress?.starts_in_s;
+	return (
+		<div class="card waiting">
+			<Empty title={place > 1 ? `${place - 1} before it` : 'It is next'}>
+				<p>
+					One program is measured at a time, so that none disturbs another.
+					{soon ? ` It starts in about ${Math.ceil(soon)} s.` : ''}
+				</p>
+			</Empty>
+		</div>
+	);
+}
+
+function ViewTabs() {
+	const { view } = address.value;
+	const step = (by: number) =>
+		go({ view: VIEWS[(VIEWS.indexOf(view) + by + VIEWS.length) % VIEWS.length]! });
+	useShortcut({ keys: '.', what: 'Next view', where: 'Run', run: () => step(1) });
+	useShortcut({ keys: ',', what: 'Previous view', where: 'Run', run: () => step(-1) });
+	return (
+		<nav class="views" aria-label="Views of the selection">
+			{VIEWS.map((name) => (
+				<a
+					key={name}
+					href={link({ view: name })}
+					onClick={follow({ view: name })}
+					aria-current={name === view ? 'page' : undefined}
+					title={ABOUT[name]}
+				>
+					{VIEW_NAMES[name]}
+				</a>
+			))}
+		</nav>
+	);
+}
+
+function Panel() {
+	const { view } = address.value;
+	const Body = BODIES[view];
+	return (
+		<div class="card panel">
+			<ViewTabs />
+			<div class={'body of-' + view}>
+				<Body />
+			</div>
+		</div>
+	);
+}
+
+export function Result() {
+	const r = run.value;
+	if (!r && address.value.run) return <Loading what="Opening the run …" />;
+	if (!r) return <NoRun />;
+	const phone = width.value === 'phone';
+	return (
+		<section class="result" aria-label="Result">
+			<RunBar run={r} />
+			<FilterChips />
+			{r.state === 'queued' ? (
+				<Waiting run={r} />
+			) : (
+				<div class="stack">
+					<div class="top" style={phone ? undefined : { maxHeight: split.value + '%' }}>
+						<TimelineView />
+					</div>
+					{!phone && (
+						<Splitter part={split} standard={SPLIT_STANDARD} name="Height of the timeline" />
+					)}
+					<Panel />
+				</div>
+			)}
 		</section>
 	);
 }

@@ -1,0 +1,33 @@
+/* Where a panel beside an element goes, so that it is on the screen as a whole. */
+
+export interface Placed {
+	left: number;
+	/** Of the two only one is set: the panel hangs below the element, or stands above it. */
+	top?: number;
+	bottom?: number;
+	width: number;
+	maxHeight: number;
+}
+
+const MARGIN = 8;
+const GAP = 4;
+
+export function placeBeside(
+	anchor: { left: number; top: number; bottom: number },
+	wanted: { width: number; height: number },
+	screenWidth: number,
+	screenHeight: number,
+): Placed {
+	const width = Math.min(wanted.width, screenWidth - 2 * MARGIN);
+	const left = Math.max(MARGIN, Math.min(anchor.left, screenWidth - MARGIN - width));
+	const below = screenHeight - anchor.bottom - GAP - MARGIN;
+	const above = anchor.top - GAP - MARGIN;
+	if (below >= wanted.height || below >= above)
+		return { left, top: anchor.bottom + GAP, width, maxHeight: Math.min(wanted.height, below) };
+	return {
+		left,
+		bottom: screenHeight - anchor.top + GAP,
+		width,
+		maxHeight: Math.min(wanted.height, above),
+	};
+}

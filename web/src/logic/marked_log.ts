@@ -1,0 +1,48 @@
+/* The server's log of both streams: lines of standard error are marked. Pieces of it, cut anywhere, as
+ * pieces of the two streams. */
+
+const MARK = '[stderr] ';
+
+export class MarkedLog {
+	private begins = true;
+	private stream: 1 | 2 = 1;
+	/** The beginning of a line that may become a mark. */
+	private held = '';
+
+	constructor(private readonly take: (stream: 1 | 2, text: string) => void) {}
+
+	push(piece: string): void {
+		let text = this.held + piece;
+		this.held = '';
+		while (text) {
+			if (this.begins) {
+				if (text.length < MARK.length && MARK.startsWith(text)) {
+					this.held = text;
+					return;
+				}
+				this.stream = text.startsWith(MARK) ? 2 : 1;
+				if (this.stream === 2) text = text.slice(MARK.length);
+			}
+			// All lines up to the next that is of the other stream could go at once; most do.
+			const end = this.endOfStretch(text);
+			this.take(this.stream, text.slice(0, end));
+			this.begins = text[end - 1] === '\n';
+			text = text.slice(end);
+		}
+	}
+
+	/** Nothing follows. */
+	end(): void {
+		if (this.held) this.take(1, this.held);
+		this.held = '';
+	}
+
+	private endOfStretch(text: string): number {
+		if (this.stream === 2) {
+			const end = text.indexOf('\n');
+			return end < 0 ? text.length : end + 1;
+		}
+		const marked = text.indexOf('\n' + MARK[0]);
+		return marked < 0 ? text.length : marked + 1;
+	}
+}

@@ -1,0 +1,39 @@
+/* The order of a table as a word of the address, and rows in it. */
+
+export interface Sort {
+	key: string;
+	down: boolean;
+}
+
+/** "self.down" → the order, if the table has such a column; otherwise @usual. */
+export function parseSort(text: string | null, keys: readonly string[], usual: Sort): Sort {
+	const found = /^(\w+)\.(up|down)$/.exec(text ?? '');
+	if (!found || !keys.includes(found[1]!)) return usual;
+	return { key: found[1]!, down: found[2] === 'down' };
+}
+
+export function formatSort(sort: Sort): string {
+	return sort.key + (sort.down ? '.down' : '.up');
+}
+
+/** What rows are compared by; null comes last in either direction. */
+export type SortValue = string | number | null;
+
+/** A sorted copy. Equal rows stay as they were, so that live data do not jump. */
+export function sortRows<T>(
+	rows: readonly T[],
+	down: boolean,
+	valueOf: (row: T) => SortValue,
+): T[] {
+	const sign = down ? -1 : 1;
+	return rows
+		.map((row) => ({ row, value: valueOf(row) }))
+		.sort((x, y) => {
+			const [a, b] = [x.value, y.value];
+			if (a === b) return 0;
+			if (a === null) return 1;
+			if (b === null) return -1;
+			return a < b ? -sign : sign;
+		})
+		.map((x) => x.row);
+}

@@ -1,0 +1,31 @@
+/* Text into the clipboard. */
+import { toast } from './toasts';
+
+/** Browsers keep the clipboard from pages that came over plain HTTP from another host. */
+function copyTheOldWay(text: string): boolean {
+	const area = document.createElement('textarea');
+	area.value = text;
+	area.setAttribute('aria-hidden', 'true');
+	area.style.position = 'fixed';
+	area.style.opacity = '0';
+	const before = document.activeElement as HTMLElement | null;
+	document.body.append(area);
+	area.select();
+	const done = document.execCommand('copy');
+	area.remove();
+	before?.focus({ preventScroll: true });
+	return done;
+}
+
+/** @said: what to tell when it is done, such as "The link is copied." */
+export async function copyText(text: string, said: string): Promise<void> {
+	let done: boolean;
+	try {
+		await navigator.clipboard.writeText(text);
+		done = true;
+	} catch {
+		done = copyTheOldWay(text);
+	}
+	if (done) toast(said);
+	else toast('The browser does not allow this page to copy.', { kind: 'error' });
+}

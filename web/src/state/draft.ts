@@ -1,0 +1,173 @@
+/* The form of a new run. It shows the settings of the run that is open, unless they were changed. */
+import { computed, effect, signal } from '@preact/signals';
+import { ApiError, get } from '../api/client';
+import type { Me, Run } from '../api/types';
+import { fieldOf, mistakesOf, sentenceOf, type Field, type Mistakes } from '../logic/mistakes';
+import { DEFAULT_DRAFT, draftOf, plansOf, readDraft, type Draft } from '../logic/plan';
+import { joinWords } from '../logic/words';
+import { address, go } from './address';
+import { run, session, startRun } from './runs';
+import { addSession } from './sessions';
+import { toast } from './toasts';
+
+const KEY = 'draft';
+
+/** What this tab had when it was reloaded; a new tab begins with what was used last in any. */
+function stored(): { draft: Draft; base: string } {
+	const parse = (text: string | null): unknown => {
+		try {
+			return JSON.parse(text ?? 'null');
+		} catch {
+			return null;
+		}
+	};
+	const own = parse(sessionStorage.getItem(KEY)) as { draft?: unknown; base?: unknown } | null;
+	const ownDraft = readDraft(own?.draft);
+	if (ownDraft) return { draft: ownDraft, base: String(own?.base) };
+	const draft = readDraft(parse(localStorage.getItem(KEY))) ?? DEFAULT_DRAFT;
+	return { draft, base: JSON.stringify(draft) };
+}
+
+const first = stored();
+export const draft = signal<Draft>(first.draft);
+/** The draft as it was taken from a run or started: what differs from it was typed since. */
+const base = signal<string>(first.base);
+export const edited = computed(() => JSON.stringify(draft.value) !== base.value);
+
+/** What is wrong, by field; `form` is about no field in particular. */
+export const mistakes = signal<Mistakes & { form?: string }>({});
+export const starting = signal(false);
+
+effect(() => {
+	const text = JSON.stringify(draft.value);
+	sessionStorage.setItem(KEY, `{"draft":${text},"base":${JSON.stringify(base.value)}}`);
+	localStorage.setItem(KEY, text);
+});
+
+export function change(part: Partial<Draft>): void {
+	draft.value = { ...draft.value, ...part };
+	const left = { ...mistakes.value, form: undefined };
+	for (const name of Object.keys(part)) delete left[name as Field];
+	mistakes.value = left;
+}
+
+function adopt(settings: Draft): void {
+	draft.value = settings;
+	base.value = JSON.stringify(settings);
+	mistakes.value = {};
+}
+
+/** The settings of the run that is open, if they can be used. */
+const ofRun = computed(() => (run.value ? draftOf(run.value) : null));
+
+/** Whether the form shows something else than the run that is open, and could be put right. */
+export const offered = computed(
+	() => ofRun.value !== null && JSON.stringify(ofRun.value) !== JSON.stringify(draft.value),
+);
+
+export function useSettingsOfRun(): void {
+	if (ofRun.value) adopt(ofRun.value);
+}
+
+let shown: string | null = null;
+effect(() => {
+	const uuid = run.value?.uuid ?? null;
+	if (uuid === shown) return;
+	shown = uuid;
+	if (uuid && !edited.peek()) useSettingsOfRun();
+});
+
+export function clearDraft(): void {
+	adopt(DEFAULT_DRAFT);
+}
+
+async function sessionFor(title: string): Promise<string> {
+	const open = address.value.session ?? session.value?.uuid;
+	return open ?? (await addSession(title)).uuid;
+}
+
+/** Samples are needed for most views; a run without them is shown by what it printed. */
+function viewFor(settings: Draft) {
+	const { view } = address.value;
+	if (settings.tool === 'stat' && (view === 'flame' || view === 'functions' || view === 'diff'))
+		return 'output' as const;
+	return view === 'diff' ? ('flame' as const) : view;
+}
+
+/** Queues all repetitions and opens the first. */
+async function queue(settings: Draft, title: string): Promise<Run> {
+	const [plan, ...more] = plansOf(settings);
+	const id = await sessionFor(title);
+	const opened = await startRun(id, plan!);
+	adopt(settings);
+	go({ session: id, run: opened.uuid, view: viewFor(settings) });
+	for (const again of more) await startRun(id, again);
+	return opened;
+}
+
+function fail(e: unknown): void {
+	const message = (e as Error).message;
+	const field = e instanceof ApiError && e.status === 400 ? fieldOf(message, draft.value) : null;
+	mistakes.value = { [field ?? 'form']: sentenceOf(message) };
+}
+
+/** Checks and starts what the form says; false: something has to be put right first. */
+export async function runDraft(): Promise<boolean> {
+	if (starting.value) return false;
+	const settings = draft.value;
+	mistakes.value = mistakesOf(settings);
+	if (Object.keys(mistakes.value).length) return false;
+	starting.value = true;
+	try {
+		await queue(settings, 'My measurements');
+		remember(settings.command);
+		return true;
+	} catch (e) {
+		fail(e);
+		return false;
+	} finally {
+		starting.value = false;
+	}
+}
+
+/** Profiles the program that the server brings along, for whoever wants to see what this is. */
+export async function startDemo(): Promise<void> {
+	const { demo } = (await get<Me>('me')).server;
+	if (!demo?.length) {
+		toast('This server has no demo program.', { kind: 'error' });
+		return;
+	}
+	await queue(
+		{
+			...DEFAULT_DRAFT,
+			command: joinWords(demo),
+			description: 'Demo',
+			interval: '0.02',
+			frequency: '1999',
+		},
+		'Demo',
+	);
+}
+
+/* ---- commands that were typed before ---- */
+
+const HISTORY_KEY = 'commands';
+const HISTORY_MAX = 50;
+
+function storedCommands(): string[] {
+	try {
+		const list: unknown = JSON.parse(localStorage.getItem(HISTORY_KEY) ?? '[]');
+		return Array.isArray(list) ? list.filter((c) => typeof c === 'string') : [];
+	} catch {
+		return [];
+	}
+}
+
+/** The newest first. */
+export const commands = signal<string[]>(storedCommands());
+
+function remember(command: string): void {
+	if (!command.trim()) return;
+	commands.value = [command, ...commands.value.filter((c) => c !== command)].slice(0, HISTORY_MAX);
+	localStorage.setItem(HISTORY_KEY, JSON.stringify(commands.value));
+}

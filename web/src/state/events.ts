@@ -1,0 +1,114 @@
+/* Searching in the events of the machine while one types. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { get } from '../api/client';
+import type { EventInfo } from '../api/types';
+import { countGroups, type EventGroup, type GroupCount } from '../logic/event_groups';
+
+const PAUSE_MS = 120;
+/** As many as the server gives at once. */
+const PAGE = 1000;
+
+interface Page {
+	events: EventInfo[];
+	next: string | null;
+	problems: string[];
+}
+
+export interface EventSearch {
+	events: EventInfo[];
+	/** Of all kinds that fit the words, whichever kind is shown. */
+	counts: GroupCount[];
+	/** There are more than `counts` says. */
+	countsOpen: boolean;
+	problems: string[];
+	loading: boolean;
+	error: Error | null;
+	/** Loads the next page; null: there is none. */
+	more: (() => void) | null;
+}
+
+const NOTHING: Omit<EventSearch, 'more'> & { next: string | null } = {
+	events: [],
+	counts: [],
+	countsOpen: false,
+	problems: [],
+	loading: true,
+	error: null,
+	next: null,
+};
+
+/** What is known of events that were listed: for chips. */
+const known = new Map<string, EventInfo>();
+
+export function eventInfo(name: string): EventInfo | undefined {
+	return known.get(name);
+}
+
+function keep(events: EventInfo[]): void {
+	for (const e of events) known.set(e.name, e);
+}
+
+async function ask(search: string, group: EventGroup | null, signal: AbortSignal) {
+	const all = get<Page>('emap', { search, limit: PAGE }, signal);
+	const some = group ? get<Page>('emap', { search, group, limit: PAGE }, signal) : all;
+	const [everything, page] = await Promise.all([all, some]);
+	keep(page.events);
+	return {
+		events: page.events,
+		next: page.next,
+		problems: page.problems,
+		counts: countGroups(everything.events),
+		countsOpen: everything.next !== null,
+		loading: false,
+		error: null,
+	};
+}
+
+export function useEventSearch(
+	search: string,
+	group: EventGroup | null,
+	wanted: boolean,
+): EventSearch {
+	const [found, setFound] = useState(NOTHING);
+	const loadingMore = useRef(false);
+	const began = useRef(false);
+	useEffect(() => {
+		if (!wanted) return;
+		const abort = new AbortController();
+		const start = async () => {
+			setFound((old) => ({ ...old, loading: true }));
+			try {
+				setFound(await ask(search.trim(), group, abort.signal));
+			} catch (e) {
+				if (!abort.signal.aborted) setFound({ ...NOTHING, loading: false, error: e as Error });
+			}
+		};
+		// What is typed may go on; what was opened or clicked is wanted now.
+		const timer = setTimeout(start, began.current ? PAUSE_MS : 0);
+		began.current = true;
+		return () => {
+			clearTimeout(timer);
+			abort.abort();
+			loadingMore.current = false;
+		};
+	}, [search, group, wanted]);
+	const { next, ...rest } = found;
+	const more = async () => {
+		if (loadingMore.current) return;
+		loadingMore.current = true;
+		try {
+			const query = { search: search.trim(), group, limit: PAGE, before: next };
+			const page = await get<Page>('emap', query);
+			keep(page.events);
+			setFound((old) =>
+				old.next === next
+					? { ...old, events: [...old.events, ...page.events], next: page.next }
+					: old,
+			);
+		} catch {
+			// Scrolling on asks again.
+		}
+		loadingMore.current = false;
+	};
+	return { ...rest, more: next === null ? null : () => void more() };
+}

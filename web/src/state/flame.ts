@@ -1,0 +1,108 @@
+/* What the flame graph is about: the answer of the server to the selection, or, while a run goes on and
+ * nothing is selected, what has streamed in so far. */
+import {
+	computed,
+	signal,
+	useSignalEffect,
+	type ReadonlySignal,
+	type Signal,
+} from '@preact/signals';
+import { useRef } from 'preact/hooks';
+import type { Flame, OpenedEvent, Run } from '../api/types';
+import { address } from './address';
+import { liveRun } from './live';
+import { useQuestion, type Answer } from './questions';
+import { isLive, run } from './runs';
+import { selected } from './selection';
+
+/** So many boxes can be drawn without anybody waiting. */
+const MOST_NODES = 100000;
+/** Share of what is in sight below which a box is a fraction of a pixel broad. */
+const LIGHT = 0.0005;
+const LIVE_EVERY_MS = 200;
+
+/** Nothing but the run itself is asked for, so what streams in is the whole answer. */
+const growing = computed<string | null>(() => {
+	const { window, threads, pids, cpus, frames, mode } = address.value;
+	const r = run.value;
+	const narrowed = window || threads || pids || cpus || frames;
+	return r && isLive(r) && !narrowed && mode === 'plain' ? r.uuid : null;
+});
+
+/** What part of the whole is zoomed to. The closer, the lighter are the boxes that are asked for. */
+export const zoomedShare = signal(1);
+
+/** Share of the whole below which boxes are left out; in steps, so that not every zoom asks anew. */
+export const lightest = computed(() =>
+	address.value.light ? 0 : LIGHT / 4 ** Math.floor(Math.log(1 / zoomedShare.value) / Math.log(4)),
+);
+
+function liveFlame(uuid: string, wanted: string | null): Flame {
+	const live = liveRun(uuid);
+	const event = wanted ?? live.events[0] ?? null;
+	const tree = live.tree(event);
+	return { event, unit: null, samples: 0, names: live.names, ...tree };
+}
+
+/** As the run grows, but not more often than the eye follows. */
+function useGrowing(): ReadonlySignal<Flame | null> {
+	const shown = useRef<Signal<Flame | null>>();
+	shown.current ??= signal<Flame | null>(null);
+	const last = useRef(0);
+	useSignalEffect(() => {
+		const uuid = growing.value;
+		const { event } = address.value;
+		if (!uuid) {
+			shown.current!.value = null;
+			return;
+		}
+		void liveRun(uuid).version.value;
+		const draw = () => {
+			last.current = performance.now();
+			shown.current!.value = liveFlame(uuid, event);
+		};
+		const wait = last.current + LIVE_EVERY_MS - performance.now();
+		const timer = setTimeout(draw, Math.max(0, wait));
+		return () => clearTimeout(timer);
+	});
+	return shown.current;
+}
+
+/** Samples of which events this run has. */
+export function sampledEvents(r: Run): string[] {
+	const of = (e: OpenedEvent) => e.sampled && e.supported !== false;
+	return [...new Set((r.opened_events ?? []).filter(of).map((e) => e.name))];
+}
+
+export function takesSamples(r: Run): boolean {
+	return r.tool !== 'stat' || r.samples > 0 || sampledEvents(r).length > 0;
+}
+
+/** All nodes while one searches: light ones add up, and their share is to be right. Else none. */
+export function useEveryNode(hidden: number): ReadonlySignal<Answer<Flame>> {
+	const few = useRef(signal(0)).current;
+	few.value = hidden;
+	return useQuestion<Flame>(() => {
+		const { mode, search } = address.value;
+		if (!search || !few.value || (mode !== 'plain' && mode !== 'inverted')) return null;
+		return selected('flame', { mode, min: 0, limit: MOST_NODES }, true);
+	});
+}
+
+export function useFlame(): ReadonlySignal<Answer<Flame>> {
+	const asked = useQuestion<Flame>(() => {
+		const { mode, function: name, module } = address.value;
+		if (growing.value || (mode === 'sandwich' && !name)) return null;
+		if (run.value && !takesSamples(run.value)) return null;
+		const about = mode === 'sandwich' ? { function: name, module } : {};
+		const size = mode === 'ordered' ? {} : { min: lightest.value, limit: MOST_NODES };
+		return selected('flame', { mode, ...about, ...size }, true);
+	});
+	const grown = useGrowing();
+	const both = useRef<ReadonlySignal<Answer<Flame>>>();
+	both.current ??= computed(() => {
+		if (!growing.value) return asked.value;
+		return { data: grown.value, of: null, error: null, loading: !grown.value };
+	});
+	return both.current;
+}

@@ -1,0 +1,55 @@
+/* Keyboard shortcuts: one list, from which keys are handled and the sheet of `?` is made.
+ *
+ * A view says useShortcut({keys: 'f', what: 'Search', where: 'Flame graph', run}) while it is on the
+ * screen. Without `run` the entry only stands in the sheet: for keys that an element handles itself while it has the
+ * focus. The newest of two with the same keys wins. Plain keys do nothing while one types or a dialog is open. */
+import { signal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { pressed } from '../logic/keys';
+
+export interface Shortcut {
+	/** See logic/keys.ts; several separated by blanks mean the same. */
+	keys: string;
+	what: string;
+	/** Heading in the sheet: "Everywhere", "Timeline", "Flame graph" … */
+	where: string;
+	run?: () => void;
+}
+
+export const shortcuts = signal<Shortcut[]>([]);
+
+export const onMac = /Mac|iPhone|iPad/.test(navigator.platform);
+
+/** null: none at present (for example because the user may not do it). */
+export function useShortcut(wanted: Shortcut | null): void {
+	const latest = useRef(wanted);
+	latest.current = wanted;
+	const { keys, what, where } = wanted ?? {};
+	const acts = Boolean(wanted?.run);
+	useEffect(() => {
+		if (!keys || !what || !where) return;
+		const entry = { keys, what, where, run: acts ? () => latest.current?.run?.() : undefined };
+		shortcuts.value = [...shortcuts.peek(), entry];
+		return () => {
+			shortcuts.value = shortcuts.peek().filter((s) => s !== entry);
+		};
+	}, [keys, what, where, acts]);
+}
+
+function types(target: EventTarget | null): boolean {
+	if (!(target instanceof HTMLElement)) return false;
+	if (target.isContentEditable || target.matches('textarea, select')) return true;
+	return target.matches('input:not([type=checkbox], [type=radio], [type=range], [type=button])');
+}
+
+window.addEventListener('keydown', (e) => {
+	if (e.defaultPrevented || e.isComposing) return;
+	const plainKey = !e.ctrlKey && !e.metaKey;
+	if (plainKey && (types(e.target) || document.querySelector('dialog[open]'))) return;
+	const found = shortcuts
+		.peek()
+		.findLast((s) => s.run && s.keys.split(' ').some((keys) => pressed(keys, e)));
+	if (!found) return;
+	e.preventDefault();
+	found.run!();
+});

@@ -1,0 +1,43 @@
+/* Desktop notifications: a long run has ended while nobody looked. Asked for only when switched on. */
+import { signal } from '@preact/signals';
+import type { Run } from '../api/types';
+import { outcomeOf, runName, STATE_WORDS } from '../logic/run_words';
+import { formatDuration } from '../logic/units';
+import { go } from './address';
+import { toast } from './toasts';
+
+const KEY = 'notify';
+const LONG_S = 10;
+
+function allowed(): boolean {
+	return 'Notification' in window && Notification.permission === 'granted';
+}
+
+export const notifying = signal(allowed() && localStorage.getItem(KEY) === '1');
+
+export async function switchNotifying(yes: boolean): Promise<void> {
+	if (yes && !allowed() && (await Notification.requestPermission()) !== 'granted') {
+		toast('The browser does not allow notifications for this page. Its settings can change that.', {
+			kind: 'error',
+		});
+		yes = false;
+	}
+	localStorage.setItem(KEY, yes ? '1' : '0');
+	// The box is drawn anew even if it stays what it was.
+	notifying.value = !yes;
+	notifying.value = yes;
+}
+
+export function notifyEnd(r: Run): void {
+	if (!notifying.value || !document.hidden || (r.duration_s ?? 0) < LONG_S) return;
+	// Of several tabs with the same message the system shows one: they have the same tag.
+	const n = new Notification(`${runName(r)}: ${STATE_WORDS[outcomeOf(r)]}`, {
+		body: `after ${formatDuration((r.duration_s ?? 0) * 1e9)}`,
+		tag: r.uuid,
+	});
+	n.onclick = () => {
+		window.focus();
+		go({ session: r.session, run: r.uuid });
+		n.close();
+	};
+}

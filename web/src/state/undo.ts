@@ -1,0 +1,48 @@
+/* Deleting with a way back: what is deleted disappears at once, the server is told when the message with
+ * "Undo" goes, or the page is left. */
+import { signal } from '@preact/signals';
+import { API, send } from '../api/client';
+import { tell, toast } from './toasts';
+
+/** Paths ("benchmark/UUID") that are not to be shown any more: deleted, or about to be. */
+export const gone = signal<ReadonlySet<string>>(new Set());
+const pending = new Set<string>();
+
+function change(path: string, add: boolean): void {
+	const next = new Set(gone.peek());
+	if (add) next.add(path);
+	else next.delete(path);
+	gone.value = next;
+}
+
+/** @text says what is gone: "Run gcc was deleted". @back puts the screen back when it is undone. */
+export function deleteWithUndo(path: string, text: string, back?: () => void): void {
+	if (gone.peek().has(path)) return;
+	pending.add(path);
+	change(path, true);
+	const restore = () => {
+		change(path, false);
+		back?.();
+	};
+	toast(text, {
+		ms: 8000,
+		undo: () => {
+			pending.delete(path);
+			restore();
+		},
+		ended: () => {
+			if (!pending.delete(path)) return;
+			send('DELETE', path).catch((e: unknown) => {
+				restore();
+				tell(e);
+			});
+		},
+	});
+}
+
+addEventListener('pagehide', () => {
+	// `keepalive` lets the request outlive the page.
+	for (const path of pending)
+		void fetch(API + path, { method: 'DELETE', keepalive: true, credentials: 'same-origin' });
+	pending.clear();
+});

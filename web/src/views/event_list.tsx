@@ -1,0 +1,156 @@
+/* The list that opens below the search for events. Focus stays in the search; this draws what is on
+ * the screen of it and marks the active row. */
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { EventInfo } from '../api/types';
+import { GROUP_NAMES, isAvailable, markWords, type EventGroup } from '../logic/event_groups';
+import { rowsOnScreen, scrollToShow } from '../logic/virtual';
+import type { EventSearch } from '../state/events';
+import { plural } from '../logic/format';
+
+export const ROW_HEIGHT = 46;
+
+function Marked(props: { text: string; search: string }) {
+	return (
+		<>
+			{markWords(props.text, props.search).map((part, i) =>
+				part.found ? <mark key={i}>{part.text}</mark> : part.text,
+			)}
+		</>
+	);
+}
+
+function about(e: EventInfo): string {
+	const parts = [e.description ?? GROUP_NAMES[e.group].text];
+	if (e.unit) parts.push(`in ${e.unit}`);
+	if (e.masks.length) parts.push(plural(e.masks.length, 'variant'));
+	return parts.join(' · ');
+}
+
+function Row(props: { event: EventInfo; search: string; chosen: boolean }) {
+	const { event: e, search } = props;
+	const can = isAvailable(e);
+	return (
+		<>
+			<span class="tick" aria-hidden="true">
+				{props.chosen ? '☑' : can ? '☐' : ''}
+			</span>
+			<span class="cut">
+				<span class="mono name">
+					<Marked text={e.name} search={search} />
+				</span>
+				{e.alias && (
+					<span class="dim mono small">
+						{' '}
+						<Marked text={e.alias} search={search} />
+					</span>
+				)}
+				<br />
+				<span class="small about">
+					{can ? <Marked text={about(e)} search={search} /> : `Not here: ${e.reason ?? 'unknown'}`}
+				</span>
+			</span>
+			{e.used > 0 && can && (
+				<span class="star" role="img" aria-label="used often" title={`Measured ${e.used} times`}>
+					★
+				</span>
+			)}
+		</>
+	);
+}
+
+export function GroupButtons(props: {
+	found: EventSearch;
+	group: EventGroup | null;
+	onGroup: (group: EventGroup | null) => void;
+}) {
+	const { found, group } = props;
+	const open = found.countsOpen ? '+' : '';
+	const total = found.counts.reduce((sum, c) => sum + c.count, 0);
+	const button = (value: EventGroup | null, text: string, count: number, title?: string) => (
+		<button
+			key={text}
+			type="button"
+			class="plain"
+			aria-pressed={group === value}
+			title={title}
+			// The search keeps the focus.
+			onMouseDown={(e) => e.preventDefault()}
+			onClick={() => props.onGroup(value)}
+		>
+			{text}{' '}
+			<span class="dim">
+				{count}
+				{value === null || value === 'tracepoint' ? open : ''}
+			</span>
+		</button>
+	);
+	return (
+		<div class="event-groups" role="group" aria-label="Kinds of events">
+			{button(null, 'All', total)}
+			{found.counts.map((c) =>
+				button(c.group, GROUP_NAMES[c.group].text, c.count, GROUP_NAMES[c.group].title),
+			)}
+		</div>
+	);
+}
+
+export function EventList(props: {
+	id: string;
+	found: EventSearch;
+	search: string;
+	active: number;
+	label: string;
+	isChosen: (name: string) => boolean;
+	onPick: (event: EventInfo) => void;
+	onPoint: (index: number) => void;
+}) {
+	const { events, more } = props.found;
+	const box = useRef<HTMLDivElement>(null);
+	const [top, setTop] = useState(0);
+	const rows = { count: events.length, height: ROW_HEIGHT };
+	const height = box.current?.clientHeight ?? 360;
+	const { first, last } = rowsOnScreen(rows, { top, height });
+	useLayoutEffect(() => {
+		if (box.current && props.active >= 0)
+			box.current.scrollTop = scrollToShow(props.active, rows, {
+				top: box.current.scrollTop,
+				height: box.current.clientHeight,
+			});
+	}, [props.active]);
+	useLayoutEffect(() => {
+		if (more && last >= events.length - 5) more();
+	}, [last, events.length]);
+	return (
+		<div
+			id={props.id}
+			ref={box}
+			class="event-list"
+			role="listbox"
+			aria-label={props.label}
+			aria-multiselectable="true"
+			onScroll={(e) => setTop(e.currentTarget.scrollTop)}
+			onMouseDown={(e) => e.preventDefault()}
+		>
+			<div class="event-rows" role="presentation" style={{ height: events.length * ROW_HEIGHT }}>
+				{events.slice(first, last).map((e, i) => (
+					<div
+						key={e.name}
+						id={`${props.id}-${first + i}`}
+						role="option"
+						class={props.active === first + i ? 'event-row active' : 'event-row'}
+						aria-selected={props.isChosen(e.name)}
+						aria-disabled={!isAvailable(e)}
+						aria-posinset={first + i + 1}
+						aria-setsize={more ? -1 : events.length}
+						style={{ top: (first + i) * ROW_HEIGHT, height: ROW_HEIGHT }}
+						title={isAvailable(e) ? about(e) : `${about(e)}\n${e.reason ?? ''}`}
+						onClick={() => props.onPick(e)}
+						onMouseMove={() => props.onPoint(first + i)}
+					>
+						<Row event={e} search={props.search} chosen={props.isChosen(e.name)} />
+					</div>
+				))}
+			</div>
+		</div>
+	);
+}

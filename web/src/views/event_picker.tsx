@@ -1,0 +1,178 @@
+/* Choosing events: a search with a list below it, and what was chosen as chips. */
+import { useId, useRef, useState } from 'preact/hooks';
+import type { EventInfo } from '../api/types';
+import { isAvailable, isForm, type EventGroup } from '../logic/event_groups';
+import { addEvent, parseEvents, removeEvent, type Chosen } from '../logic/events';
+import { rowOfKey } from '../logic/virtual';
+import { useEventSearch, type EventSearch } from '../state/events';
+import { EventChips } from './event_chips';
+import { EventList, GroupButtons, ROW_HEIGHT } from './event_list';
+import { Floating } from './floating';
+import { Field } from './form_parts';
+import { Problem } from './states';
+import './event_picker.css';
+
+const LIST_HEIGHT = 430;
+
+interface Picker {
+	text: string;
+	setText: (text: string) => void;
+	open: boolean;
+	setOpen: (open: boolean) => void;
+	active: number;
+	setActive: (index: number) => void;
+	found: EventSearch;
+	group: EventGroup | null;
+	setGroup: (group: EventGroup | null) => void;
+}
+
+function usePicker(): Picker {
+	const [text, setText] = useState('');
+	const [open, setOpen] = useState(false);
+	const [active, setActive] = useState(-1);
+	const [group, setGroup] = useState<EventGroup | null>(null);
+	const found = useEventSearch(text, group, open);
+	return { text, setText, open, setOpen, active, setActive, found, group, setGroup };
+}
+
+/** Chooses what was typed as it is: events that no list can have, such as codes and patterns. */
+function addTyped(events: Chosen[], text: string): Chosen[] {
+	const typed = parseEvents([text]);
+	return [...events, ...typed.filter((t) => !events.some((e) => e.name === t.name))];
+}
+
+function toggle(events: Chosen[], name: string): Chosen[] {
+	const at = events.findIndex((e) => e.name === name);
+	return at < 0 ? addEvent(events, name) : removeEvent(events, at);
+}
+
+function onKey(e: KeyboardEvent, p: Picker, pick: (e: EventInfo) => void, props: Props): void {
+	const input = e.currentTarget as HTMLInputElement;
+	if (e.ctrlKey || e.metaKey || e.altKey) return;
+	if (e.key === 'Escape' && p.open) {
+		e.stopPropagation();
+		p.setOpen(false);
+	} else if (e.key === 'Backspace' && !input.value && props.events.length) {
+		props.onChange(removeEvent(props.events, props.events.length - 1));
+	} else if (e.key === 'Enter') {
+		e.preventDefault();
+		const event = p.open ? p.found.events[p.active] : undefined;
+		if (event) pick(event);
+		else if (input.value.trim()) {
+			props.onChange(addTyped(props.events, input.value));
+			p.setText('');
+		} else p.setOpen(!p.open);
+	} else if (e.key !== 'Home' && e.key !== 'End') {
+		const rows = { count: p.found.events.length, height: ROW_HEIGHT };
+		const to = rowOfKey(e.key, p.active, rows, { top: 0, height: LIST_HEIGHT });
+		if (to === null && !(e.key === 'ArrowDown' && !p.open)) return;
+		e.preventDefault();
+		if (p.open && to !== null) p.setActive(to);
+		p.setOpen(true);
+	}
+}
+
+function Found(props: { p: Picker; id: string; pick: (e: EventInfo) => void } & Props) {
+	const { p } = props;
+	const { found } = p;
+	const active = found.events[p.active];
+	return (
+		<>
+			<GroupButtons found={found} group={p.group} onGroup={p.setGroup} />
+			{found.error ? (
+				<Problem error={found.error} />
+			) : (
+				<EventList
+					id={props.id}
+					found={found}
+					search={p.text}
+					active={p.active}
+					label={props.label}
+					isChosen={(name) => props.events.some((e) => e.name === name)}
+					onPick={props.pick}
+					onPoint={p.setActive}
+				/>
+			)}
+			{!found.error && !found.loading && !found.events.length && (
+				<p class="event-none">
+					No event has all these words. {p.text.trim() && 'Enter takes it as you typed it.'}
+				</p>
+			)}
+			<p class="event-about small" aria-live="polite">
+				{active
+					? (active.description ?? active.name) +
+						(isAvailable(active) ? '' : ` Not available: ${active.reason}.`)
+					: found.loading
+						? 'Searching …'
+						: '↑ ↓ to choose, Enter to add or remove, Esc to close. ★ is used often.'}
+			</p>
+		</>
+	);
+}
+
+interface Props {
+	name: 'events' | 'samples';
+	label: string;
+	hint?: string;
+	events: Chosen[];
+	onChange: (events: Chosen[]) => void;
+}
+
+export function EventPicker(props: Props) {
+	const p = usePicker();
+	const listId = useId();
+	const anchor = useRef<HTMLDivElement>(null);
+	const input = useRef<HTMLInputElement>(null);
+	const pick = (event: EventInfo) => {
+		if (!isAvailable(event)) return;
+		if (!isForm(event)) props.onChange(toggle(props.events, event.name));
+		else p.setText(event.name);
+	};
+	return (
+		<Field name={props.name} label={props.label} hint={props.hint} class="event-picker">
+			{(control) => (
+				<div ref={anchor}>
+					<EventChips
+						label={`Chosen: ${props.label}`}
+						events={props.events}
+						onChange={(events) => {
+							props.onChange(events);
+							if (events.length < props.events.length) input.current?.focus();
+						}}
+					/>
+					<input
+						{...control}
+						ref={input}
+						role="combobox"
+						aria-autocomplete="list"
+						aria-expanded={p.open}
+						aria-controls={p.open ? listId : undefined}
+						aria-activedescendant={p.open && p.active >= 0 ? `${listId}-${p.active}` : undefined}
+						placeholder="Search events …"
+						autocomplete="off"
+						spellcheck={false}
+						value={p.text}
+						onInput={(e) => {
+							p.setText(e.currentTarget.value);
+							p.setActive(-1);
+							p.setOpen(true);
+						}}
+						onClick={() => p.setOpen(true)}
+						onKeyDown={(e) => onKey(e, p, pick, props)}
+					/>
+					{p.open && (
+						<Floating
+							anchor={anchor}
+							width={560}
+							height={LIST_HEIGHT}
+							class="event-popup"
+							onLeave={() => p.setOpen(false)}
+						>
+							<Found {...props} p={p} id={listId} pick={pick} />
+						</Floating>
+					)}
+				</div>
+			)}
+		</Field>
+	);
+}

@@ -1,0 +1,180 @@
+/* How the flame graph is shown: its mode, direction and colours, what is searched, what can be saved. */
+import { useRef } from 'preact/hooks';
+import { apiPath } from '../api/client';
+import { COLOURS, FLAME_MODES, type Colour, type FlameMode } from '../logic/address';
+import { framesWords } from '../logic/flame_frames';
+import { address, go } from '../state/address';
+import { sampledEvents } from '../state/flame';
+import { useShortcut } from '../state/keys';
+import { run } from '../state/runs';
+import { filters, windowQuery } from '../state/selection';
+
+const MODES: Record<FlameMode, [string, string]> = {
+	plain: ['Plain', 'From where the program begins to what was running'],
+	inverted: [
+		'Inverted',
+		'From what was running to who called it: adds up what is called from many places',
+	],
+	sandwich: ['Sandwich', 'One function: who calls it above, what it calls below'],
+	ordered: ['In time', 'From left to right as it happened'],
+};
+
+const COLOUR_WORDS: Record<Colour, string> = {
+	kind: 'By kind',
+	module: 'By module',
+	name: 'By name',
+};
+
+function Modes() {
+	const { mode } = address.value;
+	return (
+		<div class="segments" role="group" aria-label="Kind of flame graph">
+			{FLAME_MODES.map((name) => (
+				<button
+					key={name}
+					aria-pressed={name === mode}
+					title={MODES[name][1]}
+					onClick={() => go({ mode: name, focus: null })}
+				>
+					{MODES[name][0]}
+				</button>
+			))}
+		</div>
+	);
+}
+
+function EventChoice() {
+	const events = run.value ? sampledEvents(run.value) : [];
+	if (events.length < 2) return null;
+	return (
+		<select
+			aria-label="Event of the samples"
+			title="Which event the samples are of"
+			value={address.value.event ?? ''}
+			onChange={(e) => go({ event: e.currentTarget.value || null })}
+		>
+			<option value="">most samples</option>
+			{events.map((name) => (
+				<option key={name} value={name}>
+					{name}
+				</option>
+			))}
+		</select>
+	);
+}
+
+function SearchField(props: { result: string }) {
+	const input = useRef<HTMLInputElement>(null);
+	useShortcut({
+		keys: '/',
+		what: 'Search functions',
+		where: 'Flame graph',
+		run: () => input.current?.focus(),
+	});
+	const set = (text: string) => go({ search: text || null }, true);
+	return (
+		<div class="flame-search">
+			<input
+				ref={input}
+				type="search"
+				aria-label="Search functions"
+				placeholder="Search functions  /"
+				title="Part of a function's or module's name, or a /regular expression/"
+				value={address.value.search ?? ''}
+				onInput={(e) => set(e.currentTarget.value)}
+				onKeyDown={(e) => e.key === 'Escape' && set('')}
+			/>
+			<output class="small number">{props.result}</output>
+		</div>
+	);
+}
+
+/** The graph as it is seen. */
+function savePng(): void {
+	const canvas = document.querySelector<HTMLCanvasElement>('.flame-host canvas');
+	canvas?.toBlob((blob) => {
+		if (!blob) return;
+		const link = document.createElement('a');
+		link.href = URL.createObjectURL(blob);
+		link.download = 'flame.png';
+		link.click();
+		setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+	});
+}
+
+function Save() {
+	const details = useRef<HTMLDetailsElement>(null);
+	if (!run.value) return null;
+	const href = (ending: string) =>
+		apiPath(`benchmark/${run.value!.uuid}.${ending}`, {
+			...windowQuery(address.value.window),
+			...filters.value,
+		});
+	const close = () => details.current!.removeAttribute('open');
+	return (
+		<details
+			ref={details}
+			class="flame-save"
+			onKeyDown={(e) => e.key === 'Escape' && close()}
+			onFocusOut={(e) => {
+				if (!details.current!.contains(e.relatedTarget as Node | null)) close();
+			}}
+		>
+			<summary class="button">Save</summary>
+			<div class="popover" onClick={close}>
+				<a class="button" href={href('svg')} download="flame.svg">
+					SVG, whole selection
+				</a>
+				<a class="button" href={href('folded')} download="stacks.folded">
+					Folded stacks, whole selection
+				</a>
+				<button onClick={savePng}>PNG, as it is shown</button>
+			</div>
+		</details>
+	);
+}
+
+export function FlameToolbar(props: { found: string }) {
+	const { icicle, colour, frames, mode } = address.value;
+	return (
+		<div class="flame-toolbar" role="toolbar" aria-label="Flame graph">
+			<Modes />
+			<EventChoice />
+			{mode !== 'sandwich' && (
+				<button
+					aria-pressed={icicle}
+					title="Draw the root at the top and let the graph hang down"
+					onClick={() => go({ icicle: !icicle }, true)}
+				>
+					Root on top
+				</button>
+			)}
+			<select
+				aria-label="Colours"
+				title="What the colours tell apart"
+				value={colour}
+				onChange={(e) => go({ colour: e.currentTarget.value as Colour }, true)}
+			>
+				{COLOURS.map((name) => (
+					<option key={name} value={name}>
+						{COLOUR_WORDS[name]}
+					</option>
+				))}
+			</select>
+			{frames && (
+				<span class="chip">
+					<span class="cut">only samples with {framesWords(frames)}</span>
+					<button
+						class="plain small"
+						aria-label="Show all samples"
+						onClick={() => go({ frames: null })}
+					>
+						×
+					</button>
+				</span>
+			)}
+			<SearchField result={props.found} />
+			<Save />
+		</div>
+	);
+}

@@ -1,0 +1,62 @@
+/* A panel beside an element, over everything else: panes that scroll do not cut it off. */
+import type { ComponentChildren, RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { placeBeside, type Placed } from '../logic/floating';
+
+export function Floating(props: {
+	anchor: RefObject<HTMLElement>;
+	/** Wanted; it gets what the screen has. */
+	width: number;
+	height: number;
+	class?: string;
+	role?: 'dialog' | 'menu' | 'listbox';
+	label?: string;
+	/** A click elsewhere, or Esc inside. */
+	onLeave: () => void;
+	children: ComponentChildren;
+}) {
+	const { anchor, width, height } = props;
+	const box = useRef<HTMLDivElement>(null);
+	const [placed, setPlaced] = useState<Placed | null>(null);
+	const leave = useRef(props.onLeave);
+	leave.current = props.onLeave;
+	useLayoutEffect(() => {
+		const place = () => {
+			const at = anchor.current?.getBoundingClientRect();
+			if (at) setPlaced(placeBeside(at, { width, height }, innerWidth, innerHeight));
+		};
+		const observer = new ResizeObserver(place);
+		if (anchor.current) observer.observe(anchor.current);
+		addEventListener('scroll', place, true);
+		addEventListener('resize', place);
+		place();
+		return () => {
+			observer.disconnect();
+			removeEventListener('scroll', place, true);
+			removeEventListener('resize', place);
+		};
+	}, [width, height]);
+	useEffect(() => {
+		const outside = (e: Event) => {
+			const target = e.target as Node;
+			if (!box.current?.contains(target) && !anchor.current?.contains(target)) leave.current();
+		};
+		document.addEventListener('pointerdown', outside);
+		document.addEventListener('focusin', outside);
+		return () => {
+			document.removeEventListener('pointerdown', outside);
+			document.removeEventListener('focusin', outside);
+		};
+	}, []);
+	return (
+		<div
+			ref={box}
+			class={'popover floating ' + (props.class ?? '')}
+			role={props.role}
+			aria-label={props.label}
+			style={{ position: 'fixed', visibility: placed ? 'visible' : 'hidden', ...placed }}
+		>
+			{props.children}
+		</div>
+	);
+}

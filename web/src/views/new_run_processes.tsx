@@ -1,0 +1,191 @@
+/* The processes of the machine, to attach to. */
+import { useEffect, useState } from 'preact/hooks';
+import { get } from '../api/client';
+import type { ProcessInfo } from '../api/types';
+import { formatAgo, plural } from '../logic/format';
+import { formatDuration } from '../logic/units';
+import { change, draft } from '../state/draft';
+import { Field, Segments } from './form_parts';
+import { Icon } from './icons';
+import { Empty, Loading, Problem } from './states';
+import { VirtualList } from './virtual';
+
+const PAUSE_MS = 120;
+const PAGE = 1000;
+const ROW_HEIGHT = 46;
+
+type Order = 'new' | 'cpu';
+
+interface Page {
+	processes: ProcessInfo[];
+	next: string | null;
+}
+
+/** All that fit; there are rarely more than a few hundred. */
+async function load(search: string, signal: AbortSignal): Promise<ProcessInfo[]> {
+	const all: ProcessInfo[] = [];
+	let before: string | null = null;
+	do {
+		const page: Page = await get<Page>('processes', { search, limit: PAGE, before }, signal);
+		all.push(...page.processes);
+		before = page.next;
+	} while (before);
+	return all;
+}
+
+function useProcesses(search: string) {
+	const [list, setList] = useState<ProcessInfo[] | null>(null);
+	const [error, setError] = useState<Error | null>(null);
+	const [turn, setTurn] = useState(0);
+	useEffect(() => {
+		const abort = new AbortController();
+		const timer = setTimeout(
+			() => {
+				load(search.trim(), abort.signal)
+					.then((found) => {
+						setList(found);
+						setError(null);
+					})
+					.catch((e: Error) => {
+						if (!abort.signal.aborted) setError(e);
+					});
+			},
+			list ? PAUSE_MS : 0,
+		);
+		return () => {
+			clearTimeout(timer);
+			abort.abort();
+		};
+	}, [search, turn]);
+	return { list, error, refresh: () => setTurn(turn + 1) };
+}
+
+function toggle(pid: number): void {
+	const { pids } = draft.value;
+	change({ pids: pids.includes(pid) ? pids.filter((p) => p !== pid) : [...pids, pid] });
+}
+
+function ProcessRow(props: { process: ProcessInfo; chosen: boolean; now: Date }) {
+	const { process: p } = props;
+	const details = [
+		`pid ${p.pid}`,
+		p.user,
+		p.threads > 1 ? plural(p.threads, 'thread') : '',
+		`${formatDuration(p.cpu_s * 1e9)} CPU`,
+		formatAgo(p.started_at, props.now),
+	];
+	return (
+		<div class="process" title={p.command}>
+			<span class="tick" aria-hidden="true">
+				{props.chosen ? '☑' : '☐'}
+			</span>
+			<span class="cut">
+				<span class="mono small">{p.command}</span>
+				<br />
+				<span class="small dim">{details.filter(Boolean).join(' · ')}</span>
+			</span>
+		</div>
+	);
+}
+
+function ChosenProcesses(props: { list: ProcessInfo[] | null }) {
+	const { pids, tids } = draft.value;
+	if (!pids.length && !tids.length) return null;
+	const name = (pid: number) => props.list?.find((p) => p.pid === pid)?.comm ?? 'process';
+	return (
+		<ul class="event-chips" aria-label="Chosen processes">
+			{pids.map((pid) => (
+				<li key={pid}>
+					<span class="chip event-chip chosen-process">
+						<span class="cut">
+							{name(pid)} <span class="number">{pid}</span>
+						</span>
+						<button
+							type="button"
+							class="plain remove"
+							aria-label={`Remove process ${pid}`}
+							onClick={() => toggle(pid)}
+						>
+							<Icon name="close" size={11} />
+						</button>
+					</span>
+				</li>
+			))}
+			{tids.length > 0 && (
+				<li>
+					<span class="chip event-chip chosen-process">
+						<span class="cut">threads {tids.join(', ')}</span>
+						<button
+							type="button"
+							class="plain remove"
+							aria-label="Remove the threads"
+							onClick={() => change({ tids: [] })}
+						>
+							<Icon name="close" size={11} />
+						</button>
+					</span>
+				</li>
+			)}
+		</ul>
+	);
+}
+
+const ORDERS = [
+	{ value: 'cpu', text: 'Busiest', title: 'Those that used the most CPU time first' },
+	{ value: 'new', text: 'Newest', title: 'Those that started last first' },
+] as const;
+
+export function Processes() {
+	const [search, setSearch] = useState('');
+	const [order, setOrder] = useState<Order>('cpu');
+	const { list, error, refresh } = useProcesses(search);
+	const sorted =
+		order === 'cpu' && list ? [...list].sort((a, b) => b.cpu_s - a.cpu_s) : (list ?? []);
+	const now = new Date();
+	const isChosen = (i: number) => draft.value.pids.includes(sorted[i]!.pid);
+	return (
+		<Field name="pids" label="Processes">
+			{(control) => (
+				<>
+					<ChosenProcesses list={list} />
+					<input
+						{...control}
+						type="search"
+						placeholder="Search command, user or pid …"
+						autocomplete="off"
+						spellcheck={false}
+						value={search}
+						onInput={(e) => setSearch(e.currentTarget.value)}
+					/>
+					<div class="process-tools">
+						<Segments label="Order" value={order} choices={ORDERS} onChange={setOrder} />
+						<button type="button" class="plain" onClick={refresh}>
+							<Icon name="repeat" size={13} /> Refresh
+						</button>
+					</div>
+					<div class="process-list">
+						{error ? (
+							<Problem error={error} again={refresh} />
+						) : !list ? (
+							<Loading what="Looking what runs …" />
+						) : sorted.length ? (
+							<VirtualList
+								count={sorted.length}
+								label="Processes that run"
+								rowHeight={ROW_HEIGHT}
+								keyOf={(i) => sorted[i]!.pid}
+								chosen={isChosen}
+								onPick={(i) => toggle(sorted[i]!.pid)}
+								item={(i) => <ProcessRow process={sorted[i]!} chosen={isChosen(i)} now={now} />}
+							/>
+						) : (
+							<Empty title="No process">
+								<p>Nothing that runs has this in its command, user or pid.</p>
+							</Empty>
+						)}
+					</div>
+				</>
+			)}
+		</Field>
+	);
+}

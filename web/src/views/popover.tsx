@@ -1,0 +1,69 @@
+/* A button with a small panel below it. Esc, a click elsewhere and leaving by Tab close it. */
+import type { ComponentChildren, RefObject } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+
+interface Props {
+	/** What the button says; `label` instead where that is only a sign. */
+	button: ComponentChildren;
+	label?: string;
+	title?: string;
+	class?: string;
+	/** Of the panel. */
+	name: string;
+	align?: 'left' | 'right';
+	onToggle?: (open: boolean) => void;
+	children: (close: () => void) => ComponentChildren;
+}
+
+function useLeaving(box: RefObject<HTMLElement>, open: boolean, close: () => void): void {
+	useEffect(() => {
+		if (!open) return;
+		const outside = (e: Event) => {
+			if (!box.current?.contains(e.target as Node)) close();
+		};
+		document.addEventListener('pointerdown', outside);
+		document.addEventListener('focusin', outside);
+		return () => {
+			document.removeEventListener('pointerdown', outside);
+			document.removeEventListener('focusin', outside);
+		};
+	}, [open]);
+}
+
+export function Popover(props: Props) {
+	const [open, setOpen] = useState(false);
+	const box = useRef<HTMLDivElement>(null);
+	const opener = useRef<HTMLButtonElement>(null);
+	const change = (to: boolean) => {
+		setOpen(to);
+		props.onToggle?.(to);
+	};
+	useLeaving(box, open, () => change(false));
+	const closeByKey = (e: KeyboardEvent) => {
+		if (e.key !== 'Escape' || !open) return;
+		e.preventDefault();
+		e.stopPropagation();
+		change(false);
+		opener.current?.focus();
+	};
+	return (
+		<div class="popover-box" ref={box} onKeyDown={closeByKey}>
+			<button
+				ref={opener}
+				class={props.class}
+				aria-expanded={open}
+				aria-haspopup="dialog"
+				aria-label={props.label}
+				title={props.title ?? props.label}
+				onClick={() => change(!open)}
+			>
+				{props.button}
+			</button>
+			{open && (
+				<div class={'popover ' + (props.align ?? 'left')} role="dialog" aria-label={props.name}>
+					{props.children(() => change(false))}
+				</div>
+			)}
+		</div>
+	);
+}

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest';
+import { parseTags } from '../src/logic/tags';
+
+it('keeps each tag once and none that is empty', () => {
+	expect(parseTags(' a, b,, a ,c d')).toEqual(['a', 'b', 'c d']);
+	expect(parseTags('')).toEqual([]);
+});
+
+it('keeps within what the server takes', () => {
+	expect(parseTags(Array.from({ length: 50 }, (_, i) => 't' + i).join(','))).toHaveLength(32);
+	expect(parseTags('x'.repeat(300))[0]).toHaveLength(100);
+});
