@@ -7,7 +7,6 @@ import { notifyEnd } from './notify';
 import { loadQueue, queue } from './queue';
 import { connection, retry } from './server';
 import { hasEnded, learn, refresh, session, unlearn } from './runs';
-import { connection, retry } from './server';
 import {
 	learnSession,
 	loadNewest,
