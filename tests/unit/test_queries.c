@@ -393,6 +393,34 @@ static void wrong_questions(void **state)
 	refuses("timeline?format=xml", EINVAL, "json or columns");
 }
 
+/* Of rows that were decoded once the same is said again, without the store. */
+static void rows_are_kept(void **state)
+{
+	static const char *const questions[] = {"threads?pixels=33",
+						"heatmap?rows=7",
+						"timeline?samples=1&pixels=77&from=1234ms&to=7s",
+						"points?max=300",
+						"flame?cpus=1&min=0",
+						"flame?mode=ordered",
+						"histogram?weight=cpu-clock"};
+	struct run_cache_counts before, after;
+
+	(void)state;
+	whole_run(17);
+	free(ask_text("flame"));
+	run_cache_counts(server.cache, &before);
+	for (size_t i = 0; i < ARRAY_LEN(questions); i++) {
+		char *cold = ask_text(questions[i]), *warm = ask_text(questions[i]);
+
+		assert_string_equal(warm, cold);
+		free(cold);
+		free(warm);
+	}
+	run_cache_counts(server.cache, &after);
+	assert_true(after.bytes > before.bytes + SAMPLES * 10);
+	compare_many();
+}
+
 static void small_caches_forget(void **state)
 {
 	struct run_cache_counts counts;
@@ -498,6 +526,7 @@ int main(void)
 		TEST(annotations),
 		TEST(columns),
 		TEST(wrong_questions),
+		TEST(rows_are_kept),
 		TEST(small_caches_forget),
 		TEST(many_ask_at_once),
 	};
