@@ -4,11 +4,6 @@
 
 #include <string.h>
 
-struct row_kind {
-	uint32_t event, thread, cpu;
-	uint64_t weight; /* of all its rows, if `weights` is NULL */
-};
-
 struct run_rows {
 	size_t rows, bytes;
 	uint64_t *base_ns;   /* of each block */
@@ -19,6 +14,7 @@ struct run_rows {
 	uint32_t *stack;
 	uint16_t *kind; /* a chunk has at most 65,536 rows */
 	struct row_kind *kinds;
+	size_t kind_count;
 };
 
 void run_rows_free(struct run_rows *r)
@@ -111,6 +107,7 @@ static void keep_kinds(struct run_rows *r, const struct sample_columns *c, uint3
 	}
 	free(f.slots);
 	r->kinds = f.kinds.items;
+	r->kind_count = f.kinds.len;
 	r->bytes += r->rows * sizeof(*r->kind) + f.kinds.cap * sizeof(*r->kinds);
 	if (!f.weights_differ)
 		return;
@@ -174,7 +171,7 @@ struct run_rows *run_rows_make(const struct sample_columns *c, uint32_t events, 
 
 /* ---- looking at them ---- */
 
-static uint64_t time_of(const struct run_rows *r, size_t row)
+uint64_t run_rows_time(const struct run_rows *r, size_t row)
 {
 	return r->time_ns ? r->time_ns[row] : r->base_ns[row / RUN_ROWS_BLOCK] + r->offset_ns[row];
 }
@@ -186,7 +183,7 @@ size_t run_rows_at(const struct run_rows *r, uint64_t ns)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (time_of(r, middle) < ns)
+		if (run_rows_time(r, middle) < ns)
 			low = middle + 1;
 		else
 			high = middle;
@@ -220,4 +217,54 @@ size_t run_rows_block(const struct run_rows *r, size_t from, size_t to, struct r
 		b->weight[i] = k->weight;
 	}
 	return count;
+}
+
+/* ---- sums ---- */
+
+void kind_scratch_release(struct kind_scratch *s)
+{
+	free(s->places);
+	free(s->touched);
+	*s = (struct kind_scratch){};
+}
+
+static void scratch_room(struct kind_scratch *s, size_t kinds)
+{
+	if (s->len >= kinds)
+		return;
+	kind_scratch_release(s);
+	s->len = kinds;
+	s->places = xcalloc(kinds, sizeof(*s->places));
+	s->touched = xcalloc(kinds, sizeof(*s->touched));
+}
+
+void run_rows_sum(const struct run_rows *r, size_t from, size_t to, struct kind_scratch *scratch,
+		  void (*add)(void *ctx, const struct kind_sum *sum), void *ctx)
+{
+	size_t touched = 0;
+
+	scratch_room(scratch, r->kind_count);
+	for (size_t i = from; i < to; i++) {
+		struct kind_place *place = &scratch->places[r->kind[i]];
+
+		if (!place->samples++) {
+			scratch->touched[touched++] = r->kind[i];
+			place->first = (uint32_t)i;
+		}
+		place->last = (uint32_t)i;
+		if (r->weights)
+			place->weight += r->weights[i];
+	}
+	for (size_t i = 0; i < touched; i++) {
+		struct kind_place *place = &scratch->places[scratch->touched[i]];
+		const struct row_kind *kind = &r->kinds[scratch->touched[i]];
+
+		add(ctx, &(struct kind_sum){.kind = kind,
+					    .samples = place->samples,
+					    .weight = r->weights ? place->weight
+								 : place->samples * kind->weight,
+					    .first_ns = run_rows_time(r, place->first),
+					    .last_ns = run_rows_time(r, place->last)});
+		*place = (struct kind_place){};
+	}
 }

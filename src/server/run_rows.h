@@ -33,4 +33,33 @@ size_t run_rows_at(const struct run_rows *r, uint64_t ns);
  * both are. Gives how many. */
 size_t run_rows_block(const struct run_rows *r, size_t from, size_t to, struct row_block *b);
 
+/* ---- by kind, which is faster still ---- */
+
+struct row_kind {
+	uint32_t event, thread, cpu;
+	uint64_t weight; /* of each of its rows, if that is always the same */
+};
+
+/* What the rows of a kind come to. */
+struct kind_sum {
+	const struct row_kind *kind;
+	uint64_t samples, weight, first_ns, last_ns;
+};
+
+/* All 0; whoever sums often keeps it. */
+struct kind_scratch {
+	struct kind_place {
+		uint32_t samples, first, last;
+		uint64_t weight;
+	} * places;
+	uint16_t *touched;
+	size_t len;
+};
+
+uint64_t run_rows_time(const struct run_rows *r, size_t row);
+/* Rows [@from, @to), a sum for each kind that is among them. */
+void run_rows_sum(const struct run_rows *r, size_t from, size_t to, struct kind_scratch *scratch,
+		  void (*add)(void *ctx, const struct kind_sum *sum), void *ctx);
+void kind_scratch_release(struct kind_scratch *s);
+
 #endif

@@ -17,9 +17,11 @@ int selection_histograms(const struct selection *sel, struct run_data *d, struct
 			 struct err *e);
 const struct node_histogram *selection_nodes(const struct run_chunk *c);
 
-/* Visits rows of chunks; with @edges only of those that are not whole. */
+/* Visits rows of chunks; with @edges only of those that are not whole. @kept, if there is one, is
+ * called instead for rows that are kept. */
+typedef void (*selection_kept)(void *ctx, const struct run_rows *rows, size_t from, size_t to);
 int selection_rows(const struct selection *sel, struct run_data *d, struct store *s, bool edges,
-		   selection_visitor visit, void *ctx, struct err *e);
+		   selection_visitor visit, selection_kept kept, void *ctx, struct err *e);
 /* Those of one chunk. */
 int selection_chunk(const struct selection *sel, struct run_data *d, struct store *s,
 		    struct run_chunk *c, selection_visitor visit, void *ctx, struct err *e);

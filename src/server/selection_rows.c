@@ -220,12 +220,17 @@ static void check_numbers(const struct run_data *d, struct sample_columns *c)
 }
 
 static int visit_kept(const struct selection *sel, const struct run_rows *rows,
-		      selection_visitor visit, void *ctx)
+		      selection_visitor visit, selection_kept kept, void *ctx)
 {
 	size_t at = run_rows_at(rows, sel->from_ns), to = run_rows_at(rows, sel->to_ns);
 	struct row_block block;
 	int rc = 0;
 
+	if (kept) {
+		if (at < to)
+			kept(ctx, rows, at, to);
+		return 0;
+	}
 	while (at < to && rc == 0) {
 		size_t count = run_rows_block(rows, at, to, &block);
 
@@ -236,7 +241,7 @@ static int visit_kept(const struct selection *sel, const struct run_rows *rows,
 }
 
 static int visit_batch(const struct selection *sel, struct batch *b, selection_visitor visit,
-		       void *ctx, struct err *e)
+		       selection_kept kept, void *ctx, struct err *e)
 {
 	int rc = all_known(b) ? 0 : batch_decode(b, decode_columns, e);
 
@@ -245,7 +250,7 @@ static int visit_batch(const struct selection *sel, struct batch *b, selection_v
 		size_t from, to;
 
 		if (b->jobs[i].rows) {
-			rc = visit_kept(sel, b->jobs[i].rows, visit, ctx);
+			rc = visit_kept(sel, b->jobs[i].rows, visit, kept, ctx);
 			continue;
 		}
 		from = row_at(c, sel->from_ns);
@@ -259,7 +264,7 @@ static int visit_batch(const struct selection *sel, struct batch *b, selection_v
 }
 
 int selection_rows(const struct selection *sel, struct run_data *d, struct store *s, bool edges,
-		   selection_visitor visit, void *ctx, struct err *e)
+		   selection_visitor visit, selection_kept kept, void *ctx, struct err *e)
 {
 	struct batch *b = xcalloc(1, sizeof(*b));
 	int rc = 0;
@@ -275,10 +280,10 @@ int selection_rows(const struct selection *sel, struct run_data *d, struct store
 			rc = read_job(&b->jobs[b->count], s, e);
 		b->count++;
 		if (rc == 0 && b->count == BATCH_ROWS_CHUNKS)
-			rc = visit_batch(sel, b, visit, ctx, e);
+			rc = visit_batch(sel, b, visit, kept, ctx, e);
 	}
 	if (rc == 0)
-		rc = visit_batch(sel, b, visit, ctx, e);
+		rc = visit_batch(sel, b, visit, kept, ctx, e);
 	batch_release(b);
 	free(b);
 	return rc;
@@ -287,7 +292,7 @@ int selection_rows(const struct selection *sel, struct run_data *d, struct store
 int selection_each(const struct selection *sel, struct run_data *d, struct store *s,
 		   selection_visitor visit, void *ctx, struct err *e)
 {
-	return selection_rows(sel, d, s, false, visit, ctx, e);
+	return selection_rows(sel, d, s, false, visit, NULL, ctx, e);
 }
 
 int selection_chunk(const struct selection *sel, struct run_data *d, struct store *s,
@@ -302,7 +307,7 @@ int selection_chunk(const struct selection *sel, struct run_data *d, struct stor
 	if (!b->jobs[0].rows)
 		rc = read_job(&b->jobs[0], s, e);
 	if (rc == 0)
-		rc = visit_batch(sel, b, visit, ctx, e);
+		rc = visit_batch(sel, b, visit, NULL, ctx, e);
 	batch_release(b);
 	free(b);
 	return rc;

@@ -160,7 +160,7 @@ int selection_weigh(const struct selection *sel, struct run_data *d, struct stor
 		if (selection_touches(sel, c) && selection_whole(sel, c))
 			weigh_histogram(&w, selection_nodes(c));
 	}
-	rc = selection_rows(sel, d, s, true, weigh_rows, &w, e);
+	rc = selection_rows(sel, d, s, true, weigh_rows, NULL, &w, e);
 	if (rc < 0)
 		node_weights_release(ret);
 	else
@@ -218,7 +218,7 @@ int selection_busiest(const struct selection *sel, struct run_data *d, struct st
 			count_histogram(&k, selection_nodes(c));
 	}
 	if (rc == 0)
-		rc = selection_rows(sel, d, s, true, count_rows, &k, e);
+		rc = selection_rows(sel, d, s, true, count_rows, NULL, &k, e);
 	*ret = UINT32_MAX;
 	for (uint32_t i = 0; i < count; i++)
 		if (k.samples[i] > most) {

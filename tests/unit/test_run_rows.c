@@ -110,6 +110,51 @@ static void what_went_in(void **state)
 		}
 }
 
+struct expected {
+	const struct made *m;
+	size_t from, to, seen;
+};
+
+static void compare_sum(void *ctx, const struct kind_sum *sum)
+{
+	struct expected *x = ctx;
+	uint64_t samples = 0, weight = 0, first = 0, last = 0;
+
+	for (size_t i = x->from; i < x->to; i++) {
+		if (x->m->event[i] != sum->kind->event || x->m->thread[i] != sum->kind->thread ||
+		    x->m->cpu[i] != sum->kind->cpu)
+			continue;
+		first = samples++ ? first : x->m->time_ns[i];
+		last = x->m->time_ns[i];
+		weight += x->m->weight[i];
+	}
+	assert_true(sum->samples == samples && sum->weight == weight);
+	assert_true(sum->first_ns == first && sum->last_ns == last);
+	x->seen += samples;
+}
+
+static void sums_of_kinds(void **state)
+{
+	struct kind_scratch scratch = {};
+
+	(void)state;
+	for (unsigned form = 0; form < 4; form++) {
+		struct made *m = make(ROWS, form & 1 ? 3 : 1ull << 42, form & 2, false);
+		struct run_rows *r = run_rows_make(&m->c, EVENTS, THREADS);
+		struct expected x = {m, 100, 400, 0};
+
+		run_rows_sum(r, x.from, x.to, &scratch, compare_sum, &x);
+		assert_int_equal(x.seen, 300);
+		/* Nothing of it is left over. */
+		x = (struct expected){m, 4000, 4100, 0};
+		run_rows_sum(r, x.from, x.to, &scratch, compare_sum, &x);
+		assert_int_equal(x.seen, 100);
+		run_rows_free(r);
+		free(m);
+	}
+	kind_scratch_release(&scratch);
+}
+
 static void numbers_that_are_not_there(void **state)
 {
 	struct made *m = make(100, 10, false, false);
@@ -183,6 +228,7 @@ int main(void)
 		cmocka_unit_test(numbers_that_are_not_there),
 		cmocka_unit_test(every_row_of_its_kind),
 		cmocka_unit_test(much_smaller),
+		cmocka_unit_test(sums_of_kinds),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
