@@ -124,7 +124,9 @@ export function liveRun(uuid: string): LiveRun {
 }
 
 on('connection', (now) => (connection.value = now));
-on('update', (update) => known.get(update.run)?.apply(update));
+on('updates', (all) => {
+	for (const update of all) known.get(update.run)?.apply(update);
+});
 on('whole', (saved) => known.get(saved.run)?.replace(saved));
 on('state', (r) => hasEnded(r) && forget(r.uuid));
 
