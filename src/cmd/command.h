@@ -38,9 +38,9 @@ enum {
 	EXIT_NOT_FOUND = 127,
 };
 
-extern const struct command cmd_annotate, cmd_collect, cmd_completion, cmd_convert, cmd_diff,
-	cmd_doctor, cmd_events, cmd_flame, cmd_help, cmd_info, cmd_list, cmd_record, cmd_report,
-	cmd_script, cmd_stat, cmd_top;
+extern const struct command cmd_annotate, cmd_collect, cmd_completion, cmd_convert, cmd_demo,
+	cmd_diff, cmd_doctor, cmd_events, cmd_flame, cmd_help, cmd_info, cmd_list, cmd_record,
+	cmd_report, cmd_script, cmd_stat, cmd_top;
 extern const struct command cmd_serve, cmd_config, cmd_users; /* serve_options.c */
 extern const struct command cmd_run, cmd_ls, cmd_show, cmd_rm, cmd_export,
 	cmd_view;                              /* client_options.c */

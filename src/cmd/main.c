@@ -11,11 +11,11 @@
 #endif
 
 const struct command *const commands[] = {
-	&cmd_stat,   &cmd_record,  &cmd_top,   &cmd_report,  &cmd_annotate, &cmd_flame,
-	&cmd_diff,   &cmd_script,  &cmd_info,  &cmd_convert, &cmd_list,     &cmd_events,
-	&cmd_doctor, &cmd_collect, &cmd_serve, &cmd_config,  &cmd_users,    &cmd_run,
-	&cmd_ls,     &cmd_show,    &cmd_rm,    &cmd_export,  &cmd_view,     &cmd_completion,
-	&cmd_help,   NULL,
+	&cmd_stat,       &cmd_record,  &cmd_top,   &cmd_report,  &cmd_annotate, &cmd_flame,
+	&cmd_diff,       &cmd_script,  &cmd_info,  &cmd_convert, &cmd_list,     &cmd_events,
+	&cmd_doctor,     &cmd_collect, &cmd_serve, &cmd_config,  &cmd_users,    &cmd_run,
+	&cmd_ls,         &cmd_show,    &cmd_rm,    &cmd_export,  &cmd_view,     &cmd_demo,
+	&cmd_completion, &cmd_help,    NULL,
 };
 
 static int unknown_command(const char *name)

@@ -75,16 +75,11 @@ static void write_nodes(struct answer *a, const struct path_flame *f, const stru
 	free(weight);
 }
 
-static void write_event(struct json *j, const struct run_data *d, const struct node_weights *w)
+static void write_event(struct question *q, const struct node_weights *w)
 {
-	const struct profile_event *event =
-		w->event < d->profile.events.len ? &d->profile.events.items[w->event] : NULL;
-
-	jw_kv_str(j, "event", event ? profile_text(&d->profile, event->name) : NULL);
-	jw_kv_str(j, "unit",
-		  event && event->unit.n ? profile_text(&d->profile, event->unit) : NULL);
-	jw_kv_u64(j, "total", w->total);
-	jw_kv_u64(j, "samples", w->total_samples);
+	question_event(q, w->event);
+	jw_kv_u64(&q->answer.j, "total", w->total);
+	jw_kv_u64(&q->answer.j, "samples", w->total_samples);
 }
 
 /* By name of the call paths: the function that is meant. False: there is none. */
@@ -116,7 +111,7 @@ static void answer_sandwich(struct question *q, const struct node_weights *w, co
 	path_flame_callees(&trees[1], &q->d->paths, w->self, wanted, o);
 	answer_time(a, "tree");
 	jw_open(&a->j, '{');
-	write_event(&a->j, q->d, w);
+	write_event(q, w);
 	for (int i = 0; i < 2; i++)
 		use_names(&u, &trees[i]);
 	write_names(&a->j, &u, q->d);
@@ -147,7 +142,7 @@ static void answer_flame(struct question *q, const struct node_weights *w, bool 
 	answer_time(a, "tree");
 	use_names(&u, &f);
 	jw_open(&a->j, '{');
-	write_event(&a->j, q->d, w);
+	write_event(q, w);
 	write_names(&a->j, &u, q->d);
 	write_nodes(a, &f, &u);
 	jw_close(&a->j, '}');
@@ -171,8 +166,9 @@ static int parse_flame(const struct http_request *r, struct flame_options *o, co
 	if (!*ret_mode)
 		*ret_mode = "plain";
 	if (rc == 0 && strcmp(*ret_mode, "plain") && strcmp(*ret_mode, "inverted") &&
-	    strcmp(*ret_mode, "sandwich"))
-		rc = err_set(e, EINVAL, "The parameter mode is plain, inverted or sandwich.");
+	    strcmp(*ret_mode, "sandwich") && strcmp(*ret_mode, "ordered"))
+		rc = err_set(e, EINVAL,
+			     "The parameter mode is plain, inverted, sandwich or ordered.");
 	if (rc == 0 && !strcmp(*ret_mode, "sandwich") && !http_query(r, "function"))
 		rc = err_set(e, EINVAL,
 			     "A sandwich is about one function: the parameter function names it.");
@@ -189,6 +185,8 @@ static int flame(struct question *q, struct err *e)
 
 	if (rc < 0)
 		return rc;
+	if (!strcmp(mode, "ordered"))
+		return flame_ordered(q, e);
 	if (!strcmp(mode, "sandwich")) {
 		wanted = xcalloc(q->d->paths.names.len, sizeof(*wanted));
 		if (!find_function(q, function, wanted))
@@ -209,8 +207,9 @@ static int flame(struct question *q, struct err *e)
 static int get_flame(void *worker, const struct http_request *r, struct http_reply *reply,
 		     struct err *e)
 {
-	static const char *const params[] = {SELECTION_PARAMS, "format", "mode",  "function",
-					     "module",         "min",    "limit", NULL};
+	static const char *const params[] = {SELECTION_PARAMS, "format", "mode",
+					     "function",       "module", "min",
+					     "limit",          "pixels", NULL};
 
 	return question_ask(worker, r, reply, params, flame, e);
 }
@@ -291,7 +290,7 @@ static int functions(struct question *q, struct err *e)
 		qsort(found.items, found.len, sizeof(*found.items), by_total);
 	answer_time(&q->answer, "table");
 	jw_open(&q->answer.j, '{');
-	write_event(&q->answer.j, q->d, &w);
+	write_event(q, &w);
 	write_functions(q, &found, &page);
 	jw_close(&q->answer.j, '}');
 	vec_release(&found);

@@ -70,6 +70,16 @@ void question_window(const struct question *q, uint64_t *ret_from_ns, uint64_t *
 	*ret_to_ns = to > from ? to : from + 1;
 }
 
+void question_event(struct question *q, uint32_t event)
+{
+	const struct profile *p = &q->d->profile;
+	const struct profile_event *known = event < p->events.len ? &p->events.items[event] : NULL;
+	struct json *j = &q->answer.j;
+
+	jw_kv_str(j, "event", known ? profile_text(p, known->name) : NULL);
+	jw_kv_str(j, "unit", known && known->unit.n ? profile_text(p, known->unit) : NULL);
+}
+
 void question_name(struct json *j, const char *label, const char *module, enum code_kind kind)
 {
 	jw_open(j, '[');

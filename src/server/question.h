@@ -31,6 +31,8 @@ int question_ask(void *worker, const struct http_request *r, struct http_reply *
 void question_window(const struct question *q, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
 int64_t question_since_start(const struct question *q, uint64_t ns);
 
+/* The members event and unit. */
+void question_event(struct question *q, uint32_t event);
 /* [label, module, kind] */
 void question_name(struct json *j, const char *label, const char *module, enum code_kind kind);
 
@@ -41,6 +43,8 @@ int api_heatmap(void *worker, const struct http_request *r, struct http_reply *r
 		struct err *e);
 int api_histogram(void *worker, const struct http_request *r, struct http_reply *reply,
 		  struct err *e);
+/* Of api_flame_order.c: flame?mode=ordered. */
+int flame_ordered(struct question *q, struct err *e);
 /* Of api_samples.c. */
 int api_points(void *worker, const struct http_request *r, struct http_reply *reply, struct err *e);
 int api_threads(void *worker, const struct http_request *r, struct http_reply *reply,

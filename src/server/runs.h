@@ -52,6 +52,9 @@ struct run_progress {
 };
 bool runs_progress(struct runs *r, const char *uuid, struct run_progress *ret);
 
+/* tacho, which carries out runs: its path. */
+const char *runs_program(const struct runs *r);
+
 /* For /metrics. */
 struct runs_counts {
 	unsigned queued, running;

@@ -59,6 +59,11 @@ static inline bool selection_has(const struct selection *sel, const struct call_
 	       (!sel->nodes || sel->nodes[call_path_known(paths, c->stack[row])]);
 }
 
+/* Which thread has most samples of an event; those with its pid and tid and another name count by
+ * themselves. UINT32_MAX: there are no samples. */
+int selection_busiest(const struct selection *sel, struct run_data *d, struct store *s,
+		      uint32_t event, uint32_t *ret, struct err *e);
+
 /* What each stack of one event has, some of them several times; for questions about addresses. */
 int selection_each_stack(const struct selection *sel, struct run_data *d, struct store *s,
 			 uint32_t event,

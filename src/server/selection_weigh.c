@@ -392,6 +392,67 @@ int selection_weigh(const struct selection *sel, struct run_data *d, struct stor
 	return rc;
 }
 
+/* ---- which thread ---- */
+
+struct thread_count {
+	const struct selection *sel;
+	const struct run_data *d;
+	uint32_t event;
+	uint64_t *samples; /* by thread */
+};
+
+static int count_rows(void *ctx, const struct sample_columns *c, size_t from, size_t to)
+{
+	struct thread_count *k = ctx;
+
+	for (size_t i = from; i < to; i++)
+		if (c->event[i] == k->event && selection_has(k->sel, &k->d->paths, c, i))
+			k->samples[c->thread[i]]++;
+	return 0;
+}
+
+static void count_histogram(struct thread_count *k, const struct node_histogram *h)
+{
+	const bool *nodes = k->sel->nodes;
+
+	vec_each(&h->segments, segment) {
+		const struct node_entry *entry = &h->entries.items[segment->start];
+		uint32_t thread = segment->thread < k->d->profile.threads.len ? segment->thread : 0;
+
+		if (segment->event != k->event || (k->sel->threads && !k->sel->threads[thread]))
+			continue;
+		for (uint32_t i = 0; i < segment->len; i++, entry++)
+			if (!nodes || nodes[entry->node])
+				k->samples[thread] += entry->samples;
+	}
+}
+
+int selection_busiest(const struct selection *sel, struct run_data *d, struct store *s,
+		      uint32_t event, uint32_t *ret, struct err *e)
+{
+	size_t count = d->profile.threads.len;
+	struct thread_count k = {sel, d, event, xcalloc(count, sizeof(*k.samples))};
+	uint64_t most = 0;
+	int rc = need_histograms(sel, d, s, e);
+
+	for (size_t i = 0; i < d->chunks.len && rc == 0; i++) {
+		const struct run_chunk *c = &d->chunks.items[i];
+
+		if (touches(sel, c) && is_whole(sel, c))
+			count_histogram(&k, nodes_of(c));
+	}
+	if (rc == 0)
+		rc = each_row(sel, d, s, true, count_rows, &k, e);
+	*ret = UINT32_MAX;
+	for (uint32_t i = 0; i < count; i++)
+		if (k.samples[i] > most) {
+			most = k.samples[i];
+			*ret = i;
+		}
+	free(k.samples);
+	return rc;
+}
+
 /* ---- stacks ---- */
 
 struct stack_visit {

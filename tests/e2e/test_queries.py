@@ -188,6 +188,30 @@ class Questions(DescribedCase):
         self.assertEqual(callers[";main"], sum(w for p, w in plain.items() if p.endswith(";main;hot")))
         self.assertGreater(callers[";main"], 0.9 * total)
 
+    def test_in_the_order_of_time(self):
+        border = self.border()
+        main = max(self.ask("threads")["threads"], key=lambda t: t["tid"] == t["pid"])
+        order = self.ask("flame", mode="ordered", threads=main["tid"])
+        self.assertEqual(order["thread"], {key: main[key] for key in ("pid", "tid", "comm")})
+        self.assertEqual(order["samples"], main["samples"])
+        boxes = list(zip(*(order["boxes"][key] for key in ("name", "depth", "from_ns", "to_ns"))))
+        at_work = {"late": [0, 0], "cold": [0, 0]}
+        above = []  # the box of each depth that is open
+        for name, depth, begin, end in boxes:
+            self.assertLess(begin, end)
+            del above[depth:]
+            self.assertEqual(len(above), depth)
+            self.assertTrue(not above or above[-1][0] <= begin and end <= above[-1][1])
+            above.append((begin, end))
+            if order["names"][name][0] in at_work:
+                at_work[order["names"][name][0]][begin >= border] += end - begin
+        self.assertGreater(at_work["cold"][0], 10 * at_work["cold"][1])
+        self.assertGreater(at_work["late"][1], 10 * at_work["late"][0])
+        # Far fewer columns: nearly as much, in fewer boxes.
+        coarse = self.ask("flame", mode="ordered", threads=main["tid"], pixels=20)
+        self.assertLess(len(coarse["boxes"]["name"]), len(boxes))
+        self.assertEqual(coarse["samples"], order["samples"])
+
     def test_difference_of_two_windows(self):
         border = self.border()
         diff = self.server.get("diff", {"before": self.uuid, "after": self.uuid, "before_to": border,

@@ -113,6 +113,57 @@ static void graphs(void **state)
 	json_decref(json);
 }
 
+/* What the samples of a thread say, one after the other: leaves that follow each other are one. */
+static size_t leaf_changes(uint32_t thread, uint32_t from, uint32_t to)
+{
+	size_t changes = 0;
+	int last = -1;
+
+	for (uint32_t i = from; i < to; i++) {
+		if (i % 3 != thread || i % 5 == 4)
+			continue;
+		changes += last != (int)leaf_of(i);
+		last = (int)leaf_of(i);
+	}
+	return changes;
+}
+
+static void order_of_time(void **state)
+{
+	json_t *json, *boxes;
+	size_t leaves_seen = 0;
+
+	(void)state;
+	whole_run(17);
+	json = ask("flame?mode=ordered&threads=101&event=cpu-clock&from=2s&to=2.3s&pixels=10000");
+	boxes = json_object_get(json, "boxes");
+	assert_int_equal(number(json_object_get(json, "thread"), "tid"), 101);
+	assert_int_equal(number(json, "samples"), 80);
+	assert_int_equal(number(json, "total"), 8000);
+	assert_int_equal(number(json, "from_ns"), 2 * NS_A_S);
+	/* main is on the stack all the time. */
+	assert_int_equal(element(boxes, "depth", 0), 0);
+	assert_int_equal(element(boxes, "from_ns", 0), 2000 * MS + 2 * MS);
+	assert_int_equal(element(boxes, "to_ns", 0), 2299 * MS);
+	for (size_t i = 1; i < json_array_size(json_object_get(boxes, "depth")); i++)
+		leaves_seen += element(boxes, "depth", i) == 1;
+	assert_int_equal(leaves_seen, json_array_size(json_object_get(boxes, "depth")) - 1);
+	assert_int_equal(leaves_seen, leaf_changes(1, 2000, 2300));
+	json_decref(json);
+	/* By itself it takes the thread with most samples. */
+	json = ask("flame?mode=ordered&frames=hot&pixels=7");
+	assert_int_equal(number(json_object_get(json, "thread"), "pid"), 100);
+	assert_in_range(number(json, "samples"), 900, 1100);
+	assert_int_equal(json_array_size(json_object_get(json, "names")), 3);
+	json_decref(json);
+	json = ask("flame?mode=ordered&frames=hot&from=6s");
+	assert_true(json_is_null(json_object_get(json, "thread")));
+	assert_int_equal(json_array_size(json_object_get(json_object_get(json, "boxes"), "name")),
+			 0);
+	json_decref(json);
+	refuses("flame?mode=ordered&pixels=0", EINVAL, "at least 1");
+}
+
 static void differences(void **state)
 {
 	json_t *json;
@@ -332,7 +383,7 @@ static void wrong_questions(void **state)
 	refuses("flame?frames=(", EINVAL, "no regular expression");
 	refuses("flame?threads=a", EINVAL, "list of numbers");
 	refuses("flame?cpus=3-", EINVAL, "list of CPUs");
-	refuses("flame?mode=x", EINVAL, "plain, inverted or sandwich");
+	refuses("flame?mode=x", EINVAL, "plain, inverted, sandwich or ordered");
 	refuses("flame?mode=sandwich", EINVAL, "function");
 	refuses("flame?mode=sandwich&function=nobody", ENOENT, "no function 'nobody'");
 	refuses("flame?min=2", EINVAL, "min");
@@ -438,6 +489,7 @@ int main(void)
 		TEST(merging_meanwhile_is_no_problem),
 		TEST(running_ones_grow),
 		TEST(graphs),
+		TEST(order_of_time),
 		TEST(differences),
 		TEST(counters_over_time),
 		TEST(heat_and_spread),

@@ -162,8 +162,17 @@ export class Hub {
 		if (message.kind === 'queue') {
 			this.queue = message;
 			this.stream.hasAll('queue');
-		} else if (topics) this.recent.push({ atMs: Date.now(), topics, message });
+		} else if (topics) this.remember(message, topics);
 		this.pass(message, topics);
+	}
+
+	private remember(message: FromHub, topics: Topic[]): void {
+		// Of a run, the last state says all.
+		if (message.kind === 'state')
+			this.recent = this.recent.filter(
+				(r) => r.message.kind !== 'state' || r.message.data.uuid !== message.data.uuid,
+			);
+		this.recent.push({ atMs: Date.now(), topics, message });
 	}
 
 	private update(update: RunUpdate): void {

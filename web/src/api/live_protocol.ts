@@ -1,5 +1,5 @@
 /* What tabs and the hub (the one place of a browser that has a live stream) say to each other. */
-import type { Ledger, Run, Session } from './types';
+import type { Ledger, Run, SessionHead } from './types';
 import type { RunUpdate, SavedRun } from '../logic/live_run';
 
 /** "queue", "sessions", "session/UUID", "run/UUID": as the server names them. */
@@ -19,7 +19,7 @@ export interface LiveEvents {
 	/** A run or a session was deleted. */
 	removed: { uuid: string };
 	queue: { running: string[]; queued: string[] };
-	session: Session;
+	session: SessionHead;
 	session_removed: { uuid: string };
 	/** Some messages of this topic never came: ask the server anew. */
 	missed: { topic: Topic };

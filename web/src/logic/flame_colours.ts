@@ -79,14 +79,17 @@ const HUE_VARIETY = 14;
 
 /** @variety, 0 … 1, tells neighbours of one tone apart. */
 function shade(tone: Tone, variety: number, dark: boolean): number {
-	const lightness = dark ? 0.25 + variety * 0.08 : 0.7 + variety * 0.12;
 	const hue = (tone.hue + (variety - 0.5) * HUE_VARIETY + 360) % 360;
+	// Yellow and green are brighter to the eye than their lightness says.
+	const glare = Math.max(0, Math.cos(((hue - 75) * Math.PI) / 180));
+	const lightness = dark ? (0.26 + variety * 0.08) * (1 - 0.28 * glare) : 0.71 + variety * 0.11;
 	return pixel(hslToRgb(hue, tone.saturation * (dark ? 0.62 : 1), lightness));
 }
 
 function toneOf(name: FunctionName, colour: Colour, inlined: boolean): Tone {
 	if (colour === 'kind') return KINDS[kindOf(name[2], inlined)]!;
-	if (colour === 'module') return { hue: textHash(name[1]) * 360, saturation: 0.55 };
+	if (colour === 'module')
+		return { hue: textHash(name[1]) * 360, saturation: 0.35 + textHash('~' + name[1]) * 0.45 };
 	return { hue: textHash(name[0]) * 62, saturation: 0.85 };
 }
 

@@ -60,9 +60,11 @@ export function findPath(
 	return { node, missing: [] };
 }
 
+/** -1: it has none. */
 export function broadestChild(graph: FlameGraph, node: number): number {
 	const width = (n: number) => graph.x1[n]! - graph.x0[n]!;
-	return childrenOf(graph, node).reduce((best, n) => (width(n) > width(best) ? n : best), -1);
+	const children = childrenOf(graph, node);
+	return children.length ? children.reduce((best, n) => (width(n) > width(best) ? n : best)) : -1;
 }
 
 /** Left (-1) or right (1) in the same row, also under another parent; @node itself at the end. */

@@ -27,8 +27,8 @@ export function matcher(search: string): ((name: FunctionName) => boolean) | nul
 	}
 }
 
-/** The canvas and the field beside it ask the same. */
-let latest: { graph: FlameGraph; search: string; matches: FlameMatches | null } | null = null;
+/** The canvas and the field beside it ask the same of a graph. */
+const latest = new WeakMap<FlameGraph, { search: string; matches: FlameMatches | null }>();
 
 /** null: nothing is searched, or not a valid expression. */
 export function searchGraph(
@@ -36,9 +36,12 @@ export function searchGraph(
 	search: string | null | undefined,
 ): FlameMatches | null {
 	if (!search) return null;
-	if (latest?.graph !== graph || latest.search !== search)
-		latest = { graph, search, matches: findMatches(graph, search) };
-	return latest.matches;
+	let known = latest.get(graph);
+	if (known?.search !== search) {
+		known = { search, matches: findMatches(graph, search) };
+		latest.set(graph, known);
+	}
+	return known.matches;
 }
 
 function findMatches(graph: FlameGraph, search: string): FlameMatches | null {

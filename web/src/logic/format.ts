@@ -21,11 +21,18 @@ export function formatAgo(at: string, now: Date): string {
 	return then.toLocaleDateString('en-GB', { day: 'numeric', month: 'short', year });
 }
 
+function timeOfDay(at: Date): string {
+	return at.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+}
+
+/** "12 Nov, 12:03" */
+export function dayAndTime(at: Date): string {
+	return `${at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${timeOfDay(at)}`;
+}
+
 /** "12:03" of the same day, otherwise "12 Nov, 12:03". */
 export function clockTime(at: string, now: Date): string {
 	const then = new Date(at);
 	if (Number.isNaN(then.getTime())) return '';
-	const time = then.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
-	if (then.toDateString() === now.toDateString()) return time;
-	return `${then.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${time}`;
+	return then.toDateString() === now.toDateString() ? timeOfDay(then) : dayAndTime(then);
 }

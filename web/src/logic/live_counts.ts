@@ -17,6 +17,8 @@ const LEVEL_STEP = 4;
 const FIRST_WIDTH_NS = 20e6;
 /** The last one has room for eleven days. */
 const LEVELS_MAX = 9;
+/** At least: one on the border of two pixels is spread over both, which must not be seen. */
+const BUCKETS_A_PIXEL = 4;
 const FIELDS = 4;
 const [MIN, MAX, SUM, DURATION] = [0, 1, 2, 3];
 const NS_A_SECOND = 1e9;
@@ -257,8 +259,7 @@ export class CounterSeries {
 		let best: Level | null = null;
 		for (const level of this.levels) {
 			const reaches = level.first * level.width <= Math.max(0, from);
-			// Two buckets a pixel, as the server does it with its own.
-			if (reaches && (2 * level.width <= pixel || (!best && !exact))) best = level;
+			if (reaches && (BUCKETS_A_PIXEL * level.width <= pixel || (!best && !exact))) best = level;
 		}
 		return best ?? (exact ? null : (this.levels.at(-1) ?? null));
 	}

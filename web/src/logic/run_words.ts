@@ -20,6 +20,11 @@ export const STATE_SIGNS: Record<RunState, string> = {
 	interrupted: '⚡',
 };
 
+/** What became of it for people: a program that ends with an error has failed, though its run is done. */
+export function outcomeOf(run: Run): RunState {
+	return run.state === 'done' && (run.exit_status || run.signal) ? 'failed' : run.state;
+}
+
 /** /usr/bin/gcc -c 'a b.c' → gcc -c 'a b.c' */
 function commandLine(argv: string[]): string {
 	const words = argv.map((word) => (/[\s'"]/.test(word) ? `'${word}'` : word));

@@ -35,6 +35,8 @@ export interface Plot {
 	title: string;
 	area: boolean;
 	unit: Unit;
+	/** As the server has it. */
+	source: { unit: string | null; scale: number };
 	/** Where each point begins; the same for all lines. */
 	t: number[];
 	lines: PlotLine[];
@@ -151,7 +153,18 @@ function plotOf(key: string, raw: RawLine[], area: boolean, unit: Unit): Plot {
 	const title = area ? (raw.length === 1 ? `${raw[0]!.name} samples` : 'Samples') : key;
 	// The values have been multiplied.
 	const shown = { ...unit, factor: 1 };
-	return { key, title, area, unit: shown, t, lines, ...axisTop(lines), ...sharedParts(raw) };
+	const source = { unit: raw[0]!.unit, scale: raw[0]!.scale };
+	return {
+		key,
+		title,
+		area,
+		unit: shown,
+		source,
+		t,
+		lines,
+		...axisTop(lines),
+		...sharedParts(raw),
+	};
 }
 
 /** Samples first, then the counters in the order in which they were asked for. */

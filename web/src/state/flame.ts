@@ -17,8 +17,8 @@ import { selected } from './selection';
 
 /** So many boxes can be drawn without anybody waiting. */
 const MOST_NODES = 100000;
-/** Share of the whole below which a box is a tenth of a pixel broad. */
-export const LIGHT = 0.0005;
+/** Share of what is in sight below which a box is a fraction of a pixel broad. */
+const LIGHT = 0.0005;
 const LIVE_EVERY_MS = 200;
 
 /** Nothing but the run itself is asked for, so what streams in is the whole answer. */
@@ -28,6 +28,14 @@ const growing = computed<string | null>(() => {
 	const narrowed = window || threads || pids || cpus || frames;
 	return r && isLive(r) && !narrowed && mode === 'plain' ? r.uuid : null;
 });
+
+/** What part of the whole is zoomed to. The closer, the lighter are the boxes that are asked for. */
+export const zoomedShare = signal(1);
+
+/** Share of the whole below which boxes are left out; in steps, so that not every zoom asks anew. */
+export const lightest = computed(() =>
+	address.value.light ? 0 : LIGHT / 4 ** Math.floor(Math.log(1 / zoomedShare.value) / Math.log(4)),
+);
 
 function liveFlame(uuid: string, wanted: string | null): Flame {
 	const live = liveRun(uuid);
@@ -70,13 +78,24 @@ export function takesSamples(r: Run): boolean {
 	return r.tool !== 'stat' || r.samples > 0 || sampledEvents(r).length > 0;
 }
 
+/** All nodes while one searches: light ones add up, and their share is to be right. Else none. */
+export function useEveryNode(hidden: number): ReadonlySignal<Answer<Flame>> {
+	const few = useRef(signal(0)).current;
+	few.value = hidden;
+	return useQuestion<Flame>(() => {
+		const { mode, search } = address.value;
+		if (!search || !few.value || (mode !== 'plain' && mode !== 'inverted')) return null;
+		return selected('flame', { mode, min: 0, limit: MOST_NODES }, true);
+	});
+}
+
 export function useFlame(): ReadonlySignal<Answer<Flame>> {
 	const asked = useQuestion<Flame>(() => {
-		const { mode, function: name, module, light } = address.value;
+		const { mode, function: name, module } = address.value;
 		if (growing.value || (mode === 'sandwich' && !name)) return null;
 		if (run.value && !takesSamples(run.value)) return null;
 		const about = mode === 'sandwich' ? { function: name, module } : {};
-		const size = mode === 'ordered' ? {} : light ? { min: 0, limit: MOST_NODES } : { min: LIGHT };
+		const size = mode === 'ordered' ? {} : { min: lightest.value, limit: MOST_NODES };
 		return selected('flame', { mode, ...about, ...size }, true);
 	});
 	const grown = useGrowing();

@@ -1,9 +1,98 @@
-/* Keeps sessions, runs and the queue up to date. */
-import { loadQueue } from './queue';
-import { refresh } from './runs';
+/* Keeps sessions, runs and the queue up to date by what the live stream tells. */
+import { effect } from '@preact/signals';
+import { on, watch } from '../api/live';
+import type { Run } from '../api/types';
+import { address, goHome } from './address';
+import { notifyEnd } from './notify';
+import { loadQueue, queue } from './queue';
+import { hasEnded, learn, refresh, session, unlearn } from './runs';
+import { connection, retry } from './server';
+import {
+	learnSession,
+	loadNewest,
+	loadSessions,
+	newest,
+	sessions,
+	unlearnSession,
+} from './sessions';
+import { toast } from './toasts';
+import { gone } from './undo';
+
+/** Many runs may change at once: one question is enough. */
+function soon(act: () => Promise<void>, ms: number): () => void {
+	let timer = 0;
+	return () => {
+		timer ||= window.setTimeout(() => {
+			timer = 0;
+			void act();
+		}, ms);
+	};
+}
+
+const queueSoon = soon(loadQueue, 150);
+const runsSoon = soon(refresh, 150);
+const sessionsSoon = soon(loadSessions, 400);
+
+const ended = new Set<string>();
+
+/** A message about an end may come by several topics; it is news once. */
+function noticeEnd(r: Run): void {
+	if (!hasEnded(r) || ended.has(r.uuid)) return;
+	const ran = queue.peek().running.some((x) => x.uuid === r.uuid);
+	ended.add(r.uuid);
+	if (ran) notifyEnd(r);
+}
+
+on('state', (r) => {
+	noticeEnd(r);
+	learn(r);
+	if (newest.peek().has(r.session) && !address.peek().session) void loadNewest(r.session);
+});
+function sessionGone(uuid: string): void {
+	unlearnSession(uuid);
+	if (address.peek().session !== uuid) return;
+	if (!gone.peek().has('session/' + uuid)) toast('Somebody has deleted the session that was open.');
+	goHome();
+}
+
+on('removed', ({ uuid }) => {
+	if (uuid === session.peek()?.uuid) sessionGone(uuid);
+	else unlearn(uuid);
+});
+on('queue', queueSoon);
+on('session', learnSession);
+on('session_removed', ({ uuid }) => sessionGone(uuid));
+on('missed', ({ topic }) => {
+	if (topic === 'queue') queueSoon();
+	else if (topic === 'sessions') sessionsSoon();
+	else runsSoon();
+});
+
+// Whether the stream is there says early whether the server is.
+on('connection', ({ state }) => {
+	if (state === 'lost' && connection.peek() === 'ok') retry();
+	if (state === 'open' && connection.peek() === 'lost') retry();
+});
+
+watch(['queue']);
+
+/** What is watched follows what is open. */
+function following(topicsOf: () => string[]): void {
+	let stop = () => {};
+	let before = '';
+	effect(() => {
+		const topics = topicsOf();
+		if (topics.join() === before) return;
+		before = topics.join();
+		const last = stop;
+		stop = topics.length ? watch(topics) : () => {};
+		last();
+	});
+}
+
+following(() => (address.value.session ? ['session/' + address.value.session] : []));
+following(() => queue.value.running.map((r) => 'session/' + r.session));
 
 document.addEventListener('visibilitychange', () => {
-	if (document.hidden) return;
-	void refresh();
-	void loadQueue();
+	if (!document.hidden && !address.peek().session && sessions.peek()) sessionsSoon();
 });

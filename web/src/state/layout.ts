@@ -39,7 +39,7 @@ export const drawer = signal<Side | null>(null);
 /** What a phone shows. */
 export const tab = signal<Tab>('result');
 /** The timeline's part of the height, in percent. */
-export const SPLIT_STANDARD = 44;
+export const SPLIT_STANDARD = 50;
 export const split = kept<number>('split', SPLIT_STANDARD);
 
 export function toggleSide(side: Side): void {
@@ -53,4 +53,12 @@ export function showSide(side: Side): void {
 	if (width.value === 'wide') folded.value = { ...folded.value, [side]: false };
 	else if (width.value === 'middle') drawer.value = side;
 	else tab.value = side === 'left' ? 'new' : 'runs';
+}
+
+/** Shows the form of a new run and puts the cursor into it. */
+export function beginRun(): void {
+	showSide('left');
+	requestAnimationFrame(() =>
+		document.querySelector<HTMLElement>('.pane.left :is(textarea, input[type=text])')?.focus(),
+	);
 }

@@ -1,7 +1,7 @@
 /* Desktop notifications: a long run has ended while nobody looked. Asked for only when switched on. */
 import { signal } from '@preact/signals';
 import type { Run } from '../api/types';
-import { runName, STATE_WORDS } from '../logic/run_words';
+import { outcomeOf, runName, STATE_WORDS } from '../logic/run_words';
 import { formatDuration } from '../logic/units';
 import { go } from './address';
 import { toast } from './toasts';
@@ -31,7 +31,7 @@ export async function switchNotifying(yes: boolean): Promise<void> {
 export function notifyEnd(r: Run): void {
 	if (!notifying.value || !document.hidden || (r.duration_s ?? 0) < LONG_S) return;
 	// Of several tabs with the same message the system shows one: they have the same tag.
-	const n = new Notification(`${runName(r)}: ${STATE_WORDS[r.state]}`, {
+	const n = new Notification(`${runName(r)}: ${STATE_WORDS[outcomeOf(r)]}`, {
 		body: `after ${formatDuration((r.duration_s ?? 0) * 1e9)}`,
 		tag: r.uuid,
 	});

@@ -5,13 +5,13 @@ import type { Run, SessionHead } from '../api/types';
 import { HOME, VIEWS } from '../logic/address';
 import { formatAgo } from '../logic/format';
 import { filterChoices, type Choice } from '../logic/palette';
-import { runName, STATE_WORDS } from '../logic/run_words';
+import { outcomeOf, runName, STATE_WORDS } from '../logic/run_words';
 import { address, go, goHome } from './address';
 import { dialog } from './dialogs';
-import { showSide } from './layout';
+import { beginRun } from './layout';
 import { rerun, run, session } from './runs';
 import { mayRun } from './server';
-import { addSession } from './sessions';
+import { newSession } from './sessions';
 import { copyLink, toggleFull } from './share';
 import { switchTheme } from './theme';
 import { tell } from './toasts';
@@ -48,7 +48,7 @@ function commands(): Choice[] {
 	if (r) out.push(command('Copy the link to this view', copyLink, 'share'));
 	if (r) out.push(command('Full screen', toggleFull));
 	if (mayRun.value) {
-		if (open) out.unshift(command('New run', () => showSide('left')));
+		if (open) out.unshift(command('New run', beginRun));
 		if (r && !r.import)
 			out.push(
 				command('Run again', () => {
@@ -58,11 +58,7 @@ function commands(): Choice[] {
 				}),
 			);
 		out.push(
-			command('New session', () => {
-				addSession('New session')
-					.then((s) => go({ ...HOME, session: s.uuid }))
-					.catch(tell);
-			}),
+			command('New session', newSession),
 			command('Import a perf.data file', chooseFile, 'upload recording'),
 		);
 	}
@@ -79,7 +75,7 @@ function ofRun(r: Run): Choice {
 		id: 'run/' + r.uuid,
 		group: 'Runs',
 		text: runName(r),
-		more: `${STATE_WORDS[r.state]}, ${formatAgo(r.created_at, new Date())}`,
+		more: `${STATE_WORDS[outcomeOf(r)]}, ${formatAgo(r.created_at, new Date())}`,
 		run: () => go({ session: r.session, run: r.uuid }),
 	};
 }

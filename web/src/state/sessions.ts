@@ -2,9 +2,12 @@
 import { computed, signal } from '@preact/signals';
 import { get, send } from '../api/client';
 import type { Run, Session, SessionHead } from '../api/types';
+import { HOME } from '../logic/address';
+import { dayAndTime } from '../logic/format';
 import { address, go, goHome } from './address';
 import { onReturn } from './server';
 import { renameSession as rename, session } from './runs';
+import { tell } from './toasts';
 import { deleteWithUndo, gone } from './undo';
 
 const PAGE = 60;
@@ -62,6 +65,13 @@ export async function loadNewest(uuid: string): Promise<void> {
 	} catch {
 		// The card stays without them.
 	}
+}
+
+/** A new session with the time as its title, opened. */
+export function newSession(): void {
+	addSession('Session of ' + dayAndTime(new Date()))
+		.then((s) => go({ ...HOME, session: s.uuid }))
+		.catch(tell);
 }
 
 export async function addSession(title: string): Promise<SessionHead> {

@@ -46,7 +46,7 @@ function Row(props: { row: CodeRow; at: number; hottest: number; current: boolea
 			<span role="cell" class="share number" title={plural(row.samples, 'sample')}>
 				{row.share > 0 && (
 					<>
-						<span class="bar" style={{ width: `${(row.share / hottest) * 100}%` }} />
+						<span class="code-bar" style={{ width: `${(row.share / hottest) * 100}%` }} />
 						<span>{formatShare(row.share)}</span>
 					</>
 				)}

@@ -36,7 +36,7 @@ function Dialogs() {
 function useKeysOfPage(): void {
 	const where = 'Everywhere';
 	const palette = () => (dialog.value = 'palette');
-	useShortcut({ keys: 'Mod+k /', what: 'Search and commands', where, run: palette });
+	useShortcut({ keys: 'Mod+k', what: 'Search and commands', where, run: palette });
 	useShortcut({ keys: '?', what: 'This sheet', where, run: () => (dialog.value = 'help') });
 	useShortcut({ keys: 'h', what: 'All sessions', where, run: goHome });
 	useShortcut({ keys: 't', what: 'Light or dark', where, run: switchTheme });

@@ -4,12 +4,13 @@ import type { JSX } from 'preact';
 import type { Flame } from '../api/types';
 import { legendOf } from '../logic/flame_colours';
 import { layOutTree, type FlameGraph } from '../logic/flame_layout';
+import { findPath } from '../logic/flame_path';
 import { searchGraph, type FlameMatches } from '../logic/flame_search';
 import { weightText, weightUnit } from '../logic/flame_words';
 import { plural } from '../logic/format';
 import { formatShare } from '../logic/units';
 import { address, go } from '../state/address';
-import { LIGHT, takesSamples, useFlame } from '../state/flame';
+import { lightest, takesSamples, useEveryNode, useFlame, zoomedShare } from '../state/flame';
 import type { Answer, Question } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { dark } from '../state/theme';
@@ -21,11 +22,23 @@ import { Sandwich, SandwichChoice } from './sandwich';
 import { Empty, Loading, Problem } from './states';
 import './flame.css';
 
-function foundText(search: string | null, matches: FlameMatches | null): string {
-	if (!search) return '';
+/** @all: the light boxes are in it, too. */
+function foundText(matches: FlameMatches | null, all: boolean): string {
 	if (!matches) return 'Not a valid pattern';
-	if (!matches.functions) return 'No match';
-	return `${formatShare(matches.share)} in ${plural(matches.functions, 'function')}`;
+	if (!matches.functions) return all ? 'No match' : '…';
+	const share = (all ? '' : 'at least ') + formatShare(matches.share);
+	return `${share} in ${plural(matches.functions, 'function')}`;
+}
+
+/** How much of the selection the search has found. */
+function useFound(flame: Flame | null, graph: FlameGraph | null): string {
+	const { search } = address.value;
+	const every = useEveryNode(flame?.hidden?.nodes ?? 0).value;
+	const whole = useMemo(() => graphOf(every.data), [every.data]);
+	if (!search || !graph) return '';
+	if (!flame?.hidden?.nodes) return foundText(searchGraph(graph, search), true);
+	const all = whole && !every.loading ? whole : null;
+	return foundText(searchGraph(all ?? graph, search), all !== null);
 }
 
 function graphOf(flame: Flame | null): FlameGraph | null {
@@ -52,7 +65,7 @@ function Legend(props: { graph: FlameGraph }) {
 		<ul class="flame-legend" aria-label="Colours">
 			{entries.map(({ label, note, colour }) => (
 				<li key={label} title={note}>
-					<span class="swatch" style={{ background: colour }} />
+					<span class="flame-swatch" style={{ background: colour }} />
 					<span class="cut">{label}</span>
 				</li>
 			))}
@@ -64,7 +77,7 @@ function HiddenNodes(props: { flame: Flame }) {
 	const { light } = address.value;
 	const nodes = props.flame.hidden?.nodes ?? 0;
 	if (!nodes && !light) return null;
-	const below = light ? 'the lightest' : `below ${LIGHT * 100} %`;
+	const below = light ? 'the lightest' : `below ${+(lightest.value * 100).toPrecision(2)} %`;
 	return (
 		<span>
 			{nodes > 0 && `${plural(nodes, 'box', 'boxes')} (${below}) not shown. `}
@@ -139,6 +152,7 @@ function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 				onFocus={(path) => go({ focus: path })}
 				search={search}
 				actions={flameActions}
+				hint="Each box is a function, as broad as its share of the samples. Click one to zoom in."
 				onDrawn={(g) => drawn(of, g)}
 			/>
 			<Foot flame={data} graph={props.graph} />
@@ -158,6 +172,12 @@ function Code() {
 export function FlameView() {
 	const answer = useFlame().value;
 	const graph = useMemo(() => graphOf(answer.data), [answer.data]);
+	const found = useFound(answer.data, graph);
+	const { focus } = address.value;
+	useEffect(() => {
+		const node = graph ? findPath(graph, focus).node : 0;
+		zoomedShare.value = graph && node ? Math.max(1e-6, graph.x1[node]! - graph.x0[node]!) : 1;
+	}, [graph, focus]);
 	const r = run.value;
 	if (!r) return <Loading what="Opening the run …" />;
 	if (r.state === 'queued')
@@ -172,12 +192,10 @@ export function FlameView() {
 				<p>A flame graph is made of samples. Choose Sample or Both for the next run.</p>
 			</Empty>
 		);
-	const { search, annotate } = address.value;
-	if (annotate) return <Code />;
-	const found = foundText(search, graph && searchGraph(graph, search));
+	if (address.value.annotate) return <Code />;
 	return (
 		<div class="flame" aria-busy={answer.loading}>
-			<FlameToolbar found={graph ? found : ''} />
+			<FlameToolbar found={found} />
 			<Body answer={answer} graph={graph} />
 		</div>
 	);

@@ -67,6 +67,7 @@ const CRUMBS = 5;
 export function FlameCrumbs(props: {
 	graph: FlameGraph;
 	zoomed: { node: number; missing: string[] };
+	hint?: string;
 	onZoom: (node: number) => void;
 }) {
 	const { graph, zoomed, onZoom } = props;
@@ -86,11 +87,7 @@ export function FlameCrumbs(props: {
 		</li>
 	);
 	if (!path.length && !zoomed.missing.length)
-		return (
-			<p class="flame-crumbs dim small">
-				Each box is a function, as broad as its share of the samples. Click one to zoom in.
-			</p>
-		);
+		return props.hint ? <p class="flame-crumbs dim small">{props.hint}</p> : null;
 	return (
 		<nav class="flame-crumbs" aria-label="Zoomed to" aria-live="polite">
 			<ol>

@@ -20,9 +20,9 @@ const MODES: Record<FlameMode, [string, string]> = {
 };
 
 const COLOUR_WORDS: Record<Colour, string> = {
-	kind: 'by kind',
-	module: 'by module',
-	name: 'by name',
+	kind: 'By kind',
+	module: 'By module',
+	name: 'By name',
 };
 
 function Modes() {
@@ -151,12 +151,13 @@ export function FlameToolbar(props: { found: string }) {
 			)}
 			<select
 				aria-label="Colours"
+				title="What the colours tell apart"
 				value={colour}
 				onChange={(e) => go({ colour: e.currentTarget.value as Colour }, true)}
 			>
 				{COLOURS.map((name) => (
 					<option key={name} value={name}>
-						Colour {COLOUR_WORDS[name]}
+						{COLOUR_WORDS[name]}
 					</option>
 				))}
 			</select>

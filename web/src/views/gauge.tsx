@@ -1,4 +1,5 @@
 /* A rev counter, large: the face of the first screen. */
+import './gauge.css';
 
 const TICKS = 11;
 

@@ -1,22 +1,21 @@
 /* The bar on top: where we are, search, the queue, light or dark, help. */
 import { useRef, useState } from 'preact/hooks';
 import { keyCaps } from '../logic/keys';
-import { address, follow, go, goHome, link } from '../state/address';
+import { address, follow, goHome, link } from '../state/address';
 import { HOME } from '../logic/address';
 import { dialog } from '../state/dialogs';
 import { onMac } from '../state/keys';
 import { session } from '../state/runs';
 import { mayRun } from '../state/server';
 import {
-	addSession,
 	deleteSession,
 	loadSessions,
+	newSession,
 	renameSession,
 	search,
 	sessions,
 } from '../state/sessions';
 import { dark, switchTheme } from '../state/theme';
-import { tell } from '../state/toasts';
 import { chooseFile } from '../state/uploads';
 import { Icon, Logo } from './icons';
 import { Popover } from './popover';
@@ -25,12 +24,6 @@ import { TitleField } from './title_field';
 import './header.css';
 
 const MENU_SESSIONS = 8;
-
-export function newSession(): void {
-	addSession('New session')
-		.then((s) => go({ ...HOME, session: s.uuid }))
-		.catch(tell);
-}
 
 function SessionMenu(props: { close: () => void; rename: () => void }) {
 	const open = session.value!;
@@ -126,7 +119,7 @@ function Breadcrumb() {
 export function Header() {
 	const theme = dark.value ? 'Light colours' : 'Dark colours';
 	return (
-		<header class="bar">
+		<header class="top-bar">
 			<nav aria-label="Where you are">
 				<ol>
 					<li>

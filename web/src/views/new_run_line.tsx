@@ -3,9 +3,9 @@ import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { get } from '../api/client';
 import { tachoLine } from '../logic/command_line';
+import { copyText } from '../state/copy';
 import { draft } from '../state/draft';
 import { session } from '../state/runs';
-import { toast } from '../state/toasts';
 
 /** Id → whether the title alone leads to another, newer session. */
 const ambiguous = signal<ReadonlyMap<string, boolean>>(new Map());
@@ -25,15 +25,6 @@ function sessionWord(): string | null {
 	return ambiguous.value.get(s.uuid) ? s.uuid : s.title;
 }
 
-async function copy(text: string): Promise<void> {
-	try {
-		await navigator.clipboard.writeText(text);
-		toast('The command line was copied.');
-	} catch {
-		toast('The browser does not allow copying here: select the text instead.', { kind: 'error' });
-	}
-}
-
 export function CommandLine() {
 	const { uuid, title } = session.value ?? {};
 	useEffect(() => {
@@ -46,16 +37,18 @@ export function CommandLine() {
 			<summary>
 				Command line<span class="dim small">the same in a terminal</span>
 			</summary>
-			<pre tabIndex={0} aria-label="The same as a command line">
-				{line}
-			</pre>
-			<button type="button" onClick={() => void copy(line)}>
-				Copy
-			</button>
-			{target === 'command' && !cwd.trim() && (
-				<p class="small dim">It runs in the directory that you are in.</p>
-			)}
-			{!live && <p class="small dim">On the command line a run can always be watched.</p>}
+			<div class="folded">
+				<pre tabIndex={0} aria-label="The same as a command line">
+					{line}
+				</pre>
+				<button type="button" onClick={() => void copyText(line, 'The command line was copied.')}>
+					Copy
+				</button>
+				{target === 'command' && !cwd.trim() && (
+					<p class="small dim">It runs in the directory that you are in.</p>
+				)}
+				{!live && <p class="small dim">On the command line a run can always be watched.</p>}
+			</div>
 		</details>
 	);
 }

@@ -4,7 +4,8 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { apiPath } from '../api/client';
 import type { Run } from '../api/types';
 import { STREAMS, type OutputStream } from '../logic/address';
-import { search, type Hit } from '../logic/output_rows';
+import { formatBytes } from '../logic/units';
+import { HITS_MAX, search, type Hit } from '../logic/output_rows';
 import { address, go } from '../state/address';
 import { useOutput, type Output } from '../state/output';
 import { hasEnded, isLive, run } from '../state/runs';
@@ -24,12 +25,6 @@ const HINTS: Record<OutputStream, string> = {
 };
 const SEARCH_MS = 150;
 
-export function bytes(count: number): string {
-	if (count < 1000) return `${count} bytes`;
-	if (count < 1e6) return `${(count / 1e3).toFixed(0)} KB`;
-	return `${(count / 1e6).toFixed(1)} MB`;
-}
-
 function Streams() {
 	const { stream } = address.value;
 	return (
@@ -48,8 +43,16 @@ function Streams() {
 	);
 }
 
+function found(count: number, at: number): string {
+	if (!count) return 'Not found';
+	const more = count === HITS_MAX ? '+' : '';
+	return `${at + 1} of ${count.toLocaleString('en')}${more}`;
+}
+
 function Search(props: {
 	words: string;
+	/** What `hits` are of; behind `words` while one types. */
+	searched: string;
 	setWords: (words: string) => void;
 	hits: Hit[];
 	at: number;
@@ -67,7 +70,7 @@ function Search(props: {
 				onKeyDown={(e) => e.key === 'Enter' && move(e.shiftKey ? -1 : 1)}
 			/>
 			<span class="small dim count" role="status">
-				{words && (hits.length ? `${at + 1} of ${hits.length}` : 'Not found')}
+				{words && words === props.searched && found(hits.length, at)}
 			</span>
 			<button onClick={() => move(-1)} disabled={!hits.length} aria-label="Previous">
 				↑
@@ -97,14 +100,14 @@ function Notes(props: { r: Run; output: Output }) {
 		<>
 			{lost > 0 && (
 				<p class="note warn">
-					{bytes(lost)} of output were not kept: the program printed more than the server stores for
-					a run.
+					{formatBytes(lost)} of output were not kept: the program printed more than the server
+					stores for a run.
 				</p>
 			)}
 			{isLive(r) && output.dropped > 0 && (
 				<p class="note">
-					{bytes(output.dropped)} before this are shown when the run has ended; Download has them
-					now.
+					{formatBytes(output.dropped)} before this are shown when the run has ended; Download has
+					them now.
 				</p>
 			)}
 		</>
@@ -181,10 +184,11 @@ export function OutputView() {
 	if (none && output.loading && hasEnded(r)) return <Loading what="Reading what was printed…" />;
 	return (
 		<div class="output">
-			<div class="bar">
+			<div class="output-bar">
 				<Streams />
 				<Search
 					words={words.value}
+					searched={searched}
 					setWords={(text) => (words.value = text)}
 					hits={hits}
 					at={at.value}
@@ -217,7 +221,7 @@ export function OutputView() {
 			) : (
 				<Lines
 					lines={output.lines}
-					version={output}
+					marked={address.value.stream === 'both'}
 					wrap={wrap.value}
 					follow={follow.value && isLive(r)}
 					setFollow={(now) => (follow.value = now)}

@@ -67,6 +67,7 @@ function Row(props: {
 	lines: OutputLines;
 	place: { line: number; from: number; to: number };
 	top: number;
+	marked: boolean;
 	gutter: number;
 	styled: (number: number) => { [name: string]: string };
 	hits: Hit[];
@@ -79,9 +80,12 @@ function Row(props: {
 	const here = current?.line === place.line ? current.start : null;
 	const first = place.from === 0 && !line.continued;
 	return (
-		<div class={line.stream === 2 ? 'row err' : 'row'} style={{ top: props.top + 'px' }}>
+		<div
+			class={props.marked && line.stream === 2 ? 'row err' : 'row'}
+			style={{ top: props.top + 'px' }}
+		>
 			<span class="gutter" style={{ width: props.gutter + 'ch' }}>
-				{line.stream === 2 && first && <span class="stream">err</span>}
+				{props.marked && line.stream === 2 && first && <span class="stream">err</span>}
 				<span aria-hidden="true">{first ? place.line + lines.dropped + 1 : ''}</span>
 			</span>
 			<span class="text">
@@ -116,8 +120,8 @@ function hitsOf(hits: Hit[], line: number): Hit[] {
 
 export function Lines(props: {
 	lines: OutputLines;
-	/** Changes when there are more lines. */
-	version: unknown;
+	/** Lines of standard error are marked. */
+	marked: boolean;
 	wrap: boolean;
 	follow: boolean;
 	setFollow: (follow: boolean) => void;
@@ -128,7 +132,7 @@ export function Lines(props: {
 	const { lines, wrap, follow, current } = props;
 	const box = useRef<HTMLDivElement>(null);
 	const styled = useStyles();
-	const gutter = Math.max(4, String(lines.lines.length + lines.dropped).length + 5);
+	const gutter = String(lines.lines.length + lines.dropped).length + (props.marked ? 4 : 1);
 	const columns = useColumns(box, gutter);
 	const index = useMemo(() => new RowIndex(wrap ? columns : null), [lines, wrap, columns]);
 	const [view, setView] = useState({ top: 0, height: 400 });
@@ -170,7 +174,9 @@ export function Lines(props: {
 		rows.push(
 			<Row
 				key={row}
-				{...{ lines, place, top, gutter, styled, hits, length: props.length, current }}
+				{...{ lines, place, top, gutter, styled, hits, current }}
+				marked={props.marked}
+				length={props.length}
 			/>,
 		);
 	}

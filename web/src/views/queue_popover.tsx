@@ -55,7 +55,7 @@ function Running(props: { run: Run; close: () => void }) {
 	return (
 		<li>
 			<div class="line">
-				<StateSign state="running" />
+				<StateSign run={r} />
 				<Name run={r} close={props.close} />
 				<Cancel run={r} />
 			</div>
@@ -85,14 +85,14 @@ function Waiting(props: { run: Run; at: number; of: number; close: () => void })
 	return (
 		<li onKeyDown={byKey}>
 			<div class="line">
-				<StateSign state="queued" />
+				<StateSign run={r} />
 				<Name run={r} close={props.close} />
 				{soon != null && <span class="small dim">in {formatDuration(Math.ceil(soon) * 1e9)}</span>}
 				{mayRun.value && (
 					<>
 						<button
 							class="plain sign"
-							disabled={at === 0}
+							aria-disabled={at === 0}
 							aria-label={`Move ${name} up`}
 							title="Earlier (Alt ↑)"
 							onClick={() => move(-1)}
@@ -101,7 +101,7 @@ function Waiting(props: { run: Run; at: number; of: number; close: () => void })
 						</button>
 						<button
 							class="plain sign"
-							disabled={at === of - 1}
+							aria-disabled={at === of - 1}
 							aria-label={`Move ${name} down`}
 							title="Later (Alt ↓)"
 							onClick={() => move(1)}

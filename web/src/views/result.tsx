@@ -3,14 +3,17 @@ import { VIEWS, type View } from '../logic/address';
 import type { Run } from '../api/types';
 import { address, follow, go, link } from '../state/address';
 import { useShortcut } from '../state/keys';
-import { showSide, SPLIT_STANDARD, split, width } from '../state/layout';
+import { beginRun, showSide, SPLIT_STANDARD, split, width } from '../state/layout';
 import { run, runs } from '../state/runs';
 import { mayRun } from '../state/server';
+import { chooseFile } from '../state/uploads';
+import { DemoButton } from './demo_button';
 import { DetailsView } from './details';
 import { DiffView } from './diff';
 import { FilterChips } from './filter_chips';
 import { FlameView } from './flame';
 import { FunctionsView } from './functions';
+import { Gauge } from './gauge';
 import { HistogramView } from './histogram';
 import { OutputView } from './output';
 import { RunBar } from './run_bar';
@@ -51,24 +54,50 @@ const BODIES: Record<View, () => preact.JSX.Element> = {
 };
 
 function NoRun() {
-	const any = runs.value.length > 0;
+	if (runs.value.length || !mayRun.value)
+		return (
+			<section class="result card">
+				<Empty title={runs.value.length ? 'No run is open' : 'Nothing was run yet'}>
+					<p>Choose a run of the list to see what it did.</p>
+					<div class="actions">
+						<button onClick={() => showSide('right')}>Show the runs</button>
+						{mayRun.value && (
+							<button class="primary" onClick={beginRun}>
+								New run
+							</button>
+						)}
+					</div>
+				</Empty>
+			</section>
+		);
+	return <FirstRun />;
+}
+
+/** A session without runs: how it goes, in three steps. */
+function FirstRun() {
 	return (
-		<section class="result card">
-			<Empty title={any ? 'No run is open' : 'Nothing was run yet'}>
-				<p>
-					{any
-						? 'Choose a run of the list to see what it did.'
-						: 'Say which program to run, and watch here what it does.'}
-				</p>
-				<div class="actions">
-					{any && <button onClick={() => showSide('right')}>Show the runs</button>}
-					{mayRun.value && (
-						<button class="primary" onClick={() => showSide('left')}>
-							New run
-						</button>
-					)}
-				</div>
-			</Empty>
+		<section class="result card first-run">
+			<Gauge />
+			<h1>Nothing was run yet</h1>
+			<ol>
+				<li>
+					<b>Say what to run.</b> Any command, or a process that runs already. The usual events are
+					chosen.
+				</li>
+				<li>
+					<b>Press Run</b> and watch here, live, which functions take the time.
+				</li>
+				<li>
+					<b>Drag over the slow part</b> of the timeline: everything below follows.
+				</li>
+			</ol>
+			<div class="actions">
+				<button class="primary" onClick={beginRun}>
+					Type a command
+				</button>
+				<DemoButton />
+				<button onClick={chooseFile}>Import a perf.data</button>
+			</div>
 		</section>
 	);
 }
@@ -84,6 +113,33 @@ function Waiting(props: { run: Run }) {
 					One program is measured at a time, so that none disturbs another.
 					{soon ? ` It starts in about ${Math.ceil(soon)} s.` : ''}
 				</p>
+			</Empty>
+		</div>
+	);
+}
+
+/** It failed before there was anything to see. */
+function hasNothing(r: Run): boolean {
+	return r.state === 'failed' && !r.samples && !r.opened_events?.length;
+}
+
+function Nothing(props: { run: Run }) {
+	const imported = Boolean(props.run.import);
+	return (
+		<div class="card waiting">
+			<Empty title={imported ? 'Nothing could be read' : 'Nothing was measured'}>
+				<p>
+					{imported
+						? 'Import a file that was written by perf record or tacho record.'
+						: 'The sentence above says why. Put it right in the form and run it again.'}
+				</p>
+				{mayRun.value && (
+					<div class="actions">
+						<button class="primary" onClick={imported ? chooseFile : beginRun}>
+							{imported ? 'Choose another file' : 'Back to the form'}
+						</button>
+					</div>
+				)}
 			</Empty>
 		</div>
 	);
@@ -125,28 +181,30 @@ function Panel() {
 	);
 }
 
+function Views() {
+	const phone = width.value === 'phone';
+	return (
+		<div class="stack">
+			<div class="top" style={phone ? undefined : { maxHeight: split.value + '%' }}>
+				<TimelineView />
+			</div>
+			{!phone && <Splitter part={split} standard={SPLIT_STANDARD} name="Height of the timeline" />}
+			<Panel />
+		</div>
+	);
+}
+
 export function Result() {
 	const r = run.value;
 	if (!r && address.value.run) return <Loading what="Opening the run …" />;
 	if (!r) return <NoRun />;
-	const phone = width.value === 'phone';
 	return (
 		<section class="result" aria-label="Result">
 			<RunBar run={r} />
 			<FilterChips />
-			{r.state === 'queued' ? (
-				<Waiting run={r} />
-			) : (
-				<div class="stack">
-					<div class="top" style={phone ? undefined : { height: split.value + '%' }}>
-						<TimelineView />
-					</div>
-					{!phone && (
-						<Splitter part={split} standard={SPLIT_STANDARD} name="Height of the timeline" />
-					)}
-					<Panel />
-				</div>
-			)}
+			{r.state === 'queued' && <Waiting run={r} />}
+			{hasNothing(r) && <Nothing run={r} />}
+			{r.state !== 'queued' && !hasNothing(r) && <Views />}
 		</section>
 	);
 }

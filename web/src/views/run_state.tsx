@@ -1,16 +1,17 @@
-/* The state of a run: a sign, a colour and a word. */
-import type { RunState } from '../api/types';
-import { STATE_SIGNS, STATE_WORDS } from '../logic/run_words';
+/* What became of a run: a sign, a colour and a word. */
+import type { Run } from '../api/types';
+import { outcomeOf, STATE_SIGNS, STATE_WORDS } from '../logic/run_words';
 
-export function StateSign(props: { state: RunState }) {
+export function StateSign(props: { run: Run }) {
+	const outcome = outcomeOf(props.run);
 	return (
 		<span
-			class={'state-sign ' + props.state}
+			class={'state-sign ' + outcome}
 			role="img"
-			aria-label={STATE_WORDS[props.state]}
-			title={STATE_WORDS[props.state]}
+			aria-label={STATE_WORDS[outcome]}
+			title={STATE_WORDS[outcome]}
 		>
-			{STATE_SIGNS[props.state]}
+			{STATE_SIGNS[outcome]}
 		</span>
 	);
 }

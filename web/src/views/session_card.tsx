@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Run, SessionHead } from '../api/types';
 import { formatAgo, plural } from '../logic/format';
-import { runName } from '../logic/run_words';
+import { outcomeOf, runName } from '../logic/run_words';
 import { formatDuration } from '../logic/units';
 import { follow, link } from '../state/address';
 import { mayRun } from '../state/server';
@@ -43,7 +43,7 @@ function Bars(props: { runs: Run[] }) {
 			{list.map((r) => (
 				<i
 					key={r.uuid}
-					class={r.state}
+					class={outcomeOf(r)}
 					style={{ height: Math.max(8, (r.duration_s! / most) * 100) + '%' }}
 				/>
 			))}
@@ -69,7 +69,7 @@ function LastRuns(props: { session: SessionHead }) {
 				const to = { session: uuid, run: r.uuid };
 				return (
 					<li key={r.uuid} class="small">
-						<StateSign state={r.state} />
+						<StateSign run={r} />
 						<a class="cut" href={link(to)} onClick={follow(to)} title={runName(r)}>
 							{runName(r)}
 						</a>

@@ -8,13 +8,13 @@ import {
 	loadMoreSessions,
 	loadSessions,
 	moreSessions,
+	newSession,
 	search,
 	sessions,
 	sessionsProblem,
 } from '../state/sessions';
 import { tell } from '../state/toasts';
 import { chooseFile } from '../state/uploads';
-import { newSession } from './header';
 import { Icon } from './icons';
 import { SessionCard } from './session_card';
 import { Loading, Problem } from './states';

@@ -31,6 +31,13 @@ export const colours = computed<Colours>(() => {
 	};
 });
 
+/** From nothing to most: each step differs from the one before in brightness, too. */
+export const heatStops = computed<string[]>(() => {
+	void dark.value;
+	const style = getComputedStyle(document.documentElement);
+	return [1, 2, 3, 4].map((n) => style.getPropertyValue('--heat-' + n).trim());
+});
+
 /** "#0b6e75" and 0.2 → a colour that lets through what is behind it. */
 export function faint(colour: string, alpha: number): string {
 	const [r, g, b] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));

@@ -98,7 +98,7 @@ function options(holder: Holder, width: number, height: number): uPlot.Options {
 	return {
 		width,
 		height,
-		padding: [6, 0, 3, 0],
+		padding: [8, 0, 6, 0],
 		legend: { show: false },
 		cursor: { show: false },
 		scales: {

@@ -1,11 +1,12 @@
 /* A first visit: what tacho is, and how to begin. */
-import { mayRun } from '../state/server';
+import { mayRun, me } from '../state/server';
+import { newSession } from '../state/sessions';
 import { chooseFile } from '../state/uploads';
-import { newSession } from './header';
-import { Icon } from './icons';
+import { DemoButton } from './demo_button';
 import { Gauge } from './gauge';
 
 export function Welcome() {
+	const demo = Boolean(me.value?.server.demo?.length);
 	return (
 		<div class="welcome">
 			<Gauge />
@@ -17,8 +18,9 @@ export function Welcome() {
 			{mayRun.value ? (
 				<>
 					<div class="actions">
-						<button class="primary large" onClick={newSession}>
-							<Icon name="play" size={14} /> Profile a program
+						<DemoButton class="primary large" />
+						<button class={demo ? 'large' : 'primary large'} onClick={newSession}>
+							Profile a program
 						</button>
 					</div>
 					<p class="dim">

@@ -5,9 +5,9 @@ import type { ComponentChildren } from 'preact';
 import { address } from '../state/address';
 import { useShortcut } from '../state/keys';
 import {
+	beginRun,
 	drawer,
 	folded,
-	showSide,
 	tab,
 	toggleSide,
 	width,
@@ -143,9 +143,7 @@ export function Workbench() {
 		run: () => toggleSide('right'),
 	});
 	useShortcut(
-		mayRun.value
-			? { keys: 'n', what: 'New run', where: 'Everywhere', run: () => showSide('left') }
-			: null,
+		mayRun.value ? { keys: 'n', what: 'New run', where: 'Everywhere', run: beginRun } : null,
 	);
 	if (problem.value && !run.value) return <Lost />;
 	if (!session.value && !runs.value.length)

@@ -1,0 +1,44 @@
+/* Programs that do not do what one wants: the page says why. */
+import { addressOf, command, form, runButton, start } from './actions';
+import { expect, test } from './test';
+
+test('a program that fails explains itself on the screen', async ({ server, screens }) => {
+	const session = await server.session('failing');
+	const { page } = await screens.open({ path: `/?session=${session}` });
+	const run = await start(page, 'ls /no/such/directory');
+	const facts = await server.reaches(run, 'done', 'failed');
+	expect(facts.exit_status).toBe(2);
+	await page
+		.getByText(/status 2\b/)
+		.first()
+		.waitFor();
+	await page
+		.getByText('/no/such/directory’: No such file')
+		.or(page.getByText("'/no/such/directory': No such file"))
+		.first()
+		.waitFor();
+});
+
+test('a program that is not there is said at once, and the form stays', async ({
+	server,
+	screens,
+}) => {
+	const session = await server.session('missing');
+	const { page } = await screens.open({ path: `/?session=${session}` });
+	await command(page).fill('no-such-program --option');
+	await runButton(page).click();
+	await page
+		.getByText(/no-such-program.*(not found|No such file)/i)
+		.first()
+		.waitFor();
+	expect(await command(page).inputValue()).toBe('no-such-program --option');
+});
+
+test('a form without a command says what is missing', async ({ server, screens }) => {
+	const session = await server.session('nothing');
+	const { page } = await screens.open({ path: `/?session=${session}` });
+	await runButton(page).click();
+	await form(page).getByRole('alert').first().waitFor();
+	expect(await command(page).getAttribute('aria-invalid')).toBe('true');
+	expect(addressOf(page).get('run')).toBeNull();
+});

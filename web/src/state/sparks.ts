@@ -1,0 +1,83 @@
+/* Small lines of runs: asked for when they come into sight, kept when the run has ended. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { getColumns } from '../api/client';
+import type { Run, Timeline } from '../api/types';
+import { sparkCounter, sparkValues } from '../logic/spark';
+import { address } from './address';
+import { liveRun, type LiveCounter } from './live';
+import { hasEnded, isLive } from './runs';
+
+const PIXELS = 60;
+const AGAIN_MS = 2000;
+const LIVE_AGAIN_MS = 500;
+const KEPT_MAX = 500;
+const kept = new Map<string, (number | null)[]>();
+
+async function ask(run: Run, signal: AbortSignal): Promise<(number | null)[]> {
+	const counters = sparkCounter(run);
+	const query = { pixels: PIXELS, counters, samples: counters === null };
+	const timeline = await getColumns<Timeline>(`benchmark/${run.uuid}/timeline`, query, signal);
+	return sparkValues(timeline, counters);
+}
+
+/** The open run streams in anyway. */
+function ofStream(run: Run): (number | null)[] {
+	const { counters, rates, nowNs } = liveRun(run.uuid);
+	const line = (c: LiveCounter) => c.line(0, nowNs, PIXELS).mean;
+	return sparkValues(
+		{
+			counters: counters.map((c) => ({ name: c.name, mean: line(c) })),
+			samples: rates.map((c) => ({ rate: line(c) })),
+		},
+		sparkCounter(run) ?? counters[0]?.name ?? null,
+	);
+}
+
+function keep(uuid: string, values: (number | null)[]): void {
+	kept.set(uuid, values);
+	if (kept.size > KEPT_MAX) kept.delete(kept.keys().next().value!);
+}
+
+/** Asks about @run, again and again while it goes on; the result ends it. */
+function pursue(run: Run, set: (values: (number | null)[]) => void): () => void {
+	const abort = new AbortController();
+	let timer = 0;
+	const turn = async () => {
+		const streams = isLive(run) && address.peek().run === run.uuid;
+		try {
+			const here = streams ? ofStream(run) : [];
+			const values = here.length ? here : await ask(run, abort.signal);
+			if (abort.signal.aborted) return;
+			if (hasEnded(run)) keep(run.uuid, values);
+			set(values);
+		} catch {
+			// Without a line nothing is missing that one could act on.
+		}
+		if (!hasEnded(run) && !abort.signal.aborted)
+			timer = window.setTimeout(turn, streams ? LIVE_AGAIN_MS : AGAIN_MS);
+	};
+	void turn();
+	return () => {
+		abort.abort();
+		clearTimeout(timer);
+	};
+}
+
+/** The values of a run's line, null until they are there; @ref is what has to be in sight. */
+export function useSpark(run: Run) {
+	const ref = useRef<HTMLDivElement>(null);
+	const [seen, setSeen] = useState(false);
+	const [values, setValues] = useState<(number | null)[] | null>(kept.get(run.uuid) ?? null);
+	useEffect(() => {
+		const observer = new IntersectionObserver((entries) =>
+			setSeen(entries.some((e) => e.isIntersecting)),
+		);
+		observer.observe(ref.current!);
+		return () => observer.disconnect();
+	}, []);
+	useEffect(() => {
+		if (!seen || run.state === 'queued' || kept.has(run.uuid)) return;
+		return pursue(run, setValues);
+	}, [seen, run.uuid, run.state, run.opened_events === null]);
+	return { ref, values };
+}
