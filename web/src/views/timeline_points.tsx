@@ -167,9 +167,10 @@ function useStack(scene: Scene | null) {
 	return data && of?.query.from === at ? stackOf(data) : null;
 }
 
-function Tip(props: { scene: Scene; stack: string[] | null; height: number }) {
+function Tip(props: { scene: Scene; stack: string[] | null; area: HTMLElement | null }) {
 	const { points, layout, hit } = props.scene;
-	if (hit === null) return null;
+	const host = props.area?.querySelector('.points-canvas')?.getBoundingClientRect();
+	if (hit === null || !host) return null;
 	const [name, module] = points.names[points.function[hit]!]!;
 	const left = partAt(points.t[hit]!, visible.value);
 	const stack = props.stack ?? [];
@@ -178,8 +179,8 @@ function Tip(props: { scene: Scene; stack: string[] | null; height: number }) {
 		<div
 			class="point-tip"
 			style={{
-				left: `calc(var(--names) + var(--axis) + ${left * plotWidth.value}px)`,
-				top: layout.y[hit]! * props.height + 10 + 'px',
+				left: host.left + AXIS_PX + left * plotWidth.value + 'px',
+				top: host.top + layout.y[hit]! * host.height + 10 + 'px',
 				transform: left > 0.6 ? 'translateX(calc(-100% - 10px))' : 'translateX(10px)',
 			}}
 		>
@@ -273,7 +274,7 @@ export function PointsPlot(props: { height: number }) {
 					</span>
 				)}
 			</div>
-			<Tip scene={scene} stack={stack} height={height} />
+			<Tip scene={scene} stack={stack} area={area.current} />
 		</div>
 	);
 }
