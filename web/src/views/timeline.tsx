@@ -2,7 +2,6 @@
  * the brushes that every view below follows. */
 import type { ComponentChild } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Run } from '../api/types';
 import { flagsOf, SAMPLES, type Plot } from '../logic/timeline_plots';
 import { address } from '../state/address';
 import { isLive, run } from '../state/runs';
@@ -43,16 +42,6 @@ function useWidth() {
 		return () => observer.disconnect();
 	}, []);
 	return area;
-}
-
-function Waiting(props: { run: Run }) {
-	const place = props.run.progress?.place ?? 0;
-	const others = place === 1 ? '1 run' : `${place} runs`;
-	return (
-		<Empty title="This run has not begun">
-			<p>{place > 0 ? `It waits for ${others}.` : 'It begins in a moment.'}</p>
-		</Empty>
-	);
 }
 
 /** Points are asked for rarely: their code is loaded when they are. */
@@ -96,13 +85,7 @@ function Plots(props: { all: Plot[] }) {
 export function TimelineView() {
 	const r = run.value;
 	const { error } = useTimelineData().value;
-	if (!r) return null;
-	if (r.state === 'queued')
-		return (
-			<section class="timeline card">
-				<Waiting run={r} />
-			</section>
-		);
+	if (!r || r.state === 'queued') return null;
 	const known = plotsOf.value === r.uuid;
 	const all = known ? plots.value : [];
 	return (
