@@ -18,7 +18,7 @@ import { address, go } from '../state/address';
 import { useQuestion } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { filters } from '../state/selection';
-import { cursor, plotWidth, visible } from '../state/timeline';
+import { cursor, liveAgain, plotWidth, visible } from '../state/timeline';
 import { Loading, Problem } from './states';
 import { colours } from './timeline_colours';
 import { useAskedRange } from './timeline_data';
@@ -26,7 +26,6 @@ import { pointerY, tapped } from './timeline_gestures';
 import { AXIS_PX } from './timeline_plot';
 
 const POINTS_MAX = 20_000;
-const AGAIN_MS = 2000;
 const REACH_PX = 12;
 const STRIP_MIN_PX = 17;
 const STACK_SHOWN = 14;
@@ -45,7 +44,7 @@ function usePoints() {
 				max: POINTS_MAX,
 			},
 			columns: true,
-			again: isLive(r) ? AGAIN_MS : undefined,
+			again: isLive(r) ? liveAgain.value : undefined,
 		};
 	});
 }
