@@ -2,8 +2,10 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { JSX } from 'preact';
 import type { Flame } from '../api/types';
+import type { FlameMode } from '../logic/address';
 import { legendOf } from '../logic/flame_colours';
 import { layOutTree, type FlameGraph } from '../logic/flame_layout';
+import { layOutTime, timeOf } from '../logic/flame_order';
 import { findPath } from '../logic/flame_path';
 import { searchGraph, type FlameMatches } from '../logic/flame_search';
 import { weightText, weightUnit } from '../logic/flame_words';
@@ -16,7 +18,7 @@ import { isLive, run } from '../state/runs';
 import { dark } from '../state/theme';
 import { tell } from '../state/toasts';
 import { flameActions } from './flame_actions';
-import { FlameCanvas } from './flame_canvas';
+import { FlameCanvas, type FlameAction } from './flame_canvas';
 import { FlameToolbar } from './flame_toolbar';
 import { Sandwich, SandwichChoice } from './sandwich';
 import { Empty, Loading, Problem } from './states';
@@ -42,6 +44,8 @@ function useFound(flame: Flame | null, graph: FlameGraph | null): string {
 }
 
 function graphOf(flame: Flame | null): FlameGraph | null {
+	if (flame?.boxes)
+		return layOutTime(flame.names, flame.boxes, { from: flame.from_ns!, to: flame.to_ns! });
 	if (!flame?.nodes) return null;
 	return layOutTree({
 		names: flame.names,
@@ -75,8 +79,9 @@ function Legend(props: { graph: FlameGraph }) {
 
 function HiddenNodes(props: { flame: Flame }) {
 	const { light } = address.value;
-	const nodes = props.flame.hidden?.nodes ?? 0;
-	if (!nodes && !light) return null;
+	const { hidden } = props.flame;
+	const nodes = hidden?.nodes ?? 0;
+	if (!hidden || (!nodes && !light)) return null;
 	const below = light ? 'the lightest' : `below ${+(lightest.value * 100).toPrecision(2)} %`;
 	return (
 		<span>
@@ -96,6 +101,11 @@ function Foot(props: { flame: Flame; graph: FlameGraph }) {
 				{flame.samples > 0 && plural(flame.samples, 'sample') + ', '}
 				{weightText(flame.total, graph.unit)} of {flame.event}
 			</span>
+			{flame.thread && (
+				<span title="The thread with most samples. Choose another one in Threads.">
+					Thread {flame.thread.comm} ({flame.thread.tid})
+				</span>
+			)}
 			<HiddenNodes flame={flame} />
 			<Legend graph={graph} />
 		</div>
@@ -132,6 +142,19 @@ function NothingSampled() {
 	);
 }
 
+/** A call in a graph in time is a window. */
+function timeActions(graph: FlameGraph, node: number): FlameAction[] {
+	const window = timeOf(graph, node);
+	if (!window || window.to <= window.from) return [];
+	return [{ label: 'Select this time', run: () => go({ window, focus: null }) }];
+}
+
+const HINTS: Partial<Record<FlameMode, string>> = {
+	plain: 'Each box is a function, as broad as its share of the samples. Click one to zoom in.',
+	inverted: 'At the root is what was running; on it stands who called it. Click a box to zoom in.',
+	ordered: 'From left to right as it happened, of one thread. Select a shorter time to see more.',
+};
+
 function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 	const { data, error, loading, of } = props.answer;
 	const { mode, function: name, focus, search, icicle, colour } = address.value;
@@ -151,8 +174,8 @@ function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 				focus={focus}
 				onFocus={(path) => go({ focus: path })}
 				search={search}
-				actions={flameActions}
-				hint="Each box is a function, as broad as its share of the samples. Click one to zoom in."
+				actions={(f, m, node) => [...timeActions(props.graph!, node), ...flameActions(f, m)]}
+				hint={HINTS[mode]}
 				onDrawn={(g) => drawn(of, g)}
 			/>
 			<Foot flame={data} graph={props.graph} />
