@@ -6,6 +6,7 @@ import { address, goHome } from './address';
 import { notifyEnd } from './notify';
 import { loadQueue, queue } from './queue';
 import { hasEnded, learn, refresh, session, unlearn } from './runs';
+import { connection, retry } from './server';
 import {
 	learnSession,
 	loadNewest,
