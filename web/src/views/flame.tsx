@@ -3,22 +3,21 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { JSX } from 'preact';
 import type { Flame } from '../api/types';
 import type { FlameMode } from '../logic/address';
-import { legendOf } from '../logic/flame_colours';
 import { layOutTree, type FlameGraph } from '../logic/flame_layout';
 import { layOutTime, timeOf } from '../logic/flame_order';
 import { findPath } from '../logic/flame_path';
 import { searchGraph, type FlameMatches } from '../logic/flame_search';
-import { weightText, weightUnit } from '../logic/flame_words';
+import { weightUnit } from '../logic/flame_words';
 import { plural } from '../logic/format';
 import { formatShare } from '../logic/units';
 import { address, go } from '../state/address';
-import { lightest, takesSamples, useEveryNode, useFlame, zoomedShare } from '../state/flame';
+import { takesSamples, useEveryNode, useFlame, zoomedShare } from '../state/flame';
 import type { Answer, Question } from '../state/questions';
 import { isLive, run } from '../state/runs';
-import { dark } from '../state/theme';
 import { tell } from '../state/toasts';
 import { flameActions } from './flame_actions';
 import { FlameCanvas, type FlameAction } from './flame_canvas';
+import { FlameFoot } from './flame_foot';
 import { FlameToolbar } from './flame_toolbar';
 import { Sandwich, SandwichChoice } from './sandwich';
 import { Empty, Loading, Problem } from './states';
@@ -61,55 +60,6 @@ function drawn(of: Question | null, graph: FlameGraph): void {
 	const { from, to } = of?.query ?? {};
 	performance.clearMarks('flame-drawn');
 	performance.mark('flame-drawn', { detail: { from, to, nodes: graph.count } });
-}
-
-function Legend(props: { graph: FlameGraph }) {
-	const entries = legendOf(props.graph, address.value.colour, dark.value);
-	return (
-		<ul class="flame-legend" aria-label="Colours">
-			{entries.map(({ label, note, colour }) => (
-				<li key={label} title={note}>
-					<span class="flame-swatch" style={{ background: colour }} />
-					<span class="cut">{label}</span>
-				</li>
-			))}
-		</ul>
-	);
-}
-
-function HiddenNodes(props: { flame: Flame }) {
-	const { light } = address.value;
-	const { hidden } = props.flame;
-	const nodes = hidden?.nodes ?? 0;
-	if (!hidden || (!nodes && !light)) return null;
-	const below = light ? 'the lightest' : `below ${+(lightest.value * 100).toPrecision(2)} %`;
-	return (
-		<span>
-			{nodes > 0 && `${plural(nodes, 'box', 'boxes')} (${below}) not shown. `}
-			<button class="plain small" onClick={() => go({ light: !light }, true)}>
-				{light ? 'Hide light boxes' : 'Show them'}
-			</button>
-		</span>
-	);
-}
-
-function Foot(props: { flame: Flame; graph: FlameGraph }) {
-	const { flame, graph } = props;
-	return (
-		<div class="flame-foot small dim">
-			<span>
-				{flame.samples > 0 && plural(flame.samples, 'sample') + ', '}
-				{weightText(flame.total, graph.unit)} of {flame.event}
-			</span>
-			{flame.thread && (
-				<span title="The thread with most samples. Choose another one in Threads.">
-					Thread {flame.thread.comm} ({flame.thread.tid})
-				</span>
-			)}
-			<HiddenNodes flame={flame} />
-			<Legend graph={graph} />
-		</div>
-	);
 }
 
 function NothingSampled() {
@@ -178,7 +128,7 @@ function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 				hint={HINTS[mode]}
 				onDrawn={(g) => drawn(of, g)}
 			/>
-			<Foot flame={data} graph={props.graph} />
+			<FlameFoot flame={data} graph={props.graph} hidden={data.hidden} />
 		</>
 	);
 }
@@ -218,7 +168,7 @@ export function FlameView() {
 	if (address.value.annotate) return <Code />;
 	return (
 		<div class="flame" aria-busy={answer.loading}>
-			<FlameToolbar found={found} />
+			<FlameToolbar found={found} event={answer.data?.event ?? null} />
 			<Body answer={answer} graph={graph} />
 		</div>
 	);
