@@ -65,7 +65,8 @@ export interface Hit {
 	start: number;
 }
 
-const HITS_MAX = 100_000;
+/** Nobody steps through more. */
+export const HITS_MAX = 100_000;
 
 /** Upper and lower case are the same. */
 export function search(lines: OutputLine[], words: string): Hit[] {

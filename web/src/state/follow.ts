@@ -6,6 +6,7 @@ import { address, goHome } from './address';
 import { notifyEnd } from './notify';
 import { loadQueue, queue } from './queue';
 import { hasEnded, learn, refresh, session, unlearn } from './runs';
+import { connection, retry } from './server';
 import {
 	learnSession,
 	loadNewest,
@@ -65,6 +66,12 @@ on('missed', ({ topic }) => {
 	if (topic === 'queue') queueSoon();
 	else if (topic === 'sessions') sessionsSoon();
 	else runsSoon();
+});
+
+// Whether the stream is there says early whether the server is.
+on('connection', ({ state }) => {
+	if (state === 'lost' && connection.peek() === 'ok') retry();
+	if (state === 'open' && connection.peek() === 'lost') retry();
 });
 
 watch(['queue']);

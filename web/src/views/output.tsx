@@ -5,7 +5,7 @@ import { apiPath } from '../api/client';
 import type { Run } from '../api/types';
 import { STREAMS, type OutputStream } from '../logic/address';
 import { formatBytes } from '../logic/units';
-import { search, type Hit } from '../logic/output_rows';
+import { HITS_MAX, search, type Hit } from '../logic/output_rows';
 import { address, go } from '../state/address';
 import { useOutput, type Output } from '../state/output';
 import { hasEnded, isLive, run } from '../state/runs';
@@ -43,8 +43,16 @@ function Streams() {
 	);
 }
 
+function found(count: number, at: number): string {
+	if (!count) return 'Not found';
+	const more = count === HITS_MAX ? '+' : '';
+	return `${at + 1} of ${count.toLocaleString('en')}${more}`;
+}
+
 function Search(props: {
 	words: string;
+	/** What `hits` are of; behind `words` while one types. */
+	searched: string;
 	setWords: (words: string) => void;
 	hits: Hit[];
 	at: number;
@@ -62,7 +70,7 @@ function Search(props: {
 				onKeyDown={(e) => e.key === 'Enter' && move(e.shiftKey ? -1 : 1)}
 			/>
 			<span class="small dim count" role="status">
-				{words && (hits.length ? `${at + 1} of ${hits.length}` : 'Not found')}
+				{words && words === props.searched && found(hits.length, at)}
 			</span>
 			<button onClick={() => move(-1)} disabled={!hits.length} aria-label="Previous">
 				↑
@@ -176,10 +184,11 @@ export function OutputView() {
 	if (none && output.loading && hasEnded(r)) return <Loading what="Reading what was printed…" />;
 	return (
 		<div class="output">
-			<div class="bar">
+			<div class="output-bar">
 				<Streams />
 				<Search
 					words={words.value}
+					searched={searched}
 					setWords={(text) => (words.value = text)}
 					hits={hits}
 					at={at.value}

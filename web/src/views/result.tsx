@@ -118,6 +118,33 @@ function Waiting(props: { run: Run }) {
 	);
 }
 
+/** It failed before there was anything to see. */
+function hasNothing(r: Run): boolean {
+	return r.state === 'failed' && !r.samples && !r.opened_events?.length;
+}
+
+function Nothing(props: { run: Run }) {
+	const imported = Boolean(props.run.import);
+	return (
+		<div class="card waiting">
+			<Empty title={imported ? 'Nothing could be read' : 'Nothing was measured'}>
+				<p>
+					{imported
+						? 'Import a file that was written by perf record or tacho record.'
+						: 'The sentence above says why. Put it right in the form and run it again.'}
+				</p>
+				{mayRun.value && (
+					<div class="actions">
+						<button class="primary" onClick={imported ? chooseFile : beginRun}>
+							{imported ? 'Choose another file' : 'Back to the form'}
+						</button>
+					</div>
+				)}
+			</Empty>
+		</div>
+	);
+}
+
 function ViewTabs() {
 	const { view } = address.value;
 	const step = (by: number) =>
@@ -154,28 +181,30 @@ function Panel() {
 	);
 }
 
+function Views() {
+	const phone = width.value === 'phone';
+	return (
+		<div class="stack">
+			<div class="top" style={phone ? undefined : { maxHeight: split.value + '%' }}>
+				<TimelineView />
+			</div>
+			{!phone && <Splitter part={split} standard={SPLIT_STANDARD} name="Height of the timeline" />}
+			<Panel />
+		</div>
+	);
+}
+
 export function Result() {
 	const r = run.value;
 	if (!r && address.value.run) return <Loading what="Opening the run …" />;
 	if (!r) return <NoRun />;
-	const phone = width.value === 'phone';
 	return (
 		<section class="result" aria-label="Result">
 			<RunBar run={r} />
 			<FilterChips />
-			{r.state === 'queued' ? (
-				<Waiting run={r} />
-			) : (
-				<div class="stack">
-					<div class="top" style={phone ? undefined : { maxHeight: split.value + '%' }}>
-						<TimelineView />
-					</div>
-					{!phone && (
-						<Splitter part={split} standard={SPLIT_STANDARD} name="Height of the timeline" />
-					)}
-					<Panel />
-				</div>
-			)}
+			{r.state === 'queued' && <Waiting run={r} />}
+			{hasNothing(r) && <Nothing run={r} />}
+			{r.state !== 'queued' && !hasNothing(r) && <Views />}
 		</section>
 	);
 }

@@ -15,9 +15,8 @@ import {
 import { formatShare, formatWindow } from '../logic/units';
 import { address, go } from '../state/address';
 import { useQuestion, type Question } from '../state/questions';
-import { run } from '../state/runs';
 import { selected, windowQuery } from '../state/selection';
-import { NoSamples, Waiting } from './no_samples';
+import { NoSamples } from './no_samples';
 import { Loading, Problem } from './states';
 import { Strip } from './strip';
 import { useWidth } from './use_width';
@@ -51,7 +50,6 @@ export function ThreadsView() {
 	const numbers = useQuestion<Threads>(numberQuestion);
 	const { data, error, loading } = strips.value;
 	const mine = numberQuestion() ? numbers.value.data : data;
-	if (run.value?.state === 'queued') return <Waiting what="Its threads" />;
 	const problem = error ?? numbers.value.error;
 	if (problem && !(data && mine)) return <Problem error={problem} />;
 	if (!data || !mine)
@@ -106,14 +104,39 @@ function ThreadTable(props: { strips: Threads; numbers: Threads }) {
 	);
 }
 
+function stripColumn(
+	rows: ThreadRow[],
+	strips: Threads,
+	window: Window | null,
+	width: number,
+): TableColumn<ThreadRow> {
+	const max = { process: highestCell(rows, 'process'), thread: highestCell(rows, 'thread') };
+	const range = { from: strips.from_ns, to: strips.to_ns };
+	return {
+		key: 'first',
+		title: `Active, ${formatWindow(range.from, range.to)}`,
+		hint: 'When it was sampled; click to sort by the first time',
+		width: 'minmax(110px, 2fr)',
+		sort: 'up',
+		cell: (t) => (
+			<Strip
+				cells={t.cells}
+				max={max[t.kind]}
+				range={range}
+				window={window}
+				width={width}
+				colour={t.kind === 'process' ? '--series-1' : '--series-6'}
+			/>
+		),
+	};
+}
+
 function columnsOf(
 	rows: ThreadRow[],
 	strips: Threads,
 	window: Window | null,
 	width: number,
 ): TableColumn<ThreadRow>[] {
-	const max = { process: highestCell(rows, 'process'), thread: highestCell(rows, 'thread') };
-	const range = { from: strips.from_ns, to: strips.to_ns };
 	const columns: TableColumn<ThreadRow>[] = [
 		{
 			key: 'name',
@@ -149,27 +172,11 @@ function columnsOf(
 			key: 'share',
 			title: 'Share',
 			hint: 'Of all threads in the window that is selected',
-			width: '72px',
+			width: '80px',
 			number: true,
 			cell: (t) => formatShare(t.share),
 		},
-		{
-			key: 'first',
-			title: `Active, ${formatWindow(range.from, range.to)}`,
-			hint: 'When it was sampled; click to sort by the first time',
-			width: 'minmax(110px, 2fr)',
-			sort: 'up',
-			cell: (t) => (
-				<Strip
-					cells={t.cells}
-					max={max[t.kind]}
-					range={range}
-					window={window}
-					width={width}
-					colour={t.kind === 'process' ? '--series-1' : '--series-6'}
-				/>
-			),
-		},
+		stripColumn(rows, strips, window, width),
 	];
 	const wide = ['id', 'samples'];
 	return width < NARROW ? columns.filter((c) => !wide.includes(c.key)) : columns;

@@ -1,11 +1,14 @@
 /* The timeline: a small plot for each counter and one for samples, with one time axis, one cursor and
  * the brushes that every view below follows. */
 import { useSignal, type Signal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { ComponentChild } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Run } from '../api/types';
 import { flagsOf, SAMPLES, type Plot } from '../logic/timeline_plots';
+import { address } from '../state/address';
 import { isLive, run } from '../state/runs';
 import { hidden, marks, plots, plotsOf, plotWidth, visible } from '../state/timeline';
+import { tell } from '../state/toasts';
 import { HeatmapView } from './heatmap';
 import { Empty, Loading, Problem } from './states';
 import { useTimelineData } from './timeline_data';
@@ -19,12 +22,12 @@ const FLAG_PX = 18;
 
 const ROW_MIN_PX = 58;
 const ROW_MAX_PX = 110;
-/** Of the axis, and of the head of the heat map. */
-const OTHERS_PX = 60;
+const AXIS_ROW_PX = 25;
+const POINTS_MIN_PX = 130;
 
 /** Rows share the room that there is; when they would become too small, they scroll. */
 function rowHeight(count: number, room: number): number {
-	const fair = Math.floor((room - OTHERS_PX) / Math.max(count, 1));
+	const fair = Math.floor((room - AXIS_ROW_PX) / Math.max(count, 1));
 	return Math.min(Math.max(fair, ROW_MIN_PX), ROW_MAX_PX);
 }
 
@@ -55,17 +58,31 @@ function Waiting(props: { run: Run }) {
 	);
 }
 
+/** Points are asked for rarely: their code is loaded when they are. */
+function LazyPoints(props: { height: number }) {
+	const [Points, setPoints] = useState<((p: { height: number }) => ComponentChild) | null>(null);
+	useEffect(() => {
+		import('./timeline_points').then((m) => setPoints(() => m.PointsPlot), tell);
+	}, []);
+	return Points ? <Points height={props.height} /> : <Loading what="Reading the samples…" />;
+}
+
 function Plots(props: { all: Plot[] }) {
 	const room = useSignal(0);
 	const area = useSize(room);
 	const width = plotWidth.value;
+	const points = address.value.plot !== 'lines' && props.all.some((p) => p.key === SAMPLES);
 	const shown = props.all.filter((p) => !hidden.value.has(p.key));
 	const height = rowHeight(shown.length, room.value);
 	return (
 		<div class="plots" ref={area}>
 			<div class="plot-rows">
 				<Flags flags={flagsOf(marks.value, visible.value, width, FLAG_PX)} />
+				{width > 0 && points && (
+					<LazyPoints height={Math.max(room.value - AXIS_ROW_PX, POINTS_MIN_PX)} />
+				)}
 				{width > 0 &&
+					!points &&
 					shown.map((plot) => (
 						<PlotRow
 							key={plot.key}
@@ -78,7 +95,6 @@ function Plots(props: { all: Plot[] }) {
 				<Overlay plots={shown} />
 			</div>
 			<TimeAxis />
-			<HeatmapView plots={props.all} />
 		</div>
 	);
 }
@@ -97,7 +113,7 @@ export function TimelineView() {
 	const all = known ? plots.value : [];
 	return (
 		<section class="timeline card" aria-label="Timeline">
-			<Tools plots={all} hasSamples={all.some((p) => p.key === SAMPLES)} save={null} />
+			<Tools plots={all} hasSamples={all.some((p) => p.key === SAMPLES)} />
 			{error && !known ? (
 				<Problem error={error} />
 			) : known && !all.length && !isLive(r) ? (
@@ -110,6 +126,7 @@ export function TimelineView() {
 						<Loading what={isLive(r) ? 'Waiting for the first values…' : 'Reading the timeline…'} />
 					)}
 					<Plots all={all} />
+					<HeatmapView plots={all} />
 				</>
 			)}
 		</section>

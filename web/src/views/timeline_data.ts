@@ -29,7 +29,7 @@ const LIVE_EVERY_MS = 110;
 const LIVE_PIXELS_A_POINT = 2;
 
 /** What the server is asked for: follows what is visible, not faster than is useful. */
-function useAskedRange() {
+export function useAskedRange() {
 	const asked = useSignal<Window | null>(null);
 	const timer = useRef(0);
 	const of = useRef<string>();

@@ -21,6 +21,11 @@ export const box = signal<Window | null>(null);
 /** The zoom tool: a plain drag draws a box instead of a brush. */
 export const boxTool = signal(false);
 
+/** Where the pointer is on the screen, for plots in which the height means something. */
+export const pointerY = signal<number | null>(null);
+/** A press without a drag, until somebody has made something of it. */
+export const tapped = signal(false);
+
 /** A press that moves less than this is a click. */
 const DRAG_PX = 3;
 const EDGE_MOUSE_PX = 5;
@@ -97,6 +102,7 @@ export function followPointers(area: HTMLElement): () => void {
 			moved = true;
 			return;
 		}
+		tapped.value = false;
 		drag = begin(e, area);
 		startX = e.clientX;
 		moved = false;
@@ -104,6 +110,7 @@ export function followPointers(area: HTMLElement): () => void {
 	const moving = (e: PointerEvent) => {
 		const part = partOf(e, area);
 		if (!drag || drag.kind !== 'pan') cursor.value = ranges.timeAt(part, visible.peek());
+		pointerY.value = drag ? null : e.clientY;
 		if (!pointers.has(e.pointerId) || !drag) return;
 		pointers.set(e.pointerId, part);
 		if (drag.kind === 'pinch') {
@@ -118,6 +125,7 @@ export function followPointers(area: HTMLElement): () => void {
 		pointers.delete(e.pointerId);
 		if (pointers.size) return;
 		if (drag && moved) finish(drag);
+		else if (e.type === 'pointerup' && e.button === 0) tapped.value = true;
 		drag = null;
 	};
 	const leave = (e: PointerEvent) => {
@@ -197,6 +205,7 @@ export function zoomToWindow(): void {
 
 /** Moves the cursor; what is shown follows it. */
 function step(parts: number): void {
+	pointerY.value = null;
 	const range = visible.peek();
 	const all = whole.peek();
 	const from = cursor.peek() ?? ranges.timeAt(0.5, range);
