@@ -22,8 +22,8 @@ import { expect, test } from './test';
 import { until } from './wait';
 
 /** Generous: the machine may do something else as well. What it took is printed. */
-const FIRST_MOVE_MS = 5000;
-const BRUSH_MS = 1000;
+const FIRST_MOVE_MS = 15_000;
+const BRUSH_MS = 3000;
 const DEMO_MS = 90_000;
 
 async function ends(server: Server, run: string): Promise<void> {
