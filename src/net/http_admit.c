@@ -248,8 +248,7 @@ static bool refuse_path(struct exchange *x, bool other_method)
 	return false;
 }
 
-/* The token goes from the address line into a cookie, so that it is neither seen nor copied. The
- * cookie comes along when a link on another site is followed, and with nothing else of its. */
+/* The token goes from the address line into a cookie, so that it is neither seen nor copied. */
 static bool log_in(struct exchange *x)
 {
 	CLEANUP(free_ptr) char *target = target_without(x->target, "token");
@@ -259,7 +258,7 @@ static bool log_in(struct exchange *x)
 	/* "//name" would be another host. */
 	http_reply_header(&x->reply, "Location", "/%s", target + slashes);
 	http_reply_header(&x->reply, "Set-Cookie",
-			  "%s=%s; Path=/; HttpOnly; SameSite=Lax; Max-Age=7776000%s",
+			  "%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=7776000%s",
 			  x->server->cookie_name, x->token, x->server->tls ? "; Secure" : "");
 	return false;
 }

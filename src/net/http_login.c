@@ -67,16 +67,30 @@ static void add_form(struct buf *out, const struct exchange *x)
 		     "<button>Open</button></div></form>");
 }
 
+/* Who follows a link on another site (a mail, a chat) comes without the cookie, even if there is one. It
+ * is sent when we ask for the same address ourselves: then the request comes from here. */
+static void add_second_try(struct buf *out, const struct exchange *x)
+{
+	const char *from = http_header(&x->request, "Sec-Fetch-Site");
+
+	if (x->token[0] || !from || (strcmp(from, "cross-site") && strcmp(from, "same-site")))
+		return;
+	buf_add(out, "<meta http-equiv=\"refresh\" content=\"0;url=/");
+	add_escaped(out, x->target + strspn(x->target, "/"));
+	buf_add(out, "\">");
+}
+
 void login_page(struct exchange *x)
 {
 	struct buf *out = &x->reply.body;
 	bool wrong = x->token[0] || http_query(&x->request, "token");
 
 	buf_clear(out);
-	buf_add(out,
-		"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
-		"<meta name=\"robots\" content=\"noindex\"><title>Open tacho</title><style>\n");
+	buf_add(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+		     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
+		     "<meta name=\"robots\" content=\"noindex\"><title>Open tacho</title>");
+	add_second_try(out, x);
+	buf_add(out, "<style>\n");
 	for (size_t i = 0; i < ARRAY_LEN(css_lines); i++)
 		buf_add(out, css_lines[i]);
 	buf_add(out, "</style></head><body><main><header>" LOGO "<span>tacho</span></header>");

@@ -215,7 +215,7 @@ class Cookies(ServerCase):
         line = answer.headers["Set-Cookie"]
         self.assertRegex(line, r"^tacho_[0-9a-f]{8}=")
         words = [w.strip().lower() for w in line.split(";")[1:]]
-        for word in ("httponly", "samesite=lax", "path=/"):
+        for word in ("httponly", "samesite=strict", "path=/"):
             self.assertIn(word, words)
 
     def test_wrong_token_gets_none(self):

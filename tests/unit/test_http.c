@@ -62,7 +62,7 @@ static void test_log_in(void **state)
 	expect("GET /echo/a?x=1&token=look-token&y=2", HOST "Accept: text/html,*/*\r\n", NULL, 303,
 	       "Location: /echo/a?x=1&y=2\r\n");
 	expect("GET /echo/a?token=look-token", HOST "Accept: text/html\r\n", NULL, 303,
-	       "Set-Cookie: tacho_1=look-token; Path=/; HttpOnly; SameSite=Lax; ");
+	       "Set-Cookie: tacho_1=look-token; Path=/; HttpOnly; SameSite=Strict; ");
 	expect("GET /echo/a?token=wrong", HOST "Accept: text/html\r\n", NULL, 401, "tacho serve");
 }
 
