@@ -60,7 +60,10 @@ on('removed', ({ uuid }) => {
 	else unlearn(uuid);
 });
 on('queue', queueSoon);
-on('session', learnSession);
+on('session', (s) => {
+	learnSession(s);
+	if (s.uuid === session.peek()?.uuid) session.value = s;
+});
 on('session_removed', ({ uuid }) => sessionGone(uuid));
 on('missed', ({ topic }) => {
 	if (topic === 'queue') queueSoon();
@@ -74,7 +77,7 @@ on('connection', ({ state }) => {
 	if (state === 'open' && connection.peek() === 'lost') retry();
 });
 
-watch(['queue']);
+watch(['queue', 'sessions']);
 
 /** What is watched follows what is open. */
 function following(topicsOf: () => string[]): void {

@@ -74,12 +74,14 @@ function isNewest(r: Run): boolean {
 	return !first || r.created_at >= first.created_at;
 }
 
-/** It was deleted, here or by somebody else. */
+/** It was deleted, here or by somebody else. Whoever shows it lets go first, so that nobody asks for it. */
 export function unlearn(uuid: string): void {
+	const { run: open, a, b } = address.peek();
+	if (uuid === open) go({ run: null }, true);
+	if (uuid === a) go({ a: null }, true);
+	if (uuid === b) go({ b: null }, true);
 	forget(uuid);
-	asked.delete(uuid);
 	loaded.value = loaded.peek().filter((r) => r.uuid !== uuid);
-	if (address.peek().run === uuid) go({ run: null }, true);
 }
 
 let abort: AbortController | null = null;

@@ -84,9 +84,11 @@ export async function addSession(title: string): Promise<SessionHead> {
 export function learnSession(head: SessionHead): void {
 	const known = loaded.peek();
 	if (!known) return;
-	loaded.value = known.some((s) => s.uuid === head.uuid)
-		? known.map((s) => (s.uuid === head.uuid ? head : s))
-		: [head, ...known];
+	if (known.some((s) => s.uuid === head.uuid))
+		loaded.value = known.map((s) => (s.uuid === head.uuid ? head : s));
+	// Whether an older one or one among those found belongs to the list is for the server to say.
+	else if (!search.peek() && head.created_at >= (known[0]?.created_at ?? ''))
+		loaded.value = [head, ...known];
 }
 
 export function unlearnSession(uuid: string): void {

@@ -31,7 +31,7 @@ function useInSight(uuid: string, count: number) {
 
 /** Durations side by side: whether it has become faster is seen at a glance. The newest is at the right. */
 function Bars(props: { runs: Run[] }) {
-	const list = [...props.runs].reverse().filter((r) => r.duration_s !== null);
+	const list = [...props.runs].reverse().filter((r) => r.duration_s !== null && !r.import);
 	if (list.length < 2) return null;
 	const most = Math.max(...list.map((r) => r.duration_s!)) || 1;
 	return (
