@@ -57,7 +57,11 @@ function toggle(events: Chosen[], name: string): Chosen[] {
 
 function onKey(e: KeyboardEvent, p: Picker, pick: (e: EventInfo) => void, props: Props): void {
 	const input = e.currentTarget as HTMLInputElement;
-	if (e.ctrlKey || e.metaKey || e.altKey) return;
+	if (e.ctrlKey || e.metaKey || e.altKey) {
+		// Ctrl-Enter runs: what comes should be seen.
+		if (e.key === 'Enter') p.setOpen(false);
+		return;
+	}
 	if (e.key === 'Escape' && p.open) {
 		e.stopPropagation();
 		p.setOpen(false);
