@@ -10,6 +10,7 @@ import {
 	planOf,
 	plansOf,
 	readDraft,
+	usualDraft,
 	type Draft,
 } from '../src/logic/plan';
 
@@ -109,6 +110,12 @@ describe('planOf', () => {
 		expect(plansOf(draft()).map((p) => p.description)).toEqual([undefined]);
 		const attached = draft({ repeat: '2', target: 'attach', pids: [7, 8] });
 		expect(plansOf(attached)[0]!.description).toBe('processes 7, 8 1/2');
+	});
+
+	test('one begins with what the CPU can count', () => {
+		expect(formatEvents(usualDraft(true).samples)).toEqual(['cycles']);
+		expect(formatEvents(usualDraft(true).events)).toContain('instructions');
+		expect(usualDraft(false)).toEqual(DEFAULT_DRAFT);
 	});
 
 	test('what would be too large for the server is not kept there', () => {

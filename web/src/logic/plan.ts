@@ -65,6 +65,16 @@ export const DEFAULT_DRAFT: Draft = {
 	description: '',
 };
 
+/** What to begin with: where the CPU can count, its own events say more than the clock. */
+export function usualDraft(cpuCounts: boolean): Draft {
+	if (!cpuCounts) return DEFAULT_DRAFT;
+	return {
+		...DEFAULT_DRAFT,
+		events: parseEvents(['task-clock', 'cycles', 'instructions', 'page-faults']),
+		samples: parseEvents(['cycles']),
+	};
+}
+
 /** What the server keeps for us in `client`, at most. */
 const CLIENT_BYTES_MAX = 65536;
 const CLIENT_APP = 'tacho page';

@@ -1,9 +1,9 @@
 /* The form of a new run. It shows the settings of the run that is open, unless they were changed. */
 import { computed, effect, signal } from '@preact/signals';
 import { ApiError, get } from '../api/client';
-import type { Me, Run } from '../api/types';
+import type { EventInfo, Me, Run } from '../api/types';
 import { fieldOf, mistakesOf, sentenceOf, type Field, type Mistakes } from '../logic/mistakes';
-import { DEFAULT_DRAFT, draftOf, plansOf, readDraft, type Draft } from '../logic/plan';
+import { DEFAULT_DRAFT, draftOf, plansOf, readDraft, usualDraft, type Draft } from '../logic/plan';
 import { joinWords } from '../logic/words';
 import { address, go } from './address';
 import { run, session, startRun } from './runs';
@@ -77,8 +77,19 @@ effect(() => {
 	if (uuid && !edited.peek()) useSettingsOfRun();
 });
 
+let usual = DEFAULT_DRAFT;
+
+/** Once: what to begin with depends on what the CPU can count. */
+export async function learnUsual(): Promise<void> {
+	if (usual !== DEFAULT_DRAFT) return;
+	const { events } = await get<{ events: EventInfo[] }>('emap', { search: 'cycles', group: 'hw' });
+	usual = usualDraft(events.some((e) => e.name === 'cycles' && e.available === true));
+	const untouched = JSON.stringify(draft.value) === JSON.stringify(DEFAULT_DRAFT);
+	if (untouched) adopt(usual);
+}
+
 export function clearDraft(): void {
-	adopt(DEFAULT_DRAFT);
+	adopt(usual);
 }
 
 async function sessionFor(title: string): Promise<string> {

@@ -11,8 +11,7 @@ import {
 } from '../logic/event_groups';
 import { rowsOnScreen, scrollToShow } from '../logic/virtual';
 import type { EventSearch } from '../state/events';
-
-export const ROW_HEIGHT = 46;
+import { ROW_HEIGHT } from './event_picker';
 
 function Marked(props: { text: string; search: string }) {
 	return (

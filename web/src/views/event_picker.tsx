@@ -1,23 +1,22 @@
 /* Choosing events: a search with a list below it, and what was chosen as chips. */
-import { useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { EventInfo } from '../api/types';
-import { aboutEvent, isAvailable, isForm, type EventGroup } from '../logic/event_groups';
+import { isAvailable, isForm, type EventGroup } from '../logic/event_groups';
 import { addEvent, parseEvents, removeEvent, type Chosen } from '../logic/events';
 import { rowOfKey } from '../logic/virtual';
 import { useEventSearch, type EventSearch } from '../state/events';
+import { tell } from '../state/toasts';
 import { EventChips } from './event_chips';
-import { EventList, GroupButtons, ROW_HEIGHT } from './event_list';
+import type { Found } from './event_found';
 import { Floating } from './floating';
 import { Field } from './form_parts';
-import { Problem } from './states';
+import { Loading } from './states';
 import './event_picker.css';
 
 const LIST_HEIGHT = 430;
-const HOW_TO = matchMedia('(hover: none)').matches
-	? 'Tap to add or remove. ★ is used often.'
-	: '↑ ↓ to choose, Enter to add or remove, Esc to close. ★ is used often.';
+export const ROW_HEIGHT = 46;
 
-interface Picker {
+export interface Picker {
 	text: string;
 	setText: (text: string) => void;
 	open: boolean;
@@ -55,9 +54,18 @@ function toggle(events: Chosen[], name: string): Chosen[] {
 	return at < 0 ? addEvent(events, name) : removeEvent(events, at);
 }
 
-function onKey(e: KeyboardEvent, p: Picker, pick: (e: EventInfo) => void, props: Props): void {
+function onKey(
+	e: KeyboardEvent,
+	p: Picker,
+	pick: (e: EventInfo) => void,
+	props: PickerProps,
+): void {
 	const input = e.currentTarget as HTMLInputElement;
-	if (e.ctrlKey || e.metaKey || e.altKey) return;
+	if (e.ctrlKey || e.metaKey || e.altKey) {
+		// Ctrl-Enter runs: what comes should be seen.
+		if (e.key === 'Enter') p.setOpen(false);
+		return;
+	}
 	if (e.key === 'Escape' && p.open) {
 		e.stopPropagation();
 		p.setOpen(false);
@@ -81,40 +89,16 @@ function onKey(e: KeyboardEvent, p: Picker, pick: (e: EventInfo) => void, props:
 	}
 }
 
-function Found(props: { p: Picker; id: string; pick: (e: EventInfo) => void } & Props) {
-	const { p } = props;
-	const { found } = p;
-	const active = found.events[p.active];
-	return (
-		<>
-			<GroupButtons found={found} group={p.group} onGroup={p.setGroup} />
-			{found.error ? (
-				<Problem error={found.error} />
-			) : (
-				<EventList
-					id={props.id}
-					found={found}
-					search={p.text}
-					active={p.active}
-					label={props.label}
-					isChosen={(name) => props.events.some((e) => e.name === name)}
-					onPick={props.pick}
-					onPoint={p.setActive}
-				/>
-			)}
-			{!found.error && !found.loading && !found.events.length && (
-				<p class="event-none">
-					No event has all these words. {p.text.trim() && 'Enter takes it as you typed it.'}
-				</p>
-			)}
-			<p class="event-about small" aria-live="polite">
-				{active ? aboutEvent(active) : found.loading ? 'Searching …' : HOW_TO}
-			</p>
-		</>
-	);
+/** The list is loaded when it is opened for the first time. */
+function useFound(wanted: boolean): typeof Found | null {
+	const [body, setBody] = useState<typeof Found | null>(null);
+	useEffect(() => {
+		if (wanted && !body) import('./event_found').then((m) => setBody(() => m.Found), tell);
+	}, [wanted]);
+	return body;
 }
 
-interface Props {
+export interface PickerProps {
 	name: 'events' | 'samples';
 	label: string;
 	hint?: string;
@@ -122,8 +106,9 @@ interface Props {
 	onChange: (events: Chosen[]) => void;
 }
 
-export function EventPicker(props: Props) {
+export function EventPicker(props: PickerProps) {
 	const p = usePicker();
+	const List = useFound(p.open);
 	const listId = useId();
 	const anchor = useRef<HTMLDivElement>(null);
 	const input = useRef<HTMLInputElement>(null);
@@ -172,7 +157,11 @@ export function EventPicker(props: Props) {
 							class="event-popup"
 							onLeave={() => p.setOpen(false)}
 						>
-							<Found {...props} p={p} id={listId} pick={pick} />
+							{List ? (
+								<List {...props} p={p} id={listId} pick={pick} />
+							) : (
+								<Loading what="Searching …" />
+							)}
 						</Floating>
 					)}
 				</div>

@@ -1,5 +1,5 @@
 /* The form of a new run: what to run, what to measure, and a button. */
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import type { Tool } from '../api/types';
 import { repeatsOf, type Target } from '../logic/plan';
 import { onMac, useShortcut } from '../state/keys';
@@ -8,6 +8,7 @@ import {
 	clearDraft,
 	draft,
 	edited,
+	learnUsual,
 	mistakes,
 	offered,
 	runDraft,
@@ -95,6 +96,8 @@ export function NewRun() {
 		if (!(await runDraft())) focusMistake(form.current);
 	};
 	useShortcut({ keys: 'Mod+Enter', what: 'Run', where: 'New run', run: () => void start() });
+	// Without an answer the defaults that work everywhere stay.
+	useEffect(() => void learnUsual().catch(() => {}), []);
 	const { tool, target } = draft.value;
 	return (
 		<form

@@ -1,11 +1,12 @@
 /* What is measured: a command, processes that run already, or everything. */
-import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { needsShell } from '../logic/words';
 import { change, commands, draft } from '../state/draft';
 import { runs } from '../state/runs';
+import { tell } from '../state/toasts';
 import { CheckField, Field, PresetField, TextField, type ControlProps } from './form_parts';
 import { Floating } from './floating';
-import { Processes } from './new_run_processes';
+import { Loading } from './states';
 
 const SUGGESTIONS_MAX = 8;
 const DURATIONS = [
@@ -149,13 +150,22 @@ function Command() {
 	);
 }
 
+/** The list of processes is loaded when it is wanted. */
+function Attach() {
+	const [List, setList] = useState<(() => preact.JSX.Element) | null>(null);
+	useEffect(() => {
+		import('./new_run_processes').then((m) => setList(() => m.Processes), tell);
+	}, []);
+	return List ? <List /> : <Loading what="Looking what runs …" />;
+}
+
 export function TargetFields() {
 	const { target } = draft.value;
 	if (target === 'command') return <Command />;
 	return (
 		<>
 			{target === 'attach' ? (
-				<Processes />
+				<Attach />
 			) : (
 				<p class="small dim">
 					Everything that runs on this machine, all programs and the kernel. Needs the rights for
