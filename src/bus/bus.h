@@ -3,7 +3,7 @@
  * who watch; each has a number that grows over all topics, so that a client that comes back says which
  * was its last. Any thread may call any of this. Redis will be a second way to carry the same.
  *
- * Topics: "queue", "session/UUID", "run/UUID". A topic keeps its last messages, within a limit of
+ * Topics: "queue", "sessions", "session/UUID", "run/UUID". A topic keeps its last messages, within a limit of
  * bytes. Who is new, too slow, or comes back too late, does not get them one by one: the topic's
  * snapshot (all that was published, in short) is sent instead, and then what came after it. It begins
  * with the message `snapshot` {"topic"}: forget what you know of this topic, and ends with `current`

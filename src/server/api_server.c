@@ -222,9 +222,9 @@ static int add_topic(struct api *a, const struct http_pair *pair, struct http_re
 		rc = api_session_find(a, pair->value, &session, e);
 		if (rc == 0)
 			vec_push(topics, xasprintf("session/%s", session.uuid));
-	} else if (!strcmp(pair->name, "queue") && strcmp(pair->value, "0") &&
-		   strcmp(pair->value, "false")) {
-		vec_push(topics, xstrdup("queue"));
+	} else if ((!strcmp(pair->name, "queue") || !strcmp(pair->name, "sessions")) &&
+		   strcmp(pair->value, "0") && strcmp(pair->value, "false")) {
+		vec_push(topics, xstrdup(pair->name));
 	} else if (!strcmp(pair->name, "fresh")) {
 		vec_push(&reply->fresh_topics, xstrdup(pair->value));
 	}
@@ -233,7 +233,8 @@ static int add_topic(struct api *a, const struct http_pair *pair, struct http_re
 
 static int live(void *worker, const struct http_request *r, struct http_reply *reply, struct err *e)
 {
-	static const char *const params[] = {"run", "session", "queue", "last", "fresh", NULL};
+	static const char *const params[] = {"run",  "session", "sessions", "queue",
+					     "last", "fresh",   NULL};
 	struct api *a = worker;
 	int rc = api_params_known(r, params, e);
 
@@ -246,8 +247,8 @@ static int live(void *worker, const struct http_request *r, struct http_reply *r
 	if (rc == 0 && !reply->topics.len && !reply->body.len)
 		rc = err_set(
 			e, EINVAL,
-			"Say what to watch: live?run=UUID, session=UUID or queue=1, or several "
-			"of them.");
+			"Say what to watch: live?run=UUID, session=UUID, sessions=1 or queue=1, or "
+			"several of them.");
 	return rc;
 }
 

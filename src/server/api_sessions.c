@@ -1,6 +1,7 @@
 /* Sessions, and the runs that are asked for in one. */
 #include "server/api.h"
 #include "server/emap.h"
+#include "server/live.h"
 #include "server/runs.h"
 
 #include <errno.h>
@@ -87,6 +88,7 @@ static int add_session(void *worker, const struct http_request *r, struct http_r
 	json_decref(body);
 	if (rc < 0)
 		return rc;
+	live_session_changed(a->server->live, s.uuid);
 	reply->status = 201;
 	http_reply_header(reply, "Location", API_PREFIX "/session/%s", s.uuid);
 	return reply_session(a, &s, &page, reply, e);
@@ -121,6 +123,8 @@ static int rename_session(void *worker, const struct http_request *r, struct htt
 		rc = store_session_rename(a->store, s.id, title, e);
 		free(s.title);
 		s.title = xstrdup(title);
+		if (rc == 0)
+			live_session_changed(a->server->live, s.uuid);
 	}
 	json_decref(body);
 	return rc < 0 ? rc : reply_session(a, &s, &page, reply, e);

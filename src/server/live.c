@@ -25,6 +25,7 @@ void live_free(struct live *l)
 	if (!l)
 		return;
 	bus_topic_end(l->server->bus, "queue");
+	bus_topic_end(l->server->bus, "sessions");
 	if (l->store)
 		store_close(l->store);
 	vec_release(&l->runs);
@@ -57,16 +58,22 @@ void live_changed(struct live *l, const struct stored_run *run)
 	bus_publish(l->server->bus, topic, "state", text.s, text.len);
 }
 
-static void say_removed(struct live *l, const char *kind, const char *topic_uuid, const char *uuid,
-			bool end)
+static void add_uuid(struct buf *out, const char *uuid)
 {
-	CLEANUP(buf_release) struct buf text = {};
-	struct json j = jw_to(&text);
-	char topic[TOPIC_BYTES];
+	struct json j = jw_to(out);
 
 	jw_open(&j, '{');
 	jw_kv_str(&j, "uuid", uuid);
 	jw_close(&j, '}');
+}
+
+static void say_removed(struct live *l, const char *kind, const char *topic_uuid, const char *uuid,
+			bool end)
+{
+	CLEANUP(buf_release) struct buf text = {};
+	char topic[TOPIC_BYTES];
+
+	add_uuid(&text, uuid);
 	snprintf(topic, sizeof(topic), "%s/%s", kind, topic_uuid);
 	bus_publish(l->server->bus, topic, "removed", text.s, text.len);
 	if (end)
@@ -79,9 +86,42 @@ void live_removed(struct live *l, const char *run_uuid, const char *session_uuid
 	say_removed(l, "session", session_uuid, run_uuid, false);
 }
 
+/* ---- sessions ---- */
+
+/* A connection of its own: whoever changes something may be in the middle of it. The lock is held. */
+static struct store *own_store(struct live *l)
+{
+	struct store_options o = {.directory = l->server->config.data, .read_only = true};
+
+	if (!l->store)
+		store_open(&l->store, &o, NULL);
+	return l->store;
+}
+
+/* Reading and telling is one step, so that the last that is told is how it is. */
+void live_session_changed(struct live *l, const char *uuid)
+{
+	CLEANUP(stored_session_release) struct stored_session session = {};
+	CLEANUP(buf_release) struct buf text = {};
+	struct json j = jw_to(&text);
+
+	pthread_mutex_lock(&l->lock);
+	if (own_store(l) && store_session_get(l->store, uuid, &session, NULL) == 0) {
+		api_session_json(&j, &session);
+		bus_publish(l->server->bus, "sessions", "session", text.s, text.len);
+	}
+	pthread_mutex_unlock(&l->lock);
+}
+
 void live_session_removed(struct live *l, const char *uuid)
 {
+	CLEANUP(buf_release) struct buf text = {};
+
 	say_removed(l, "session", uuid, uuid, true);
+	add_uuid(&text, uuid);
+	pthread_mutex_lock(&l->lock);
+	bus_publish(l->server->bus, "sessions", "session_removed", text.s, text.len);
+	pthread_mutex_unlock(&l->lock);
 }
 
 /* ---- the queue ---- */
@@ -98,15 +138,12 @@ static void add_uuids(struct live *l, struct json *j, const char *key, enum run_
 	jw_close(j, ']');
 }
 
-/* A connection of its own: whoever changes the queue may be in the middle of something. */
 static void queue_json(struct live *l, struct buf *out)
 {
-	struct store_options o = {.directory = l->server->config.data, .read_only = true};
 	struct json j = jw_to(out);
 
 	pthread_mutex_lock(&l->lock);
-	if (!l->store)
-		store_open(&l->store, &o, NULL);
+	own_store(l);
 	jw_open(&j, '{');
 	add_uuids(l, &j, "running", STATE_RUNNING);
 	add_uuids(l, &j, "queued", STATE_QUEUED);

@@ -2,8 +2,8 @@
  * What the supervisor tells watchers of: states of runs, the queue, and the data of running ones as it
  * arrives. Of samples, watchers get new names and nodes of the call tree once, and then what each node
  * has gained; of counters, the new values; at most 20 times a second, whatever the collector sends.
- * docs/FORMATS.md has the messages. Any thread may say that something is gone or that the queue has
- * changed; all else is for one thread (the supervisor's).
+ * docs/FORMATS.md has the messages. Any thread may say that something is gone or that the queue or a
+ * session has changed; all else is for one thread (the supervisor's).
  */
 #ifndef TACHO_SERVER_LIVE_H
 #define TACHO_SERVER_LIVE_H
@@ -19,6 +19,8 @@ void live_free(struct live *l);
 void live_changed(struct live *l, const struct stored_run *run);
 /* It is deleted. */
 void live_removed(struct live *l, const char *run_uuid, const char *session_uuid);
+/* A session is new, has another title, or more or fewer runs: the topic of all sessions. */
+void live_session_changed(struct live *l, const char *uuid);
 void live_session_removed(struct live *l, const char *uuid);
 void live_queue_changed(struct live *l);
 

@@ -21,7 +21,7 @@ struct live {
 	struct server *server;
 	VEC(struct live_run *) runs;
 	pthread_mutex_t lock; /* of the connection */
-	struct store *store;  /* for the queue; NULL until it is first asked for */
+	struct store *store;  /* for the queue and sessions; NULL until it is first asked for */
 };
 
 /* What a node of the tree has by itself. */

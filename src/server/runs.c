@@ -255,6 +255,7 @@ static int submit(struct runs *r, struct store *store, const struct stored_sessi
 	queue_add(r, q);
 	hand_over(r, q);
 	pthread_mutex_unlock(&r->lock);
+	live_session_changed(r->server->live, session->uuid);
 	return 0;
 }
 
@@ -339,8 +340,10 @@ int runs_delete(struct runs *r, struct store *store, const char *uuid, struct er
 	rc = ask(r, &q, e);
 	if (rc == 0)
 		rc = store_run_delete(store, run.id, e);
-	if (rc == 0)
+	if (rc == 0) {
 		forget(r, &run);
+		live_session_changed(r->server->live, run.session_uuid);
+	}
 	stored_run_release(&run);
 	return rc;
 }

@@ -151,6 +151,37 @@ class Live(ServerCase):
             self.server.restart()
             self.assertEqual(self.server.port, port)
 
+    def test_sessions(self):
+        """Whoever watches all sessions is told of each, whoever has changed it."""
+        first = self.server.session("first")
+        stream = self.server.stream({"sessions": "1"})
+        seen = []
+
+        def until(name, **wanted):
+            for event in stream:
+                seen.append((event.name, event.json()))
+                if event.name == name and wanted.items() <= event.json().items():
+                    return event.json()
+            self.fail("%s %r did not come: %r" % (name, wanted, seen))
+
+        # The stream has begun when it tells of something.
+        told = threading.Thread(target=lambda: (time.sleep(0.3), self.server.patch(
+            "session/" + first, {"title": "renamed"})))
+        told.start()
+        self.assertEqual(until("session", title="renamed"),
+                         next(s for s in self.server.get("sessions")["sessions"] if s["uuid"] == first))
+        told.join()
+        second = self.server.session("second")
+        self.assertEqual(until("session", uuid=second)["runs"], 0)
+        run = self.server.run(second, "true")["uuid"]
+        self.assertEqual(until("session", uuid=second)["runs"], 1)
+        self.server.wait_run(run)
+        self.server.delete("benchmark/" + run)
+        self.assertEqual(until("session", uuid=second)["runs"], 0)
+        self.server.delete("session/" + second)
+        self.assertEqual(until("session_removed"), {"uuid": second})
+        self.assertEqual({name for name, _ in seen}, {"session", "session_removed"})
+
     def test_queue(self):
         session = self.server.session()
         first = self.server.run(session, ["sleep", "1"], tool="stat", events=["task-clock"])["uuid"]

@@ -24,6 +24,8 @@ export const COLOURS = ['kind', 'module', 'name'] as const;
 export type Colour = (typeof COLOURS)[number];
 export const STREAMS = ['both', 'stdout', 'stderr'] as const;
 export type OutputStream = (typeof STREAMS)[number];
+export const DIFF_PARTS = ['flame', 'functions', 'counters'] as const;
+export type DiffPart = (typeof DIFF_PARTS)[number];
 export const PLOTS = ['lines', 'points', 'addresses'] as const;
 export type Plot = (typeof PLOTS)[number];
 
@@ -59,6 +61,8 @@ export interface Address {
 	colour: Colour;
 	/** Timeline. */
 	plot: Plot;
+	/** What of a comparison is shown. */
+	diff: DiffPart;
 	/** Histogram: a counter's name, "weight:EVENT" for weights of samples, null: what there is first. */
 	counter: string | null;
 	/** Logarithmic axes of the histogram. */
@@ -98,6 +102,7 @@ export const HOME: Address = {
 	light: false,
 	colour: 'kind',
 	plot: 'lines',
+	diff: 'flame',
 	counter: null,
 	logx: false,
 	logy: false,
@@ -116,6 +121,7 @@ const CHOICES = {
 	colour: COLOURS,
 	plot: PLOTS,
 	stream: STREAMS,
+	diff: DIFF_PARTS,
 } as const;
 const TEXTS = [
 	'session',

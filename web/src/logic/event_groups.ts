@@ -1,5 +1,6 @@
 /* Kinds of events, as they are shown. */
 import type { EventInfo } from '../api/types';
+import { plural } from './format';
 
 export type EventGroup = EventInfo['group'];
 
@@ -35,6 +36,17 @@ export function isForm(event: EventInfo): boolean {
 
 export function isAvailable(event: EventInfo): boolean {
 	return event.available !== false;
+}
+
+/** What it is, and why it cannot be had. */
+export function aboutEvent(e: EventInfo): string {
+	const place =
+		e.group === 'tracepoint' ? `passing a place in the kernel (${e.name.split(':')[0]})` : '';
+	const parts = [e.description || place || GROUP_NAMES[e.group].title];
+	if (e.unit) parts.push(`in ${e.unit}`);
+	if (e.masks.length) parts.push(plural(e.masks.length, 'variant'));
+	if (!isAvailable(e)) parts.unshift(`Not here: ${e.reason ?? 'it cannot be opened'}`);
+	return parts.join(' · ');
 }
 
 /** Parts of a text that are to be marked because they were searched for. */

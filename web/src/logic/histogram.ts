@@ -1,5 +1,6 @@
 /* Where the bars, lines and labels of a histogram stand, in parts (0…1) of its width and height. */
 import type { CounterLine, OpenedEvent, ValueHistogram } from '../api/types';
+import { weightUnit } from './flame_words';
 
 /** What can be shown: a counter's name, or weights of samples of an event. */
 export interface Choice {
@@ -47,14 +48,9 @@ export function choicesOf(
 		...[...new Set(sampled.map((e) => e.name))].map((name): Choice => ({
 			kind: 'weight',
 			name,
-			unit: weightUnit(name),
+			unit: weightUnit(name, null),
 		})),
 	];
-}
-
-/** Clocks weigh in nanoseconds, all other events in events. */
-function weightUnit(event: string): string | null {
-	return /(^|\/|:)(task|cpu)-clock/.test(event) ? 'ns' : null;
 }
 
 /** What the address asks for, or the first there is. */

@@ -245,7 +245,7 @@ function draftOfPlan(run: Run): Draft {
 		pids: run.pids ?? [],
 		tids: run.tids ?? [],
 		cpus: text(run.cpus),
-		duration: text(run.duration),
+		duration: command ? DEFAULT_DRAFT.duration : text(run.duration),
 		events: eventsOf(run.events, DEFAULT_DRAFT.events),
 		interval: text(run.interval) || DEFAULT_DRAFT.interval,
 		samples: eventsOf(sample?.events, DEFAULT_DRAFT.samples),

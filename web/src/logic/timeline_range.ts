@@ -114,7 +114,8 @@ export function setEdge(
 	const at = Math.round(ns);
 	if (edge === 'from')
 		return { from: at, to: before && before.to > at ? before.to : Math.max(range.to, at + 1) };
-	return { from: before && before.from < at ? before.from : Math.min(range.from, at - 1), to: at };
+	const to = Math.max(at, 1);
+	return { from: before && before.from < to ? before.from : Math.min(range.from, to - 1), to };
 }
 
 const STEPS = [1, 2, 5];

@@ -5,6 +5,7 @@ import type { Run } from '../api/types';
 import { address, goHome } from './address';
 import { notifyEnd } from './notify';
 import { loadQueue, queue } from './queue';
+import { connection, retry } from './server';
 import { hasEnded, learn, refresh, session, unlearn } from './runs';
 import {
 	learnSession,
@@ -65,6 +66,12 @@ on('missed', ({ topic }) => {
 	if (topic === 'queue') queueSoon();
 	else if (topic === 'sessions') sessionsSoon();
 	else runsSoon();
+});
+
+// Whether the stream is there says early whether the server is.
+on('connection', ({ state }) => {
+	if (state === 'lost' && connection.peek() === 'ok') retry();
+	if (state === 'open' && connection.peek() === 'lost') retry();
 });
 
 watch(['queue']);

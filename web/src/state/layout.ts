@@ -39,7 +39,7 @@ export const drawer = signal<Side | null>(null);
 /** What a phone shows. */
 export const tab = signal<Tab>('result');
 /** The timeline's part of the height, in percent. */
-export const SPLIT_STANDARD = 48;
+export const SPLIT_STANDARD = 50;
 export const split = kept<number>('split', SPLIT_STANDARD);
 
 export function toggleSide(side: Side): void {

@@ -1,5 +1,93 @@
-import { Loading } from './states';
+/* What has changed: between two windows of a run, or between two runs. */
+import { useMemo } from 'preact/hooks';
+import type { Diff } from '../api/types';
+import { DIFF_PARTS, type DiffPart } from '../logic/address';
+import { sidesOf } from '../logic/compare';
+import { address, go } from '../state/address';
+import { useQuestion } from '../state/questions';
+import { isLive, runOf } from '../state/runs';
+import { comparison, LIVE_AGAIN_MS } from '../state/selection';
+import { DiffCounters } from './diff_counters';
+import { DiffFlame } from './diff_flame';
+import { DiffFunctions } from './diff_functions';
+import { DiffHead } from './diff_head';
+import { NothingToCompare } from './diff_choice';
+import { Empty, Loading, Problem } from './states';
+import './change.css';
+import './diff.css';
+
+const NAMES: Record<DiffPart, string> = {
+	flame: 'Flame graph',
+	functions: 'Functions',
+	counters: 'Counters',
+};
+
+/** As many functions as the server gives. */
+const LIMIT = 1000;
 
 export function DiffView() {
-	return <Loading what="DiffView" />;
+	const answer = useQuestion<Diff>(() => {
+		const query = comparison.value;
+		const sides = sidesOf(address.value);
+		if (!query || !sides) return null;
+		const live = [sides.before, sides.after].some((s) => {
+			const r = runOf(s.run);
+			return r && isLive(r);
+		});
+		return {
+			path: 'diff',
+			query: { ...query, limit: LIMIT },
+			columns: true,
+			again: live ? LIVE_AGAIN_MS : undefined,
+		};
+	});
+	const sides = useMemo(() => sidesOf(address.value), [address.value]);
+	if (!sides) return <NothingToCompare />;
+	return (
+		<div class="diff-view">
+			<DiffHead sides={sides} diff={answer.value.data} />
+			<PartChoice />
+			<Body diff={answer.value.data} error={answer.value.error} />
+		</div>
+	);
+}
+
+function PartChoice() {
+	const { diff: part, search } = address.value;
+	return (
+		<div class="diff-tools">
+			<div class="segments" role="group" aria-label="What to compare">
+				{DIFF_PARTS.map((name) => (
+					<button key={name} aria-pressed={part === name} onClick={() => go({ diff: name }, true)}>
+						{NAMES[name]}
+					</button>
+				))}
+			</div>
+			{part === 'flame' && (
+				<input
+					type="search"
+					value={search ?? ''}
+					placeholder="Find a function"
+					aria-label="Mark functions with this text, or /regular expression/"
+					onInput={(e) => go({ search: e.currentTarget.value || null }, true)}
+				/>
+			)}
+		</div>
+	);
+}
+
+function Body(props: { diff: Diff | null; error: Error | null }) {
+	const { diff, error } = props;
+	const { diff: part } = address.value;
+	if (part === 'counters') return <DiffCounters />;
+	if (error && !diff) return <Problem error={error} />;
+	if (!diff) return <Loading what="Comparing…" />;
+	if (!diff.samples_before && !diff.samples_after)
+		return (
+			<Empty title="Neither side has samples">
+				<p>Functions can be compared where both were sampled. Counters can be compared anyway.</p>
+				<button onClick={() => go({ diff: 'counters' }, true)}>Compare counters</button>
+			</Empty>
+		);
+	return part === 'flame' ? <DiffFlame diff={diff} /> : <DiffFunctions diff={diff} />;
 }

@@ -2,10 +2,15 @@
  * the screen of it and marks the active row. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { EventInfo } from '../api/types';
-import { GROUP_NAMES, isAvailable, markWords, type EventGroup } from '../logic/event_groups';
+import {
+	aboutEvent,
+	GROUP_NAMES,
+	isAvailable,
+	markWords,
+	type EventGroup,
+} from '../logic/event_groups';
 import { rowsOnScreen, scrollToShow } from '../logic/virtual';
 import type { EventSearch } from '../state/events';
-import { plural } from '../logic/format';
 
 export const ROW_HEIGHT = 46;
 
@@ -17,13 +22,6 @@ function Marked(props: { text: string; search: string }) {
 			)}
 		</>
 	);
-}
-
-function about(e: EventInfo): string {
-	const parts = [e.description ?? GROUP_NAMES[e.group].text];
-	if (e.unit) parts.push(`in ${e.unit}`);
-	if (e.masks.length) parts.push(plural(e.masks.length, 'variant'));
-	return parts.join(' · ');
 }
 
 function Row(props: { event: EventInfo; search: string; chosen: boolean }) {
@@ -46,7 +44,7 @@ function Row(props: { event: EventInfo; search: string; chosen: boolean }) {
 				)}
 				<br />
 				<span class="small about">
-					{can ? <Marked text={about(e)} search={search} /> : `Not here: ${e.reason ?? 'unknown'}`}
+					<Marked text={aboutEvent(e)} search={search} />
 				</span>
 			</span>
 			{e.used > 0 && can && (
@@ -143,7 +141,7 @@ export function EventList(props: {
 						aria-posinset={first + i + 1}
 						aria-setsize={more ? -1 : events.length}
 						style={{ top: (first + i) * ROW_HEIGHT, height: ROW_HEIGHT }}
-						title={isAvailable(e) ? about(e) : `${about(e)}\n${e.reason ?? ''}`}
+						title={aboutEvent(e)}
 						onClick={() => props.onPick(e)}
 						onMouseMove={() => props.onPoint(first + i)}
 					>

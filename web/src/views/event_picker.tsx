@@ -1,7 +1,7 @@
 /* Choosing events: a search with a list below it, and what was chosen as chips. */
 import { useId, useRef, useState } from 'preact/hooks';
 import type { EventInfo } from '../api/types';
-import { isAvailable, isForm, type EventGroup } from '../logic/event_groups';
+import { aboutEvent, isAvailable, isForm, type EventGroup } from '../logic/event_groups';
 import { addEvent, parseEvents, removeEvent, type Chosen } from '../logic/events';
 import { rowOfKey } from '../logic/virtual';
 import { useEventSearch, type EventSearch } from '../state/events';
@@ -13,6 +13,9 @@ import { Problem } from './states';
 import './event_picker.css';
 
 const LIST_HEIGHT = 430;
+const HOW_TO = matchMedia('(hover: none)').matches
+	? 'Tap to add or remove. ★ is used often.'
+	: '↑ ↓ to choose, Enter to add or remove, Esc to close. ★ is used often.';
 
 interface Picker {
 	text: string;
@@ -32,7 +35,13 @@ function usePicker(): Picker {
 	const [active, setActive] = useState(-1);
 	const [group, setGroup] = useState<EventGroup | null>(null);
 	const found = useEventSearch(text, group, open);
-	return { text, setText, open, setOpen, active, setActive, found, group, setGroup };
+	const turn = (to: boolean) => {
+		setOpen(to);
+		// What was searched for and chosen or not is done with.
+		if (!to) setText('');
+		if (!to) setActive(-1);
+	};
+	return { text, setText, open, setOpen: turn, active, setActive, found, group, setGroup };
 }
 
 /** Chooses what was typed as it is: events that no list can have, such as codes and patterns. */
@@ -99,12 +108,7 @@ function Found(props: { p: Picker; id: string; pick: (e: EventInfo) => void } & 
 				</p>
 			)}
 			<p class="event-about small" aria-live="polite">
-				{active
-					? (active.description ?? active.name) +
-						(isAvailable(active) ? '' : ` Not available: ${active.reason}.`)
-					: found.loading
-						? 'Searching …'
-						: '↑ ↓ to choose, Enter to add or remove, Esc to close. ★ is used often.'}
+				{active ? aboutEvent(active) : found.loading ? 'Searching …' : HOW_TO}
 			</p>
 		</>
 	);

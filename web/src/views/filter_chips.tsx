@@ -10,10 +10,12 @@ export function FilterChips() {
 	useShortcut(
 		filters.length ? { keys: 'c', what: 'Clear the filters', where: 'Run', run: clearAll } : null,
 	);
-	if (!filters.length) return null;
+	// Windows stand in the timeline: a row that comes while one drags would move what is dragged on.
+	const chips = filters.filter((f) => f.key !== 'window' && f.key !== 'second');
+	if (!chips.length) return null;
 	return (
 		<div class="filters" role="group" aria-label="What is shown is narrowed to">
-			{filters.map((f) => (
+			{chips.map((f) => (
 				<span key={f.key} class={'chip ' + f.key}>
 					<span class="dim">{f.name}</span>
 					<span class="cut" title={f.value}>
@@ -28,7 +30,7 @@ export function FilterChips() {
 					</button>
 				</span>
 			))}
-			{filters.length > 1 && (
+			{chips.length > 1 && (
 				<button class="plain small" onClick={clearAll}>
 					Clear all
 				</button>

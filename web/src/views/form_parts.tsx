@@ -18,14 +18,26 @@ export function Field(props: {
 	/** Always to be read, below the label. */
 	hint?: ComponentChildren;
 	class?: string;
+	/** It has several controls, which say themselves what they are. */
+	group?: boolean;
 	children: (control: ControlProps) => ComponentChildren;
 }) {
 	const id = useId();
 	const mistake = mistakes.value[props.name];
 	const described = [props.hint ? id + 'h' : '', mistake ? id + 'm' : ''].filter(Boolean).join(' ');
 	return (
-		<div class={'field ' + (props.class ?? '')}>
-			<label for={id}>{props.label}</label>
+		<div
+			class={'field ' + (props.class ?? '')}
+			role={props.group ? 'group' : undefined}
+			aria-labelledby={props.group ? id + 'l' : undefined}
+		>
+			{props.group ? (
+				<span id={id + 'l'} class="legend">
+					{props.label}
+				</span>
+			) : (
+				<label for={id}>{props.label}</label>
+			)}
 			{props.children({
 				id,
 				'aria-invalid': mistake ? true : undefined,

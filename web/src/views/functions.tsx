@@ -17,12 +17,13 @@ import { formatShare } from '../logic/units';
 import { address, go } from '../state/address';
 import { copyText } from '../state/copy';
 import { useQuestion, type Answer } from '../state/questions';
-import { run } from '../state/runs';
 import { otherSide, selected } from '../state/selection';
-import { NoSamples, Waiting } from './no_samples';
+import { FilterInput } from './filter_input';
+import { NoSamples } from './no_samples';
 import { Empty, Loading, Problem } from './states';
 import { useWidth } from './use_width';
 import { VirtualTable, type TableColumn } from './virtual';
+import './change.css';
 import './functions.css';
 
 const PAGE = { limit: 1000 };
@@ -41,7 +42,6 @@ export function FunctionsView() {
 		return other && { ...other.question, pages: 'functions' };
 	});
 	const { data, error, loading } = mine.value;
-	if (run.value?.state === 'queued') return <Waiting what="Its functions" />;
 	if (!data && error) return <Problem error={error} />;
 	if (!data) return loading ? <Loading what="Adding up functions…" /> : <NoSamples />;
 	if (!data.samples && !theirs.value.data?.samples) return <NoSamples />;
@@ -68,7 +68,7 @@ function FunctionTable(props: { mine: Functions; theirs: Answer<Functions>; load
 		return width < NARROW ? all.filter((c) => !WIDE_ONLY.includes(c.key)) : all;
 	}, [filter, against, width < NARROW]);
 	return (
-		<div class="functions" ref={ref}>
+		<div class="functions-view" ref={ref}>
 			<FunctionBar
 				filter={filter}
 				shown={rows.length}
@@ -136,21 +136,7 @@ function FunctionBar(props: {
 	const text = address.value.filter ?? '';
 	return (
 		<div class="functions-bar">
-			<input
-				type="search"
-				value={text}
-				placeholder="Filter: read|write, ^std::"
-				aria-label="Show functions whose name or module matches this regular expression"
-				title="A regular expression for names and modules. Small letters find capitals too."
-				spellcheck={false}
-				autocomplete="off"
-				aria-invalid={filter.problem ? true : undefined}
-				aria-describedby="functions-filter-problem"
-				onInput={(e) => go({ filter: e.currentTarget.value || null }, true)}
-			/>
-			<span id="functions-filter-problem" class="functions-problem" aria-live="polite">
-				{filter.problem}
-			</span>
+			<FilterInput filter={filter} />
 			<span class="small dim" role="status">
 				{text && !filter.problem
 					? `${shown.toLocaleString('en')} of ${plural(all, 'function')}`
@@ -173,11 +159,11 @@ function Marked(props: { filter: RowFilter; text: string }) {
 /** A bar is seen at once, the number can be read, samples say how sure it is. */
 function Share(props: { part: number; samples: number }) {
 	return (
-		<span class="share" title={plural(props.samples, 'sample')}>
+		<span class="function-share" title={plural(props.samples, 'sample')}>
 			<span class="share-bar" aria-hidden="true">
 				<span style={{ width: `${Math.min(100, props.part * 100)}%` }} />
 			</span>
-			<span class="share-part">{formatShare(props.part)}</span>
+			<span class="share-part">{props.part ? formatShare(props.part) : '0 %'}</span>
 			<span class="share-samples dim">{props.samples.toLocaleString('en')}</span>
 		</span>
 	);
@@ -185,30 +171,32 @@ function Share(props: { part: number; samples: number }) {
 
 function Change(props: { change: number | null }) {
 	if (props.change === null) return <span class="dim">–</span>;
-	return <span class={directionOf(props.change)}>{formatPoints(props.change)}</span>;
+	return <span class={'change-' + directionOf(props.change)}>{formatPoints(props.change)}</span>;
+}
+
+function changeColumn(
+	key: 'selfChange' | 'totalChange',
+	title: string,
+	against: string,
+): TableColumn<FunctionLine> {
+	return {
+		key,
+		title,
+		hint: `Points of per cent between this and ${against}, after less before`,
+		width: '74px',
+		number: true,
+		sort: 'down',
+		cell: (f) => <Change change={f[key]} />,
+	};
 }
 
 function columnsOf(filter: RowFilter, against: string | null): TableColumn<FunctionLine>[] {
-	const changes: TableColumn<FunctionLine>[] = [
-		{
-			key: 'selfChange',
-			title: 'Δ self',
-			hint: `Points of per cent between this and ${against}, after less before`,
-			width: '74px',
-			number: true,
-			sort: 'down',
-			cell: (f) => <Change change={f.selfChange} />,
-		},
-		{
-			key: 'totalChange',
-			title: 'Δ total',
-			hint: `Points of per cent between this and ${against}, after less before`,
-			width: '74px',
-			number: true,
-			sort: 'down',
-			cell: (f) => <Change change={f.totalChange} />,
-		},
-	];
+	const changes = against
+		? [
+				changeColumn('selfChange', 'Δ self', against),
+				changeColumn('totalChange', 'Δ total', against),
+			]
+		: [];
 	return [
 		{
 			key: 'name',
@@ -233,7 +221,7 @@ function columnsOf(filter: RowFilter, against: string | null): TableColumn<Funct
 			sort: 'down',
 			cell: (f) => <Share part={f.total} samples={f.totalSamples} />,
 		},
-		...(against ? changes : []),
+		...changes,
 		{
 			key: 'module',
 			title: 'Module',

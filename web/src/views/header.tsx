@@ -119,7 +119,7 @@ function Breadcrumb() {
 export function Header() {
 	const theme = dark.value ? 'Light colours' : 'Dark colours';
 	return (
-		<header class="bar">
+		<header class="top-bar">
 			<nav aria-label="Where you are">
 				<ol>
 					<li>

@@ -1,31 +1,42 @@
 /* The sub-second heat map below the plots: patterns that come back every second, and single bursts, are
  * seen at a glance and selected by dragging. */
-import { signal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
+import { signal, useSignal } from '@preact/signals';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Heatmap } from '../api/types';
 import { makeGrid, type Grid } from '../logic/heatmap';
 import { SAMPLES, type Plot } from '../logic/timeline_plots';
 import { formatCount, formatValue, sumUnit } from '../logic/units';
-import { address } from '../state/address';
 import { useQuestion } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { filters } from '../state/selection';
-import { nowNs, plotWidth } from '../state/timeline';
-import { HEAT_HEIGHT, HeatCanvas } from './heatmap_canvas';
-import { Loading, Problem } from './states';
+import { liveAgain, nowNs, plotWidth } from '../state/timeline';
+import { HeatCanvas, HeatText } from './heatmap_canvas';
 import { heatStops } from './timeline_colours';
 import './heatmap.css';
 
 const ROWS = 50;
-const AGAIN_MS = 2000;
 const COLUMN_MIN_PX = 3;
 /** Shorter runs have too few columns to show a pattern. */
 const SHORT_NS = 3e9;
+/** High screens have room for two pixels a row. */
+const TALL_PX = 100;
+const LOW_PX = 56;
+const TALL = matchMedia('(min-height: 1000px)');
 
 /** What the user said; null: as the run's length suggests. */
 const opened = signal<boolean | null>(null);
 /** A counter's name; null: samples. */
 const counter = signal<string | null>(null);
+
+function useTall(): boolean {
+	const [tall, setTall] = useState(TALL.matches);
+	useEffect(() => {
+		const change = () => setTall(TALL.matches);
+		TALL.addEventListener('change', change);
+		return () => TALL.removeEventListener('change', change);
+	}, []);
+	return tall;
+}
 
 function Legend(props: { top: string }) {
 	return (
@@ -40,52 +51,65 @@ function Legend(props: { top: string }) {
 	);
 }
 
-function useHeat(shown: string | null, wanted: boolean) {
-	return useQuestion<Heatmap>(() => {
+function useGrid(name: string | null, open: boolean) {
+	// Signals, so that the question above is asked anew.
+	const opens = useSignal(open);
+	const wanted = useSignal(name);
+	opens.value = open;
+	wanted.value = name;
+	const answer = useQuestion<Heatmap>(() => {
 		const r = run.value;
-		if (!r || r.state === 'queued' || !wanted) return null;
-		void address.value;
+		if (!r || r.state === 'queued' || !opens.value) return null;
 		return {
 			path: `benchmark/${r.uuid}/heatmap`,
-			query: { ...filters.value, rows: ROWS, counter: counter.value ?? shown },
+			query: { ...filters.value, rows: ROWS, counter: wanted.value },
 			columns: true,
-			again: isLive(r) ? AGAIN_MS : undefined,
+			again: isLive(r) ? liveAgain.value : undefined,
 		};
 	});
-}
-
-function Body(props: { plots: Plot[]; fallback: string | null }) {
-	const { data, error } = useHeat(props.fallback, true).value;
+	const { data, error } = answer.value;
 	const width = plotWidth.value;
 	const grid = useMemo<Grid | null>(
 		() => (data && data.seconds ? makeGrid(data, width / COLUMN_MIN_PX) : null),
 		[data, width],
 	);
-	if (error && !data) return <Problem error={error} />;
-	if (!data)
+	return { grid, error: data ? null : error, empty: data !== null && !data.seconds };
+}
+
+function Choice(props: { names: string[]; hasSamples: boolean; name: string | null }) {
+	if (!props.names.length) return null;
+	return (
+		<select
+			aria-label="What the heat map shows"
+			value={props.name ?? ''}
+			onChange={(e) => (counter.value = e.currentTarget.value || null)}
+		>
+			{props.hasSamples && <option value="">Samples</option>}
+			{props.names.map((name) => (
+				<option key={name} value={name}>
+					{name}
+				</option>
+			))}
+		</select>
+	);
+}
+
+function Cells(props: { grid: Grid | null; error: Error | null; empty: boolean; height: number }) {
+	const { grid, height } = props;
+	if (grid)
 		return (
-			<div style={{ height: HEAT_HEIGHT + 44 + 'px' }}>
-				<Loading what="Reading the heat map…" />
+			<div class="heat-body">
+				<div class="heat-side dim" style={{ height: height + 'px' }} aria-hidden="true">
+					<span>1 s</span>
+					<span>0</span>
+				</div>
+				<HeatCanvas grid={grid} height={height} />
 			</div>
 		);
-	if (!grid) return <p class="heat-none small dim">There is nothing to show yet.</p>;
-	const name = counter.value ?? props.fallback;
-	const source = name ? props.plots.find((p) => p.key === name)?.source : null;
-	const unit = sumUnit(source?.unit ?? null, source?.scale ?? 1);
-	const text = (v: number) =>
-		name ? `${formatValue(v, unit)} of ${name}` : `${formatCount(v)} samples`;
 	return (
-		<div class="heat-body">
-			<div class="heat-side small dim" aria-hidden="true">
-				<span>1 s</span>
-				<span>½ s</span>
-				<span>0</span>
-			</div>
-			<div class="heat-main">
-				<HeatCanvas grid={grid} text={text} />
-				<Legend top={text(grid.top)} />
-			</div>
-		</div>
+		<p class="heat-none small dim" role="status" style={{ height: height + 'px' }}>
+			{props.error?.message ?? (props.empty ? 'There is nothing to show yet.' : 'Reading…')}
+		</p>
 	);
 }
 
@@ -93,9 +117,15 @@ export function HeatmapView(props: { plots: Plot[] }) {
 	const open = opened.value ?? nowNs.value >= SHORT_NS;
 	const names = props.plots.filter((p) => p.key !== SAMPLES).map((p) => p.key);
 	const hasSamples = names.length < props.plots.length;
+	const chosen = counter.value && names.includes(counter.value) ? counter.value : null;
+	const name = chosen ?? (hasSamples ? null : (names[0] ?? null));
+	const height = useTall() ? TALL_PX : LOW_PX;
+	const { grid, error, empty } = useGrid(name, open && props.plots.length > 0);
 	if (!props.plots.length) return null;
-	const fallback = hasSamples ? null : names[0]!;
-	if (counter.value && !names.includes(counter.value)) counter.value = null;
+	const source = name ? props.plots.find((p) => p.key === name)?.source : null;
+	const unit = sumUnit(source?.unit ?? null, source?.scale ?? 1);
+	const text = (v: number) =>
+		name ? `${formatValue(v, unit)} of ${name}` : `${formatCount(v)} samples`;
 	return (
 		<div class="heat">
 			<div class="heat-head">
@@ -107,22 +137,11 @@ export function HeatmapView(props: { plots: Plot[] }) {
 				>
 					<span aria-hidden="true">{open ? '▾' : '▸'}</span> Heat map of each second
 				</button>
-				{open && names.length > 0 && (
-					<select
-						aria-label="What the heat map shows"
-						value={counter.value ?? fallback ?? ''}
-						onChange={(e) => (counter.value = e.currentTarget.value || null)}
-					>
-						{hasSamples && <option value="">Samples</option>}
-						{names.map((name) => (
-							<option key={name} value={name}>
-								{name}
-							</option>
-						))}
-					</select>
-				)}
+				{open && <Choice names={names} hasSamples={hasSamples} name={name} />}
+				{open && grid && <HeatText grid={grid} text={text} />}
+				{open && grid && <Legend top={text(grid.top)} />}
 			</div>
-			{open && <Body plots={props.plots} fallback={fallback} />}
+			{open && <Cells grid={grid} error={error} empty={empty} height={height} />}
 		</div>
 	);
 }

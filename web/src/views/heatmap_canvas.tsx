@@ -27,8 +27,6 @@ import {
 } from '../state/timeline';
 import { colours, faint, heatStops } from './timeline_colours';
 
-export const HEAT_HEIGHT = 90;
-
 /** The cells as a picture of one pixel each, first row at the bottom. */
 function picture(grid: Grid): HTMLCanvasElement {
 	const canvas = document.createElement('canvas');
@@ -76,20 +74,20 @@ function drawBrush(c: CanvasRenderingContext2D, w: Window, grid: Grid, at: Place
 	}
 }
 
-function draw(canvas: HTMLCanvasElement, cells: HTMLCanvasElement, grid: Grid): void {
+function draw(canvas: HTMLCanvasElement, cells: HTMLCanvasElement, grid: Grid, tall: number) {
 	const ratio = devicePixelRatio || 1;
 	const width = plotWidth.value;
 	canvas.width = Math.round(width * ratio);
-	canvas.height = Math.round(HEAT_HEIGHT * ratio);
+	canvas.height = Math.round(tall * ratio);
 	const c = canvas.getContext('2d')!;
 	c.scale(ratio, ratio);
 	const all = whole.value;
 	const x = (ns: number) => partAt(ns, all) * width;
 	const extent = gridSpan(grid);
 	c.imageSmoothingEnabled = false;
-	c.drawImage(cells, x(extent.from), 0, x(extent.to) - x(extent.from), HEAT_HEIGHT);
+	c.drawImage(cells, x(extent.from), 0, x(extent.to) - x(extent.from), tall);
 	const { window: first, second } = brushes.value;
-	const at = { x, height: HEAT_HEIGHT };
+	const at = { x, height: tall };
 	if (first) drawBrush(c, first, grid, at, colours.value.accent);
 	if (second) drawBrush(c, second, grid, at, colours.value.second);
 	const now = cursor.value === null ? null : cellOf(cursor.value, grid);
@@ -97,11 +95,11 @@ function draw(canvas: HTMLCanvasElement, cells: HTMLCanvasElement, grid: Grid): 
 	const w = cellWindow(now, grid);
 	const length = grid.secondsAColumn * 1e9;
 	const left = x(extent.from + now.column * length);
-	const tall = HEAT_HEIGHT / grid.rows;
+	const row = tall / grid.rows;
 	c.strokeStyle = colours.value.ink;
 	c.lineWidth = 1.5;
 	const cellWidth = Math.max(x(w.from + length) - x(w.from), 3);
-	c.strokeRect(left, (grid.rows - 1 - now.row) * tall - 1, cellWidth, tall + 2);
+	c.strokeRect(left, (grid.rows - 1 - now.row) * row - 1, cellWidth, row + 2);
 }
 
 function cellUnder(e: PointerEvent, area: HTMLElement, grid: Grid): Cell {
@@ -176,8 +174,21 @@ function heatKey(e: KeyboardEvent, grid: Grid): void {
 	e.stopPropagation();
 }
 
-export function HeatCanvas(props: { grid: Grid; text: (value: number) => string }) {
+/** What the cell under the cursor has, as a text. */
+export function HeatText(props: { grid: Grid; text: (value: number) => string }) {
 	const { grid } = props;
+	const now = cursor.value === null ? null : cellOf(cursor.value, grid);
+	const value = now ? grid.cells[now.column * grid.rows + now.row]! : 0;
+	const w = now && cellWindow(now, grid);
+	return (
+		<span class="heat-text small cut" aria-live="polite">
+			{w ? `${formatWindow(w.from, w.to)}: ${props.text(value)}` : ''}
+		</span>
+	);
+}
+
+export function HeatCanvas(props: { grid: Grid; height: number }) {
+	const { grid, height } = props;
 	const area = useRef<HTMLDivElement>(null);
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const cells = useRef<{ grid: Grid; stops: string[]; image: HTMLCanvasElement }>();
@@ -188,29 +199,21 @@ export function HeatCanvas(props: { grid: Grid; text: (value: number) => string 
 		const stops = heatStops.value;
 		if (cells.current?.grid !== grid || cells.current.stops !== stops)
 			cells.current = { grid, stops, image: picture(grid) };
-		draw(canvas.current!, cells.current.image, grid);
-	}, [grid, ...parts]);
-	const now = cursor.value === null ? null : cellOf(cursor.value, grid);
-	const value = now ? grid.cells[now.column * grid.rows + now.row]! : 0;
-	const w = now && cellWindow(now, grid);
+		draw(canvas.current!, cells.current.image, grid, height);
+	}, [grid, height, ...parts]);
 	return (
-		<>
-			<div
-				ref={area}
-				class="heat-area"
-				role="application"
-				aria-roledescription="heat map"
-				aria-label={`Heat map: ${grid.columns} columns of ${grid.secondsAColumn} s, darker or brighter is more`}
-				aria-description="Arrow keys move, Enter selects the cell, [ and ] set the ends of the window, Escape clears."
-				tabIndex={0}
-				onKeyDown={(e) => heatKey(e, grid)}
-				style={{ height: HEAT_HEIGHT + 'px' }}
-			>
-				<canvas ref={canvas} />
-			</div>
-			<p class="heat-text small" aria-live="polite">
-				{w ? `${formatWindow(w.from, w.to)}: ${props.text(value)}` : ''}
-			</p>
-		</>
+		<div
+			ref={area}
+			class="heat-area"
+			role="application"
+			aria-roledescription="heat map"
+			aria-label={`Heat map: ${grid.columns} columns of ${grid.secondsAColumn} s`}
+			aria-description="Arrow keys move, Enter selects the cell, [ and ] set the ends of the window, Escape clears."
+			tabIndex={0}
+			onKeyDown={(e) => heatKey(e, grid)}
+			style={{ height: height + 'px', width: plotWidth.value + 'px' }}
+		>
+			<canvas ref={canvas} />
+		</div>
 	);
 }

@@ -10,7 +10,6 @@ import { useQuestion, type Question } from '../state/questions';
 import { run } from '../state/runs';
 import { selected } from '../state/selection';
 import { HistogramPlot } from './histogram_plot';
-import { Waiting } from './no_samples';
 import { Empty, Loading, Problem } from './states';
 import { useWidth } from './use_width';
 import './histogram.css';
@@ -33,8 +32,8 @@ function questionOf(choice: Choice | null, width: number): Question | null {
 export function HistogramView() {
 	const { ref, width } = useWidth<HTMLDivElement>();
 	return (
-		<div class="histogram" ref={ref}>
-			{run.value?.state === 'queued' ? <Waiting what="Its values" /> : <Chosen width={width} />}
+		<div class="histogram-view" ref={ref}>
+			<Chosen width={width} />
 		</div>
 	);
 }

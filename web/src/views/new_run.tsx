@@ -2,7 +2,7 @@
 import { useRef } from 'preact/hooks';
 import type { Tool } from '../api/types';
 import { repeatsOf, type Target } from '../logic/plan';
-import { useShortcut } from '../state/keys';
+import { onMac, useShortcut } from '../state/keys';
 import {
 	change,
 	clearDraft,
@@ -40,14 +40,18 @@ const TARGETS: Choice<Target>[] = [
 	{ value: 'system', text: 'Machine', title: 'Watch everything that runs on the machine' },
 ];
 
-/** The form is not that of the run beside it: say so, and offer it. */
+/** What was changed is not taken away when another run is opened; its settings are offered. */
 function Offer() {
-	if (!offered.value) return null;
+	if (!offered.value && !edited.value) return null;
 	return (
-		<div class="offer" role="status">
-			<p>These settings differ from those of the run that is open.</p>
-			<button type="button" onClick={useSettingsOfRun}>
-				Use this run’s settings
+		<div class="offer">
+			{offered.value && (
+				<button type="button" class="plain link" onClick={useSettingsOfRun}>
+					Use the settings of the open run
+				</button>
+			)}
+			<button type="button" class="plain link" onClick={clearDraft} title="Back to the defaults">
+				Clear
 			</button>
 		</div>
 	);
@@ -62,17 +66,12 @@ function RunButton() {
 					{mistakes.value.form}
 				</p>
 			)}
-			<div class="run-buttons">
-				<button type="submit" class="primary" disabled={starting.value}>
-					<Icon name="play" size={13} />
-					{starting.value ? 'Starting …' : n > 1 ? `Run ${n} times` : 'Run'}
-				</button>
-				{edited.value && (
-					<button type="button" class="plain" onClick={clearDraft} title="Back to the defaults">
-						Clear
-					</button>
-				)}
-			</div>
+			<Offer />
+			<button type="submit" class="primary" disabled={starting.value}>
+				<Icon name="play" size={13} />
+				{starting.value ? 'Starting …' : n > 1 ? `Run ${n} times` : 'Run'}
+				<kbd aria-hidden="true">{onMac ? '⌘ ⏎' : 'Ctrl ⏎'}</kbd>
+			</button>
 		</footer>
 	);
 }
@@ -107,7 +106,6 @@ export function NewRun() {
 				void start();
 			}}
 		>
-			<Offer />
 			<section>
 				<Segments
 					label="What to do"

@@ -37,16 +37,18 @@ export function CommandLine() {
 			<summary>
 				Command line<span class="dim small">the same in a terminal</span>
 			</summary>
-			<pre tabIndex={0} aria-label="The same as a command line">
-				{line}
-			</pre>
-			<button type="button" onClick={() => void copyText(line, 'The command line was copied.')}>
-				Copy
-			</button>
-			{target === 'command' && !cwd.trim() && (
-				<p class="small dim">It runs in the directory that you are in.</p>
-			)}
-			{!live && <p class="small dim">On the command line a run can always be watched.</p>}
+			<div class="folded">
+				<pre tabIndex={0} aria-label="The same as a command line">
+					{line}
+				</pre>
+				<button type="button" onClick={() => void copyText(line, 'The command line was copied.')}>
+					Copy
+				</button>
+				{target === 'command' && !cwd.trim() && (
+					<p class="small dim">It runs in the directory that you are in.</p>
+				)}
+				{!live && <p class="small dim">On the command line a run can always be watched.</p>}
+			</div>
 		</details>
 	);
 }

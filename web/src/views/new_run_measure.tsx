@@ -83,17 +83,15 @@ function CallGraph() {
 	if (!choices.some((c) => c.value === callgraph))
 		choices.push({ value: callgraph, text: callgraph, title: CALL_GRAPHS[kind] ?? '' });
 	return (
-		<Field name="callgraph" label="Who called it (call stacks)" hint={CALL_GRAPHS[kind]}>
-			{(control) => (
-				<div id={control.id}>
-					<Segments
-						label="Call stacks"
-						value={callgraph}
-						choices={choices}
-						onChange={(value) => change({ callgraph: value })}
-						wide
-					/>
-				</div>
+		<Field name="callgraph" label="Who called it (call stacks)" hint={CALL_GRAPHS[kind]} group>
+			{() => (
+				<Segments
+					label="Call stacks"
+					value={callgraph}
+					choices={choices}
+					onChange={(value) => change({ callgraph: value })}
+					wide
+				/>
 			)}
 		</Field>
 	);

@@ -61,7 +61,7 @@ function VariableRow(props: { variable: Variable; index: number }) {
 function Environment() {
 	const { env } = draft.value;
 	return (
-		<Field name="env" label="Environment">
+		<Field name="env" label="Environment" group>
 			{(control) => (
 				<>
 					{env.length > 0 && (
@@ -110,34 +110,41 @@ export function More() {
 							: 'repeat, name …'}
 				</span>
 			</summary>
-			{d.target === 'command' && (
-				<>
-					<Environment />
-					<TextField name="cwd" label="Directory" placeholder="where the server was started" mono />
-					<TextField name="affinity" label="CPUs it may use" placeholder="all, or 0-3,8" mono />
-					<TextField name="timeout" label="End it after (seconds)" placeholder="never" number />
-					<TextField
-						name="user"
-						label="Run as user"
-						placeholder="the server’s own"
-						hint={d.user ? 'The server needs the right to do so.' : undefined}
-						mono
-					/>
-				</>
-			)}
-			<TextField
-				name="repeat"
-				label="Repeat"
-				number
-				hint="So many runs one after the other: to see how much the figures vary."
-			/>
-			<TextField name="description" label="Name of the run" placeholder="the command" />
-			<CheckField name="live" label="Watch it live" hint="Off: nothing is sent while it runs." />
-			<CheckField
-				name="keepRaw"
-				label="Keep the perf.data file"
-				hint="For other tools: the download is exactly what was recorded. Takes more room."
-			/>
+			<div class="folded">
+				{d.target === 'command' && (
+					<>
+						<Environment />
+						<TextField
+							name="cwd"
+							label="Directory"
+							placeholder="where the server was started"
+							mono
+						/>
+						<TextField name="affinity" label="CPUs it may use" placeholder="all, or 0-3,8" mono />
+						<TextField name="timeout" label="End it after (seconds)" placeholder="never" number />
+						<TextField
+							name="user"
+							label="Run as user"
+							placeholder="the server’s own"
+							hint={d.user ? 'The server needs the right to do so.' : undefined}
+							mono
+						/>
+					</>
+				)}
+				<TextField
+					name="repeat"
+					label="Repeat"
+					number
+					hint="So many runs one after the other: to see how much the figures vary."
+				/>
+				<TextField name="description" label="Name of the run" placeholder="the command" />
+				<CheckField name="live" label="Watch it live" hint="Off: nothing is sent while it runs." />
+				<CheckField
+					name="keepRaw"
+					label="Keep the perf.data file"
+					hint="For other tools: the download is exactly what was recorded. Takes more room."
+				/>
+			</div>
 		</details>
 	);
 }

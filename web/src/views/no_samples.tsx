@@ -3,15 +3,6 @@ import { address, go } from '../state/address';
 import { run } from '../state/runs';
 import { Empty } from './states';
 
-/** @what: "Its functions" */
-export function Waiting(props: { what: string }) {
-	return (
-		<Empty title="This run waits for its turn">
-			<p>{props.what} appear here as soon as it runs.</p>
-		</Empty>
-	);
-}
-
 const WHOLE = {
 	window: null,
 	second: null,

@@ -92,7 +92,7 @@ function Waiting(props: { run: Run; at: number; of: number; close: () => void })
 					<>
 						<button
 							class="plain sign"
-							disabled={at === 0}
+							aria-disabled={at === 0}
 							aria-label={`Move ${name} up`}
 							title="Earlier (Alt ↑)"
 							onClick={() => move(-1)}
@@ -101,7 +101,7 @@ function Waiting(props: { run: Run; at: number; of: number; close: () => void })
 						</button>
 						<button
 							class="plain sign"
-							disabled={at === of - 1}
+							aria-disabled={at === of - 1}
 							aria-label={`Move ${name} down`}
 							title="Later (Alt ↓)"
 							onClick={() => move(1)}

@@ -8,18 +8,13 @@ import { run, runs } from '../state/runs';
 import { mayRun } from '../state/server';
 import { chooseFile } from '../state/uploads';
 import { DemoButton } from './demo_button';
-import { DetailsView } from './details';
-import { DiffView } from './diff';
 import { FilterChips } from './filter_chips';
 import { FlameView } from './flame';
-import { FunctionsView } from './functions';
 import { Gauge } from './gauge';
-import { HistogramView } from './histogram';
-import { OutputView } from './output';
+import { lazy, type LazyView } from './lazy';
 import { RunBar } from './run_bar';
 import { Splitter } from './splitter';
 import { Empty, Loading } from './states';
-import { ThreadsView } from './threads';
 import { TimelineView } from './timeline';
 import './result.css';
 
@@ -43,14 +38,14 @@ const ABOUT: Record<View, string> = {
 	details: 'The machine, the events, what was lost, files to download',
 };
 
-const BODIES: Record<View, () => preact.JSX.Element> = {
+const BODIES: Record<View, LazyView> = {
 	flame: FlameView,
-	functions: FunctionsView,
-	diff: DiffView,
-	histogram: HistogramView,
-	threads: ThreadsView,
-	output: OutputView,
-	details: DetailsView,
+	functions: lazy('Functions …', () => import('./functions').then((m) => m.FunctionsView)),
+	diff: lazy('Diff …', () => import('./diff').then((m) => m.DiffView)),
+	histogram: lazy('Histogram …', () => import('./histogram').then((m) => m.HistogramView)),
+	threads: lazy('Threads …', () => import('./threads').then((m) => m.ThreadsView)),
+	output: lazy('Output …', () => import('./output').then((m) => m.OutputView)),
+	details: lazy('Details …', () => import('./details').then((m) => m.DetailsView)),
 };
 
 function NoRun() {
@@ -78,7 +73,7 @@ function FirstRun() {
 	return (
 		<section class="result card first-run">
 			<Gauge />
-			<h1>Nothing was run yet</h1>
+			<h2>Nothing was run yet</h2>
 			<ol>
 				<li>
 					<b>Say what to run.</b> Any command, or a process that runs already. The usual events are
@@ -118,6 +113,33 @@ function Waiting(props: { run: Run }) {
 	);
 }
 
+/** It failed before there was anything to see. */
+function hasNothing(r: Run): boolean {
+	return r.state === 'failed' && !r.samples && !r.opened_events?.length;
+}
+
+function Nothing(props: { run: Run }) {
+	const imported = Boolean(props.run.import);
+	return (
+		<div class="card waiting">
+			<Empty title={imported ? 'Nothing could be read' : 'Nothing was measured'}>
+				<p>
+					{imported
+						? 'Import a file that was written by perf record or tacho record.'
+						: 'The sentence above says why. Put it right in the form and run it again.'}
+				</p>
+				{mayRun.value && (
+					<div class="actions">
+						<button class="primary" onClick={imported ? chooseFile : beginRun}>
+							{imported ? 'Choose another file' : 'Back to the form'}
+						</button>
+					</div>
+				)}
+			</Empty>
+		</div>
+	);
+}
+
 function ViewTabs() {
 	const { view } = address.value;
 	const step = (by: number) =>
@@ -131,6 +153,8 @@ function ViewTabs() {
 					key={name}
 					href={link({ view: name })}
 					onClick={follow({ view: name })}
+					onPointerEnter={BODIES[name].prepare}
+					onFocus={BODIES[name].prepare}
 					aria-current={name === view ? 'page' : undefined}
 					title={ABOUT[name]}
 				>
@@ -154,28 +178,30 @@ function Panel() {
 	);
 }
 
+function Views() {
+	const phone = width.value === 'phone';
+	return (
+		<div class="stack">
+			<div class="top" style={phone ? undefined : { maxHeight: split.value + '%' }}>
+				<TimelineView />
+			</div>
+			{!phone && <Splitter part={split} standard={SPLIT_STANDARD} name="Height of the timeline" />}
+			<Panel />
+		</div>
+	);
+}
+
 export function Result() {
 	const r = run.value;
 	if (!r && address.value.run) return <Loading what="Opening the run …" />;
 	if (!r) return <NoRun />;
-	const phone = width.value === 'phone';
 	return (
 		<section class="result" aria-label="Result">
 			<RunBar run={r} />
 			<FilterChips />
-			{r.state === 'queued' ? (
-				<Waiting run={r} />
-			) : (
-				<div class="stack">
-					<div class="top" style={phone ? undefined : { maxHeight: split.value + '%' }}>
-						<TimelineView />
-					</div>
-					{!phone && (
-						<Splitter part={split} standard={SPLIT_STANDARD} name="Height of the timeline" />
-					)}
-					<Panel />
-				</div>
-			)}
+			{r.state === 'queued' && <Waiting run={r} />}
+			{hasNothing(r) && <Nothing run={r} />}
+			{r.state !== 'queued' && !hasNothing(r) && <Views />}
 		</section>
 	);
 }

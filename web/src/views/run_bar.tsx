@@ -1,6 +1,6 @@
 /* The line above the timeline: which run this is, what became of it, what can be done with it. */
 import { useEffect, useState } from 'preact/hooks';
-import type { Run } from '../api/types';
+import type { Ledger, Run } from '../api/types';
 import { plural } from '../logic/format';
 import { lastLines } from '../logic/last_lines';
 import { outcomeOf, runName, runTrouble, STATE_WORDS } from '../logic/run_words';
@@ -9,8 +9,9 @@ import { warningsOf } from '../logic/warnings';
 import { tailOfText } from '../api/tail';
 import { address, follow, go, link } from '../state/address';
 import { useShortcut } from '../state/keys';
+import { liveRun } from '../state/live';
 import { now, useNow } from '../state/now';
-import { cancelRun, rerun } from '../state/runs';
+import { cancelRun, hasEnded, isLive, rerun } from '../state/runs';
 import { mayRun } from '../state/server';
 import { copyLink, toggleFull } from '../state/share';
 import { tell } from '../state/toasts';
@@ -24,26 +25,35 @@ function seconds(r: Run): number | null {
 	return r.duration_s;
 }
 
+/** Of a run that goes on, as its stream has told it last; read again with every second that passes. */
+function newestLedger(r: Run): Ledger | null {
+	void now.value;
+	return liveRun(r.uuid).ledger ?? r.ledger;
+}
+
 function Facts(props: { run: Run }) {
 	const r = props.run;
 	const s = seconds(r);
 	const place = r.progress?.place ?? 0;
+	const ledger = isLive(r) ? newestLedger(r) : r.ledger;
+	const samples = r.samples || (ledger?.samples ?? 0);
 	return (
-		<p class="facts small">
+		<p class="run-facts small">
 			<StateSign run={r} />
 			<strong>{STATE_WORDS[outcomeOf(r)]}</strong>
 			{r.state === 'queued' && place > 0 && <span>place {place} in the queue</span>}
-			{s !== null && r.state !== 'queued' && (
+			{r.import && hasEnded(r) && <span>imported</span>}
+			{s !== null && r.state !== 'queued' && !(r.import && hasEnded(r)) && (
 				<span class="number">
 					{formatDuration((r.state === 'running' ? Math.floor(s) : s) * 1e9)}
 				</span>
 			)}
-			{r.samples > 0 && (
-				<span title={`${plural(r.samples, 'sample')} of the stack were taken`}>
-					{formatCount(r.samples)} samples
+			{samples > 0 && (
+				<span title={`${plural(samples, 'sample')} of the stack were taken`}>
+					{formatCount(samples)} samples
 				</span>
 			)}
-			{warningsOf(r.ledger).map((w) => (
+			{warningsOf(ledger).map((w) => (
 				<a
 					key={w.words}
 					class="chip warn"
@@ -160,11 +170,11 @@ export function RunBar(props: { run: Run }) {
 	const command = r.argv.join(' ');
 	return (
 		<header class="run-bar">
-			<div class="run-line">
-				<div class="run-name">
-					<h1 class="cut" title={command || name}>
+			<div class="run-top">
+				<div class="run-title">
+					<h2 class="cut" title={command || name}>
 						{name}
-					</h1>
+					</h2>
 					<Facts run={r} />
 				</div>
 				<Actions run={r} />

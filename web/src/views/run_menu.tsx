@@ -45,7 +45,7 @@ function actionsOf(run: Run, edit: () => void): Action[] {
 		...(run.import
 			? []
 			: [{ text: 'Run again', icon: 'repeat', act: () => again(run.uuid) } as const]),
-		{ text: 'Name, note and tags', icon: 'pencil', act: edit },
+		{ text: 'Edit name, note, tags', icon: 'pencil', act: edit },
 		copy,
 		...(hasEnded(run)
 			? []
@@ -115,7 +115,7 @@ export function RunMenu(props: { run: Run; edit: () => void }) {
 				<Icon name="dots" />
 			</button>
 			{open && (
-				<Floating anchor={anchor} width={200} height={220} onLeave={() => setOpen(false)}>
+				<Floating anchor={anchor} width={210} height={220} onLeave={() => setOpen(false)}>
 					<Items actions={actionsOf(props.run, props.edit)} close={close} />
 				</Floating>
 			)}

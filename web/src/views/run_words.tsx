@@ -8,6 +8,9 @@ import { changeWords } from '../state/runs';
 import { mayRun } from '../state/server';
 import { tell, toast } from '../state/toasts';
 
+const typed = (set: (text: string) => void) => (e: Event) =>
+	set((e.currentTarget as HTMLInputElement).value);
+
 export function RunWords(props: { run: Run }) {
 	const { run } = props;
 	const [name, setName] = useState(run.description ?? '');
@@ -34,39 +37,33 @@ export function RunWords(props: { run: Run }) {
 		}
 		setBusy(false);
 	};
-	const locked = !mayRun.value;
 	return (
 		<form class="run-words" onSubmit={save}>
 			<label>
 				<span class="small">Name</span>
-				<input
-					value={name}
-					maxLength={1000}
-					disabled={locked}
-					onInput={(e) => setName(e.currentTarget.value)}
-				/>
+				<input value={name} maxLength={1000} disabled={!mayRun.value} onInput={typed(setName)} />
 			</label>
 			<label>
 				<span class="small">Note</span>
 				<textarea
 					rows={3}
 					value={note}
-					disabled={locked}
+					disabled={!mayRun.value}
 					placeholder="What did you try, what did you see?"
-					onInput={(e) => setNote(e.currentTarget.value)}
+					onInput={typed(setNote)}
 				/>
 			</label>
 			<label>
 				<span class="small">Tags, with commas between them</span>
 				<input
 					value={tags}
-					disabled={locked}
+					disabled={!mayRun.value}
 					placeholder="baseline, new allocator"
-					onInput={(e) => setTags(e.currentTarget.value)}
+					onInput={typed(setTags)}
 				/>
 			</label>
 			<div class="run-words-acts">
-				<button type="submit" class="primary" disabled={!changed || busy || locked}>
+				<button type="submit" class="primary" disabled={!changed || busy || !mayRun.value}>
 					Save
 				</button>
 				<Permalink run={run} />

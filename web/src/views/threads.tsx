@@ -15,9 +15,8 @@ import {
 import { formatShare, formatWindow } from '../logic/units';
 import { address, go } from '../state/address';
 import { useQuestion, type Question } from '../state/questions';
-import { run } from '../state/runs';
 import { selected, windowQuery } from '../state/selection';
-import { NoSamples, Waiting } from './no_samples';
+import { NoSamples } from './no_samples';
 import { Loading, Problem } from './states';
 import { Strip } from './strip';
 import { useWidth } from './use_width';
@@ -51,7 +50,6 @@ export function ThreadsView() {
 	const numbers = useQuestion<Threads>(numberQuestion);
 	const { data, error, loading } = strips.value;
 	const mine = numberQuestion() ? numbers.value.data : data;
-	if (run.value?.state === 'queued') return <Waiting what="Its threads" />;
 	const problem = error ?? numbers.value.error;
 	if (problem && !(data && mine)) return <Problem error={problem} />;
 	if (!data || !mine)
@@ -79,10 +77,10 @@ function ThreadTable(props: { strips: Threads; numbers: Threads }) {
 	const pick = (row: ThreadRow, e: MouseEvent | KeyboardEvent) =>
 		go(choose(row, filter, e.ctrlKey || e.metaKey));
 	return (
-		<div class="threads" ref={ref}>
+		<div class="threads-view" ref={ref}>
 			<p class="threads-note small dim">
 				{left > 0 &&
-					`The ${strips.threads.length} heaviest of ${plural(strips.threads_in_all, 'thread')}. `}
+					`The ${strips.threads.length.toLocaleString('en')} heaviest of ${plural(strips.threads_in_all, 'thread')}. `}
 				Choose a process or a thread to see only it everywhere; with Ctrl, several.
 			</p>
 			<VirtualTable
@@ -100,10 +98,37 @@ function ThreadTable(props: { strips: Threads; numbers: Threads }) {
 					return true;
 				}}
 				chosen={(row) => isChosen(row, filter)}
-				rowClass={(row) => `${row.kind} ${row.samples ? '' : 'idle'}`}
+				rowClass={(row) => `is-${row.kind} ${row.samples ? '' : 'is-idle'}`}
 			/>
 		</div>
 	);
+}
+
+function stripColumn(
+	rows: ThreadRow[],
+	strips: Threads,
+	window: Window | null,
+	width: number,
+): TableColumn<ThreadRow> {
+	const max = { process: highestCell(rows, 'process'), thread: highestCell(rows, 'thread') };
+	const range = { from: strips.from_ns, to: strips.to_ns };
+	return {
+		key: 'first',
+		title: `Active, ${formatWindow(range.from, range.to)}`,
+		hint: 'When it was sampled; click to sort by the first time',
+		width: 'minmax(110px, 2fr)',
+		sort: 'up',
+		cell: (t) => (
+			<Strip
+				cells={t.cells}
+				max={max[t.kind]}
+				range={range}
+				window={window}
+				width={width}
+				colour={t.kind === 'process' ? '--series-1' : '--series-6'}
+			/>
+		),
+	};
 }
 
 function columnsOf(
@@ -112,8 +137,6 @@ function columnsOf(
 	window: Window | null,
 	width: number,
 ): TableColumn<ThreadRow>[] {
-	const max = { process: highestCell(rows, 'process'), thread: highestCell(rows, 'thread') };
-	const range = { from: strips.from_ns, to: strips.to_ns };
 	const columns: TableColumn<ThreadRow>[] = [
 		{
 			key: 'name',
@@ -149,27 +172,11 @@ function columnsOf(
 			key: 'share',
 			title: 'Share',
 			hint: 'Of all threads in the window that is selected',
-			width: '72px',
+			width: '80px',
 			number: true,
 			cell: (t) => formatShare(t.share),
 		},
-		{
-			key: 'first',
-			title: `Active, ${formatWindow(range.from, range.to)}`,
-			hint: 'When it was sampled; click to sort by the first time',
-			width: 'minmax(110px, 2fr)',
-			sort: 'up',
-			cell: (t) => (
-				<Strip
-					cells={t.cells}
-					max={max[t.kind]}
-					range={range}
-					window={window}
-					width={width}
-					colour={t.kind === 'process' ? '--series-1' : '--series-6'}
-				/>
-			),
-		},
+		stripColumn(rows, strips, window, width),
 	];
 	const wide = ['id', 'samples'];
 	return width < NARROW ? columns.filter((c) => !wide.includes(c.key)) : columns;

@@ -1,11 +1,12 @@
 /* The timeline: a small plot for each counter and one for samples, with one time axis, one cursor and
  * the brushes that every view below follows. */
-import { useSignal, type Signal } from '@preact/signals';
-import { useLayoutEffect, useRef } from 'preact/hooks';
-import type { Run } from '../api/types';
+import type { ComponentChild } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { flagsOf, SAMPLES, type Plot } from '../logic/timeline_plots';
+import { address } from '../state/address';
 import { isLive, run } from '../state/runs';
 import { hidden, marks, plots, plotsOf, plotWidth, visible } from '../state/timeline';
+import { tell } from '../state/toasts';
 import { HeatmapView } from './heatmap';
 import { Empty, Loading, Problem } from './states';
 import { useTimelineData } from './timeline_data';
@@ -19,23 +20,21 @@ const FLAG_PX = 18;
 
 const ROW_MIN_PX = 58;
 const ROW_MAX_PX = 110;
-/** Of the axis, and of the head of the heat map. */
-const OTHERS_PX = 60;
+const POINTS_PX = 230;
 
-/** Rows share the room that there is; when they would become too small, they scroll. */
-function rowHeight(count: number, room: number): number {
-	const fair = Math.floor((room - OTHERS_PX) / Math.max(count, 1));
-	return Math.min(Math.max(fair, ROW_MIN_PX), ROW_MAX_PX);
+/** Few plots are higher than many, on high screens all of them; when they need more room they scroll. */
+function rowHeight(count: number): number {
+	const part = count <= 2 ? 0.11 : count <= 4 ? 0.085 : 0.07;
+	return Math.round(Math.min(Math.max(innerHeight * part, ROW_MIN_PX), ROW_MAX_PX));
 }
 
-/** Measures where lines are drawn: as wide as the sheet that lies over them. @room: the height. */
-function useSize(room: Signal<number>) {
+/** Measures where lines are drawn: as wide as the sheet that lies over them. */
+function useWidth() {
 	const area = useRef<HTMLDivElement>(null);
 	useLayoutEffect(() => {
 		const measure = () => {
 			const sheet = area.current!.querySelector<HTMLElement>('.overlay');
 			plotWidth.value = sheet?.clientWidth ?? 0;
-			room.value = area.current!.clientHeight;
 		};
 		measure();
 		const observer = new ResizeObserver(measure);
@@ -45,27 +44,28 @@ function useSize(room: Signal<number>) {
 	return area;
 }
 
-function Waiting(props: { run: Run }) {
-	const place = props.run.progress?.place ?? 0;
-	const others = place === 1 ? '1 run' : `${place} runs`;
-	return (
-		<Empty title="This run has not begun">
-			<p>{place > 0 ? `It waits for ${others}.` : 'It begins in a moment.'}</p>
-		</Empty>
-	);
+/** Points are asked for rarely: their code is loaded when they are. */
+function LazyPoints(props: { height: number }) {
+	const [Points, setPoints] = useState<((p: { height: number }) => ComponentChild) | null>(null);
+	useEffect(() => {
+		import('./timeline_points').then((m) => setPoints(() => m.PointsPlot), tell);
+	}, []);
+	return Points ? <Points height={props.height} /> : <Loading what="Reading the samples…" />;
 }
 
 function Plots(props: { all: Plot[] }) {
-	const room = useSignal(0);
-	const area = useSize(room);
+	const area = useWidth();
 	const width = plotWidth.value;
+	const points = address.value.plot !== 'lines' && props.all.some((p) => p.key === SAMPLES);
 	const shown = props.all.filter((p) => !hidden.value.has(p.key));
-	const height = rowHeight(shown.length, room.value);
+	const height = rowHeight(shown.length);
 	return (
 		<div class="plots" ref={area}>
 			<div class="plot-rows">
 				<Flags flags={flagsOf(marks.value, visible.value, width, FLAG_PX)} />
+				{width > 0 && points && <LazyPoints height={POINTS_PX} />}
 				{width > 0 &&
+					!points &&
 					shown.map((plot) => (
 						<PlotRow
 							key={plot.key}
@@ -78,7 +78,6 @@ function Plots(props: { all: Plot[] }) {
 				<Overlay plots={shown} />
 			</div>
 			<TimeAxis />
-			<HeatmapView plots={props.all} />
 		</div>
 	);
 }
@@ -86,18 +85,12 @@ function Plots(props: { all: Plot[] }) {
 export function TimelineView() {
 	const r = run.value;
 	const { error } = useTimelineData().value;
-	if (!r) return null;
-	if (r.state === 'queued')
-		return (
-			<section class="timeline card">
-				<Waiting run={r} />
-			</section>
-		);
+	if (!r || r.state === 'queued') return null;
 	const known = plotsOf.value === r.uuid;
 	const all = known ? plots.value : [];
 	return (
 		<section class="timeline card" aria-label="Timeline">
-			<Tools plots={all} hasSamples={all.some((p) => p.key === SAMPLES)} save={null} />
+			<Tools plots={all} hasSamples={all.some((p) => p.key === SAMPLES)} />
 			{error && !known ? (
 				<Problem error={error} />
 			) : known && !all.length && !isLive(r) ? (
@@ -110,6 +103,7 @@ export function TimelineView() {
 						<Loading what={isLive(r) ? 'Waiting for the first values…' : 'Reading the timeline…'} />
 					)}
 					<Plots all={all} />
+					<HeatmapView plots={all} />
 				</>
 			)}
 		</section>

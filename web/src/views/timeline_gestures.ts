@@ -4,6 +4,7 @@
 import { signal } from '@preact/signals';
 import type { Window } from '../logic/address';
 import * as ranges from '../logic/timeline_range';
+import { address } from '../state/address';
 import {
 	brushDone,
 	brushes,
@@ -20,6 +21,11 @@ import {
 export const box = signal<Window | null>(null);
 /** The zoom tool: a plain drag draws a box instead of a brush. */
 export const boxTool = signal(false);
+
+/** Where the pointer is on the screen, for plots in which the height means something. */
+export const pointerY = signal<number | null>(null);
+/** A press without a drag, until somebody has made something of it. */
+export const tapped = signal(false);
 
 /** A press that moves less than this is a click. */
 const DRAG_PX = 3;
@@ -97,13 +103,16 @@ export function followPointers(area: HTMLElement): () => void {
 			moved = true;
 			return;
 		}
+		tapped.value = false;
 		drag = begin(e, area);
 		startX = e.clientX;
 		moved = false;
 	};
 	const moving = (e: PointerEvent) => {
 		const part = partOf(e, area);
+		tapped.value = false;
 		if (!drag || drag.kind !== 'pan') cursor.value = ranges.timeAt(part, visible.peek());
+		pointerY.value = drag ? null : e.clientY;
 		if (!pointers.has(e.pointerId) || !drag) return;
 		pointers.set(e.pointerId, part);
 		if (drag.kind === 'pinch') {
@@ -118,6 +127,7 @@ export function followPointers(area: HTMLElement): () => void {
 		pointers.delete(e.pointerId);
 		if (pointers.size) return;
 		if (drag && moved) finish(drag);
+		else if (e.type === 'pointerup' && e.button === 0) tapped.value = true;
 		drag = null;
 	};
 	const leave = (e: PointerEvent) => {
@@ -197,6 +207,7 @@ export function zoomToWindow(): void {
 
 /** Moves the cursor; what is shown follows it. */
 function step(parts: number): void {
+	pointerY.value = null;
 	const range = visible.peek();
 	const all = whole.peek();
 	const from = cursor.peek() ?? ranges.timeAt(0.5, range);
@@ -210,7 +221,7 @@ function edge(brush: ranges.Brush, which: 'from' | 'to'): void {
 	setBrush(brush, ranges.setEdge(brushes.peek()[brush], which, ns, visible.peek()));
 }
 
-const KEYS: Record<string, () => void> = {
+const KEYS: Record<string, () => unknown> = {
 	ArrowLeft: () => step(-0.01),
 	ArrowRight: () => step(0.01),
 	'Shift+ArrowLeft': () => zoomTo(ranges.pan(visible.peek(), -0.2, whole.peek())),
@@ -227,8 +238,9 @@ const KEYS: Record<string, () => void> = {
 	']': () => edge('window', 'to'),
 	'{': () => edge('second', 'from'),
 	'}': () => edge('second', 'to'),
-	Enter: zoomToWindow,
-	Escape: clearBrushes,
+	// On points it is the press of a button.
+	Enter: () => (address.peek().plot === 'lines' ? zoomToWindow() : (tapped.value = true)),
+	Escape: () => (boxTool.peek() ? (boxTool.value = false) : clearBrushes()),
 };
 
 /** Keys while the timeline has the focus. */

@@ -162,13 +162,15 @@ export function TimeAxis() {
 	const { step, at } = timeTicks(range, plotWidth.value / 90);
 	const zoomed = span(range) < span(whole.value) * 0.999;
 	return (
-		<div class="time-axis" ref={axis} aria-hidden="true" title="Drag to move along the time">
-			{at.map((ns) => (
-				<span key={ns} style={{ left: percent(partAt(ns, range)) }}>
-					{formatTime(ns, step)}
-				</span>
-			))}
-			{zoomed && <div class="time-part" style={partOfWhole(range)} />}
+		<div class="time-row">
+			<div class="time-axis" ref={axis} aria-hidden="true" title="Drag to move along the time">
+				{at.map((ns) => (
+					<span key={ns} style={{ left: percent(partAt(ns, range)) }}>
+						{formatTime(ns, step)}
+					</span>
+				))}
+				{zoomed && <div class="time-part" style={partOfWhole(range)} />}
+			</div>
 		</div>
 	);
 }

@@ -5,6 +5,7 @@ import type { Plot } from '../logic/timeline_plots';
 import { span, type Brush } from '../logic/timeline_range';
 import { formatDuration, formatWindow, parseWindowText } from '../logic/units';
 import { address, go } from '../state/address';
+import { useShortcut } from '../state/keys';
 import { isLive, run } from '../state/runs';
 import {
 	backToLive,
@@ -20,6 +21,8 @@ import {
 	whole,
 	zoomTo,
 } from '../state/timeline';
+import { tell } from '../state/toasts';
+import { Popover } from './popover';
 import { boxTool, zoomBy, zoomToWindow } from './timeline_gestures';
 
 /** A window as text that can be changed. */
@@ -97,6 +100,7 @@ function Zooms() {
 				+
 			</button>
 			<button
+				class="with-mouse"
 				title="Draw a box to zoom to (or Alt + drag)"
 				aria-label="Draw a box to zoom to"
 				aria-pressed={boxTool.value}
@@ -105,6 +109,7 @@ function Zooms() {
 				⬚
 			</button>
 			<button
+				class="with-mouse"
 				title="Zoom to the window (Enter)"
 				disabled={!w}
 				onClick={zoomToWindow}
@@ -165,27 +170,80 @@ function Legend(props: { plots: Plot[] }) {
 	if (props.plots.length < 2) return null;
 	const shown = props.plots.filter((p) => !hidden.value.has(p.key)).length;
 	return (
-		<details class="menu">
-			<summary class="button" title="Choose what is shown">
-				Plots {shown}/{props.plots.length}
-			</summary>
-			<div class="popover menu-body" role="group" aria-label="Plots that are shown">
-				{props.plots.map((plot) => (
-					<label key={plot.key} class="menu-row">
-						<input
-							type="checkbox"
-							checked={!hidden.value.has(plot.key)}
-							onChange={() => toggleHidden(plot.key)}
-						/>{' '}
-						{plot.title}
-					</label>
-				))}
-			</div>
-		</details>
+		<Popover
+			button={`Plots ${shown}/${props.plots.length}`}
+			title="Choose what is shown"
+			name="Plots that are shown"
+			align="right"
+		>
+			{() => (
+				<div class="menu-body">
+					{props.plots.map((plot) => (
+						<label key={plot.key} class="menu-row">
+							<input
+								type="checkbox"
+								checked={!hidden.value.has(plot.key)}
+								onChange={() => toggleHidden(plot.key)}
+							/>
+							{plot.title}
+						</label>
+					))}
+				</div>
+			)}
+		</Popover>
 	);
 }
 
-export function Tools(props: { plots: Plot[]; hasSamples: boolean; save: preact.ComponentChild }) {
+/** The writer is loaded when it is needed. */
+async function save(kind: 'png' | 'svg'): Promise<void> {
+	const writer = await import('./timeline_save');
+	await (kind === 'png' ? writer.savePng() : writer.saveSvg());
+}
+
+function Save() {
+	return (
+		<Popover button="Save" title="Save the timeline as a picture" name="Save" align="right">
+			{(close) => (
+				<div class="menu-body">
+					{(['png', 'svg'] as const).map((kind) => (
+						<button
+							key={kind}
+							class="plain"
+							onClick={() => {
+								close();
+								save(kind).catch(tell);
+							}}
+						>
+							As {kind.toUpperCase()}
+						</button>
+					))}
+				</div>
+			)}
+		</Popover>
+	);
+}
+
+/** What the sheet of keys says; the sheet over the plots handles them while it has the focus. */
+const SHEET = [
+	['ArrowLeft ArrowRight', 'Move the cursor'],
+	['Shift+ArrowLeft Shift+ArrowRight', 'Move along the time'],
+	['+ -', 'Zoom in and out'],
+	['0', 'Show all'],
+	['[ ]', 'Begin and end of the window'],
+	['{ }', 'Begin and end of the second window'],
+	['Enter', 'Zoom to the window'],
+	['Escape', 'Clear the windows'],
+] as const;
+
+function useSheet(): void {
+	const where = 'Timeline';
+	const focus = () => document.querySelector<HTMLElement>('.timeline .overlay')?.focus();
+	useShortcut({ keys: 'w', what: 'Go to the timeline', where, run: focus });
+	for (const [keys, what] of SHEET) useShortcut({ keys, what, where });
+}
+
+export function Tools(props: { plots: Plot[]; hasSamples: boolean }) {
+	useSheet();
 	return (
 		<div class="timeline-tools">
 			<Windows />
@@ -193,7 +251,7 @@ export function Tools(props: { plots: Plot[]; hasSamples: boolean; save: preact.
 			{props.hasSamples && <Kinds />}
 			<Zooms />
 			<Legend plots={props.plots} />
-			{props.save}
+			{props.plots.length > 0 && <Save />}
 		</div>
 	);
 }

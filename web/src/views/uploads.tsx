@@ -70,13 +70,15 @@ export function DropTarget() {
 	return (
 		<div class="drop-target">
 			<div>
-				<Icon name="upload" size={40} />
-				<h2>Drop a perf.data file</h2>
-				<p>
-					{session.value
-						? `It becomes a run of “${session.value.title}”.`
-						: 'It becomes a run of a new session.'}
-				</p>
+				<div class="card">
+					<Icon name="upload" size={40} />
+					<h2>Drop a perf.data file</h2>
+					<p>
+						{session.value
+							? `It becomes a run of “${session.value.title}”.`
+							: 'It becomes a run of a new session.'}
+					</p>
+				</div>
 			</div>
 		</div>
 	);

@@ -174,15 +174,19 @@ export interface VirtualTableProps<T> {
 }
 
 const HEAD_HEIGHT = 30;
+const ROW_HEIGHT = 30;
+
+function tracksOf<T>(columns: readonly TableColumn<T>[]): string {
+	return columns.map((c) => c.width).join(' ');
+}
 
 export function VirtualTable<T>(props: VirtualTableProps<T>) {
 	const { rows, columns } = props;
-	const rowHeight = props.rowHeight ?? 30;
+	const rowHeight = props.rowHeight ?? ROW_HEIGHT;
 	const id = useId();
 	const [active, setActive] = useState(-1);
 	const virtual = useVirtual(rows.length, rowHeight, HEAD_HEIGHT);
 	const now = Math.min(active, rows.length - 1);
-	const tracks = columns.map((c) => c.width).join(' ');
 	const onKeyDown = (e: KeyboardEvent) => {
 		if (moveByKey(e, virtual, { count: rows.length, height: rowHeight }, now, setActive)) return;
 		const row = rows[now];
@@ -190,31 +194,6 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
 		if (props.onKey?.(row, e)) e.preventDefault();
 		else if (e.key === 'Enter') props.onOpen?.(row, e);
 	};
-	const body = [];
-	for (let i = virtual.first; i < virtual.last; i++) {
-		const row = rows[i]!;
-		body.push(
-			<div
-				key={props.keyOf(row, i)}
-				id={`${id}-${i}`}
-				role="row"
-				aria-rowindex={i + 2}
-				aria-selected={props.chosen ? props.chosen(row) : undefined}
-				class={`virtual-row ${i === now ? 'active' : ''} ${props.rowClass?.(row) ?? ''}`}
-				style={{ top: i * rowHeight, height: rowHeight, gridTemplateColumns: tracks }}
-				onClick={(e) => {
-					setActive(i);
-					props.onOpen?.(row, e);
-				}}
-			>
-				{columns.map((c) => (
-					<div key={c.key} role="gridcell" class={c.number ? 'cell number' : 'cell'}>
-						{c.cell(row, i)}
-					</div>
-				))}
-			</div>,
-		);
-	}
 	return (
 		<div
 			ref={virtual.ref}
@@ -229,7 +208,7 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
 			onKeyDown={onKeyDown}
 		>
 			<div role="rowgroup" class="virtual-head" style={{ minWidth: props.minWidth }}>
-				<div role="row" aria-rowindex={1} style={{ gridTemplateColumns: tracks }}>
+				<div role="row" aria-rowindex={1} style={{ gridTemplateColumns: tracksOf(columns) }}>
 					{columns.map((c) => (
 						<HeadCell key={c.key} column={c} sort={props.sort} onSort={props.onSort} />
 					))}
@@ -240,9 +219,52 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
 				class="virtual-rows"
 				style={{ height: rows.length * rowHeight, minWidth: props.minWidth }}
 			>
-				{body}
+				{rows.slice(virtual.first, virtual.last).map((row, k) => {
+					const i = virtual.first + k;
+					const open = (e: MouseEvent) => {
+						setActive(i);
+						props.onOpen?.(row, e);
+					};
+					return (
+						<TableRow
+							key={props.keyOf(row, i)}
+							{...{ table: props, row, i, open }}
+							id={`${id}-${i}`}
+							active={i === now}
+						/>
+					);
+				})}
 			</div>
 			{!rows.length && props.empty}
+		</div>
+	);
+}
+
+function TableRow<T>(props: {
+	table: VirtualTableProps<T>;
+	row: T;
+	i: number;
+	id: string;
+	active: boolean;
+	open: (e: MouseEvent) => void;
+}) {
+	const { table, row, i } = props;
+	const height = table.rowHeight ?? ROW_HEIGHT;
+	return (
+		<div
+			id={props.id}
+			role="row"
+			aria-rowindex={i + 2}
+			aria-selected={table.chosen ? table.chosen(row) : undefined}
+			class={`virtual-row ${props.active ? 'active' : ''} ${table.rowClass?.(row) ?? ''}`}
+			style={{ top: i * height, height, gridTemplateColumns: tracksOf(table.columns) }}
+			onClick={props.open}
+		>
+			{table.columns.map((c) => (
+				<div key={c.key} role="gridcell" class={c.number ? 'cell number' : 'cell'}>
+					{c.cell(row, i)}
+				</div>
+			))}
 		</div>
 	);
 }

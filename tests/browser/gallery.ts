@@ -1,0 +1,230 @@
+/* Every screen of the page, with what was really measured: looked at by axe, and kept as a picture. */
+import type { Locator, Page } from 'playwright-core';
+import { flame, flameDrawn, form, functions, timeline, views, type ViewName } from './actions';
+import type { RunFacts, Server } from './server';
+import { until } from './wait';
+
+export interface Measured {
+	session: string;
+	/** The demo, from beginning to end. */
+	demo: RunFacts;
+	/** A program that failed. */
+	failed: RunFacts;
+	/** One that goes on. */
+	live: RunFacts;
+}
+
+const EVENTS = ['task-clock', 'page-faults', 'context-switches'];
+
+/** Sessions and runs as somebody has them after the first hour. */
+export async function measure(server: Server): Promise<Measured> {
+	const { server: facts } = await server.get<{ server: { demo: string[] } }>('me');
+	const plan = {
+		workload: facts.demo,
+		description: 'Demo',
+		tool: 'both',
+		events: EVENTS,
+		interval: 0.02,
+		sample: { events: ['cpu-clock'], frequency: 1999, callgraph: 'fp' },
+		streaming: true,
+	};
+	const other = await server.session('Why is sort slow?');
+	const sorting = { ...plan, workload: 'seq 400000 | sort -R | tail -1', shell: true };
+	const sort = await server.run(other, { ...sorting, description: 'sort -R', tags: ['baseline'] });
+	const session = await server.session('Demo');
+	const failing = { ...plan, workload: 'tar -xf /no/such/archive.tar', description: null };
+	const failed = await server.run(session, failing);
+	const demo = await server.run(session, plan);
+	await server.reaches(sort.uuid, 'done');
+	await server.reaches(failed.uuid, 'done', 'failed');
+	const done = await until(
+		'the demo has ended',
+		async () => {
+			const now = await server.facts(demo.uuid);
+			return now.state === 'done' && now;
+		},
+		80_000,
+	);
+	const python = ['python3', '-c', 'while True: sorted(str(x) for x in range(30000))'];
+	const endless = { ...plan, workload: python, description: 'sorting words' };
+	const live = await server.run(session, endless);
+	await server.reaches(live.uuid, 'running');
+	return { session, demo: done, failed, live };
+}
+
+interface Place {
+	name: string;
+	/** What stands behind the server's name. */
+	path: (m: Measured) => string;
+	/** What is there when the screen is complete. */
+	ready: (page: Page) => Promise<unknown>;
+	/** Only where there is room for it, or none. */
+	only?: 'desktop' | 'phone';
+}
+
+/** A window of the demo, as parts of its duration. */
+function part(m: Measured, from: number, to: number): string {
+	const ns = Number(m.demo.duration_s) * 1e9;
+	return `${Math.round(ns * from)}-${Math.round(ns * to)}`;
+}
+
+function demo(m: Measured, more = ''): string {
+	return `/?session=${m.session}&run=${m.demo.uuid}${more}`;
+}
+
+function brushed(m: Measured, more = ''): string {
+	return demo(m, `&window=${part(m, 0.3, 0.42)}${more}`);
+}
+
+const seen = (what: (page: Page) => Locator) => (page: Page) => what(page).first().waitFor();
+
+/** A view of the window, where nothing is on its way any more. */
+function view(name: ViewName, query: string, ready: Place['ready']): Place {
+	return {
+		name: name.toLowerCase().replace(' ', '-'),
+		path: (m) => brushed(m, `&view=${query}`),
+		ready: async (page) => {
+			await timeline(page).waitFor();
+			await ready(page);
+			await settled(page);
+		},
+	};
+}
+
+/** Nobody waits for an answer. */
+async function settled(page: Page): Promise<void> {
+	await until('nothing is on its way', async () => {
+		const waiting = page.locator('[aria-busy=true], .spinner:visible');
+		return (await waiting.count()) === 0;
+	});
+}
+
+async function press(page: Page, button: Locator, result: Locator): Promise<void> {
+	await button.click();
+	await result.waitFor();
+	await settled(page);
+}
+
+async function flameReady(page: Page): Promise<void> {
+	await timeline(page).waitFor();
+	await flameDrawn(page);
+	await settled(page);
+}
+
+export const PLACES: Place[] = [
+	{ name: 'sessions', path: () => '/', ready: seen((p) => p.getByRole('link', { name: /Demo/ })) },
+	{ name: 'session', path: (m) => `/?session=${m.session}`, ready: seen(form) },
+	{ name: 'run', path: (m) => demo(m), ready: flameReady },
+	{ name: 'brush', path: (m) => brushed(m), ready: flameReady },
+	{ name: 'search', path: (m) => brushed(m, '&search=parse'), ready: flameReady },
+	{ name: 'inverted', path: (m) => brushed(m, '&mode=inverted'), ready: flameReady },
+	{ name: 'ordered', path: (m) => brushed(m, '&mode=ordered'), ready: seen(flame) },
+	{
+		name: 'sandwich',
+		path: (m) => demo(m, '&mode=sandwich&function=find_word_slowly&module=tacho'),
+		ready: seen((p) => p.getByRole('tree')),
+	},
+	{
+		name: 'points',
+		path: (m) => brushed(m, '&plot=points'),
+		ready: flameReady,
+	},
+	view(
+		'Functions',
+		'functions',
+		seen((p) => functions(p).getByRole('row').nth(1)),
+	),
+	{
+		name: 'diff',
+		path: (m) => demo(m, `&view=diff&window=${part(m, 0.05, 0.2)}&second=${part(m, 0.3, 0.45)}`),
+		ready: async (p) => {
+			await p.getByRole('tree').first().waitFor();
+			await settled(p);
+		},
+	},
+	view('Histogram', 'histogram', seen(views)),
+	view('Threads', 'threads', seen(views)),
+	view('Output', 'output', seen(views)),
+	view('Details', 'details', seen(views)),
+	{ name: 'full', path: (m) => brushed(m, '&full=1'), ready: flameReady },
+	{
+		name: 'failed',
+		path: (m) => `/?session=${m.session}&run=${m.failed.uuid}`,
+		ready: seen((p) => p.getByText(/no such file/i)),
+	},
+	{
+		name: 'live',
+		path: (m) => `/?session=${m.session}&run=${m.live.uuid}`,
+		ready: seen(flame),
+	},
+	{
+		name: 'queue',
+		path: () => '/',
+		ready: (p) =>
+			press(p, p.getByRole('button', { name: /queue|running/i }), p.getByRole('dialog')),
+	},
+	{
+		name: 'keys',
+		path: (m) => demo(m),
+		ready: async (p) => {
+			await flameReady(p);
+			await press(p, p.getByRole('button', { name: 'Keyboard shortcuts' }), p.getByRole('dialog'));
+		},
+		only: 'desktop',
+	},
+	{
+		name: 'palette',
+		path: (m) => demo(m),
+		ready: async (p) => {
+			await flameReady(p);
+			await p.keyboard.press('Control+k');
+			await p.getByRole('dialog').waitFor();
+		},
+		only: 'desktop',
+	},
+	{
+		name: 'new-run',
+		path: (m) => demo(m),
+		ready: async (p) => {
+			const tabs = p.getByRole('navigation', { name: 'Parts of the session' });
+			await press(p, tabs.getByRole('button', { name: 'New run' }), form(p));
+		},
+		only: 'phone',
+	},
+	{
+		name: 'runs',
+		path: (m) => demo(m),
+		ready: async (p) => {
+			const tabs = p.getByRole('navigation', { name: 'Parts of the session' });
+			const list = p.getByRole('list', { name: 'Runs, the newest first' });
+			await press(p, tabs.getByRole('button', { name: 'Runs' }), list);
+		},
+		only: 'phone',
+	},
+	{
+		name: 'lost',
+		path: () => '/?run=00000000-0000-4000-8000-000000000000',
+		ready: seen((p) => p.getByRole('button', { name: 'All sessions' })),
+	},
+	// These change the form of the tab, so they come last.
+	{
+		name: 'events',
+		path: (m) => `/?session=${m.session}`,
+		ready: (p) =>
+			press(
+				p,
+				form(p).getByRole('combobox', { name: 'Count', exact: true }),
+				p.getByRole('listbox').getByRole('option').first(),
+			),
+	},
+	{
+		name: 'attach',
+		path: (m) => `/?session=${m.session}`,
+		ready: (p) =>
+			press(
+				p,
+				form(p).getByRole('radio', { name: 'Attach' }),
+				p.getByRole('listbox', { name: 'Processes that run' }).getByRole('option').first(),
+			),
+	},
+];

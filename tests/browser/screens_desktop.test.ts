@@ -1,0 +1,3 @@
+import { testScreens } from './gallery_test';
+
+testScreens('desktop');
