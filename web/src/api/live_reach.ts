@@ -17,6 +17,11 @@ function sharedWorker(hear: Hear): Say {
 	return (message) => worker.port.postMessage(message);
 }
 
+/** As if it came from elsewhere: what the hub keeps is not for tabs to change. */
+function copied(hear: Hear): Hear {
+	return (message) => hear(structuredClone(message));
+}
+
 /** To the hub, or to one tab or all of them. */
 type Broadcast = { ask: FromTab } | { to: string | null; message: FromHub };
 
@@ -24,8 +29,10 @@ type Broadcast = { ask: FromTab } | { to: string | null; message: FromHub };
 function elected(tab: string, hear: Hear): Say {
 	const channel = new BroadcastChannel(NAME);
 	let hub: Hub | null = null;
-	const post = (to: string) => (message: FromHub) =>
-		to === tab ? hear(message) : channel.postMessage({ to, message } satisfies Broadcast);
+	const post = (to: string): Hear =>
+		to === tab
+			? copied(hear)
+			: (message) => channel.postMessage({ to, message } satisfies Broadcast);
 	channel.onmessage = ({ data }: MessageEvent<Broadcast>) => {
 		if ('ask' in data) hub?.hear(data.ask, post(data.ask.tab));
 		else if (data.to === tab || data.to === null) hear(data.message);
@@ -45,7 +52,7 @@ function elected(tab: string, hear: Hear): Say {
 
 function alone(hear: Hear): Say {
 	const hub = new Hub();
-	return (message) => hub.hear(message, hear);
+	return (message) => hub.hear(message, copied(hear));
 }
 
 export function reachHub(tab: string, hear: Hear): Say {

@@ -127,12 +127,10 @@ export function graphics(style: Style, text: string): Style {
 
 /** A whole escape sequence; or what may become one when more comes: see UNFINISHED. */
 const ESCAPE =
-	// eslint-disable-next-line no-control-regex
 	/\x1b(?:\[([0-?]*)[ -/]*([@-~])|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|(?=\x1b[^\\]))|[ -/]*[0-Z\\^-~])/y;
 const UNFINISHED = /^\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)$/;
 /** A sequence longer than this is none. */
 const ESCAPE_MAX = 4096;
-// eslint-disable-next-line no-control-regex
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/g;
 
 /** Lines of output as they grow. The last one may still change. */
