@@ -37,16 +37,17 @@ export function DetailsView() {
 	const r = run.value;
 	if (!r) return <Loading what="Looking up the run…" />;
 	const { data } = answer.value;
+	const waits = r.state === 'queued';
 	// Of a run that goes on the question is newer; of one that has ended, the run has the last word.
 	const ledger = isLive(r) ? (data?.ledger ?? r.ledger) : (r.ledger ?? data?.ledger ?? null);
 	return (
 		<div class="details-view">
 			<Trust run={r} ledger={ledger} />
 			<div class="details-columns">
-				<Part title="What ran">
+				<Part title={waits ? 'What will run' : 'What ran'}>
 					<Facts facts={whatRan(r)} />
 				</Part>
-				<Part title="When, and how it ended">
+				<Part title={waits ? 'When' : 'When, and how it ended'}>
 					<Facts facts={whenItRan(r, localTime)} />
 				</Part>
 				<Part title="Note and tags">
@@ -57,7 +58,11 @@ export function DetailsView() {
 					{r.environment ? (
 						<Facts facts={machineFacts(r.environment)} />
 					) : (
-						<p class="dim">The machine is written down when the run starts.</p>
+						<p class="dim">
+							{waits
+								? 'It is written down when the run starts.'
+								: 'It was not written down, because the run never began.'}
+						</p>
 					)}
 				</Part>
 			</div>
@@ -75,7 +80,7 @@ function localTime(at: string): string {
 export function Part(props: { title: string; children: ComponentChildren }) {
 	return (
 		<section class="details-part">
-			<h3>{props.title}</h3>
+			<h2>{props.title}</h2>
 			{props.children}
 		</section>
 	);
@@ -111,7 +116,8 @@ function Trust(props: { run: Run; ledger: Ledger | null }) {
 			<span aria-hidden="true">{v.good ? '✓' : '!'}</span>
 			<span>
 				<strong>{isLive(r) && v.good ? 'Nothing was lost so far.' : v.text}</strong>{' '}
-				{v.advice ?? 'All that was asked for was measured.'}
+				{v.advice ??
+					(r.import ? 'All samples of the file are here.' : 'All that was asked for was measured.')}
 			</span>
 		</p>
 	);

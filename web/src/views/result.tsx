@@ -145,6 +145,17 @@ function Nothing(props: { run: Run }) {
 	);
 }
 
+/** Without data there is still what was asked for, and how it ended. */
+function OnlyDetails() {
+	return (
+		<div class="card panel">
+			<div class="body of-details">
+				<DetailsView />
+			</div>
+		</div>
+	);
+}
+
 function ViewTabs() {
 	const { view } = address.value;
 	const step = (by: number) =>
@@ -204,6 +215,7 @@ export function Result() {
 			<FilterChips />
 			{r.state === 'queued' && <Waiting run={r} />}
 			{hasNothing(r) && <Nothing run={r} />}
+			{(r.state === 'queued' || hasNothing(r)) && <OnlyDetails />}
 			{r.state !== 'queued' && !hasNothing(r) && <Views />}
 		</section>
 	);
