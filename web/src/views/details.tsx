@@ -1,6 +1,5 @@
 /* Everything about a run that is not its data: what was run where, whether the data can be trusted,
  * what measuring has cost, and the files to take away. */
-import type { ComponentChildren } from 'preact';
 import type { Ledger, OpenedEvent, Run } from '../api/types';
 import { plural } from '../logic/format';
 import { ledgerEntries, overhead, verdict } from '../logic/ledger_words';
@@ -17,6 +16,7 @@ import { go } from '../state/address';
 import { useQuestion } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { LIVE_AGAIN_MS } from '../state/selection';
+import { Part } from './details_part';
 import { Downloads } from './downloads';
 import { RunWords } from './run_words';
 import { Loading } from './states';
@@ -75,15 +75,6 @@ export function DetailsView() {
 
 function localTime(at: string): string {
 	return new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
-}
-
-export function Part(props: { title: string; children: ComponentChildren }) {
-	return (
-		<section class="details-part">
-			<h2>{props.title}</h2>
-			{props.children}
-		</section>
-	);
 }
 
 function Facts(props: { facts: Fact[] }) {

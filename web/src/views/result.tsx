@@ -142,6 +142,7 @@ function Nothing(props: { run: Run }) {
 
 /** Without data there is still what was asked for, and how it ended. */
 function OnlyDetails() {
+	const DetailsView = BODIES.details;
 	return (
 		<div class="card panel">
 			<div class="body of-details">
