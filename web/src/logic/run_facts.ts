@@ -126,7 +126,7 @@ export function whatRan(run: Run): Fact[] {
 			run.tool !== 'record' && run.interval && `every ${formatDuration(run.interval * 1e9)}`,
 		],
 		['Samples', samplingWords(run)],
-		['Exclusive', run.exclusive ? 'yes: nothing else was measured meanwhile' : 'no'],
+		['Exclusive', !run.import && (run.exclusive ? 'yes: other runs wait for it' : 'no')],
 		['Process number', run.workload_pid],
 		['Started by', run.user],
 	]);

@@ -1,6 +1,5 @@
 /* Everything about a run that is not its data: what was run where, whether the data can be trusted,
  * what measuring has cost, and the files to take away. */
-import type { ComponentChildren } from 'preact';
 import type { Ledger, OpenedEvent, Run } from '../api/types';
 import { plural } from '../logic/format';
 import { ledgerEntries, overhead, verdict } from '../logic/ledger_words';
@@ -17,6 +16,7 @@ import { go } from '../state/address';
 import { useQuestion } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { LIVE_AGAIN_MS } from '../state/selection';
+import { Part } from './details_part';
 import { Downloads } from './downloads';
 import { RunWords } from './run_words';
 import { Loading } from './states';
@@ -37,16 +37,17 @@ export function DetailsView() {
 	const r = run.value;
 	if (!r) return <Loading what="Looking up the run…" />;
 	const { data } = answer.value;
+	const waits = r.state === 'queued';
 	// Of a run that goes on the question is newer; of one that has ended, the run has the last word.
 	const ledger = isLive(r) ? (data?.ledger ?? r.ledger) : (r.ledger ?? data?.ledger ?? null);
 	return (
 		<div class="details-view">
 			<Trust run={r} ledger={ledger} />
 			<div class="details-columns">
-				<Part title="What ran">
+				<Part title={waits ? 'What will run' : 'What ran'}>
 					<Facts facts={whatRan(r)} />
 				</Part>
-				<Part title="When, and how it ended">
+				<Part title={waits ? 'When' : 'When, and how it ended'}>
 					<Facts facts={whenItRan(r, localTime)} />
 				</Part>
 				<Part title="Note and tags">
@@ -57,7 +58,11 @@ export function DetailsView() {
 					{r.environment ? (
 						<Facts facts={machineFacts(r.environment)} />
 					) : (
-						<p class="dim">The machine is written down when the run starts.</p>
+						<p class="dim">
+							{waits
+								? 'It is written down when the run starts.'
+								: 'It was not written down, because the run never began.'}
+						</p>
 					)}
 				</Part>
 			</div>
@@ -70,15 +75,6 @@ export function DetailsView() {
 
 function localTime(at: string): string {
 	return new Date(at).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
-}
-
-export function Part(props: { title: string; children: ComponentChildren }) {
-	return (
-		<section class="details-part">
-			<h3>{props.title}</h3>
-			{props.children}
-		</section>
-	);
 }
 
 function Facts(props: { facts: Fact[] }) {
@@ -111,7 +107,8 @@ function Trust(props: { run: Run; ledger: Ledger | null }) {
 			<span aria-hidden="true">{v.good ? '✓' : '!'}</span>
 			<span>
 				<strong>{isLive(r) && v.good ? 'Nothing was lost so far.' : v.text}</strong>{' '}
-				{v.advice ?? 'All that was asked for was measured.'}
+				{v.advice ??
+					(r.import ? 'All samples of the file are here.' : 'All that was asked for was measured.')}
 			</span>
 		</p>
 	);

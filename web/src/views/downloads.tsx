@@ -5,7 +5,7 @@ import type { Run } from '../api/types';
 import { isLive } from '../state/runs';
 import { address } from '../state/address';
 import { filters, windowQuery } from '../state/selection';
-import { Part } from './details';
+import { Part } from './details_part';
 
 interface Format {
 	/** The end of the file's name. */

@@ -140,6 +140,18 @@ function Nothing(props: { run: Run }) {
 	);
 }
 
+/** Without data there is still what was asked for, and how it ended. */
+function OnlyDetails() {
+	const DetailsView = BODIES.details;
+	return (
+		<div class="card panel">
+			<div class="body of-details">
+				<DetailsView />
+			</div>
+		</div>
+	);
+}
+
 function ViewTabs() {
 	const { view } = address.value;
 	const step = (by: number) =>
@@ -201,6 +213,7 @@ export function Result() {
 			<FilterChips />
 			{r.state === 'queued' && <Waiting run={r} />}
 			{hasNothing(r) && <Nothing run={r} />}
+			{(r.state === 'queued' || hasNothing(r)) && <OnlyDetails />}
 			{r.state !== 'queued' && !hasNothing(r) && <Views />}
 		</section>
 	);
