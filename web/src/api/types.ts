@@ -188,6 +188,14 @@ export interface FlameTree {
 	hidden: FlameHidden;
 }
 
+/** Of one thread in the order of time; depth 0: called by nobody. */
+export interface FlameBoxes {
+	name: Column;
+	depth: Column;
+	from_ns: Column;
+	to_ns: Column;
+}
+
 export interface Flame extends Partial<FlameTree> {
 	event: string | null;
 	unit: string | null;
@@ -196,6 +204,10 @@ export interface Flame extends Partial<FlameTree> {
 	names: FunctionName[];
 	callers?: FlameTree;
 	callees?: FlameTree;
+	thread?: { pid: number; tid: number; comm: string } | null;
+	from_ns?: number;
+	to_ns?: number;
+	boxes?: FlameBoxes;
 }
 
 export interface FunctionRow {

@@ -176,6 +176,14 @@ function moduleLegend(graph: FlameGraph, dark: boolean): LegendEntry[] {
 		.map(([module]) => entry(module));
 }
 
+/** While one searches, colours say only what was found. */
+export function searchLegend(dark: boolean): LegendEntry[] {
+	return [
+		{ label: 'found', note: 'underlined, too', colour: cssOf(shade(MATCH, 0.5, dark)) },
+		{ label: 'other', note: 'does not match', colour: cssOf(shade(PALE, 0.9, dark)) },
+	];
+}
+
 /** What the colours mean: of those that are there. */
 export function legendOf(graph: FlameGraph, colour: FlameColour, dark: boolean): LegendEntry[] {
 	if (colour === 'name') return [];

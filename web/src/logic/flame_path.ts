@@ -12,11 +12,24 @@ export function nameOf(graph: FlameGraph, node: number): string {
 	return graph.names[graph.name[node]!]?.[0] ?? '';
 }
 
+/** Before the number of a node among siblings of the same name, from the second on. */
+const NUMBERED = '\t';
+
+function wordOf(graph: FlameGraph, node: number): string {
+	const name = nameOf(graph, node);
+	let number = 1;
+	for (const sibling of childrenOf(graph, graph.parent[node]!)) {
+		if (sibling === node) break;
+		if (nameOf(graph, sibling) === name) number++;
+	}
+	return number > 1 ? name + NUMBERED + number : name;
+}
+
 /** The path as the address holds it; null for the root. */
 export function pathOf(graph: FlameGraph, node: number): string | null {
 	return node > 0
 		? ancestry(graph, node)
-				.map((n) => nameOf(graph, n))
+				.map((n) => wordOf(graph, n))
 				.join('\n')
 		: null;
 }
@@ -43,6 +56,12 @@ function childrenOf(graph: FlameGraph, node: number): number[] {
 	return out;
 }
 
+function childNamed(graph: FlameGraph, node: number, word: string): number | undefined {
+	const [name, number = '1'] = word.split(NUMBERED);
+	const same = childrenOf(graph, node).filter((n) => nameOf(graph, n) === name);
+	return same[Number(number) - 1] ?? same[0];
+}
+
 /** Where a path leads to. What is not in this graph (another window …) ends at the last node that is. */
 export function findPath(
 	graph: FlameGraph,
@@ -51,9 +70,7 @@ export function findPath(
 	const words = path ? path.split('\n') : [];
 	let node = 0;
 	for (const [at, word] of words.entries()) {
-		const next = graph.count
-			? childrenOf(graph, node).find((n) => nameOf(graph, n) === word)
-			: undefined;
+		const next = graph.count ? childNamed(graph, node, word) : undefined;
 		if (next === undefined) return { node, missing: words.slice(at) };
 		node = next;
 	}

@@ -43,7 +43,7 @@ function Row(props: { row: CodeRow; at: number; hottest: number; current: boolea
 			aria-rowindex={at + 1}
 			style={{ top: `${at * ROW}px` }}
 		>
-			<span role="cell" class="share number" title={plural(row.samples, 'sample')}>
+			<span role="cell" class="code-share number" title={plural(row.samples, 'sample')}>
 				{row.share > 0 && (
 					<>
 						<span class="code-bar" style={{ width: `${(row.share / hottest) * 100}%` }} />
@@ -51,12 +51,12 @@ function Row(props: { row: CodeRow; at: number; hottest: number; current: boolea
 					</>
 				)}
 			</span>
-			<span role="cell" class="place">
+			<span role="cell" class="code-place">
 				{row.place}
 			</span>
-			<span role="cell" class="text">
+			<span role="cell" class="code-text">
 				{row.text}
-				{row.remark && <span class="remark">{row.remark}</span>}
+				{row.remark && <span class="code-remark">{row.remark}</span>}
 			</span>
 		</div>
 	);

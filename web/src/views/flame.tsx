@@ -2,21 +2,22 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { JSX } from 'preact';
 import type { Flame } from '../api/types';
-import { legendOf } from '../logic/flame_colours';
+import type { FlameMode } from '../logic/address';
 import { layOutTree, type FlameGraph } from '../logic/flame_layout';
+import { layOutTime, timeOf } from '../logic/flame_order';
 import { findPath } from '../logic/flame_path';
 import { searchGraph, type FlameMatches } from '../logic/flame_search';
-import { weightText, weightUnit } from '../logic/flame_words';
+import { weightUnit } from '../logic/flame_words';
 import { plural } from '../logic/format';
 import { formatShare } from '../logic/units';
 import { address, go } from '../state/address';
-import { lightest, takesSamples, useEveryNode, useFlame, zoomedShare } from '../state/flame';
+import { takesSamples, useEveryNode, useFlame, zoomedShare } from '../state/flame';
 import type { Answer, Question } from '../state/questions';
 import { isLive, run } from '../state/runs';
-import { dark } from '../state/theme';
 import { tell } from '../state/toasts';
 import { flameActions } from './flame_actions';
-import { FlameCanvas } from './flame_canvas';
+import { FlameCanvas, type FlameAction } from './flame_canvas';
+import { FlameFoot } from './flame_foot';
 import { FlameToolbar } from './flame_toolbar';
 import { Sandwich, SandwichChoice } from './sandwich';
 import { Empty, Loading, Problem } from './states';
@@ -42,6 +43,8 @@ function useFound(flame: Flame | null, graph: FlameGraph | null): string {
 }
 
 function graphOf(flame: Flame | null): FlameGraph | null {
+	if (flame?.boxes)
+		return layOutTime(flame.names, flame.boxes, { from: flame.from_ns!, to: flame.to_ns! });
 	if (!flame?.nodes) return null;
 	return layOutTree({
 		names: flame.names,
@@ -57,49 +60,6 @@ function drawn(of: Question | null, graph: FlameGraph): void {
 	const { from, to } = of?.query ?? {};
 	performance.clearMarks('flame-drawn');
 	performance.mark('flame-drawn', { detail: { from, to, nodes: graph.count } });
-}
-
-function Legend(props: { graph: FlameGraph }) {
-	const entries = legendOf(props.graph, address.value.colour, dark.value);
-	return (
-		<ul class="flame-legend" aria-label="Colours">
-			{entries.map(({ label, note, colour }) => (
-				<li key={label} title={note}>
-					<span class="flame-swatch" style={{ background: colour }} />
-					<span class="cut">{label}</span>
-				</li>
-			))}
-		</ul>
-	);
-}
-
-function HiddenNodes(props: { flame: Flame }) {
-	const { light } = address.value;
-	const nodes = props.flame.hidden?.nodes ?? 0;
-	if (!nodes && !light) return null;
-	const below = light ? 'the lightest' : `below ${+(lightest.value * 100).toPrecision(2)} %`;
-	return (
-		<span>
-			{nodes > 0 && `${plural(nodes, 'box', 'boxes')} (${below}) not shown. `}
-			<button class="plain small" onClick={() => go({ light: !light }, true)}>
-				{light ? 'Hide light boxes' : 'Show them'}
-			</button>
-		</span>
-	);
-}
-
-function Foot(props: { flame: Flame; graph: FlameGraph }) {
-	const { flame, graph } = props;
-	return (
-		<div class="flame-foot small dim">
-			<span>
-				{flame.samples > 0 && plural(flame.samples, 'sample') + ', '}
-				{weightText(flame.total, graph.unit)} of {flame.event}
-			</span>
-			<HiddenNodes flame={flame} />
-			<Legend graph={graph} />
-		</div>
-	);
 }
 
 function NothingSampled() {
@@ -132,6 +92,19 @@ function NothingSampled() {
 	);
 }
 
+/** A call in a graph in time is a window. */
+function timeActions(graph: FlameGraph, node: number): FlameAction[] {
+	const window = timeOf(graph, node);
+	if (!window || window.to <= window.from) return [];
+	return [{ label: 'Select this time', run: () => go({ window, focus: null }) }];
+}
+
+const HINTS: Partial<Record<FlameMode, string>> = {
+	plain: 'Each box is a function, as broad as its share of the samples. Click one to zoom in.',
+	inverted: 'At the root is what was running; on it stands who called it. Click a box to zoom in.',
+	ordered: 'From left to right as it happened, of one thread. Select a shorter time to see more.',
+};
+
 function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 	const { data, error, loading, of } = props.answer;
 	const { mode, function: name, focus, search, icicle, colour } = address.value;
@@ -151,11 +124,11 @@ function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 				focus={focus}
 				onFocus={(path) => go({ focus: path })}
 				search={search}
-				actions={flameActions}
-				hint="Each box is a function, as broad as its share of the samples. Click one to zoom in."
+				actions={(f, m, node) => [...timeActions(props.graph!, node), ...flameActions(f, m)]}
+				hint={HINTS[mode]}
 				onDrawn={(g) => drawn(of, g)}
 			/>
-			<Foot flame={data} graph={props.graph} />
+			<FlameFoot flame={data} graph={props.graph} hidden={data.hidden} />
 		</>
 	);
 }
@@ -195,7 +168,7 @@ export function FlameView() {
 	if (address.value.annotate) return <Code />;
 	return (
 		<div class="flame" aria-busy={answer.loading}>
-			<FlameToolbar found={found} />
+			<FlameToolbar found={found} event={answer.data?.event ?? null} />
 			<Body answer={answer} graph={graph} />
 		</div>
 	);

@@ -108,7 +108,7 @@ export function FlameCrumbs(props: {
 			</ol>
 			{zoomed.missing.length > 0 ? (
 				<span class="small flame-missing">
-					{zoomed.missing[zoomed.missing.length - 1]} was not sampled here
+					{zoomed.missing[zoomed.missing.length - 1]!.split('\t')[0]} was not sampled here
 				</span>
 			) : (
 				<span class="small dim">{share(zoomed.node)} of all</span>

@@ -43,17 +43,16 @@ function Modes() {
 	);
 }
 
-function EventChoice() {
+function EventChoice(props: { event: string | null }) {
 	const events = run.value ? sampledEvents(run.value) : [];
 	if (events.length < 2) return null;
 	return (
 		<select
 			aria-label="Event of the samples"
 			title="Which event the samples are of"
-			value={address.value.event ?? ''}
-			onChange={(e) => go({ event: e.currentTarget.value || null })}
+			value={address.value.event ?? props.event ?? ''}
+			onChange={(e) => go({ event: e.currentTarget.value })}
 		>
-			<option value="">most samples</option>
 			{events.map((name) => (
 				<option key={name} value={name}>
 					{name}
@@ -134,12 +133,13 @@ function Save() {
 	);
 }
 
-export function FlameToolbar(props: { found: string }) {
+/** @event: whose samples are shown. */
+export function FlameToolbar(props: { found: string; event: string | null }) {
 	const { icicle, colour, frames, mode } = address.value;
 	return (
 		<div class="flame-toolbar" role="toolbar" aria-label="Flame graph">
 			<Modes />
-			<EventChoice />
+			<EventChoice event={props.event} />
 			{mode !== 'sandwich' && (
 				<button
 					aria-pressed={icicle}

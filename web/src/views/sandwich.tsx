@@ -9,6 +9,7 @@ import { useQuestion } from '../state/questions';
 import { selected } from '../state/selection';
 import { flameActions } from './flame_actions';
 import { FlameCanvas } from './flame_canvas';
+import { FlameFoot } from './flame_foot';
 import { Empty, Loading, Problem } from './states';
 
 /** In address.focus: the path goes up, to callers. */
@@ -40,13 +41,15 @@ export function Sandwich(props: { flame: Flame; onDrawn: (graph: FlameGraph) => 
 			</Empty>
 		);
 	const up = focus?.startsWith(UPWARDS) ? focus.slice(UPWARDS.length) : null;
+	const [above, below] = [flame.callers!.hidden, flame.callees!.hidden];
+	const hidden = { nodes: above.nodes + below.nodes, weight: above.weight + below.weight };
 	const common = { colour, search, actions: flameActions };
 	return (
 		<div class="sandwich">
 			<div class="sandwich-head">
-				<h3>
+				<h2>
 					Who calls <span class="mono">{name}</span>
-				</h3>
+				</h2>
 				<span class="small dim">{formatShare(callees.total[0]! / flame.total)} of all samples</span>
 				<button class="small" onClick={() => go({ function: null, module: null, focus: null })}>
 					Another function
@@ -60,7 +63,7 @@ export function Sandwich(props: { flame: Flame; onDrawn: (graph: FlameGraph) => 
 				focus={up}
 				onFocus={(path) => go({ focus: path && UPWARDS + path })}
 			/>
-			<h3 class="sandwich-head">What it calls</h3>
+			<h2 class="sandwich-head">What it calls</h2>
 			<FlameCanvas
 				{...common}
 				graph={callees}
@@ -70,6 +73,7 @@ export function Sandwich(props: { flame: Flame; onDrawn: (graph: FlameGraph) => 
 				onFocus={(path) => go({ focus: path })}
 				onDrawn={onDrawn}
 			/>
+			<FlameFoot flame={flame} graph={callees} hidden={hidden} />
 		</div>
 	);
 }
