@@ -149,7 +149,7 @@ export function byAddress(points: Points, stripsMax: number): PointLayout {
 }
 
 /** Points in the order of their times: what pointNear() needs. */
-export function timeOrder(t: ArrayLike<number>): Uint32Array {
+function timeOrder(t: ArrayLike<number>): Uint32Array {
 	const order = Uint32Array.from({ length: t.length }, (_, i) => i);
 	for (let i = 1; i < t.length; i++)
 		if (t[i]! < t[i - 1]!) return order.sort((a, b) => t[a]! - t[b]!);

@@ -3,7 +3,7 @@
 import type { Window } from './address';
 
 /** Closer than this nothing is left to see. */
-export const MIN_SPAN_NS = 1000;
+const MIN_SPAN_NS = 1000;
 
 export function span(w: Window): number {
 	return w.to - w.from;
@@ -141,7 +141,7 @@ export function timeTicks(range: Window, most: number): { step: number; at: numb
 }
 
 /** At most this much of a run that goes on is shown, the newest of it. */
-export const LIVE_SPAN_NS = 30 * SECOND;
+const LIVE_SPAN_NS = 30 * SECOND;
 const LIVE_SPANS = [5, 10, 20, 30].map((s) => s * SECOND);
 
 /** What is shown of a run that goes on: it grows in steps, then scrolls. */

@@ -17,6 +17,8 @@ export const plotsOf = signal<string | null>(null);
 export const marks = signal<Mark[]>([]);
 /** Where the pointer or the keyboard is, ns. */
 export const cursor = signal<number | null>(null);
+/** Space for the value axis, left of the lines; --axis of timeline.css. */
+export const AXIS_PX = 46;
 /** Width of the area that lines are drawn in, CSS pixels; 0 before it is laid out. */
 export const plotWidth = signal(0);
 /** Plots that are switched off: names of counters. */

@@ -26,6 +26,7 @@ import {
 	whole,
 } from '../state/timeline';
 import { colours, faint, heatStops } from './timeline_colours';
+import { listen } from './timeline_gestures';
 
 /** The cells as a picture of one pixel each, first row at the bottom. */
 function picture(grid: Grid): HTMLCanvasElement {
@@ -135,18 +136,13 @@ function followCells(area: HTMLElement, grid: Grid): () => void {
 	const leave = () => {
 		if (!from) cursor.value = null;
 	};
-	area.addEventListener('pointerdown', down);
-	area.addEventListener('pointermove', moving);
-	area.addEventListener('pointerup', up);
-	area.addEventListener('pointercancel', up);
-	area.addEventListener('pointerleave', leave);
-	return () => {
-		area.removeEventListener('pointerdown', down);
-		area.removeEventListener('pointermove', moving);
-		area.removeEventListener('pointerup', up);
-		area.removeEventListener('pointercancel', up);
-		area.removeEventListener('pointerleave', leave);
-	};
+	return listen(area, {
+		pointerdown: down,
+		pointermove: moving,
+		pointerup: up,
+		pointercancel: up,
+		pointerleave: leave,
+	});
 }
 
 const STEPS: Record<string, [number, number]> = {

@@ -1,18 +1,15 @@
 /* The timeline: a small plot for each counter and one for samples, with one time axis, one cursor and
  * the brushes that every view below follows. */
-import type { ComponentChild } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { flagsOf, SAMPLES, type Plot } from '../logic/timeline_plots';
 import { address } from '../state/address';
 import { isLive, run } from '../state/runs';
-import { hidden, marks, plots, plotsOf, plotWidth, visible } from '../state/timeline';
+import { AXIS_PX, hidden, marks, plots, plotsOf, plotWidth, visible } from '../state/timeline';
 import { tell } from '../state/toasts';
 import { HeatmapView } from './heatmap';
 import { Empty, Loading, Problem } from './states';
 import { useTimelineData } from './timeline_data';
 import { Flags, Overlay, TimeAxis } from './timeline_overlay';
-import { AXIS_PX } from './timeline_plot';
-import { PlotRow } from './timeline_row';
 import { Tools } from './timeline_tools';
 import './timeline.css';
 
@@ -44,30 +41,39 @@ function useWidth() {
 	return area;
 }
 
-/** Points are asked for rarely: their code is loaded when they are. */
-function LazyPoints(props: { height: number }) {
-	const [Points, setPoints] = useState<((p: { height: number }) => ComponentChild) | null>(null);
+/** What draws is loaded with the first run that is looked at: the list of sessions does without. */
+const loadRows = () => import('./timeline_row');
+const loadPoints = () => import('./timeline_points');
+
+function useLoaded<T>(load: (() => Promise<T>) | null): T | null {
+	const [loaded, setLoaded] = useState<{ by: unknown; what: T } | null>(null);
 	useEffect(() => {
-		import('./timeline_points').then((m) => setPoints(() => m.PointsPlot), tell);
-	}, []);
-	return Points ? <Points height={props.height} /> : <Loading what="Reading the samples…" />;
+		load?.().then((what) => setLoaded({ by: load, what }), tell);
+	}, [load]);
+	return loaded?.by === load ? loaded.what : null;
 }
 
 function Plots(props: { all: Plot[] }) {
 	const area = useWidth();
 	const width = plotWidth.value;
 	const points = address.value.plot !== 'lines' && props.all.some((p) => p.key === SAMPLES);
+	const drawRows = useLoaded(loadRows);
+	const drawPoints = useLoaded(points ? loadPoints : null);
 	const shown = props.all.filter((p) => !hidden.value.has(p.key));
 	const height = rowHeight(shown.length);
 	return (
 		<div class="plots" ref={area}>
-			<div class="plot-rows">
+			<div
+				class="plot-rows"
+				style={{ minHeight: (points ? POINTS_PX : shown.length * height) + 'px' }}
+			>
 				<Flags flags={flagsOf(marks.value, visible.value, width, FLAG_PX)} />
-				{width > 0 && points && <LazyPoints height={POINTS_PX} />}
+				{width > 0 && drawPoints && <drawPoints.PointsPlot height={POINTS_PX} />}
 				{width > 0 &&
+					drawRows &&
 					!points &&
 					shown.map((plot) => (
-						<PlotRow
+						<drawRows.PlotRow
 							key={plot.key}
 							plot={plot}
 							place={props.all.indexOf(plot)}

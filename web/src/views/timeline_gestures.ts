@@ -39,6 +39,17 @@ type Drag =
 	| { kind: 'pan'; start: Window; startPart: number }
 	| { kind: 'pinch'; start: Window; was: [number, number] };
 
+type Listeners = { [K in keyof HTMLElementEventMap]?: (e: HTMLElementEventMap[K]) => void };
+
+/** Adds all of them; the result takes them away. */
+export function listen(element: HTMLElement, listeners: Listeners): () => void {
+	const all = Object.entries(listeners) as [string, EventListener][];
+	for (const [name, listener] of all) element.addEventListener(name, listener);
+	return () => {
+		for (const [name, listener] of all) element.removeEventListener(name, listener);
+	};
+}
+
 function partOf(e: { clientX: number }, area: HTMLElement): number {
 	const rect = area.getBoundingClientRect();
 	return (e.clientX - rect.left) / rect.width;
@@ -133,19 +144,14 @@ export function followPointers(area: HTMLElement): () => void {
 	const leave = (e: PointerEvent) => {
 		if (!drag && e.pointerType === 'mouse') cursor.value = null;
 	};
-	const listeners = [
-		['pointerdown', down],
-		['pointermove', moving],
-		['pointerup', up],
-		['pointercancel', up],
-		['pointerleave', leave],
-	] as const;
-	for (const [name, listener] of listeners) area.addEventListener(name, listener);
-	area.addEventListener('dblclick', clearBrushes);
-	return () => {
-		for (const [name, listener] of listeners) area.removeEventListener(name, listener);
-		area.removeEventListener('dblclick', clearBrushes);
-	};
+	return listen(area, {
+		pointerdown: down,
+		pointermove: moving,
+		pointerup: up,
+		pointercancel: up,
+		pointerleave: leave,
+		dblclick: clearBrushes,
+	});
 }
 
 /** Wheel: zoom around the pointer; with Shift, or sideways: pan. */
@@ -179,16 +185,12 @@ export function followPan(axis: HTMLElement): () => void {
 	const up = () => {
 		held = null;
 	};
-	axis.addEventListener('pointerdown', down);
-	axis.addEventListener('pointermove', moving);
-	axis.addEventListener('pointerup', up);
-	axis.addEventListener('pointercancel', up);
-	return () => {
-		axis.removeEventListener('pointerdown', down);
-		axis.removeEventListener('pointermove', moving);
-		axis.removeEventListener('pointerup', up);
-		axis.removeEventListener('pointercancel', up);
-	};
+	return listen(axis, {
+		pointerdown: down,
+		pointermove: moving,
+		pointerup: up,
+		pointercancel: up,
+	});
 }
 
 export function zoomBy(factor: number): void {

@@ -92,7 +92,7 @@ function label(): string {
 	return shown + selected + other;
 }
 
-export const KEY_HELP =
+const KEY_HELP =
 	'Arrow keys move the cursor, + and - zoom, [ and ] set the ends of the window, { and } those of a second one, Escape clears.';
 
 export function Overlay(props: { plots: Plot[] }) {

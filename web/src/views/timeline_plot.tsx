@@ -7,11 +7,9 @@ import 'uplot/dist/uPlot.min.css';
 import type { Plot } from '../logic/timeline_plots';
 import { timeTicks } from '../logic/timeline_range';
 import { formatCount } from '../logic/units';
-import { plots, visible } from '../state/timeline';
+import { AXIS_PX, plots, visible } from '../state/timeline';
 import { colours, faint } from './timeline_colours';
 
-/** Space for the value axis, left of the lines: the overlay begins behind it. */
-export const AXIS_PX = 46;
 /** More lines than this have no bands: they would only hide each other. */
 const BANDS_MAX = 4;
 

@@ -18,12 +18,11 @@ import { address, go } from '../state/address';
 import { useQuestion } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { filters } from '../state/selection';
-import { cursor, liveAgain, plotWidth, visible } from '../state/timeline';
+import { AXIS_PX, cursor, liveAgain, plotWidth, visible } from '../state/timeline';
 import { Loading, Problem } from './states';
 import { colours } from './timeline_colours';
 import { useAskedRange } from './timeline_data';
 import { pointerY, tapped } from './timeline_gestures';
-import { AXIS_PX } from './timeline_plot';
 
 const POINTS_MAX = 20_000;
 const REACH_PX = 12;
@@ -215,6 +214,26 @@ function useHit(search: PointSearch | null, area: { current: HTMLElement | null 
 	return pointNear(search, ns, part, nsAPixel, height, REACH_PX);
 }
 
+function PointLegend(props: { scene: Scene }) {
+	const { layout, points } = props.scene;
+	return (
+		<div class="points-legend small">
+			{layout.colours.length > 1 &&
+				layout.colours.map((name, i) => (
+					<span key={name}>
+						<span class="swatch" style={{ background: colours.value.series[i % 8] }} />
+						{name}
+					</span>
+				))}
+			{points.thinned_from > points.t.length && (
+				<span class="dim">
+					{formatCount(points.t.length)} of {formatCount(points.thinned_from)} samples
+				</span>
+			)}
+		</div>
+	);
+}
+
 export function PointsPlot(props: { height: number }) {
 	const { height } = props;
 	const { data, error } = usePoints().value;
@@ -242,8 +261,7 @@ export function PointsPlot(props: { height: number }) {
 	);
 	if (error && !data) return <Problem error={error} />;
 	if (!scene) return <Loading what="Reading the samples…" />;
-	const { layout, points } = scene;
-	const thinned = points.thinned_from > points.t.length;
+	const { layout } = scene;
 	return (
 		<div class="plot-row points-row" ref={area} style={{ height: height + 'px' }}>
 			<div class="plot-name strips">
@@ -259,20 +277,7 @@ export function PointsPlot(props: { height: number }) {
 				))}
 			</div>
 			<Canvas scene={scene} width={plotWidth.value + AXIS_PX} height={height} />
-			<div class="points-legend small">
-				{layout.colours.length > 1 &&
-					layout.colours.map((name, i) => (
-						<span key={name}>
-							<span class="swatch" style={{ background: colours.value.series[i % 8] }} />
-							{name}
-						</span>
-					))}
-				{thinned && (
-					<span class="dim">
-						{formatCount(points.t.length)} of {formatCount(points.thinned_from)} samples
-					</span>
-				)}
-			</div>
+			<PointLegend scene={scene} />
 			<Tip scene={scene} stack={stack} area={area.current} />
 		</div>
 	);
