@@ -44,6 +44,19 @@ static inline void heat_release(struct heat *h)
 	*h = (struct heat){};
 }
 
+/* A number that grows with time: the same for all times that heat_add() puts into one cell. */
+static inline uint32_t heat_cell(const struct heat *h, uint64_t time_ns)
+{
+	uint64_t at = time_ns - h->start_ns, second = at / NS_PER_SEC;
+
+	if (time_ns < h->start_ns || second < h->first_s)
+		return 0;
+	if (second - h->first_s >= h->seconds)
+		return UINT32_MAX;
+	return 1 +
+	       (uint32_t)((second - h->first_s) * h->rows + at % NS_PER_SEC * h->rows / NS_PER_SEC);
+}
+
 static inline void heat_add(struct heat *h, uint64_t time_ns, double value)
 {
 	uint64_t at = time_ns - h->start_ns, second = at / NS_PER_SEC - h->first_s;

@@ -179,6 +179,11 @@ int api_body(const struct http_request *r, json_t **ret, struct err *e)
 		return err_set(e, EINVAL, "The body is nested deeper than %d.", BODY_DEPTH_MAX);
 	value = json_loadb(buf_str(&r->body), r->body.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY,
 			   &at);
+	/* Its own words are about a flag of the library. */
+	if (!value && json_error_code(&at) == json_error_null_character)
+		return err_set(e, EINVAL,
+			       "Text of the body has a NUL character (line %d, column %d).",
+			       at.line, at.column);
 	if (!value)
 		return err_set(e, EINVAL, "The body is not JSON: %s (line %d, column %d).", at.text,
 			       at.line, at.column);

@@ -193,28 +193,30 @@ struct weaving {
 	double pixels_a_ns;
 };
 
-static int weave_rows(void *ctx, const struct sample_columns *c, size_t from, size_t to)
+static uint32_t pixel_at(const void *ctx, uint64_t ns)
+{
+	const struct weaving *w = ctx;
+	uint32_t pixel = (uint32_t)((double)(ns - w->from_ns) * w->pixels_a_ns);
+
+	return pixel < w->pixels ? pixel : w->pixels - 1;
+}
+
+static void weave(void *ctx, const struct cell_sum *sum)
 {
 	struct weaving *w = ctx;
+	struct thread_line *line = &w->lines[sum->thread];
 
-	for (size_t i = from; i < to; i++) {
-		struct thread_line *line = &w->lines[c->thread[i]];
-		uint64_t at = c->time_ns[i];
-		uint32_t pixel = (uint32_t)((double)(at - w->from_ns) * w->pixels_a_ns);
-
-		if (c->event[i] != w->event || !selection_has(&w->q->sel, &w->q->d->paths, c, i))
-			continue;
-		if (!line->cells)
-			line->cells = xcalloc(w->pixels, sizeof(*line->cells));
-		if (!line->samples || at < line->first_ns)
-			line->first_ns = at;
-		if (at > line->last_ns)
-			line->last_ns = at;
-		line->samples++;
-		line->weight += c->weight[i];
-		line->cells[pixel < w->pixels ? pixel : w->pixels - 1] += (double)c->weight[i];
-	}
-	return 0;
+	if (sum->event != w->event)
+		return;
+	if (!line->cells)
+		line->cells = xcalloc(w->pixels, sizeof(*line->cells));
+	if (!line->samples || sum->first_ns < line->first_ns)
+		line->first_ns = sum->first_ns;
+	if (sum->last_ns > line->last_ns)
+		line->last_ns = sum->last_ns;
+	line->samples += sum->samples;
+	line->weight += sum->weight;
+	line->cells[sum->cell] += (double)sum->weight;
 }
 
 static int by_weight(const void *a, const void *b)
@@ -276,7 +278,8 @@ static int threads(struct question *q, struct err *e)
 	w.lines = xcalloc(count, sizeof(*w.lines));
 	for (uint32_t i = 0; i < count; i++)
 		w.lines[i].thread = i;
-	rc = selection_each(&q->sel, q->d, q->api->store, weave_rows, &w, e);
+	rc = selection_each_cell(&q->sel, q->d, q->api->store,
+				 &(struct cell_visitor){pixel_at, weave, &w}, e);
 	answer_time(&q->answer, "read");
 	if (rc == 0) {
 		qsort(w.lines, count, sizeof(*w.lines), by_weight);

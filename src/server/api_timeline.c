@@ -239,20 +239,20 @@ struct rates {
 	uint32_t *count; /* [event * pixels + pixel] */
 };
 
-static int count_rows(void *ctx, const struct sample_columns *c, size_t from, size_t to)
+static uint32_t pixel_at(const void *ctx, uint64_t ns)
+{
+	const struct rates *k = ctx;
+	uint32_t pixel = (uint32_t)((double)(ns - k->from_ns) * k->pixels_a_ns);
+
+	return pixel < k->pixels ? pixel : k->pixels - 1;
+}
+
+static void count_cell(void *ctx, const struct cell_sum *sum)
 {
 	struct rates *k = ctx;
-	const struct question *q = k->q;
 
-	for (size_t i = from; i < to; i++) {
-		uint32_t pixel = (uint32_t)((double)(c->time_ns[i] - k->from_ns) * k->pixels_a_ns);
-
-		if ((q->sel.event < 0 || q->sel.event == c->event[i]) &&
-		    selection_has(&q->sel, &q->d->paths, c, i))
-			k->count[(size_t)c->event[i] * k->pixels +
-				 (pixel < k->pixels ? pixel : k->pixels - 1)]++;
-	}
-	return 0;
+	if (k->q->sel.event < 0 || k->q->sel.event == sum->event)
+		k->count[(size_t)sum->event * k->pixels + sum->cell] += (uint32_t)sum->samples;
 }
 
 static int write_rates(struct question *q, uint64_t from_ns, uint64_t to_ns, uint32_t pixels,
@@ -268,7 +268,8 @@ static int write_rates(struct question *q, uint64_t from_ns, uint64_t to_ns, uin
 	k.count = xcalloc(events * pixels + 1, sizeof(*k.count));
 	window.from_ns = from_ns;
 	window.to_ns = to_ns;
-	rc = selection_each(&window, q->d, q->api->store, count_rows, &k, e);
+	rc = selection_each_cell(&window, q->d, q->api->store,
+				 &(struct cell_visitor){pixel_at, count_cell, &k}, e);
 	answer_time(&q->answer, "samples");
 	for (size_t event = 0; event < events && rc == 0; event++) {
 		const uint32_t *count = k.count + event * pixels;
@@ -372,14 +373,17 @@ struct warming {
 	uint64_t from_ns, to_ns;
 };
 
-static int warm_rows(void *ctx, const struct sample_columns *c, size_t from, size_t to)
+static uint32_t heat_cell_at(const void *ctx, uint64_t ns)
+{
+	return heat_cell(((const struct warming *)ctx)->h, ns);
+}
+
+static void warm_cell(void *ctx, const struct cell_sum *sum)
 {
 	struct warming *w = ctx;
 
-	for (size_t i = from; i < to; i++)
-		if (c->event[i] == w->event && selection_has(&w->q->sel, &w->q->d->paths, c, i))
-			heat_add(w->h, c->time_ns[i], 1);
-	return 0;
+	if (sum->event == w->event)
+		heat_add(w->h, sum->first_ns, (double)sum->samples);
 }
 
 /* What of an interval lies in the window is spread over it. */
@@ -412,7 +416,10 @@ static int warm(struct question *q, struct heat *h, uint64_t from, uint64_t to, 
 
 	if (!counter) {
 		rc = selection_event(&q->sel, q->d, q->api->store, &w.event, e);
-		return rc < 0 ? rc : selection_each(&q->sel, q->d, q->api->store, warm_rows, &w, e);
+		return rc < 0 ? rc
+			      : selection_each_cell(
+					&q->sel, q->d, q->api->store,
+					&(struct cell_visitor){heat_cell_at, warm_cell, &w}, e);
 	}
 	rc = choose_counters(&q->d->profile, counter, wanted, e);
 	return rc < 0 ? rc : each_counts(q->d, wanted, from, to, warm_counts, &w, e);

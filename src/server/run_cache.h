@@ -11,6 +11,7 @@
 
 #include "analyze/call_paths.h"
 #include "analyze/node_histogram.h"
+#include "server/run_rows.h"
 #include "store/store.h"
 
 #include <pthread.h>
@@ -23,6 +24,7 @@ struct run_cache;
 struct run_chunk {
 	struct stored_chunk stored;
 	struct node_histogram *nodes; /* of samples */
+	struct run_rows *rows;        /* of samples, if somebody came that near */
 	count_blocks *blocks;         /* of counts */
 	struct count_columns *counts; /* of counts, if somebody came that near */
 };
@@ -42,6 +44,7 @@ struct run_data {
 	int64_t generation, last_chunk, next_piece;
 	bool loaded, stale;
 	size_t bytes;
+	size_t rows_bytes, rows_bytes_max; /* of all chunks' rows: more are not kept */
 	unsigned users;
 	uint64_t used;
 	uint32_t main_event; /* number + 1 of that with most samples; 0: see selection_event() */

@@ -47,6 +47,7 @@ static void chunk_release(struct run_chunk *c)
 		vec_release(c->blocks);
 	if (c->counts)
 		count_columns_release(c->counts);
+	run_rows_free(c->rows);
 	free(c->nodes);
 	free(c->blocks);
 	free(c->counts);
@@ -70,10 +71,15 @@ static void count_bytes(struct run_data *d)
 {
 	size_t bytes = sizeof(*d) + profile_bytes(&d->profile) + paths_bytes(&d->paths);
 
+	d->rows_bytes = 0;
 	if (d->addresses)
 		bytes += profile_bytes(d->addresses);
-	vec_each(&d->chunks, chunk)
+	vec_each(&d->chunks, chunk) {
 		bytes += chunk_bytes(chunk);
+		if (chunk->rows)
+			d->rows_bytes += run_rows_bytes(chunk->rows);
+	}
+	bytes += d->rows_bytes;
 	__atomic_store_n(&d->bytes, bytes, __ATOMIC_RELAXED);
 }
 
@@ -82,11 +88,14 @@ bool run_data_trim(struct run_data *d)
 	bool found = false;
 
 	vec_each(&d->chunks, chunk) {
-		if (!chunk->counts)
+		if (!chunk->counts && !chunk->rows)
 			continue;
-		count_columns_release(chunk->counts);
+		if (chunk->counts)
+			count_columns_release(chunk->counts);
 		free(chunk->counts);
+		run_rows_free(chunk->rows);
 		chunk->counts = NULL;
+		chunk->rows = NULL;
 		found = true;
 	}
 	if (found)
@@ -111,6 +120,7 @@ static void release_tables(struct run_data *d)
 	d->loaded = d->whole = d->ended = false;
 	d->generation = d->last_chunk = d->next_piece = 0;
 	d->main_event = 0;
+	d->rows_bytes = 0;
 	__atomic_store_n(&d->bytes, 0, __ATOMIC_RELAXED);
 }
 

@@ -430,11 +430,31 @@ bool runs_progress(struct runs *r, const char *uuid, struct run_progress *ret)
 
 /* ---- who has met whom ---- */
 
+/* What a run is called that has no command: what it is attached to. */
+static char *attached_words(const struct stored_run *run)
+{
+	json_t *plan = run->plan ? json_loads(run->plan, 0, NULL) : NULL;
+	const json_t *pids = json_object_get(plan, "pids"), *tids = json_object_get(plan, "tids");
+	bool threads = !json_array_size(pids);
+	const json_t *number;
+	struct buf words = {};
+	size_t i;
+
+	json_array_foreach(threads ? tids : pids, i, number)
+		buf_addf(&words, "%s%lld",
+			 i         ? ", "
+			 : threads ? "thread "
+				   : "process ",
+			 (long long)json_integer_value(number));
+	json_decref(plan);
+	return words.len ? buf_steal(&words) : xstrdup("the whole machine");
+}
+
 static void overlap_add(struct active *a, const struct active *other, uint64_t now_ns)
 {
+	const char *name = other->run.description;
 	struct overlap o = {.from_ns = now_ns,
-			    .command =
-				    xstrdup(other->run.description ? other->run.description : "")};
+			    .command = name && *name ? xstrdup(name) : attached_words(&other->run)};
 
 	memcpy(o.uuid, other->run.uuid, sizeof(o.uuid));
 	vec_push(&a->overlaps, o);

@@ -51,6 +51,25 @@ typedef int (*selection_visitor)(void *ctx, const struct sample_columns *c, size
 int selection_each(const struct selection *sel, struct run_data *d, struct store *s,
 		   selection_visitor visit, void *ctx, struct err *e);
 
+/*
+ * The same for questions that count in cells of time: all samples of one cell, event, thread and CPU in
+ * one go where that can be. Everything but the event is looked at here. @cell_at never falls as time
+ * grows.
+ */
+struct cell_sum {
+	uint32_t cell, event, thread;
+	uint64_t samples, weight, first_ns, last_ns;
+};
+
+struct cell_visitor {
+	uint32_t (*cell_at)(const void *ctx, uint64_t ns);
+	void (*add)(void *ctx, const struct cell_sum *sum);
+	void *ctx;
+};
+
+int selection_each_cell(const struct selection *sel, struct run_data *d, struct store *s,
+			const struct cell_visitor *visitor, struct err *e);
+
 static inline bool selection_has(const struct selection *sel, const struct call_paths *paths,
 				 const struct sample_columns *c, size_t row)
 {

@@ -1,238 +1,14 @@
 /* Selections against the chunks of a run: what is whole is added from histograms, edges are decoded. */
-#include "server/selection.h"
+#include "server/selection_internal.h"
 #include "base/cursor.h"
-#include "base/parallel.h"
 #include "profile/packed.h"
 #include "server/run_derived.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define DECODE_THREADS_MAX 4u
-#define BATCH_CHUNKS       32u /* read before they are decoded side by side */
-#define BATCH_ROWS_CHUNKS  8u  /* the same where all rows are wanted: they take more memory */
-
-/* ---- reading ---- */
-
-/* A chunk of a batch on its way from the store to what is decoded of it. */
-struct job {
-	struct run_chunk *chunk;
-	struct buf bytes; /* of its summary if that is enough, else of itself */
-	bool summary;
-	struct sample_columns columns;
-	struct err e;
-	int rc;
-};
-
-struct batch {
-	struct run_data *d;
-	struct job jobs[BATCH_CHUNKS];
-	size_t count;
-	struct node_scratch scratch[DECODE_THREADS_MAX];
-};
-
-static int read_job(struct job *j, struct store *s, struct err *e)
-{
-	int rc = store_chunk_read(s, j->chunk->stored.id, j->summary ? NULL : &j->bytes,
-				  j->summary ? &j->bytes : NULL, e);
-
-	/* Merged meanwhile: it is in another one now. */
-	return rc == -ENOENT ? -ESTALE : rc;
-}
-
-static void batch_clear(struct batch *b)
-{
-	for (size_t i = 0; i < b->count; i++) {
-		buf_release(&b->jobs[i].bytes);
-		sample_columns_release(&b->jobs[i].columns);
-		b->jobs[i] = (struct job){};
-	}
-	b->count = 0;
-}
-
-static void batch_release(struct batch *b)
-{
-	batch_clear(b);
-	for (size_t i = 0; i < DECODE_THREADS_MAX; i++)
-		node_scratch_release(&b->scratch[i]);
-}
-
-static int batch_error(const struct batch *b, struct err *e)
-{
-	for (size_t i = 0; i < b->count; i++)
-		if (b->jobs[i].rc < 0)
-			return err_set(e, -b->jobs[i].rc, "%s", b->jobs[i].e.text);
-	return 0;
-}
-
-static void decode_histogram(void *ctx, size_t item, unsigned thread)
-{
-	struct batch *b = ctx;
-	struct job *j = &b->jobs[item];
-	struct node_histogram *made, *known = NULL;
-	struct sample_columns columns = {};
-	struct histogram h = {};
-
-	if (j->summary) {
-		j->rc = histogram_decode(buf_str(&j->bytes), j->bytes.len, &h, &j->e);
-	} else {
-		j->rc = chunk_decode_samples(buf_str(&j->bytes), j->bytes.len, &columns, &j->e);
-		if (j->rc == 0)
-			histogram_make(&columns, &h);
-		sample_columns_release(&columns);
-	}
-	if (j->rc < 0)
-		return;
-	made = xcalloc(1, sizeof(*made));
-	node_histogram_make(made, &h, &b->d->paths, &b->scratch[thread]);
-	histogram_release(&h);
-	if (__atomic_compare_exchange_n(&j->chunk->nodes, &known, made, false, __ATOMIC_ACQ_REL,
-					__ATOMIC_ACQUIRE)) {
-		__atomic_add_fetch(&b->d->bytes, node_histogram_bytes(made), __ATOMIC_RELAXED);
-		return;
-	}
-	node_histogram_release(made);
-	free(made);
-}
-
-static void decode_columns(void *ctx, size_t item, unsigned thread)
-{
-	struct batch *b = ctx;
-	struct job *j = &b->jobs[item];
-
-	(void)thread;
-	j->rc = chunk_decode_samples(buf_str(&j->bytes), j->bytes.len, &j->columns, &j->e);
-}
-
-static int batch_decode(struct batch *b, void (*work)(void *, size_t, unsigned), struct err *e)
-{
-	parallel_each(b->count, parallel_cpus(DECODE_THREADS_MAX), work, b);
-	return batch_error(b, e);
-}
-
-/* ---- windows ---- */
-
-static bool touches(const struct selection *sel, const struct run_chunk *c)
-{
-	return c->stored.info.kind == CHUNK_SAMPLES && c->stored.info.last_ns >= sel->from_ns &&
-	       c->stored.info.first_ns < sel->to_ns;
-}
-
-/* All its samples are meant, and its histogram can say which thread they are of. */
-static bool is_whole(const struct selection *sel, const struct run_chunk *c)
-{
-	return !sel->cpus && c->stored.info.first_ns >= sel->from_ns &&
-	       c->stored.info.last_ns < sel->to_ns;
-}
-
-static const struct node_histogram *nodes_of(const struct run_chunk *c)
-{
-	return __atomic_load_n(&c->nodes, __ATOMIC_ACQUIRE);
-}
-
-/* Histograms of all chunks that are whole are there afterwards. */
-static int need_histograms(const struct selection *sel, struct run_data *d, struct store *s,
-			   struct err *e)
-{
-	struct batch *b = xcalloc(1, sizeof(*b));
-	int rc = 0;
-
-	b->d = d;
-	for (size_t i = 0; i < d->chunks.len && rc == 0; i++) {
-		struct run_chunk *c = &d->chunks.items[i];
-		struct job *j = &b->jobs[b->count];
-
-		if (!touches(sel, c) || !is_whole(sel, c) || nodes_of(c))
-			continue;
-		*j = (struct job){.chunk = c, .summary = c->stored.merged};
-		rc = read_job(j, s, e);
-		b->count++;
-		if (rc == 0 && b->count == BATCH_CHUNKS) {
-			rc = batch_decode(b, decode_histogram, e);
-			batch_clear(b);
-		}
-	}
-	if (rc == 0)
-		rc = batch_decode(b, decode_histogram, e);
-	batch_release(b);
-	free(b);
-	return rc;
-}
-
-/* First row at or behind a time. */
-static size_t row_at(const struct sample_columns *c, uint64_t ns)
-{
-	size_t low = 0, high = c->rows;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->time_ns[middle] < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Numbers of a chunk may be anything; what is looked up by them is in the tables. */
-static void check_numbers(const struct run_data *d, struct sample_columns *c)
-{
-	for (size_t i = 0; i < c->rows; i++) {
-		if (c->thread[i] >= d->profile.threads.len)
-			c->thread[i] = 0;
-		if (c->event[i] >= d->profile.events.len)
-			c->event[i] = 0;
-	}
-}
-
-static int visit_batch(const struct selection *sel, struct batch *b, selection_visitor visit,
-		       void *ctx, struct err *e)
-{
-	int rc = batch_decode(b, decode_columns, e);
-
-	for (size_t i = 0; i < b->count && rc == 0; i++) {
-		struct sample_columns *c = &b->jobs[i].columns;
-		size_t from = row_at(c, sel->from_ns), to = row_at(c, sel->to_ns);
-
-		check_numbers(b->d, c);
-		if (from < to)
-			rc = visit(ctx, c, from, to);
-	}
-	batch_clear(b);
-	return rc;
-}
-
-/* Visits rows of chunks; with @edges only of those that are not whole. */
-static int each_row(const struct selection *sel, struct run_data *d, struct store *s, bool edges,
-		    selection_visitor visit, void *ctx, struct err *e)
-{
-	struct batch *b = xcalloc(1, sizeof(*b));
-	int rc = 0;
-
-	b->d = d;
-	for (size_t i = 0; i < d->chunks.len && rc == 0; i++) {
-		struct run_chunk *c = &d->chunks.items[i];
-
-		if (!touches(sel, c) || (edges && is_whole(sel, c)))
-			continue;
-		b->jobs[b->count] = (struct job){.chunk = c};
-		rc = read_job(&b->jobs[b->count++], s, e);
-		if (rc == 0 && b->count == BATCH_ROWS_CHUNKS)
-			rc = visit_batch(sel, b, visit, ctx, e);
-	}
-	if (rc == 0)
-		rc = visit_batch(sel, b, visit, ctx, e);
-	batch_release(b);
-	free(b);
-	return rc;
-}
-
-int selection_each(const struct selection *sel, struct run_data *d, struct store *s,
-		   selection_visitor visit, void *ctx, struct err *e)
-{
-	return each_row(sel, d, s, false, visit, ctx, e);
-}
+/* Of so few chunks the main event is found as fast as read. */
+#define EVENT_CHUNKS_MIN 32u
 
 /* ---- which event ---- */
 
@@ -254,7 +30,7 @@ static void store_event(const struct run_data *d, struct store *s, uint32_t even
 {
 	CLEANUP(buf_release) struct buf bytes = {};
 
-	if (!d->ended || d->chunks.len <= BATCH_CHUNKS)
+	if (!d->ended || d->chunks.len <= EVENT_CHUNKS_MIN)
 		return;
 	put_u32(&bytes, event);
 	store_derived_put(s, d->id, DERIVED_EVENT, bytes.s, bytes.len, NULL);
@@ -265,14 +41,14 @@ static int count_events(struct run_data *d, struct store *s, uint32_t *ret, stru
 	const struct selection all = {.to_ns = UINT64_MAX, .event = -1};
 	size_t events = d->profile.events.len;
 	uint64_t *samples = xcalloc(events, sizeof(*samples));
-	int rc = need_histograms(&all, d, s, e);
+	int rc = selection_histograms(&all, d, s, e);
 
 	for (size_t i = 0; i < d->chunks.len && rc == 0; i++) {
 		const struct run_chunk *c = &d->chunks.items[i];
 
-		if (!touches(&all, c))
+		if (!selection_touches(&all, c))
 			continue;
-		vec_each(&nodes_of(c)->segments, segment)
+		vec_each(&selection_nodes(c)->segments, segment)
 			if (segment->event < events)
 				samples[segment->event] += segment->samples;
 	}
@@ -373,7 +149,7 @@ int selection_weigh(const struct selection *sel, struct run_data *d, struct stor
 	*ret = (struct node_weights){.len = d->paths.nodes.len};
 	rc = selection_event(sel, d, s, &ret->event, e);
 	if (rc == 0)
-		rc = need_histograms(sel, d, s, e);
+		rc = selection_histograms(sel, d, s, e);
 	if (rc < 0)
 		return rc;
 	ret->self = table_alloc(ret->len, sizeof(*ret->self));
@@ -381,10 +157,10 @@ int selection_weigh(const struct selection *sel, struct run_data *d, struct stor
 	for (size_t i = 0; i < d->chunks.len; i++) {
 		const struct run_chunk *c = &d->chunks.items[i];
 
-		if (touches(sel, c) && is_whole(sel, c))
-			weigh_histogram(&w, nodes_of(c));
+		if (selection_touches(sel, c) && selection_whole(sel, c))
+			weigh_histogram(&w, selection_nodes(c));
 	}
-	rc = each_row(sel, d, s, true, weigh_rows, &w, e);
+	rc = selection_rows(sel, d, s, true, weigh_rows, NULL, &w, e);
 	if (rc < 0)
 		node_weights_release(ret);
 	else
@@ -433,16 +209,16 @@ int selection_busiest(const struct selection *sel, struct run_data *d, struct st
 	size_t count = d->profile.threads.len;
 	struct thread_count k = {sel, d, event, xcalloc(count, sizeof(*k.samples))};
 	uint64_t most = 0;
-	int rc = need_histograms(sel, d, s, e);
+	int rc = selection_histograms(sel, d, s, e);
 
 	for (size_t i = 0; i < d->chunks.len && rc == 0; i++) {
 		const struct run_chunk *c = &d->chunks.items[i];
 
-		if (touches(sel, c) && is_whole(sel, c))
-			count_histogram(&k, nodes_of(c));
+		if (selection_touches(sel, c) && selection_whole(sel, c))
+			count_histogram(&k, selection_nodes(c));
 	}
 	if (rc == 0)
-		rc = each_row(sel, d, s, true, count_rows, &k, e);
+		rc = selection_rows(sel, d, s, true, count_rows, NULL, &k, e);
 	*ret = UINT32_MAX;
 	for (uint32_t i = 0; i < count; i++)
 		if (k.samples[i] > most) {
@@ -488,16 +264,12 @@ static void visit_histogram(struct stack_visit *v, const struct histogram *h)
 
 static int visit_whole(struct stack_visit *v, struct store *s, struct run_chunk *c, struct err *e)
 {
-	struct job j = {.chunk = c, .summary = true};
 	struct histogram h = {};
-	int rc = read_job(&j, s, e);
+	int rc = selection_summary(s, c, &h, e);
 
-	if (rc == 0)
-		rc = histogram_decode(buf_str(&j.bytes), j.bytes.len, &h, e);
 	if (rc == 0)
 		visit_histogram(v, &h);
 	histogram_release(&h);
-	buf_release(&j.bytes);
 	return rc;
 }
 
@@ -508,27 +280,17 @@ int selection_each_stack(const struct selection *sel, struct run_data *d, struct
 			 void *ctx, struct err *e)
 {
 	struct stack_visit v = {sel, d, event, visit, ctx};
-	struct batch *b = xcalloc(1, sizeof(*b));
 	int rc = 0;
 
-	b->d = d;
 	for (size_t i = 0; i < d->chunks.len && rc == 0; i++) {
 		struct run_chunk *c = &d->chunks.items[i];
 
-		if (!touches(sel, c))
+		if (!selection_touches(sel, c))
 			continue;
-		if (is_whole(sel, c) && c->stored.merged) {
-			rc = visit_whole(&v, s, c, e);
-			continue;
-		}
-		b->jobs[0] = (struct job){.chunk = c};
-		b->count = 1;
-		rc = read_job(&b->jobs[0], s, e);
-		if (rc == 0)
-			rc = visit_batch(sel, b, visit_stacks, &v, e);
+		rc = selection_whole(sel, c) && c->stored.merged
+			     ? visit_whole(&v, s, c, e)
+			     : selection_chunk(sel, d, s, c, visit_stacks, &v, e);
 	}
-	batch_release(b);
-	free(b);
 	return rc;
 }
 

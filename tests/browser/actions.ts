@@ -40,6 +40,12 @@ export function flame(page: Page): Locator {
 	return page.getByRole('tree', { name: /^Flame graph/ });
 }
 
+/** A run in the list of runs. */
+export function listed(page: Page, run: string): Locator {
+	const list = page.getByRole('list', { name: 'Runs, the newest first' });
+	return list.getByRole('listitem').filter({ has: page.locator(`a[href*="run=${run}"]`) });
+}
+
 export function functions(page: Page): Locator {
 	return page.getByRole('grid', { name: 'Functions' });
 }

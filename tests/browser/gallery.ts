@@ -114,26 +114,6 @@ async function flameReady(page: Page): Promise<void> {
 export const PLACES: Place[] = [
 	{ name: 'sessions', path: () => '/', ready: seen((p) => p.getByRole('link', { name: /Demo/ })) },
 	{ name: 'session', path: (m) => `/?session=${m.session}`, ready: seen(form) },
-	{
-		name: 'events',
-		path: (m) => `/?session=${m.session}`,
-		ready: (p) =>
-			press(
-				p,
-				form(p).getByRole('combobox', { name: 'Count', exact: true }),
-				p.getByRole('listbox').getByRole('option').first(),
-			),
-	},
-	{
-		name: 'attach',
-		path: (m) => `/?session=${m.session}`,
-		ready: (p) =>
-			press(
-				p,
-				form(p).getByRole('radio', { name: 'Attach' }),
-				p.getByRole('listbox', { name: 'Processes that run' }).getByRole('option').first(),
-			),
-	},
 	{ name: 'run', path: (m) => demo(m), ready: flameReady },
 	{ name: 'brush', path: (m) => brushed(m), ready: flameReady },
 	{ name: 'search', path: (m) => brushed(m, '&search=parse'), ready: flameReady },
@@ -225,5 +205,26 @@ export const PLACES: Place[] = [
 		name: 'lost',
 		path: () => '/?run=00000000-0000-4000-8000-000000000000',
 		ready: seen((p) => p.getByRole('button', { name: 'All sessions' })),
+	},
+	// These change the form of the tab, so they come last.
+	{
+		name: 'events',
+		path: (m) => `/?session=${m.session}`,
+		ready: (p) =>
+			press(
+				p,
+				form(p).getByRole('combobox', { name: 'Count', exact: true }),
+				p.getByRole('listbox').getByRole('option').first(),
+			),
+	},
+	{
+		name: 'attach',
+		path: (m) => `/?session=${m.session}`,
+		ready: (p) =>
+			press(
+				p,
+				form(p).getByRole('radio', { name: 'Attach' }),
+				p.getByRole('listbox', { name: 'Processes that run' }).getByRole('option').first(),
+			),
 	},
 ];

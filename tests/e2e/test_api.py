@@ -71,7 +71,7 @@ class Sessions(DescribedCase):
         refused("POST", "sessions", "{\"title\": \"a\", \"title\": \"b\"}", "JSON")
         refused("POST", "sessions", "[" * 5000 + "]" * 5000, "deeper")
         refused("POST", "sessions", b"{\"title\": \"\xff\xfe\"}", "JSON")
-        refused("POST", "sessions", "{\"title\": \"a\\u0000b\"}", "JSON")
+        refused("POST", "sessions", "{\"title\": \"a\\u0000b\"}", "NUL character (line 1")
         refused("POST", "sessions", {"title": "x" * 2000}, "title", "longer")
         refused("PATCH", "session/" + session, {"name": "x"}, "name")
         refused("GET", "sessions?limit=0", None, "limit")

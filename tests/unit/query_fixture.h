@@ -294,6 +294,18 @@ static json_t *ask(const char *fmt, ...)
 	return json;
 }
 
+/* The same as text, to be freed. */
+static __attribute__((unused)) char *ask_text(const char *question)
+{
+	struct http_reply reply;
+	char *text;
+
+	assert_int_equal(ask_bytes(question, &reply), 0);
+	text = buf_steal(&reply.body);
+	reply_release(&reply);
+	return text;
+}
+
 static void refuses(const char *question, int code, const char *part)
 {
 	struct http_reply reply;

@@ -393,6 +393,46 @@ static void wrong_questions(void **state)
 	refuses("timeline?format=xml", EINVAL, "json or columns");
 }
 
+/* Rows that are kept say the same as those that are decoded each time. */
+static void rows_are_kept(void **state)
+{
+	static const char *const questions[] = {
+		"threads?pixels=33",
+		"threads?event=faults&cpus=1&from=1ms",
+		"threads?frames=late",
+		"heatmap?rows=7",
+		"heatmap?rows=100&threads=101,102&from=2500ms&to=8s",
+		"timeline?samples=1&pixels=77&from=1234ms&to=7s",
+		"timeline?samples=1&pixels=5000&cpus=0",
+		"points?max=300",
+		"flame?cpus=1&min=0",
+		"flame?mode=ordered",
+		"histogram?weight=cpu-clock"};
+	struct run_cache_counts before, after;
+	char *decoded[ARRAY_LEN(questions)];
+
+	(void)state;
+	whole_run(17);
+	run_cache_free(server.cache);
+	server.cache = run_cache_new(1);
+	for (size_t i = 0; i < ARRAY_LEN(questions); i++)
+		decoded[i] = ask_text(questions[i]);
+	forget();
+	free(ask_text("flame"));
+	run_cache_counts(server.cache, &before);
+	for (size_t i = 0; i < 2 * ARRAY_LEN(questions); i++) {
+		char *kept = ask_text(questions[i % ARRAY_LEN(questions)]);
+
+		assert_string_equal(kept, decoded[i % ARRAY_LEN(questions)]);
+		free(kept);
+	}
+	run_cache_counts(server.cache, &after);
+	assert_true(after.bytes > before.bytes + SAMPLES * 10);
+	for (size_t i = 0; i < ARRAY_LEN(questions); i++)
+		free(decoded[i]);
+	compare_many();
+}
+
 static void small_caches_forget(void **state)
 {
 	struct run_cache_counts counts;
@@ -498,6 +538,7 @@ int main(void)
 		TEST(annotations),
 		TEST(columns),
 		TEST(wrong_questions),
+		TEST(rows_are_kept),
 		TEST(small_caches_forget),
 		TEST(many_ask_at_once),
 	};

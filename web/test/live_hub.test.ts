@@ -47,12 +47,14 @@ class FakeTab {
 	private hear(message: FromHub) {
 		this.heard.push(structuredClone(message));
 		if (message.kind === 'whole') this.run = RunAccumulator.restored(structuredClone(message.data));
-		if (message.kind === 'update') (this.run ??= new RunAccumulator('r')).apply(message.data);
+		if (message.kind === 'updates')
+			for (const update of message.data) (this.run ??= new RunAccumulator('r')).apply(update);
 	}
 	kinds(): string[] {
 		return this.heard.map((m) => m.kind);
 	}
 	get total(): number | undefined {
+		vi.advanceTimersByTime(100);
 		return this.run?.tree.tree(null).total;
 	}
 }

@@ -184,6 +184,7 @@ describe('draftOf', () => {
 describe('mistakes', () => {
 	test('none in what can be run', () => {
 		expect(mistakesOf(draft())).toEqual({});
+		expect(mistakesOf(draft({ affinity: '0-3, 8' }))).toEqual({});
 		expect(mistakesOf(draft({ target: 'attach', pids: [1], command: '', duration: '' }))).toEqual(
 			{},
 		);
@@ -196,6 +197,9 @@ describe('mistakes', () => {
 		[{ env: [{ name: '', value: 'x' }] }, 'env'],
 		[{ env: [{ name: 'a=b', value: 'x' }] }, 'env'],
 		[{ timeout: '-1' }, 'timeout'],
+		[{ affinity: '3-1' }, 'affinity'],
+		[{ affinity: '0-3,' }, 'affinity'],
+		[{ target: 'system', cpus: 'x' }, 'cpus'],
 		[{ target: 'attach' }, 'pids'],
 		[{ target: 'system', duration: 'x' }, 'duration'],
 		[{ events: [] }, 'events'],

@@ -49,6 +49,14 @@ describe('the timeline as SVG', () => {
 		expect(escapeXml('a\u0000\u001b<script>')).toBe('a\ufffd\ufffd&lt;script&gt;');
 		expect(svg).not.toContain('<usr>');
 	});
+	it('marks what goes beyond the axis', () => {
+		const flat = Array.from({ length: 400 }, () => 1);
+		const max = flat.map((v, i) => (i === 7 || i === 8 ? 99 : v));
+		const line = { name: 'a', unit: null, scale: 1, cpu: null, min: flat, max, mean: flat };
+		const spiky = makePlots([], [{ ...line, t: flat.map((_, i) => i * 1e7) }]);
+		expect(timelineSvg({ ...picture, plots: spiky }).match(/l-4 6h8z/g)).toHaveLength(1);
+		expect(svg).not.toContain('l-4 6h8z');
+	});
 	it('finds runs of values', () => {
 		expect(runsOf([1, null, 2, 3, null], [0, 1, 2, 3, 4], { from: 0, to: 9 })).toEqual([
 			[0, 1],

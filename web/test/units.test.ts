@@ -68,6 +68,10 @@ describe('times', () => {
 		expect(formatTime(125.5e9, 1e8)).toBe('2:05.5');
 		expect(formatTime(59.9999e9, 1e9)).toBe('1:00');
 		expect(formatTime(3725e9, 1e9)).toBe('1:02:05');
+		expect(formatTime(2e6, 1e6)).toBe('2 ms');
+		expect(formatTime(2.25e6, 1e5)).toBe('2.3 ms');
+		expect(formatTime(1.002e9, 1e6)).toBe('1.002 s');
+		expect(formatTime(4.5e3, 100)).toBe('4.5 µs');
 		expect(formatWindow(12.3e9, 14.1e9)).toBe('12.30 s – 14.10 s');
 	});
 

@@ -42,6 +42,8 @@ interface WatchedRun {
 const PATIENCE_MS = 150_000;
 /** What a tab may have missed between asking the server and watching. */
 const RECENT_MS = 15_000;
+/** How long news of runs wait for each other. */
+const BATCH_MS = 100;
 /** Until the server has stored what a snapshot has. */
 const PAST_DELAY_MS = 1500;
 const PAST_PIXELS = 2000;
@@ -50,6 +52,9 @@ export class Hub {
 	private readonly tabs = new Map<string, Tab>();
 	private readonly runs = new Map<string, WatchedRun>();
 	private recent: { atMs: number; topics: Topic[]; message: FromHub }[] = [];
+	/** News of runs that tabs have not got yet. */
+	private waiting: RunUpdate[] = [];
+	private flushing: ReturnType<typeof setTimeout> | undefined;
 	private queue: FromHub | null = null;
 	private connection: Connection = { state: 'connecting', retryMs: 0 };
 	private readonly stream = new LiveStream({
@@ -119,14 +124,15 @@ export class Hub {
 
 	private giveWhole(tab: Tab, topic: Topic): void {
 		const run = topic.startsWith('run/') ? this.runs.get(topic.slice(4)) : undefined;
-		if (run && !run.partial) tab.post({ kind: 'whole', data: run.data.save() });
+		if (!run || run.partial) return;
+		this.flush(); // what waits is in the whole: it must not come after it
+		tab.post({ kind: 'whole', data: run.data.save() });
 	}
 
 	/** @topics null: to all tabs. */
-	private pass(message: FromHub, topics: Topic[] | null, shownOnly = false): void {
+	private pass(message: FromHub, topics: Topic[] | null): void {
 		for (const tab of this.tabs.values())
-			if ((!shownOnly || tab.shown) && (!topics || topics.some((t) => tab.topics.has(t))))
-				tab.post(message);
+			if (!topics || topics.some((topic) => tab.topics.has(topic))) tab.post(message);
 	}
 
 	/* ---- the stream ---- */
@@ -149,6 +155,7 @@ export class Hub {
 			case 'current':
 				return this.current(data.topic);
 			case 'end':
+				this.flush();
 				this.pass({ kind, data }, [data.topic]);
 				return this.end(data.topic);
 			default:
@@ -180,7 +187,20 @@ export class Hub {
 		run.data.apply(update);
 		if (run.partial) return;
 		this.stream.hasAll('run/' + update.run);
-		this.pass({ kind: 'update', data: update }, ['run/' + update.run], true);
+		this.waiting.push(update);
+		this.flushing ??= setTimeout(() => this.flush(), BATCH_MS);
+	}
+
+	/** Each message wakes tabs, and each waking has them draw: many at once cost much less. */
+	private flush(): void {
+		clearTimeout(this.flushing);
+		this.flushing = undefined;
+		const all = this.waiting;
+		this.waiting = [];
+		for (const tab of this.tabs.values()) {
+			const data = tab.shown ? all.filter((u) => tab.topics.has('run/' + u.run)) : [];
+			if (data.length) tab.post({ kind: 'updates', data });
+		}
 	}
 
 	private watched(uuid: string): WatchedRun {
@@ -190,6 +210,7 @@ export class Hub {
 	}
 
 	private snapshot(topic: Topic): void {
+		this.flush();
 		this.stream.begins(topic);
 		const [kind, uuid] = topic.split('/');
 		if (kind === 'run') this.runs.set(uuid!, { data: new RunAccumulator(uuid!), partial: true });

@@ -26,8 +26,8 @@ export interface LiveEvents {
 	/** Nothing will follow on this topic: its run is over. */
 	end: { topic: Topic };
 	note: { run: string; text: string };
-	/** New data of a run. */
-	update: RunUpdate;
+	/** New data of runs, in its order. */
+	updates: RunUpdate[];
 	/** All data of a run so far: replaces what the tab has. */
 	whole: SavedRun;
 }

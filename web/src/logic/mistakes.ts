@@ -21,6 +21,14 @@ function checkNumber(
 		into[field] = `This has to be a ${whole ? 'whole ' : ''}number from ${min} to ${max}.`;
 }
 
+/** "0-3,8", as the kernel writes it. */
+function checkCpus(into: Mistakes, draft: Draft, field: 'affinity' | 'cpus'): void {
+	const typed = draft[field].trim();
+	const parts = typed.split(',').map((part) => /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part.trim()));
+	const good = parts.every((p) => p && (p[2] === undefined || Number(p[1]) <= Number(p[2])));
+	if (typed && !good) into[field] = 'This has to be a list of CPUs, such as 0-3,8.';
+}
+
 function checkCommand(into: Mistakes, draft: Draft): void {
 	if (!draft.command.trim()) into.command = 'Type the command that is to be measured.';
 	else if (!draft.shell) {
@@ -34,6 +42,7 @@ function checkCommand(into: Mistakes, draft: Draft): void {
 		into.env = bad.name
 			? `“${bad.name}” cannot be the name of a variable.`
 			: 'A variable has no name.';
+	checkCpus(into, draft, 'affinity');
 	checkNumber(into, draft, 'timeout', { min: 0.001, max: 315360000 });
 }
 
@@ -41,7 +50,10 @@ function checkCommand(into: Mistakes, draft: Draft): void {
 export function mistakesOf(draft: Draft): Mistakes {
 	const into: Mistakes = {};
 	if (draft.target === 'command') checkCommand(into, draft);
-	else checkNumber(into, draft, 'duration', { min: 0.001, max: 315360000 });
+	else {
+		checkNumber(into, draft, 'duration', { min: 0.001, max: 315360000 });
+		checkCpus(into, draft, 'cpus');
+	}
 	if (draft.target === 'attach' && !draft.pids.length && !draft.tids.length)
 		into.pids = 'Choose at least one process.';
 	if (counts(draft)) {

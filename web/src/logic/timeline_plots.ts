@@ -79,7 +79,7 @@ export function roundTop(value: number): number {
 /** Above this many times what almost all points have, a spike is cut off; */
 const SPIKE = 6;
 /** almost all: but for one in so many. */
-const SPIKE_RARE = 150;
+const SPIKE_RARE = 100;
 
 /** The value that only the rarest points exceed. */
 function usualTop(lines: PlotLine[]): number {

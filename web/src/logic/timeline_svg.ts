@@ -148,7 +148,23 @@ function plotSvg(plot: Plot, at: number, p: Picture, frame: Frame): string {
 			`<path d="${linePath(l.mean, plot, p.range, frame, false)}" fill="none" stroke="${colour}" stroke-width="1.25"/>`,
 		);
 	});
+	for (const i of clippedAt(plot, p.range)) {
+		const x = frame.left + partAt(plot.t[i]!, p.range) * frame.width;
+		const y = frame.top;
+		out.push(`<path d="M${round(x)} ${round(y)}l-4 6h8z" fill="${ink.ink}"/>`);
+	}
 	return out.join('\n');
+}
+
+/** Where a value goes beyond the axis: the first of each run of them. */
+function clippedAt(plot: Plot, range: Window): number[] {
+	if (!plot.clipped) return [];
+	const beyond = (i: number) => plot.lines.some((l) => (l.max[i] ?? 0) > plot.top);
+	const out: number[] = [];
+	for (let i = 0; i < plot.t.length; i++)
+		if (plot.t[i]! >= range.from && plot.t[i]! <= range.to && beyond(i) && !(i && beyond(i - 1)))
+			out.push(i);
+	return out;
 }
 
 function windowSvg(w: Window, name: string, colour: string, p: Picture, all: Frame): string {

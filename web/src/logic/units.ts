@@ -165,11 +165,24 @@ export function formatDuration(ns: number): string {
 	return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** When, since the run began, as exactly as @stepNs asks: "12.35 s", "2:05.5". */
+/** The digits after the point that tell steps of @step apart. */
+function digitsFor(step: number): number {
+	return Math.min(9, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
+}
+
+/** When, since the run began, as exactly as @stepNs asks: "12.35 s", "2:05.5"; fine steps of the first
+ * second in ms or µs. */
 export function formatTime(ns: number, stepNs: number): string {
-	const digits = Math.min(9, Math.max(0, Math.ceil(-Math.log10(stepNs / 1e9) - 1e-9)));
 	const sign = ns < 0 ? '−' : '';
-	const seconds = Number((Math.abs(ns) / 1e9).toFixed(digits));
+	const size = Math.abs(ns);
+	for (const [unit, name] of [
+		[1e3, 'µs'],
+		[1e6, 'ms'],
+	] as const)
+		if (size < unit * 1000 && stepNs < unit * 10)
+			return `${sign}${(size / unit).toFixed(digitsFor(stepNs / unit))} ${name}`;
+	const digits = digitsFor(stepNs / 1e9);
+	const seconds = Number((size / 1e9).toFixed(digits));
 	if (seconds < 60) return `${sign}${seconds.toFixed(digits)} s`;
 	const minutes = Math.floor(seconds / 60);
 	const rest = (seconds - minutes * 60).toFixed(digits).padStart(digits ? digits + 3 : 2, '0');

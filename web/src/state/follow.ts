@@ -5,8 +5,8 @@ import type { Run } from '../api/types';
 import { address, goHome } from './address';
 import { notifyEnd } from './notify';
 import { loadQueue, queue } from './queue';
-import { hasEnded, learn, refresh, session, unlearn } from './runs';
 import { connection, retry } from './server';
+import { hasEnded, learn, refresh, session, unlearn } from './runs';
 import {
 	learnSession,
 	loadNewest,

@@ -1,11 +1,11 @@
 /* What streams in of runs that go on. One stream serves all tabs (see api/live_hub.ts). Views draw from
- * these accumulators and redraw when `version` changes, at most as often as frames come. */
-import { computed, effect, signal, type Signal } from '@preact/signals';
+ * these accumulators and redraw when `version` changes, ten times a second at most. */
+import { batch, computed, effect, signal, type Signal } from '@preact/signals';
 import { on, watch } from '../api/live';
 import type { Connection } from '../api/live_protocol';
 import type { FlameTree, FunctionName, Ledger } from '../api/types';
 import type { Line } from '../logic/live_counts';
-import { RunAccumulator } from '../logic/live_run';
+import { RunAccumulator, type RunUpdate, type SavedRun } from '../logic/live_run';
 import { forget } from './questions';
 import { hasEnded, run } from './runs';
 
@@ -54,7 +54,6 @@ const LINGER_MS = 15_000;
 class Live implements LiveRun {
 	readonly version = signal(0);
 	private data: RunAccumulator;
-	private frame = 0;
 
 	constructor(readonly uuid: string) {
 		this.data = new RunAccumulator(uuid);
@@ -97,20 +96,11 @@ class Live implements LiveRun {
 		return this.data.tree.tree(event);
 	}
 
-	/** Draws follow the frames of the screen, not the messages. */
-	private changed(): void {
-		this.frame ||= requestAnimationFrame(() => {
-			this.frame = 0;
-			this.version.value++;
-		});
-	}
-	apply(update: Parameters<RunAccumulator['apply']>[0]): void {
+	apply(update: RunUpdate): void {
 		this.data.apply(update);
-		this.changed();
 	}
-	replace(saved: Parameters<typeof RunAccumulator.restored>[0]): void {
+	replace(saved: SavedRun): void {
 		this.data = RunAccumulator.restored(saved);
-		this.changed();
 	}
 }
 
@@ -124,8 +114,21 @@ export function liveRun(uuid: string): LiveRun {
 }
 
 on('connection', (now) => (connection.value = now));
-on('update', (update) => known.get(update.run)?.apply(update));
-on('whole', (saved) => known.get(saved.run)?.replace(saved));
+// They come in batches, ten times a second: a frame of their own before views draw would cost more.
+on('updates', (all) => {
+	for (const update of all) known.get(update.run)?.apply(update);
+	batch(() => {
+		for (const uuid of new Set(all.map((update) => update.run))) {
+			const live = known.get(uuid);
+			if (live) live.version.value++;
+		}
+	});
+});
+on('whole', (saved) => {
+	const live = known.get(saved.run);
+	live?.replace(saved);
+	if (live) live.version.value++;
+});
 on('state', (r) => hasEnded(r) && forget(r.uuid));
 
 /** The open run, while it waits and runs. */

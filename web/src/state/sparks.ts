@@ -14,10 +14,11 @@ const KEPT_MAX = 500;
 const kept = new Map<string, (number | null)[]>();
 
 async function ask(run: Run, signal: AbortSignal): Promise<(number | null)[]> {
-	const counters = sparkCounter(run);
-	const query = { pixels: PIXELS, counters, samples: counters === null };
+	const counter = sparkCounter(run);
+	// A run that has just begun, or failed at once, has none of its counters yet: all are asked for.
+	const query = { pixels: PIXELS, samples: counter === null };
 	const timeline = await getColumns<Timeline>(`benchmark/${run.uuid}/timeline`, query, signal);
-	return sparkValues(timeline, counters);
+	return sparkValues(timeline, counter);
 }
 
 /** The open run streams in anyway. */

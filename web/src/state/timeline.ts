@@ -36,6 +36,10 @@ export const nowNs = computed<number>(() => {
 	return Math.round((r.duration_s ?? 0) * 1e9);
 });
 
+/** How often what is asked of the whole of a run that goes on is asked again, ms: the longer it is, the more
+ * it costs and the less there is to see. */
+export const liveAgain = computed<number>(() => (nowNs.value > 60e9 ? 10_000 : 2000));
+
 /** All that can be shown: the whole run, a little more than what is there while it goes on. */
 export const whole = computed<Window>(() => {
 	const r = run.value;

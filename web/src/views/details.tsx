@@ -40,7 +40,7 @@ export function DetailsView() {
 	// Of a run that goes on the question is newer; of one that has ended, the run has the last word.
 	const ledger = isLive(r) ? (data?.ledger ?? r.ledger) : (r.ledger ?? data?.ledger ?? null);
 	return (
-		<div class="details">
+		<div class="details-view">
 			<Trust run={r} ledger={ledger} />
 			<div class="details-columns">
 				<Part title="What ran">
@@ -74,7 +74,7 @@ function localTime(at: string): string {
 
 export function Part(props: { title: string; children: ComponentChildren }) {
 	return (
-		<section class="part">
+		<section class="details-part">
 			<h3>{props.title}</h3>
 			{props.children}
 		</section>
@@ -83,7 +83,7 @@ export function Part(props: { title: string; children: ComponentChildren }) {
 
 function Facts(props: { facts: Fact[] }) {
 	return (
-		<dl class="facts">
+		<dl class="details-facts">
 			{props.facts.map((f) => (
 				<div key={f.name}>
 					<dt title={f.about}>{f.name}</dt>
@@ -107,7 +107,7 @@ function Trust(props: { run: Run; ledger: Ledger | null }) {
 			</p>
 		);
 	return (
-		<p class={v.good ? 'trust good' : 'trust warn'}>
+		<p class={v.good ? 'trust is-good' : 'trust is-warn'}>
 			<span aria-hidden="true">{v.good ? '✓' : '!'}</span>
 			<span>
 				<strong>{isLive(r) && v.good ? 'Nothing was lost so far.' : v.text}</strong>{' '}
@@ -156,7 +156,7 @@ function Losses(props: { run: Run; ledger: Ledger | null }) {
 
 function Loss(props: { name: string; value: string; about?: string; bad?: boolean }) {
 	return (
-		<div class={props.bad ? 'bad' : ''}>
+		<div class={props.bad ? 'is-bad' : ''}>
 			<dt>{props.name}</dt>
 			<dd>
 				<span class="loss-value">
@@ -174,7 +174,12 @@ function Events(props: { run: Run }) {
 	return (
 		<Part title="Events as they were opened">
 			{events?.length ? (
-				<div class="scroll" tabIndex={0} role="region" aria-label="Events as they were opened">
+				<div
+					class="details-scroll"
+					tabIndex={0}
+					role="region"
+					aria-label="Events as they were opened"
+				>
 					<table>
 						<thead>
 							<tr>
@@ -229,7 +234,7 @@ function Notes(props: { notes: LedgerAnswer['notes'] }) {
 	const around = (ns: number) => go({ zoom: { from: Math.max(0, ns - 5e8), to: ns + 5e8 } });
 	return (
 		<Part title={`What tacho noted: ${plural(notes.length, 'line')}`}>
-			<ul class="notes">
+			<ul class="details-notes">
 				{notes.map((n, i) => (
 					<li key={i}>
 						<button class="plain" title="Show this time above" onClick={() => around(n.ns)}>

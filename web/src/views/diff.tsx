@@ -13,6 +13,7 @@ import { DiffFunctions } from './diff_functions';
 import { DiffHead } from './diff_head';
 import { NothingToCompare } from './diff_choice';
 import { Empty, Loading, Problem } from './states';
+import './change.css';
 import './diff.css';
 
 const NAMES: Record<DiffPart, string> = {
@@ -43,7 +44,7 @@ export function DiffView() {
 	const sides = useMemo(() => sidesOf(address.value), [address.value]);
 	if (!sides) return <NothingToCompare />;
 	return (
-		<div class="diff">
+		<div class="diff-view">
 			<DiffHead sides={sides} diff={answer.value.data} />
 			<PartChoice />
 			<Body diff={answer.value.data} error={answer.value.error} />

@@ -39,7 +39,7 @@ export function NothingToCompare() {
 			<section>
 				<h2>Compare two windows</h2>
 				<ol>
-					<li class={window ? 'done' : ''}>
+					<li class={window ? 'is-done' : ''}>
 						Drag over the timeline to select a window{window ? ': done' : ''}.
 					</li>
 					<li>

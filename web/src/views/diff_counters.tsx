@@ -125,5 +125,5 @@ function Relative(props: { before: number | undefined; after: number | undefined
 	const { before, after } = props;
 	if (before === undefined || after === undefined) return <span class="dim">–</span>;
 	const part = before ? (after - before) / Math.abs(before) : after ? 1 : 0;
-	return <span class={directionOf(part)}>{formatRelative(before, after)}</span>;
+	return <span class={'change-' + directionOf(part)}>{formatRelative(before, after)}</span>;
 }

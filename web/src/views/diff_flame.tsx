@@ -57,7 +57,7 @@ export function DiffFlame(props: { diff: Diff }) {
 					{legendOf(graph, 'change', dark.value).map(({ label, note, colour, striped }) => (
 						<li key={label} title={note}>
 							<span
-								class={striped ? 'diff-swatch striped' : 'diff-swatch'}
+								class={striped ? 'diff-swatch is-striped' : 'diff-swatch'}
 								style={{ backgroundColor: colour }}
 							/>
 							{label}

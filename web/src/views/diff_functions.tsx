@@ -42,7 +42,7 @@ function change(
 		width: '96px',
 		number: true,
 		sort: 'down',
-		cell: (f) => <span class={directionOf(of(f))}>{formatPoints(of(f))}</span>,
+		cell: (f) => <span class={'change-' + directionOf(of(f))}>{formatPoints(of(f))}</span>,
 	};
 }
 

@@ -55,7 +55,7 @@ export function DiffHead(props: { sides: Sides; diff: Diff | null }) {
 			{sides.of === 'runs' && before !== null && after !== null && (
 				<p class="diff-time small">
 					Time:{' '}
-					<strong class={directionOf((after - before) / before)}>
+					<strong class={'change-' + directionOf((after - before) / before)}>
 						{formatRelative(before, after)}
 					</strong>
 				</p>
@@ -83,7 +83,7 @@ function SideHead(props: {
 		weight ? weightWords(weight, eventUnit(side)) : null,
 	].filter(Boolean);
 	return (
-		<div class={`diff-side ${which}`}>
+		<div class={`diff-side is-${which}`}>
 			<span class="diff-badge">{`${title}: ${pin.toUpperCase()}`}</span>
 			{sides.of === 'runs' ? (
 				<RunChoice pin={pin} label={`${title}: run ${pin.toUpperCase()}`} hidden />

@@ -23,6 +23,7 @@ import { NoSamples } from './no_samples';
 import { Empty, Loading, Problem } from './states';
 import { useWidth } from './use_width';
 import { VirtualTable, type TableColumn } from './virtual';
+import './change.css';
 import './functions.css';
 
 const PAGE = { limit: 1000 };
@@ -67,7 +68,7 @@ function FunctionTable(props: { mine: Functions; theirs: Answer<Functions>; load
 		return width < NARROW ? all.filter((c) => !WIDE_ONLY.includes(c.key)) : all;
 	}, [filter, against, width < NARROW]);
 	return (
-		<div class="functions" ref={ref}>
+		<div class="functions-view" ref={ref}>
 			<FunctionBar
 				filter={filter}
 				shown={rows.length}
@@ -158,11 +159,11 @@ function Marked(props: { filter: RowFilter; text: string }) {
 /** A bar is seen at once, the number can be read, samples say how sure it is. */
 function Share(props: { part: number; samples: number }) {
 	return (
-		<span class="share" title={plural(props.samples, 'sample')}>
+		<span class="function-share" title={plural(props.samples, 'sample')}>
 			<span class="share-bar" aria-hidden="true">
 				<span style={{ width: `${Math.min(100, props.part * 100)}%` }} />
 			</span>
-			<span class="share-part">{formatShare(props.part)}</span>
+			<span class="share-part">{props.part ? formatShare(props.part) : '0 %'}</span>
 			<span class="share-samples dim">{props.samples.toLocaleString('en')}</span>
 		</span>
 	);
@@ -170,7 +171,7 @@ function Share(props: { part: number; samples: number }) {
 
 function Change(props: { change: number | null }) {
 	if (props.change === null) return <span class="dim">–</span>;
-	return <span class={directionOf(props.change)}>{formatPoints(props.change)}</span>;
+	return <span class={'change-' + directionOf(props.change)}>{formatPoints(props.change)}</span>;
 }
 
 function changeColumn(

@@ -9,13 +9,12 @@ import { formatCount, formatValue, sumUnit } from '../logic/units';
 import { useQuestion } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { filters } from '../state/selection';
-import { nowNs, plotWidth } from '../state/timeline';
+import { liveAgain, nowNs, plotWidth } from '../state/timeline';
 import { HeatCanvas, HeatText } from './heatmap_canvas';
 import { heatStops } from './timeline_colours';
 import './heatmap.css';
 
 const ROWS = 50;
-const AGAIN_MS = 2000;
 const COLUMN_MIN_PX = 3;
 /** Shorter runs have too few columns to show a pattern. */
 const SHORT_NS = 3e9;
@@ -65,7 +64,7 @@ function useGrid(name: string | null, open: boolean) {
 			path: `benchmark/${r.uuid}/heatmap`,
 			query: { ...filters.value, rows: ROWS, counter: wanted.value },
 			columns: true,
-			again: isLive(r) ? AGAIN_MS : undefined,
+			again: isLive(r) ? liveAgain.value : undefined,
 		};
 	});
 	const { data, error } = answer.value;

@@ -32,7 +32,7 @@ function questionOf(choice: Choice | null, width: number): Question | null {
 export function HistogramView() {
 	const { ref, width } = useWidth<HTMLDivElement>();
 	return (
-		<div class="histogram" ref={ref}>
+		<div class="histogram-view" ref={ref}>
 			<Chosen width={width} />
 		</div>
 	);

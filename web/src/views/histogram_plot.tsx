@@ -125,9 +125,11 @@ function BarShape(props: { bar: Bar; frame: Frame; on: boolean }) {
 	const high = b.count ? Math.max(2, b.y * frame.height) : 0;
 	return (
 		<>
-			{on && <rect class="here" x={x0} width={x1 - x0} y={frame.top} height={frame.height} />}
+			{on && (
+				<rect class="histogram-here" x={x0} width={x1 - x0} y={frame.top} height={frame.height} />
+			)}
 			<rect
-				class={on ? 'bar on' : 'bar'}
+				class={on ? 'histogram-bar is-on' : 'histogram-bar'}
 				x={x0}
 				width={Math.max(1, x1 - x0 - gap)}
 				y={frame.top + frame.height - high}
@@ -142,7 +144,7 @@ function YAxis(props: { frame: Frame; most: number; log: boolean }) {
 	const scale = yScale(most, log);
 	const ticks = ticksBetween(log ? 1 : 0, most, log, 4).filter((n) => Number.isInteger(n));
 	return (
-		<g class="axis">
+		<g class="histogram-axis">
 			{ticks.map((n) => (
 				<g key={n}>
 					<line x1={LEFT} x2={LEFT + frame.width} y1={frame.y(scale(n))} y2={frame.y(scale(n))} />
@@ -166,11 +168,17 @@ function XAxis(props: { frame: Frame; plot: HistogramPlotProps }) {
 	const zero = axes.logx && h.bins.some((b) => b.from <= 0) ? [0] : [];
 	const y = frame.top + frame.height;
 	return (
-		<g class="axis">
-			<line class="base" x1={LEFT} x2={LEFT + frame.width} y1={y} y2={y} />
+		<g class="histogram-axis">
+			<line class="histogram-base" x1={LEFT} x2={LEFT + frame.width} y1={y} y2={y} />
 			{[...zero, ...ticks].map((v) => (
 				<g key={v}>
-					<line class="base" x1={frame.x(scale(v))} x2={frame.x(scale(v))} y1={y} y2={y + 4} />
+					<line
+						class="histogram-base"
+						x1={frame.x(scale(v))}
+						x2={frame.x(scale(v))}
+						y1={y}
+						y2={y + 4}
+					/>
 					<text x={frame.x(scale(v))} y={y + 17} text-anchor={scale(v) > 0.97 ? 'end' : 'middle'}>
 						{formatAmount(v, plot.unit)}
 					</text>
@@ -188,7 +196,7 @@ function Percentiles(props: {
 }) {
 	const { lines, rows, frame } = props;
 	return (
-		<g class="percentiles">
+		<g class="histogram-percentiles">
 			{lines.map((l, i) => {
 				const x = frame.x(l.x);
 				const left = labelIsLeft(l, LABEL_WIDTH / frame.width);
@@ -197,7 +205,7 @@ function Percentiles(props: {
 					<g key={l.label}>
 						<line x1={x} x2={x} y1={y - 8} y2={frame.top + frame.height} />
 						<text x={left ? x - 3 : x + 3} y={y} text-anchor={left ? 'end' : 'start'}>
-							<tspan class="name">{l.label}</tspan> {props.format(l.value)}
+							<tspan class="histogram-label">{l.label}</tspan> {props.format(l.value)}
 						</text>
 					</g>
 				);

@@ -74,9 +74,8 @@ function CommandInput(props: { control: ControlProps }) {
 				ref={ref}
 				class="mono command"
 				rows={1}
-				role="combobox"
 				aria-autocomplete="list"
-				aria-expanded={shown}
+				aria-haspopup="listbox"
 				aria-controls={shown ? id : undefined}
 				aria-activedescendant={shown && active >= 0 ? `${id}-${active}` : undefined}
 				placeholder="./my-program --option file"

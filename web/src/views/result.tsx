@@ -8,18 +8,13 @@ import { run, runs } from '../state/runs';
 import { mayRun } from '../state/server';
 import { chooseFile } from '../state/uploads';
 import { DemoButton } from './demo_button';
-import { DetailsView } from './details';
-import { DiffView } from './diff';
 import { FilterChips } from './filter_chips';
 import { FlameView } from './flame';
-import { FunctionsView } from './functions';
 import { Gauge } from './gauge';
-import { HistogramView } from './histogram';
-import { OutputView } from './output';
+import { lazy, type LazyView } from './lazy';
 import { RunBar } from './run_bar';
 import { Splitter } from './splitter';
 import { Empty, Loading } from './states';
-import { ThreadsView } from './threads';
 import { TimelineView } from './timeline';
 import './result.css';
 
@@ -43,14 +38,14 @@ const ABOUT: Record<View, string> = {
 	details: 'The machine, the events, what was lost, files to download',
 };
 
-const BODIES: Record<View, () => preact.JSX.Element> = {
+const BODIES: Record<View, LazyView> = {
 	flame: FlameView,
-	functions: FunctionsView,
-	diff: DiffView,
-	histogram: HistogramView,
-	threads: ThreadsView,
-	output: OutputView,
-	details: DetailsView,
+	functions: lazy('Functions …', () => import('./functions').then((m) => m.FunctionsView)),
+	diff: lazy('Diff …', () => import('./diff').then((m) => m.DiffView)),
+	histogram: lazy('Histogram …', () => import('./histogram').then((m) => m.HistogramView)),
+	threads: lazy('Threads …', () => import('./threads').then((m) => m.ThreadsView)),
+	output: lazy('Output …', () => import('./output').then((m) => m.OutputView)),
+	details: lazy('Details …', () => import('./details').then((m) => m.DetailsView)),
 };
 
 function NoRun() {
@@ -78,7 +73,7 @@ function FirstRun() {
 	return (
 		<section class="result card first-run">
 			<Gauge />
-			<h1>Nothing was run yet</h1>
+			<h2>Nothing was run yet</h2>
 			<ol>
 				<li>
 					<b>Say what to run.</b> Any command, or a process that runs already. The usual events are
@@ -158,6 +153,8 @@ function ViewTabs() {
 					key={name}
 					href={link({ view: name })}
 					onClick={follow({ view: name })}
+					onPointerEnter={BODIES[name].prepare}
+					onFocus={BODIES[name].prepare}
 					aria-current={name === view ? 'page' : undefined}
 					title={ABOUT[name]}
 				>

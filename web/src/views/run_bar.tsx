@@ -172,9 +172,9 @@ export function RunBar(props: { run: Run }) {
 		<header class="run-bar">
 			<div class="run-top">
 				<div class="run-title">
-					<h1 class="cut" title={command || name}>
+					<h2 class="cut" title={command || name}>
 						{name}
-					</h1>
+					</h2>
 					<Facts run={r} />
 				</div>
 				<Actions run={r} />

@@ -77,10 +77,10 @@ function ThreadTable(props: { strips: Threads; numbers: Threads }) {
 	const pick = (row: ThreadRow, e: MouseEvent | KeyboardEvent) =>
 		go(choose(row, filter, e.ctrlKey || e.metaKey));
 	return (
-		<div class="threads" ref={ref}>
+		<div class="threads-view" ref={ref}>
 			<p class="threads-note small dim">
 				{left > 0 &&
-					`The ${strips.threads.length} heaviest of ${plural(strips.threads_in_all, 'thread')}. `}
+					`The ${strips.threads.length.toLocaleString('en')} heaviest of ${plural(strips.threads_in_all, 'thread')}. `}
 				Choose a process or a thread to see only it everywhere; with Ctrl, several.
 			</p>
 			<VirtualTable
@@ -98,7 +98,7 @@ function ThreadTable(props: { strips: Threads; numbers: Threads }) {
 					return true;
 				}}
 				chosen={(row) => isChosen(row, filter)}
-				rowClass={(row) => `${row.kind} ${row.samples ? '' : 'idle'}`}
+				rowClass={(row) => `is-${row.kind} ${row.samples ? '' : 'is-idle'}`}
 			/>
 		</div>
 	);

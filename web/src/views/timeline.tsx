@@ -1,9 +1,7 @@
 /* The timeline: a small plot for each counter and one for samples, with one time axis, one cursor and
  * the brushes that every view below follows. */
-import { useSignal, type Signal } from '@preact/signals';
 import type { ComponentChild } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import type { Run } from '../api/types';
 import { flagsOf, SAMPLES, type Plot } from '../logic/timeline_plots';
 import { address } from '../state/address';
 import { isLive, run } from '../state/runs';
@@ -22,23 +20,21 @@ const FLAG_PX = 18;
 
 const ROW_MIN_PX = 58;
 const ROW_MAX_PX = 110;
-const AXIS_ROW_PX = 25;
-const POINTS_MIN_PX = 130;
+const POINTS_PX = 230;
 
-/** Rows share the room that there is; when they would become too small, they scroll. */
-function rowHeight(count: number, room: number): number {
-	const fair = Math.floor((room - AXIS_ROW_PX) / Math.max(count, 1));
-	return Math.min(Math.max(fair, ROW_MIN_PX), ROW_MAX_PX);
+/** Few plots are higher than many, on high screens all of them; when they need more room they scroll. */
+function rowHeight(count: number): number {
+	const part = count <= 2 ? 0.11 : count <= 4 ? 0.085 : 0.07;
+	return Math.round(Math.min(Math.max(innerHeight * part, ROW_MIN_PX), ROW_MAX_PX));
 }
 
-/** Measures where lines are drawn: as wide as the sheet that lies over them. @room: the height. */
-function useSize(room: Signal<number>) {
+/** Measures where lines are drawn: as wide as the sheet that lies over them. */
+function useWidth() {
 	const area = useRef<HTMLDivElement>(null);
 	useLayoutEffect(() => {
 		const measure = () => {
 			const sheet = area.current!.querySelector<HTMLElement>('.overlay');
 			plotWidth.value = sheet?.clientWidth ?? 0;
-			room.value = area.current!.clientHeight;
 		};
 		measure();
 		const observer = new ResizeObserver(measure);
@@ -46,16 +42,6 @@ function useSize(room: Signal<number>) {
 		return () => observer.disconnect();
 	}, []);
 	return area;
-}
-
-function Waiting(props: { run: Run }) {
-	const place = props.run.progress?.place ?? 0;
-	const others = place === 1 ? '1 run' : `${place} runs`;
-	return (
-		<Empty title="This run has not begun">
-			<p>{place > 0 ? `It waits for ${others}.` : 'It begins in a moment.'}</p>
-		</Empty>
-	);
 }
 
 /** Points are asked for rarely: their code is loaded when they are. */
@@ -68,19 +54,16 @@ function LazyPoints(props: { height: number }) {
 }
 
 function Plots(props: { all: Plot[] }) {
-	const room = useSignal(0);
-	const area = useSize(room);
+	const area = useWidth();
 	const width = plotWidth.value;
 	const points = address.value.plot !== 'lines' && props.all.some((p) => p.key === SAMPLES);
 	const shown = props.all.filter((p) => !hidden.value.has(p.key));
-	const height = rowHeight(shown.length, room.value);
+	const height = rowHeight(shown.length);
 	return (
 		<div class="plots" ref={area}>
 			<div class="plot-rows">
 				<Flags flags={flagsOf(marks.value, visible.value, width, FLAG_PX)} />
-				{width > 0 && points && (
-					<LazyPoints height={Math.max(room.value - AXIS_ROW_PX, POINTS_MIN_PX)} />
-				)}
+				{width > 0 && points && <LazyPoints height={POINTS_PX} />}
 				{width > 0 &&
 					!points &&
 					shown.map((plot) => (
@@ -102,13 +85,7 @@ function Plots(props: { all: Plot[] }) {
 export function TimelineView() {
 	const r = run.value;
 	const { error } = useTimelineData().value;
-	if (!r) return null;
-	if (r.state === 'queued')
-		return (
-			<section class="timeline card">
-				<Waiting run={r} />
-			</section>
-		);
+	if (!r || r.state === 'queued') return null;
 	const known = plotsOf.value === r.uuid;
 	const all = known ? plots.value : [];
 	return (

@@ -27,6 +27,8 @@ const PIXEL_STEP = 100;
 /** A run that goes on is drawn about ten times a second, at two pixels a point: it is looked at, not read. */
 const LIVE_EVERY_MS = 110;
 const LIVE_PIXELS_A_POINT = 2;
+/** After each drawing there is a pause of at least so many times what it took. */
+const LIVE_REST = 4;
 
 /** What the server is asked for: follows what is visible, not faster than is useful. */
 export function useAskedRange() {
@@ -97,8 +99,14 @@ function drawLive(uuid: string): void {
 	});
 }
 
+/** Calls @then when what was drawn is on the screen. */
+function afterFrame(then: () => void): void {
+	requestAnimationFrame(() => setTimeout(then));
+}
+
 function useLive(): void {
-	const timer = useRef(0);
+	const waiting = useRef(false);
+	const pause = useRef(LIVE_EVERY_MS);
 	const last = useRef<{ run: string; shown: Window }>();
 	useSignalEffect(() => {
 		const r = run.value;
@@ -110,13 +118,19 @@ function useLive(): void {
 		if (!r || !isLive(r) || !width) return;
 		void liveRun(r.uuid).version.value;
 		void visible.value;
-		if (timer.current) return;
-		timer.current = window.setTimeout(() => {
-			timer.current = 0;
+		if (waiting.current) return;
+		waiting.current = true;
+		setTimeout(() => {
+			waiting.current = false;
 			if (run.peek()?.uuid !== r.uuid || !isLive(run.peek()!)) return;
+			const begin = performance.now();
 			drawLive(r.uuid);
 			last.current = { run: r.uuid, shown: visible.peek() };
-		}, LIVE_EVERY_MS);
+			// Where drawing is slow, it is done less often: the machine has something to measure.
+			afterFrame(() => {
+				pause.current = Math.max(LIVE_EVERY_MS, LIVE_REST * (performance.now() - begin));
+			});
+		}, pause.current);
 	});
 }
 

@@ -4,6 +4,7 @@
 import { signal } from '@preact/signals';
 import type { Window } from '../logic/address';
 import * as ranges from '../logic/timeline_range';
+import { address } from '../state/address';
 import {
 	brushDone,
 	brushes,
@@ -109,6 +110,7 @@ export function followPointers(area: HTMLElement): () => void {
 	};
 	const moving = (e: PointerEvent) => {
 		const part = partOf(e, area);
+		tapped.value = false;
 		if (!drag || drag.kind !== 'pan') cursor.value = ranges.timeAt(part, visible.peek());
 		pointerY.value = drag ? null : e.clientY;
 		if (!pointers.has(e.pointerId) || !drag) return;
@@ -219,7 +221,7 @@ function edge(brush: ranges.Brush, which: 'from' | 'to'): void {
 	setBrush(brush, ranges.setEdge(brushes.peek()[brush], which, ns, visible.peek()));
 }
 
-const KEYS: Record<string, () => void> = {
+const KEYS: Record<string, () => unknown> = {
 	ArrowLeft: () => step(-0.01),
 	ArrowRight: () => step(0.01),
 	'Shift+ArrowLeft': () => zoomTo(ranges.pan(visible.peek(), -0.2, whole.peek())),
@@ -236,8 +238,9 @@ const KEYS: Record<string, () => void> = {
 	']': () => edge('window', 'to'),
 	'{': () => edge('second', 'from'),
 	'}': () => edge('second', 'to'),
-	Enter: zoomToWindow,
-	Escape: clearBrushes,
+	// On points it is the press of a button.
+	Enter: () => (address.peek().plot === 'lines' ? zoomToWindow() : (tapped.value = true)),
+	Escape: () => (boxTool.peek() ? (boxTool.value = false) : clearBrushes()),
 };
 
 /** Keys while the timeline has the focus. */

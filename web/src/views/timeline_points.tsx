@@ -18,7 +18,7 @@ import { address, go } from '../state/address';
 import { useQuestion } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { filters } from '../state/selection';
-import { cursor, plotWidth, visible } from '../state/timeline';
+import { cursor, liveAgain, plotWidth, visible } from '../state/timeline';
 import { Loading, Problem } from './states';
 import { colours } from './timeline_colours';
 import { useAskedRange } from './timeline_data';
@@ -26,7 +26,6 @@ import { pointerY, tapped } from './timeline_gestures';
 import { AXIS_PX } from './timeline_plot';
 
 const POINTS_MAX = 20_000;
-const AGAIN_MS = 2000;
 const REACH_PX = 12;
 const STRIP_MIN_PX = 17;
 const STACK_SHOWN = 14;
@@ -45,7 +44,7 @@ function usePoints() {
 				max: POINTS_MAX,
 			},
 			columns: true,
-			again: isLive(r) ? AGAIN_MS : undefined,
+			again: isLive(r) ? liveAgain.value : undefined,
 		};
 	});
 }
@@ -167,9 +166,10 @@ function useStack(scene: Scene | null) {
 	return data && of?.query.from === at ? stackOf(data) : null;
 }
 
-function Tip(props: { scene: Scene; stack: string[] | null; height: number }) {
+function Tip(props: { scene: Scene; stack: string[] | null; area: HTMLElement | null }) {
 	const { points, layout, hit } = props.scene;
-	if (hit === null) return null;
+	const host = props.area?.querySelector('.points-canvas')?.getBoundingClientRect();
+	if (hit === null || !host) return null;
 	const [name, module] = points.names[points.function[hit]!]!;
 	const left = partAt(points.t[hit]!, visible.value);
 	const stack = props.stack ?? [];
@@ -178,8 +178,8 @@ function Tip(props: { scene: Scene; stack: string[] | null; height: number }) {
 		<div
 			class="point-tip"
 			style={{
-				left: `calc(var(--names) + var(--axis) + ${left * plotWidth.value}px)`,
-				top: layout.y[hit]! * props.height + 10 + 'px',
+				left: host.left + AXIS_PX + left * plotWidth.value + 'px',
+				top: host.top + layout.y[hit]! * host.height + 10 + 'px',
 				transform: left > 0.6 ? 'translateX(calc(-100% - 10px))' : 'translateX(10px)',
 			}}
 		>
@@ -273,7 +273,7 @@ export function PointsPlot(props: { height: number }) {
 					</span>
 				)}
 			</div>
-			<Tip scene={scene} stack={stack} height={height} />
+			<Tip scene={scene} stack={stack} area={area.current} />
 		</div>
 	);
 }

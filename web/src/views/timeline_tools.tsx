@@ -100,6 +100,7 @@ function Zooms() {
 				+
 			</button>
 			<button
+				class="with-mouse"
 				title="Draw a box to zoom to (or Alt + drag)"
 				aria-label="Draw a box to zoom to"
 				aria-pressed={boxTool.value}
@@ -108,6 +109,7 @@ function Zooms() {
 				⬚
 			</button>
 			<button
+				class="with-mouse"
 				title="Zoom to the window (Enter)"
 				disabled={!w}
 				onClick={zoomToWindow}

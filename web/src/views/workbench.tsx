@@ -113,6 +113,7 @@ function useTabOfRun(): void {
 function Lost() {
 	return (
 		<main class="workbench lost">
+			<h1 class="visually-hidden">Not found</h1>
 			<div class="card">
 				<Empty title="This is not here (any more)">
 					<p>{problem.value}</p>
@@ -161,6 +162,7 @@ export function Workbench() {
 	].join(' ');
 	return (
 		<main class={shape}>
+			<h1 class="visually-hidden">{session.value?.title}</h1>
 			{mayRun.value && <Edge side="left" />}
 			{mayRun.value && (
 				<Pane side="left">

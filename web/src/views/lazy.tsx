@@ -1,0 +1,38 @@
+/* Views that the first screen does not need are fetched when they are asked for, or about to be. */
+import { signal } from '@preact/signals';
+import type { ComponentType, JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Loading, Problem } from './states';
+
+export interface LazyView {
+	(): JSX.Element;
+	/** Fetches it, if that was not done yet. */
+	prepare?: () => void;
+}
+
+/** @what is said while it is fetched: "Functions …". */
+export function lazy(what: string, load: () => Promise<ComponentType>): LazyView {
+	const view = signal<ComponentType | null>(null);
+	const failed = signal(false);
+	let asked = false;
+	const prepare = () => {
+		if (asked) return;
+		asked = true;
+		failed.value = false;
+		load()
+			.then((loaded) => (view.value = loaded))
+			.catch(() => {
+				asked = false;
+				failed.value = true;
+			});
+	};
+	const Lazy: LazyView = () => {
+		useEffect(prepare, []);
+		const View = view.value;
+		if (View) return <View />;
+		if (!failed.value) return <Loading what={what} />;
+		return <Problem error="This part of the page could not be fetched." again={prepare} />;
+	};
+	Lazy.prepare = prepare;
+	return Lazy;
+}
