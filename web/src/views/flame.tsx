@@ -12,6 +12,7 @@ import { plural } from '../logic/format';
 import { formatShare } from '../logic/units';
 import { address, go } from '../state/address';
 import { takesSamples, useEveryNode, useFlame, zoomedShare } from '../state/flame';
+import { useShortcut } from '../state/keys';
 import type { Answer, Question } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { tell } from '../state/toasts';
@@ -142,7 +143,23 @@ function Code() {
 	return Panel ? <Panel /> : <Loading what="Opening the code …" />;
 }
 
+/** Keys that the graph handles itself while it has the focus, for the sheet of all keys. */
+const KEYS = [
+	['ArrowUp ArrowDown', 'To the caller, to what it calls'],
+	['ArrowLeft ArrowRight', 'To the box beside it'],
+	['Enter', 'Zoom to the box'],
+	['Backspace', 'Zoom out by one'],
+	['Escape', 'Show all'],
+	['m', 'What can be done with the box'],
+	['c', 'Copy the stack'],
+] as const;
+
+function useKeySheet(): void {
+	for (const [keys, what] of KEYS) useShortcut({ keys, what, where: 'Flame graph' });
+}
+
 export function FlameView() {
+	useKeySheet();
 	const answer = useFlame().value;
 	const graph = useMemo(() => graphOf(answer.data), [answer.data]);
 	const found = useFound(answer.data, graph);

@@ -137,7 +137,7 @@ function Save() {
 export function FlameToolbar(props: { found: string; event: string | null }) {
 	const { icicle, colour, frames, mode } = address.value;
 	return (
-		<div class="flame-toolbar" role="toolbar" aria-label="Flame graph">
+		<div class="flame-toolbar" role="group" aria-label="How the graph is shown">
 			<Modes />
 			<EventChoice event={props.event} />
 			{mode !== 'sandwich' && (
