@@ -18,9 +18,8 @@ const EVENTS = ['task-clock', 'page-faults', 'context-switches'];
 
 /** Sessions and runs as somebody has them after the first hour. */
 export async function measure(server: Server): Promise<Measured> {
-	const { server: facts } = await server.get<{ server: { demo: string[] } }>('me');
 	const plan = {
-		workload: facts.demo,
+		workload: 'tacho demo',
 		description: 'Demo',
 		tool: 'both',
 		events: EVENTS,
@@ -45,8 +44,7 @@ export async function measure(server: Server): Promise<Measured> {
 		},
 		80_000,
 	);
-	const python = ['python3', '-c', 'while True: sorted(str(x) for x in range(30000))'];
-	const endless = { ...plan, workload: python, description: 'sorting words' };
+	const endless = { ...plan, workload: 'tacho demo --seconds 3600' };
 	const live = await server.run(session, endless);
 	await server.reaches(live.uuid, 'running');
 	return { session, demo: done, failed, live };

@@ -2,7 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from './wait';
 
@@ -46,7 +46,8 @@ export class Server {
 			stdio: ['ignore', 'pipe', 'pipe'],
 			cwd: this.home,
 			env: {
-				PATH: process.env.PATH,
+				// So that `tacho demo` is a command that can be typed.
+				PATH: `${dirname(TACHO)}:${process.env.PATH}`,
 				LANG: 'C.UTF-8',
 				HOME: this.home,
 				XDG_DATA_HOME: this.home,

@@ -1,4 +1,5 @@
-/* Pictures of the page. They go to build/page-shots, or to TACHO_SHOTS where README and docs have them. */
+/* Pictures of the page: all of them in build/page-shots; with TACHO_SHOTS=FOLDER those that README and
+ * docs have are put there instead. */
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -7,16 +8,30 @@ import { BUILD } from './server';
 const asked = process.env.TACHO_SHOTS;
 const FOLDER = asked ? resolve(BUILD, '..', asked) : join(BUILD, 'page-shots');
 
-export async function shoot(page: Page, name: string): Promise<void> {
+/** Screen, size and theme → what the picture is called in the docs. */
+const IN_DOCS: Record<string, string> = {
+	'first-desktop-light': 'first',
+	'live-desktop-light': 'live',
+	'brush-desktop-light': 'brush',
+	'diff-desktop-light': 'diff',
+	'functions-desktop-dark': 'functions-dark',
+	'brush-phone-light': 'phone',
+};
+
+/** Whether only pictures are wanted, and this is not one of them. */
+export function isLeftOut(screen: string): boolean {
+	return asked !== undefined && !IN_DOCS[screen];
+}
+
+export async function shoot(page: Page, screen: string): Promise<void> {
+	if (isLeftOut(screen)) return;
+	const name = asked ? IN_DOCS[screen] : screen;
 	mkdirSync(FOLDER, { recursive: true });
 	// Fonts and the last frame are there before the picture is taken.
 	await page.evaluate(async () => {
 		await document.fonts.ready;
 		await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 	});
-	await page.screenshot({
-		path: join(FOLDER, name + '.png'),
-		animations: 'disabled',
-		caret: 'hide',
-	});
+	const path = join(FOLDER, name + '.png');
+	await page.screenshot({ path, animations: 'disabled', caret: 'hide' });
 }
