@@ -1,4 +1,5 @@
 /* What a run has brought: the timeline on top, and below it one view of what is selected there. */
+import type { ComponentType } from 'preact';
 import { VIEWS, type View } from '../logic/address';
 import type { Run } from '../api/types';
 import { address, follow, go, link } from '../state/address';
@@ -11,7 +12,7 @@ import { DemoButton } from './demo_button';
 import { FilterChips } from './filter_chips';
 import { FlameView } from './flame';
 import { Gauge } from './gauge';
-import { lazy, type LazyView } from './lazy';
+import { lazy } from './lazy';
 import { RunBar } from './run_bar';
 import { Splitter } from './splitter';
 import { Empty, Loading } from './states';
@@ -38,7 +39,7 @@ const ABOUT: Record<View, string> = {
 	details: 'The machine, the events, what was lost, files to download',
 };
 
-const BODIES: Record<View, LazyView> = {
+const BODIES: Record<View, ComponentType & { prepare?: () => void }> = {
 	flame: FlameView,
 	functions: lazy('Functions …', () => import('./functions').then((m) => m.FunctionsView)),
 	diff: lazy('Diff …', () => import('./diff').then((m) => m.DiffView)),
