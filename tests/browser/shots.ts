@@ -8,6 +8,9 @@ import { BUILD } from './server';
 const asked = process.env.TACHO_SHOTS;
 const FOLDER = asked ? resolve(BUILD, '..', asked) : join(BUILD, 'page-shots');
 
+/** Pictures of the docs are a little smaller than a screen: they are seen small. */
+export const SHOT = asked ? { width: 1280, height: 800 } : null;
+
 /** Screen, size and theme → what the picture is called in the docs. */
 const IN_DOCS: Record<string, string> = {
 	'first-desktop-light': 'first',
@@ -15,7 +18,7 @@ const IN_DOCS: Record<string, string> = {
 	'brush-desktop-light': 'brush',
 	'diff-desktop-light': 'diff',
 	'functions-desktop-dark': 'functions-dark',
-	'brush-phone-light': 'phone',
+	'full-phone-light': 'phone',
 };
 
 /** Whether only pictures are wanted, and this is not one of them. */
