@@ -41,8 +41,7 @@ export interface Annotation {
 	functions: AnnotatedFunction[];
 }
 
-export const CODE_VIEWS = ['source', 'assembly', 'both'] as const;
-export type CodeView = (typeof CODE_VIEWS)[number];
+export type CodeView = 'source' | 'assembly' | 'both';
 
 export interface CodeRow {
 	kind: 'file' | 'source' | 'instruction' | 'gap';

@@ -15,7 +15,7 @@ export const INK: Record<'light' | 'dark', Rgb> = {
 	dark: [0xe9, 0xee, 0xf0],
 };
 
-export function hslToRgb(hue: number, saturation: number, lightness: number): Rgb {
+function hslToRgb(hue: number, saturation: number, lightness: number): Rgb {
 	const reach = saturation * Math.min(lightness, 1 - lightness);
 	const channel = (n: number) => {
 		const k = (n + hue / 30) % 12;
@@ -29,7 +29,7 @@ export function pixel([r, g, b]: Rgb): number {
 	return (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
 }
 
-export function cssOf(p: number): string {
+function cssOf(p: number): string {
 	return `rgb(${p & 255} ${(p >> 8) & 255} ${(p >> 16) & 255})`;
 }
 

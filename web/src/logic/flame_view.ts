@@ -33,7 +33,7 @@ export function betweenViews(from: FlameView, to: FlameView, part: number): Flam
 }
 
 /** Index in @row of the first node whose right edge is beyond @x. */
-export function firstBeyond(row: Column, x1: Column, x: number): number {
+function firstBeyond(row: Column, x1: Column, x: number): number {
 	let low = 0;
 	let high = row.length;
 	while (low < high) {
@@ -55,7 +55,7 @@ export function nodeAt(graph: FlameGraph, depth: number, x: number): number {
 /** Places where a name may be written: three numbers each, node, left and right pixel. */
 export type Labels = number[];
 
-export interface RowLook {
+interface RowLook {
 	/** Colour of each node. */
 	fills: Uint32Array;
 	/** 1: with stripes, so that the colour is not alone in saying it. */

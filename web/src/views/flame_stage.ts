@@ -134,15 +134,10 @@ export class FlameStage {
 
 	/** @smooth: on the way there what is between is seen. */
 	moveTo(to: FlameView, smooth: boolean): void {
-		const still = smooth && !matchMedia('(prefers-reduced-motion: reduce)').matches;
-		this.move = still ? { from: this.view, to, since: performance.now() } : null;
-		if (!still) this.view = to;
+		const moves = smooth && !matchMedia('(prefers-reduced-motion: reduce)').matches;
+		this.move = moves ? { from: this.view, to, since: performance.now() } : null;
+		if (!moves) this.view = to;
 		this.invalidate();
-	}
-
-	/** Where it is going, or stands. */
-	get destination(): FlameView {
-		return this.move?.to ?? this.view;
 	}
 
 	panBy(dx: number, dy: number): void {
@@ -212,7 +207,7 @@ export class FlameStage {
 		this.onPaint();
 	}
 
-	/** Labels of all rows, each row ending with its depth. */
+	/** Puts the rows into the pixels; gives where names may stand. */
 	private paintBoxes(graph: FlameGraph, paint: FlamePaint): { depth: number; labels: Labels }[] {
 		const { width, height } = this.canvas;
 		this.image ??= new ImageData(width, height);

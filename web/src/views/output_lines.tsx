@@ -152,7 +152,9 @@ export function Lines(props: {
 	};
 	const scrolled = () => {
 		const { scrollTop, clientHeight, scrollHeight } = box.current!;
-		props.setFollow(scrollTop + clientHeight >= scrollHeight - 4);
+		// By the time this is told there may be more lines: only going up means to stay.
+		if (scrollTop + clientHeight >= scrollHeight - 4) props.setFollow(true);
+		else if (scrollTop < view.top) props.setFollow(false);
 		look();
 	};
 	useLayoutEffect(() => {
