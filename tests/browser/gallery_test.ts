@@ -2,13 +2,13 @@
 import { expectAccessible } from './axe';
 import { measure, PLACES, type Measured } from './gallery';
 import { DESKTOP, PHONE, type Theme } from './page';
-import { isLeftOut, shoot, SHOT } from './shots';
+import { isLeftOut, shoot } from './shots';
 import { expect, test } from './test';
 
 let measured: Promise<Measured> | null = null;
 
 export function testScreens(size: 'desktop' | 'phone'): void {
-	const viewport = size === 'desktop' ? (SHOT ?? DESKTOP) : PHONE;
+	const viewport = size === 'desktop' ? DESKTOP : PHONE;
 	test(`a first visit, ${size}`, async ({ screens }) => {
 		for (const theme of ['light', 'dark'] as Theme[]) {
 			const { page } = await screens.open({ viewport, theme });

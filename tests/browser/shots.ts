@@ -1,15 +1,13 @@
 /* Pictures of the page: all of them in build/page-shots; with TACHO_SHOTS=FOLDER those that README and
  * docs have are put there instead. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
+import { smaller } from './png';
 import { BUILD } from './server';
 
 const asked = process.env.TACHO_SHOTS;
 const FOLDER = asked ? resolve(BUILD, '..', asked) : join(BUILD, 'page-shots');
-
-/** Pictures of the docs are a little smaller than a screen: they are seen small. */
-export const SHOT = asked ? { width: 1280, height: 800 } : null;
 
 /** Screen, size and theme → what the picture is called in the docs. */
 const IN_DOCS: Record<string, string> = {
@@ -35,6 +33,6 @@ export async function shoot(page: Page, screen: string): Promise<void> {
 		await document.fonts.ready;
 		await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 	});
-	const path = join(FOLDER, name + '.png');
-	await page.screenshot({ path, animations: 'disabled', caret: 'hide' });
+	const png = await page.screenshot({ animations: 'disabled', caret: 'hide' });
+	writeFileSync(join(FOLDER, name + '.png'), asked ? smaller(png) : png);
 }
