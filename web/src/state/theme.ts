@@ -1,7 +1,7 @@
 /* Dark or light: as the system has it, unless the user chose. Kept in this browser. */
 import { effect, signal } from '@preact/signals';
 
-export type Theme = 'system' | 'light' | 'dark';
+type Theme = 'system' | 'light' | 'dark';
 
 function stored(): Theme {
 	const text = localStorage.getItem('theme');
