@@ -16,13 +16,13 @@ import './timeline.css';
 
 const FLAG_PX = 18;
 
-const ROW_MIN_PX = 58;
+const ROW_MIN_PX = 50;
 const ROW_MAX_PX = 110;
-const POINTS_PX = 230;
+const POINTS_PX = 208;
 
 /** Few plots are higher than many, on high screens all of them; when they need more room they scroll. */
 function rowHeight(count: number): number {
-	const part = count <= 2 ? 0.11 : count <= 4 ? 0.085 : 0.07;
+	const part = count <= 2 ? 0.1 : count <= 4 ? 0.06 : 0.055;
 	return Math.round(Math.min(Math.max(innerHeight * part, ROW_MIN_PX), ROW_MAX_PX));
 }
 
