@@ -18,7 +18,8 @@ import { useShortcut } from '../state/keys';
 import { useQuestion } from '../state/questions';
 import { selected } from '../state/selection';
 import { dark } from '../state/theme';
-import { Empty, Loading, Problem } from './states';
+import { NoAnswer } from './no_answer';
+import { Empty, Loading } from './states';
 import './annotate.css';
 
 const ROW = 20;
@@ -240,7 +241,7 @@ export function AnnotatePanel() {
 				)}
 			</header>
 			{error && !loading ? (
-				<Problem error={error} />
+				<NoAnswer error={error} />
 			) : !data ? (
 				<Loading what="Fetching the code …" />
 			) : code && view ? (

@@ -1,5 +1,6 @@
 /* What a run has brought: the timeline on top, and below it one view of what is selected there. */
 import type { ComponentType } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { VIEWS, type View } from '../logic/address';
 import type { Run } from '../api/types';
 import { address, follow, go, link } from '../state/address';
@@ -159,8 +160,14 @@ function ViewTabs() {
 		go({ view: VIEWS[(VIEWS.indexOf(view) + by + VIEWS.length) % VIEWS.length]! });
 	useShortcut({ keys: '.', what: 'Next view', where: 'Run', run: () => step(1) });
 	useShortcut({ keys: ',', what: 'Previous view', where: 'Run', run: () => step(-1) });
+	const tabs = useRef<HTMLElement>(null);
+	useEffect(() => {
+		// Narrow screens have not all of them in sight.
+		const now = tabs.current!.querySelector<HTMLElement>('[aria-current]')!;
+		tabs.current!.scrollLeft = now.offsetLeft + now.offsetWidth / 2 - tabs.current!.clientWidth / 2;
+	}, [view]);
 	return (
-		<nav class="views" aria-label="Views of the selection">
+		<nav class="views" aria-label="Views of the selection" ref={tabs}>
 			{VIEWS.map((name) => (
 				<a
 					key={name}

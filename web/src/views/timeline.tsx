@@ -7,7 +7,8 @@ import { isLive, run } from '../state/runs';
 import { AXIS_PX, hidden, marks, plots, plotsOf, plotWidth, visible } from '../state/timeline';
 import { tell } from '../state/toasts';
 import { HeatmapView } from './heatmap';
-import { Empty, Loading, Problem } from './states';
+import { NoAnswer } from './no_answer';
+import { Empty, Loading } from './states';
 import { useTimelineData } from './timeline_data';
 import { Flags, Overlay, TimeAxis } from './timeline_overlay';
 import { Tools } from './timeline_tools';
@@ -15,13 +16,13 @@ import './timeline.css';
 
 const FLAG_PX = 18;
 
-const ROW_MIN_PX = 58;
+const ROW_MIN_PX = 50;
 const ROW_MAX_PX = 110;
-const POINTS_PX = 230;
+const POINTS_PX = 208;
 
 /** Few plots are higher than many, on high screens all of them; when they need more room they scroll. */
 function rowHeight(count: number): number {
-	const part = count <= 2 ? 0.11 : count <= 4 ? 0.085 : 0.07;
+	const part = count <= 2 ? 0.1 : count <= 4 ? 0.06 : 0.055;
 	return Math.round(Math.min(Math.max(innerHeight * part, ROW_MIN_PX), ROW_MAX_PX));
 }
 
@@ -98,7 +99,7 @@ export function TimelineView() {
 		<section class="timeline card" aria-label="Timeline">
 			<Tools plots={all} hasSamples={all.some((p) => p.key === SAMPLES)} />
 			{error && !known ? (
-				<Problem error={error} />
+				<NoAnswer error={error} />
 			) : known && !all.length && !isLive(r) ? (
 				<Empty title="Nothing was counted or sampled">
 					<p>{r.error ?? 'The run ended before the first value. Its output may say why.'}</p>

@@ -19,7 +19,8 @@ import { useQuestion } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { filters } from '../state/selection';
 import { AXIS_PX, cursor, liveAgain, plotWidth, visible } from '../state/timeline';
-import { Loading, Problem } from './states';
+import { NoAnswer } from './no_answer';
+import { Loading } from './states';
 import { colours } from './timeline_colours';
 import { useAskedRange } from './timeline_data';
 import { pointerY, tapped } from './timeline_gestures';
@@ -259,26 +260,28 @@ export function PointsPlot(props: { height: number }) {
 			}),
 		[stack],
 	);
-	if (error && !data) return <Problem error={error} />;
+	if (error && !data) return <NoAnswer error={error} />;
 	if (!scene) return <Loading what="Reading the samples…" />;
 	const { layout } = scene;
 	return (
-		<div class="plot-row points-row" ref={area} style={{ height: height + 'px' }}>
-			<div class="plot-name strips">
-				{layout.strips.map((strip, i) => (
-					<div
-						key={i}
-						class="strip-name cut"
-						style={{ top: strip.top * 100 + '%', height: (strip.bottom - strip.top) * 100 + '%' }}
-						title={`${strip.about}: ${formatCount(strip.points)} samples`}
-					>
-						{strip.label}
-					</div>
-				))}
+		<>
+			<div class="plot-row points-row" ref={area} style={{ height: height + 'px' }}>
+				<div class="plot-name strips">
+					{layout.strips.map((strip, i) => (
+						<div
+							key={i}
+							class="strip-name cut"
+							style={{ top: strip.top * 100 + '%', height: (strip.bottom - strip.top) * 100 + '%' }}
+							title={`${strip.about}: ${formatCount(strip.points)} samples`}
+						>
+							{strip.label}
+						</div>
+					))}
+				</div>
+				<Canvas scene={scene} width={plotWidth.value + AXIS_PX} height={height} />
+				<Tip scene={scene} stack={stack} area={area.current} />
 			</div>
-			<Canvas scene={scene} width={plotWidth.value + AXIS_PX} height={height} />
 			<PointLegend scene={scene} />
-			<Tip scene={scene} stack={stack} area={area.current} />
-		</div>
+		</>
 	);
 }

@@ -15,6 +15,7 @@ import {
 	following,
 	hidden,
 	pause,
+	secondNext,
 	setBrush,
 	toggleHidden,
 	visible,
@@ -71,6 +72,24 @@ function WindowText(props: { brush: Brush; name: string }) {
 	);
 }
 
+/** What Shift does, for fingers and for who does not know it. */
+function Second() {
+	const next = secondNext.value;
+	return (
+		<>
+			<button
+				class="second-next"
+				aria-pressed={next}
+				title="Select a second window (or Shift + drag)"
+				onClick={() => (secondNext.value = !next)}
+			>
+				Compare
+			</button>
+			{next && <span class="dim small cut">Drag over the other part</span>}
+		</>
+	);
+}
+
 function Windows() {
 	const { window: w, second } = brushes.value;
 	if (!w && !second)
@@ -83,7 +102,7 @@ function Windows() {
 		<div class="windows">
 			<WindowText brush="window" name={second ? 'A' : ''} />
 			<WindowText brush="second" name="B" />
-			{!second && <span class="dim small hint cut">Shift + drag selects a second one</span>}
+			{!second && <Second />}
 		</div>
 	);
 }
@@ -130,7 +149,8 @@ function Live() {
 	if (following.value)
 		return (
 			<button title="Hold the picture; measuring goes on" onClick={pause}>
-				<span class="live-dot" aria-hidden="true" /> Live · Pause
+				<span class="live-dot" aria-hidden="true" />
+				<span class="live-word">Live ·</span> Pause
 			</button>
 		);
 	return (
