@@ -56,7 +56,12 @@ function alone(hear: Hear): Say {
 }
 
 export function reachHub(tab: string, hear: Hear): Say {
-	if (typeof SharedWorker !== 'undefined') return sharedWorker(hear);
+	try {
+		if (typeof SharedWorker !== 'undefined') return sharedWorker(hear);
+	} catch {
+		// Browsers that keep nothing for this page let tabs share nothing either.
+		return alone(hear);
+	}
 	// Locks exist on secure pages only.
 	return 'locks' in navigator ? elected(tab, hear) : alone(hear);
 }

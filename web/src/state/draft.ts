@@ -8,23 +8,17 @@ import { joinWords } from '../logic/words';
 import { address, go } from './address';
 import { run, session, startRun } from './runs';
 import { addSession } from './sessions';
+import { keep, recallJson } from './storage';
 import { toast } from './toasts';
 
 const KEY = 'draft';
 
 /** What this tab had when it was reloaded; a new tab begins with what was used last in any. */
 function stored(): { draft: Draft; base: string } {
-	const parse = (text: string | null): unknown => {
-		try {
-			return JSON.parse(text ?? 'null');
-		} catch {
-			return null;
-		}
-	};
-	const own = parse(sessionStorage.getItem(KEY)) as { draft?: unknown; base?: unknown } | null;
+	const own = recallJson(KEY, 'sessionStorage') as { draft?: unknown; base?: unknown } | null;
 	const ownDraft = readDraft(own?.draft);
 	if (ownDraft) return { draft: ownDraft, base: String(own?.base) };
-	const draft = readDraft(parse(localStorage.getItem(KEY))) ?? DEFAULT_DRAFT;
+	const draft = readDraft(recallJson(KEY)) ?? DEFAULT_DRAFT;
 	return { draft, base: JSON.stringify(draft) };
 }
 
@@ -40,8 +34,8 @@ export const starting = signal(false);
 
 effect(() => {
 	const text = JSON.stringify(draft.value);
-	sessionStorage.setItem(KEY, `{"draft":${text},"base":${JSON.stringify(base.value)}}`);
-	localStorage.setItem(KEY, text);
+	keep(KEY, `{"draft":${text},"base":${JSON.stringify(base.value)}}`, 'sessionStorage');
+	keep(KEY, text);
 });
 
 export function change(part: Partial<Draft>): void {
@@ -166,12 +160,8 @@ const HISTORY_KEY = 'commands';
 const HISTORY_MAX = 50;
 
 function storedCommands(): string[] {
-	try {
-		const list: unknown = JSON.parse(localStorage.getItem(HISTORY_KEY) ?? '[]');
-		return Array.isArray(list) ? list.filter((c) => typeof c === 'string') : [];
-	} catch {
-		return [];
-	}
+	const list = recallJson(HISTORY_KEY);
+	return Array.isArray(list) ? list.filter((c) => typeof c === 'string') : [];
 }
 
 /** The newest first. */
@@ -180,5 +170,5 @@ export const commands = signal<string[]>(storedCommands());
 function remember(command: string): void {
 	if (!command.trim()) return;
 	commands.value = [command, ...commands.value.filter((c) => c !== command)].slice(0, HISTORY_MAX);
-	localStorage.setItem(HISTORY_KEY, JSON.stringify(commands.value));
+	keep(HISTORY_KEY, JSON.stringify(commands.value));
 }

@@ -55,9 +55,15 @@ function sessionGone(uuid: string): void {
 	goHome();
 }
 
+function runGone(uuid: string): void {
+	if (address.peek().run === uuid && !gone.peek().has('benchmark/' + uuid))
+		toast('Somebody has deleted the run that was open.');
+	unlearn(uuid);
+}
+
 on('removed', ({ uuid }) => {
 	if (uuid === session.peek()?.uuid) sessionGone(uuid);
-	else unlearn(uuid);
+	else runGone(uuid);
 });
 on('queue', queueSoon);
 on('session', (s) => {

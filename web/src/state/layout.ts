@@ -1,5 +1,6 @@
 /* How the workbench is laid out in this browser: which panes are folded, how high the timeline is. */
 import { effect, signal, type Signal } from '@preact/signals';
+import { keep, recallJson } from './storage';
 
 export type Width = 'wide' | 'middle' | 'phone';
 export type Side = 'left' | 'right';
@@ -20,15 +21,11 @@ for (const query of [phone, middle])
 	});
 
 function kept<T>(name: string, standard: T): Signal<T> {
-	let first = standard;
-	try {
-		const text = localStorage.getItem(name);
-		if (text !== null) first = JSON.parse(text) as T;
-	} catch {
-		// Somebody else wrote it: the standard will do.
-	}
-	const s = signal<T>(first);
-	effect(() => localStorage.setItem(name, JSON.stringify(s.value)));
+	const found = recallJson(name);
+	// Somebody else may have written it: then the standard will do.
+	const usable = found !== null && typeof found === typeof standard;
+	const s = signal<T>(usable ? (found as T) : standard);
+	effect(() => keep(name, JSON.stringify(s.value)));
 	return s;
 }
 

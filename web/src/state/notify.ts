@@ -4,6 +4,7 @@ import type { Run } from '../api/types';
 import { outcomeOf, runName, STATE_WORDS } from '../logic/run_words';
 import { formatDuration } from '../logic/units';
 import { go } from './address';
+import { keep, recall } from './storage';
 import { toast } from './toasts';
 
 const KEY = 'notify';
@@ -13,7 +14,7 @@ function allowed(): boolean {
 	return 'Notification' in window && Notification.permission === 'granted';
 }
 
-export const notifying = signal(allowed() && localStorage.getItem(KEY) === '1');
+export const notifying = signal(allowed() && recall(KEY) === '1');
 
 export async function switchNotifying(yes: boolean): Promise<void> {
 	if (yes && !allowed() && (await Notification.requestPermission()) !== 'granted') {
@@ -22,7 +23,7 @@ export async function switchNotifying(yes: boolean): Promise<void> {
 		});
 		yes = false;
 	}
-	localStorage.setItem(KEY, yes ? '1' : '0');
+	keep(KEY, yes ? '1' : '0');
 	// The box is drawn anew even if it stays what it was.
 	notifying.value = !yes;
 	notifying.value = yes;

@@ -1,8 +1,9 @@
 /* Questions to the server about a run: asked when they change, the old answer stays until the new one
  * is there (so nothing flickers), what nobody waits for any more is aborted. */
 import { signal, useSignalEffect, type ReadonlySignal, type Signal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { get, getColumns, getPages, type Query } from '../api/client';
+import { onReturn } from './server';
 
 export interface Question {
 	/** benchmark/ID/flame */
@@ -17,7 +18,7 @@ export interface Question {
 }
 
 export interface Answer<T> {
-	/** The newest answer; while `loading` it is that of the question before. */
+	/** The newest answer; while `loading` it is that of the question before, if that was about the same. */
 	data: T | null;
 	/** The question that `data` answers. */
 	of: Question | null;
@@ -31,6 +32,19 @@ const cache = new Map<string, unknown>();
 function keyOf(q: Question): string {
 	return q.path + '?' + JSON.stringify(q.query);
 }
+
+/** What a question is about. While one narrows it, the old answer stays; for another one it must not. */
+function aboutOf({ path, query }: Question): string {
+	return JSON.stringify([path, query.before, query.after, query.function]);
+}
+
+/** Counts up when what failed is to be asked again. */
+const attempt = signal(0);
+
+export function tryAgain(): void {
+	attempt.value++;
+}
+onReturn(tryAgain);
 
 function remember(key: string, data: unknown): void {
 	cache.delete(key);
@@ -56,18 +70,25 @@ function pursue<T>(q: Question, into: Signal<Answer<T>>): () => void {
 			const data = q.pages
 				? await getPages<T>(q.path, q.query, q.pages, abort.signal, early)
 				: await (q.columns ? getColumns<T> : get<T>)(q.path, q.query, abort.signal);
+			if (abort.signal.aborted) return;
 			if (!q.again) remember(key, data);
 			into.value = { data, of: q, error: null, loading: false };
 		} catch (e) {
 			if (abort.signal.aborted) return;
-			into.value = { ...into.peek(), error: e as Error, loading: false };
+			const { data, of } = into.peek();
+			const kept = of && keyOf(of) === key ? { data, of } : { data: null, of: null };
+			into.value = { ...kept, error: e as Error, loading: false };
 		}
 		if (q.again && !abort.signal.aborted) timer = window.setTimeout(ask, q.again);
 	};
 	const known = q.again ? undefined : (cache.get(key) as T | undefined);
 	if (known !== undefined) into.value = { data: known, of: q, error: null, loading: false };
 	else {
-		into.value = { ...into.peek(), loading: true };
+		const before = into.peek();
+		const same = before.of && aboutOf(before.of) === aboutOf(q);
+		into.value = same
+			? { ...before, loading: true }
+			: { data: null, of: null, error: null, loading: true };
 		void ask();
 	}
 	return () => {
@@ -86,10 +107,12 @@ export function useQuestion<T>(make: () => Question | null): ReadonlySignal<Answ
 	useSignalEffect(() => {
 		const q = latest.current();
 		const key = q ? keyOf(q) + (q.again ?? '') : '';
-		if (last.current?.key === key) return;
+		void attempt.value;
+		if (last.current?.key === key && !answer.current!.peek().error) return;
 		last.current?.stop();
 		if (!q) answer.current!.value = { data: null, of: null, error: null, loading: false };
 		last.current = { key, stop: q ? pursue(q, answer.current!) : () => {} };
 	});
+	useEffect(() => () => last.current?.stop(), []);
 	return answer.current;
 }

@@ -13,8 +13,10 @@ const PAGE = 50;
 
 /** The session of the address, null while it loads; its runs are in `runs`. */
 export const session = signal<Omit<SessionHead, 'runs'> | null>(null);
-/** Why the session or the run of the address cannot be shown, for people. */
-export const problem = signal<string | null>(null);
+/** Why the session of the address cannot be shown. */
+const sessionProblem = signal<Error | null>(null);
+/** Why runs that were asked for cannot be shown. */
+const runProblems = signal<ReadonlyMap<string, Error>>(new Map());
 
 /** Runs of the session that were loaded, newest first, and whatever was looked up elsewhere. */
 const loaded = signal<Run[]>([]);
@@ -38,7 +40,7 @@ export function runOf(uuid: string | null): Run | null {
 		get<Run>('benchmark/' + uuid)
 			.then(learn)
 			.catch((e: Error) => {
-				if (uuid === address.peek().run) problem.value = e.message;
+				runProblems.value = new Map(runProblems.peek()).set(uuid, e);
 			});
 	}
 	return known ?? null;
@@ -49,6 +51,24 @@ export const run = computed<Run | null>(() => {
 	const { run: uuid } = address.value;
 	return uuid && gone.value.has('benchmark/' + uuid) ? null : runOf(uuid);
 });
+
+/** Why the session or the run of the address cannot be shown. */
+export const problem = computed<Error | null>(() => {
+	const { run: uuid } = address.value;
+	if (run.value) return null;
+	if (uuid && gone.value.has('benchmark/' + uuid)) return new Error('This run was deleted.');
+	return (uuid && runProblems.value.get(uuid)) || sessionProblem.value;
+});
+
+/** Asks again for what could not be shown. */
+export function tryProblemAgain(): void {
+	asked.clear();
+	sessionProblem.value = null;
+	runProblems.value = new Map();
+	const { run: uuid } = address.peek();
+	if (uuid) runOf(uuid);
+	void refresh();
+}
 
 export function isLive(r: Run): boolean {
 	return r.state === 'running';
@@ -81,6 +101,9 @@ export function unlearn(uuid: string): void {
 	if (uuid === a) go({ a: null }, true);
 	if (uuid === b) go({ b: null }, true);
 	forget(uuid);
+	asked.delete(uuid);
+	if (elsewhere.peek().has(uuid))
+		elsewhere.value = new Map([...elsewhere.peek()].filter(([known]) => known !== uuid));
 	loaded.value = loaded.peek().filter((r) => r.uuid !== uuid);
 }
 
@@ -95,12 +118,12 @@ async function load(uuid: string): Promise<void> {
 		session.value = head;
 		next.value = rest;
 		loaded.value = page;
-		problem.value = null;
+		sessionProblem.value = null;
 		const now = address.peek();
 		if (now.session === uuid && !now.run && page[0]) go({ run: page[0].uuid }, true);
 	} catch (e) {
 		if ((e as Error).name === 'AbortError') return;
-		if (!session.peek()) problem.value = (e as Error).message;
+		if (!session.peek()) sessionProblem.value = e as Error;
 	}
 }
 
@@ -140,8 +163,10 @@ effect(() => {
 	session.value = null;
 	loaded.value = [];
 	next.value = null;
-	problem.value = null;
+	sessionProblem.value = null;
+	runProblems.value = new Map();
 	asked.clear();
+	abort?.abort();
 	if (uuid) untracked(() => void load(uuid));
 });
 
@@ -151,7 +176,7 @@ effect(() => {
 	if (r && r.session !== address.value.session) go({ session: r.session }, true);
 });
 
-onReturn(() => void refresh());
+onReturn(() => (problem.peek() ? tryProblemAgain() : void refresh()));
 
 export async function startRun(sessionId: string, plan: Plan): Promise<Run> {
 	const r = await send<Run>('POST', 'session/' + sessionId, plan);

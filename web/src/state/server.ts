@@ -48,7 +48,8 @@ export function retry(): void {
 onAnswer((status) => {
 	const before = connection.peek();
 	// 502 to 504: something in between answers, but the server itself does not.
-	const now = status === 401 ? 'refused' : !status || status >= 502 ? 'lost' : 'ok';
+	const now =
+		status === 401 ? 'refused' : !status || (status >= 502 && status <= 504) ? 'lost' : 'ok';
 	connection.value = now;
 	if (now === 'lost' && (before !== 'lost' || !retryAt.peek())) plan();
 	if (now !== 'ok' || before === 'ok') return;

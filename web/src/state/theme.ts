@@ -1,10 +1,11 @@
 /* Dark or light: as the system has it, unless the user chose. Kept in this browser. */
 import { effect, signal } from '@preact/signals';
+import { keep, recall } from './storage';
 
-export type Theme = 'system' | 'light' | 'dark';
+type Theme = 'system' | 'light' | 'dark';
 
 function stored(): Theme {
-	const text = localStorage.getItem('theme');
+	const text = recall('theme');
 	return text === 'light' || text === 'dark' ? text : 'system';
 }
 
@@ -21,8 +22,7 @@ function resolve(): void {
 }
 
 effect(() => {
-	if (theme.value === 'system') localStorage.removeItem('theme');
-	else localStorage.setItem('theme', theme.value);
+	keep('theme', theme.value === 'system' ? null : theme.value);
 	resolve();
 });
 system.addEventListener('change', resolve);

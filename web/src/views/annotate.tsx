@@ -13,12 +13,13 @@ import {
 import { plural } from '../logic/format';
 import { formatShare } from '../logic/units';
 import { address, go } from '../state/address';
+import { copyText } from '../state/copy';
 import { useShortcut } from '../state/keys';
 import { useQuestion } from '../state/questions';
 import { selected } from '../state/selection';
 import { dark } from '../state/theme';
-import { tell, toast } from '../state/toasts';
-import { Empty, Loading, Problem } from './states';
+import { NoAnswer } from './no_answer';
+import { Empty, Loading } from './states';
 import './annotate.css';
 
 const ROW = 20;
@@ -151,10 +152,7 @@ function Code(props: { code: AnnotatedFunction; view: CodeView }) {
 	};
 	useShortcut({ keys: 'n', what: 'Next hottest line', where: 'Code', run: () => step(1) });
 	useShortcut({ keys: 'p', what: 'Hotter line before', where: 'Code', run: () => step(-1) });
-	const copy = () =>
-		navigator.clipboard
-			.writeText(codeText(rows))
-			.then(() => toast('The code is on the clipboard.'), tell);
+	const copy = () => copyText(codeText(rows), 'The code is on the clipboard.');
 	const hottest = hot.length ? rows[hot[0]!]!.share : 1;
 	return (
 		<>
@@ -243,7 +241,7 @@ export function AnnotatePanel() {
 				)}
 			</header>
 			{error && !loading ? (
-				<Problem error={error} />
+				<NoAnswer error={error} />
 			) : !data ? (
 				<Loading what="Fetching the code …" />
 			) : code && view ? (

@@ -12,7 +12,8 @@ import { DiffFlame } from './diff_flame';
 import { DiffFunctions } from './diff_functions';
 import { DiffHead } from './diff_head';
 import { NothingToCompare } from './diff_choice';
-import { Empty, Loading, Problem } from './states';
+import { NoAnswer } from './no_answer';
+import { Empty, Loading } from './states';
 import './change.css';
 import './diff.css';
 
@@ -80,7 +81,7 @@ function Body(props: { diff: Diff | null; error: Error | null }) {
 	const { diff, error } = props;
 	const { diff: part } = address.value;
 	if (part === 'counters') return <DiffCounters />;
-	if (error && !diff) return <Problem error={error} />;
+	if (error && !diff) return <NoAnswer error={error} />;
 	if (!diff) return <Loading what="Comparing…" />;
 	if (!diff.samples_before && !diff.samples_after)
 		return (

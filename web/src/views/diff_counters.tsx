@@ -14,7 +14,8 @@ import { address } from '../state/address';
 import { useQuestion, type Question } from '../state/questions';
 import { isLive, runOf } from '../state/runs';
 import { LIVE_AGAIN_MS, windowQuery } from '../state/selection';
-import { Empty, Loading, Problem } from './states';
+import { NoAnswer } from './no_answer';
+import { Empty, Loading } from './states';
 
 /** Fine enough to see how much values vary. */
 const PIXELS = 200;
@@ -38,7 +39,7 @@ export function DiffCounters() {
 		[b.data, a.data],
 	);
 	const error = b.error ?? a.error;
-	if (!changes) return error ? <Problem error={error} /> : <Loading what="Comparing counters…" />;
+	if (!changes) return error ? <NoAnswer error={error} /> : <Loading what="Comparing counters…" />;
 	if (!changes.length)
 		return (
 			<Empty title="No counters">

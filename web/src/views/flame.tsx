@@ -21,7 +21,8 @@ import { FlameCanvas, type FlameAction } from './flame_canvas';
 import { FlameFoot } from './flame_foot';
 import { FlameToolbar } from './flame_toolbar';
 import { Sandwich, SandwichChoice } from './sandwich';
-import { Empty, Loading, Problem } from './states';
+import { NoAnswer } from './no_answer';
+import { Empty, Loading } from './states';
 import './flame.css';
 
 /** @all: the light boxes are in it, too. */
@@ -110,7 +111,7 @@ function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 	const { data, error, loading, of } = props.answer;
 	const { mode, function: name, focus, search, icicle, colour } = address.value;
 	if (mode === 'sandwich' && !name) return <SandwichChoice />;
-	if (error && !loading) return <Problem error={error} />;
+	if (error && !loading) return <NoAnswer error={error} />;
 	if (!data) return <Loading what="Adding up the samples …" />;
 	if (!data.total) return <NothingSampled />;
 	if (data.callers && data.callees) return <Sandwich flame={data} onDrawn={(g) => drawn(of, g)} />;

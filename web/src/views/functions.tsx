@@ -20,7 +20,8 @@ import { useQuestion, type Answer } from '../state/questions';
 import { otherSide, selected } from '../state/selection';
 import { FilterInput } from './filter_input';
 import { NoSamples } from './no_samples';
-import { Empty, Loading, Problem } from './states';
+import { NoAnswer } from './no_answer';
+import { Empty, Loading } from './states';
 import { useWidth } from './use_width';
 import { VirtualTable, type TableColumn } from './virtual';
 import './change.css';
@@ -42,7 +43,7 @@ export function FunctionsView() {
 		return other && { ...other.question, pages: 'functions' };
 	});
 	const { data, error, loading } = mine.value;
-	if (!data && error) return <Problem error={error} />;
+	if (!data && error) return <NoAnswer error={error} />;
 	if (!data) return loading ? <Loading what="Adding up functions…" /> : <NoSamples />;
 	if (!data.samples && !theirs.value.data?.samples) return <NoSamples />;
 	return <FunctionTable mine={data} theirs={theirs.value} loading={loading} />;

@@ -10,7 +10,8 @@ import { useQuestion, type Question } from '../state/questions';
 import { run } from '../state/runs';
 import { selected } from '../state/selection';
 import { HistogramPlot } from './histogram_plot';
-import { Empty, Loading, Problem } from './states';
+import { NoAnswer } from './no_answer';
+import { Empty, Loading } from './states';
 import { useWidth } from './use_width';
 import './histogram.css';
 
@@ -44,7 +45,7 @@ function Chosen(props: { width: number }) {
 		selected('timeline', { pixels: 1, ...NOT_OF_COUNTERS }),
 	);
 	const lines = counters.value.data?.counters;
-	if (counters.value.error && !lines) return <Problem error={counters.value.error} />;
+	if (counters.value.error && !lines) return <NoAnswer error={counters.value.error} />;
 	if (!lines) return <Loading what="Looking for counters…" />;
 	const choices = choicesOf(lines, run.value?.opened_events ?? null);
 	const choice = chosenOf(choices, address.value.counter);
@@ -75,7 +76,7 @@ function OfChoice(props: { choices: Choice[]; choice: Choice; width: number }) {
 		<>
 			<Tools choices={choices} choice={choice} asTable={asTable} setAsTable={setAsTable} />
 			{error ? (
-				<Problem error={error} />
+				<NoAnswer error={error} />
 			) : !data ? (
 				<Loading what="Sorting values…" />
 			) : !data.count ? (

@@ -9,6 +9,7 @@ import { HITS_MAX, search, type Hit } from '../logic/output_rows';
 import { address, go } from '../state/address';
 import { useOutput, type Output } from '../state/output';
 import { hasEnded, isLive, run } from '../state/runs';
+import { keep, recall } from '../state/storage';
 import { Lines } from './output_lines';
 import { Empty, Loading, Problem } from './states';
 import './output.css';
@@ -163,7 +164,7 @@ export function OutputView() {
 	const output = source.value;
 	const words = useSignal('');
 	const at = useSignal(0);
-	const wrap = useSignal(localStorage.getItem(WRAP_KEY) !== 'no');
+	const wrap = useSignal(recall(WRAP_KEY) !== 'no');
 	const follow = useSignal(isLive(r));
 	const { hits, searched } = useHits(output, words.value);
 	const moved = useRef(searched);
@@ -199,7 +200,7 @@ export function OutputView() {
 					title="Long lines go on in the next row"
 					onClick={() => {
 						wrap.value = !wrap.value;
-						localStorage.setItem(WRAP_KEY, wrap.value ? 'yes' : 'no');
+						keep(WRAP_KEY, wrap.value ? 'yes' : 'no');
 					}}
 				>
 					Wrap lines

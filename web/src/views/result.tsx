@@ -19,7 +19,7 @@ import { Empty, Loading } from './states';
 import { TimelineView } from './timeline';
 import './result.css';
 
-export const VIEW_NAMES: Record<View, string> = {
+const VIEW_NAMES: Record<View, string> = {
 	flame: 'Flame graph',
 	functions: 'Functions',
 	diff: 'Diff',

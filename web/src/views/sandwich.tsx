@@ -10,7 +10,8 @@ import { selected } from '../state/selection';
 import { flameActions } from './flame_actions';
 import { FlameCanvas } from './flame_canvas';
 import { FlameFoot } from './flame_foot';
-import { Empty, Loading, Problem } from './states';
+import { NoAnswer } from './no_answer';
+import { Empty, Loading } from './states';
 
 /** In address.focus: the path goes up, to callers. */
 const UPWARDS = '↑\n';
@@ -82,7 +83,7 @@ export function Sandwich(props: { flame: Flame; onDrawn: (graph: FlameGraph) => 
 export function SandwichChoice() {
 	const answer = useQuestion<Functions>(() => selected('functions', { limit: 24 }));
 	const { data, error, loading } = answer.value;
-	if (error) return <Problem error={error} />;
+	if (error) return <NoAnswer error={error} />;
 	if (!data) return loading ? <Loading what="Looking for functions …" /> : <Empty title="No run" />;
 	if (!data.functions.length)
 		return (

@@ -19,12 +19,17 @@ export function Loading(props: { what: string }) {
 	);
 }
 
-export function Problem(props: { error: Error | string; again?: () => void }) {
+export function Problem(props: {
+	error: Error | string;
+	again?: () => void;
+	children?: ComponentChildren;
+}) {
 	return (
 		<div class="state" role="alert">
 			<h2>This could not be shown</h2>
 			<p>{typeof props.error === 'string' ? props.error : props.error.message}</p>
 			{props.again && <button onClick={props.again}>Try again</button>}
+			{props.children}
 		</div>
 	);
 }

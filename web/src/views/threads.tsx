@@ -17,7 +17,8 @@ import { address, go } from '../state/address';
 import { useQuestion, type Question } from '../state/questions';
 import { selected, windowQuery } from '../state/selection';
 import { NoSamples } from './no_samples';
-import { Loading, Problem } from './states';
+import { NoAnswer } from './no_answer';
+import { Loading } from './states';
 import { Strip } from './strip';
 import { useWidth } from './use_width';
 import { VirtualTable, type TableColumn } from './virtual';
@@ -51,7 +52,7 @@ export function ThreadsView() {
 	const { data, error, loading } = strips.value;
 	const mine = numberQuestion() ? numbers.value.data : data;
 	const problem = error ?? numbers.value.error;
-	if (problem && !(data && mine)) return <Problem error={problem} />;
+	if (problem && !(data && mine)) return <NoAnswer error={problem} />;
 	if (!data || !mine)
 		return loading || numbers.value.loading ? (
 			<Loading what="Looking at threads…" />

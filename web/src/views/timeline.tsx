@@ -8,7 +8,8 @@ import { isLive, run } from '../state/runs';
 import { AXIS_PX, hidden, marks, plots, plotsOf, plotWidth, visible } from '../state/timeline';
 import { tell } from '../state/toasts';
 import { HeatmapView } from './heatmap';
-import { Empty, Loading, Problem } from './states';
+import { NoAnswer } from './no_answer';
+import { Empty, Loading } from './states';
 import { useTimelineData } from './timeline_data';
 import { Flags, Overlay, TimeAxis } from './timeline_overlay';
 import { Tools } from './timeline_tools';
@@ -108,7 +109,7 @@ export function TimelineView() {
 		<section class="timeline card" aria-label="Timeline">
 			<Tools plots={all} hasSamples={all.some((p) => p.key === SAMPLES)} />
 			{error && !known ? (
-				<Problem error={error} />
+				<NoAnswer error={error} />
 			) : known && !all.length && !isLive(r) ? (
 				<Empty title="Nothing was counted or sampled">
 					<p>{r.error ?? 'The run ended before the first value. Its output may say why.'}</p>

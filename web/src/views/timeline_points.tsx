@@ -19,7 +19,8 @@ import { useQuestion } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { filters } from '../state/selection';
 import { AXIS_PX, cursor, liveAgain, plotWidth, visible } from '../state/timeline';
-import { Loading, Problem } from './states';
+import { NoAnswer } from './no_answer';
+import { Loading } from './states';
 import { colours } from './timeline_colours';
 import { useAskedRange } from './timeline_data';
 import { pointerY, tapped } from './timeline_gestures';
@@ -259,7 +260,7 @@ export function PointsPlot(props: { height: number }) {
 			}),
 		[stack],
 	);
-	if (error && !data) return <Problem error={error} />;
+	if (error && !data) return <NoAnswer error={error} />;
 	if (!scene) return <Loading what="Reading the samples…" />;
 	const { layout } = scene;
 	return (

@@ -199,9 +199,9 @@ function Legend(props: { plots: Plot[] }) {
 			align="right"
 		>
 			{() => (
-				<div class="menu-body">
+				<div class="plot-choice">
 					{props.plots.map((plot) => (
-						<label key={plot.key} class="menu-row">
+						<label key={plot.key} class="plot-choice-row">
 							<input
 								type="checkbox"
 								checked={!hidden.value.has(plot.key)}
@@ -226,11 +226,10 @@ function Save() {
 	return (
 		<Popover button="Save" title="Save the timeline as a picture" name="Save" align="right">
 			{(close) => (
-				<div class="menu-body">
+				<div class="menu">
 					{(['png', 'svg'] as const).map((kind) => (
 						<button
 							key={kind}
-							class="plain"
 							onClick={() => {
 								close();
 								save(kind).catch(tell);

@@ -2,7 +2,8 @@
  * result when asked for, on phones the three are tabs. */
 import { useEffect } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
-import { address } from '../state/address';
+import { ApiError } from '../api/client';
+import { address, go, goHome } from '../state/address';
 import { useShortcut } from '../state/keys';
 import {
 	beginRun,
@@ -14,8 +15,7 @@ import {
 	type Side,
 	type Tab,
 } from '../state/layout';
-import { problem, run, runs, session } from '../state/runs';
-import { goHome } from '../state/address';
+import { problem, runs, session, tryProblemAgain } from '../state/runs';
 import { mayRun } from '../state/server';
 import { Icon } from './icons';
 import { NewRun } from './new_run';
@@ -111,15 +111,27 @@ function useTabOfRun(): void {
 }
 
 function Lost() {
+	const error = problem.value!;
+	// Either the server says that it does not know it, or it may be there when it is asked again.
+	const known = error instanceof ApiError && error.status !== 404 && error.status !== 400;
+	const { session: open } = address.value;
 	return (
 		<main class="workbench lost">
 			<h1 class="visually-hidden">Not found</h1>
 			<div class="card">
-				<Empty title="This is not here (any more)">
-					<p>{problem.value}</p>
-					<p>It may have been deleted, or the link belongs to another server.</p>
+				<Empty title={known ? 'This could not be opened' : 'This is not here (any more)'}>
+					<p>{error.message}</p>
+					{!known && <p>It may have been deleted, or the link belongs to another server.</p>}
 					<div class="actions">
-						<button class="primary" onClick={goHome}>
+						{known && (
+							<button class="primary" onClick={tryProblemAgain}>
+								Try again
+							</button>
+						)}
+						{!known && session.value?.uuid === open && (
+							<button onClick={() => go({ run: null })}>Other runs of the session</button>
+						)}
+						<button class={known ? '' : 'primary'} onClick={goHome}>
 							All sessions
 						</button>
 					</div>
@@ -146,7 +158,7 @@ export function Workbench() {
 	useShortcut(
 		mayRun.value ? { keys: 'n', what: 'New run', where: 'Everywhere', run: beginRun } : null,
 	);
-	if (problem.value && !run.value) return <Lost />;
+	if (problem.value) return <Lost />;
 	if (!session.value && !runs.value.length)
 		return (
 			<main class="workbench lost">
