@@ -7,7 +7,7 @@ import { expect, test } from './test';
 
 /** Software rendering; 60 frames a second are 16.7. */
 const FRAME_MS = 33;
-const NODES = 80_000;
+const NODES = 99_000;
 const MOVES = 60;
 
 test(

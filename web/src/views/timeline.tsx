@@ -1,6 +1,7 @@
 /* The timeline: a small plot for each counter and one for samples, with one time axis, one cursor and
  * the brushes that every view below follows. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Run } from '../api/types';
 import { flagsOf, SAMPLES, type Plot } from '../logic/timeline_plots';
 import { address } from '../state/address';
 import { isLive, run } from '../state/runs';
@@ -54,20 +55,29 @@ function useLoaded<T>(load: (() => Promise<T>) | null): T | null {
 	return loaded?.by === load ? loaded.what : null;
 }
 
-function Plots(props: { all: Plot[] }) {
+/** How many plots there will be: the place is kept for them, so that nothing moves when they come. */
+function expected(r: Run): number {
+	const counted = r.tool === 'record' ? 0 : (r.events?.length ?? 0);
+	return counted + (r.tool === 'stat' ? 0 : 1);
+}
+
+function Plots(props: { all: Plot[]; run: Run }) {
 	const area = useWidth();
 	const width = plotWidth.value;
 	const points = address.value.plot !== 'lines' && props.all.some((p) => p.key === SAMPLES);
 	const drawRows = useLoaded(loadRows);
 	const drawPoints = useLoaded(points ? loadPoints : null);
 	const shown = props.all.filter((p) => !hidden.value.has(p.key));
-	const height = rowHeight(shown.length);
+	const count = props.all.length ? shown.length : expected(props.run);
+	const height = rowHeight(count);
 	return (
 		<div class="plots" ref={area}>
-			<div
-				class="plot-rows"
-				style={{ minHeight: (points ? POINTS_PX : shown.length * height) + 'px' }}
-			>
+			<div class="plot-rows" style={{ minHeight: (points ? POINTS_PX : count * height) + 'px' }}>
+				{!props.all.length && (
+					<Loading
+						what={isLive(props.run) ? 'Waiting for the first values…' : 'Reading the timeline…'}
+					/>
+				)}
 				<Flags flags={flagsOf(marks.value, visible.value, width, FLAG_PX)} />
 				{width > 0 && drawPoints && <drawPoints.PointsPlot height={POINTS_PX} />}
 				{width > 0 &&
@@ -106,10 +116,7 @@ export function TimelineView() {
 				</Empty>
 			) : (
 				<>
-					{!all.length && (
-						<Loading what={isLive(r) ? 'Waiting for the first values…' : 'Reading the timeline…'} />
-					)}
-					<Plots all={all} />
+					<Plots all={all} run={r} />
 					<HeatmapView plots={all} />
 				</>
 			)}

@@ -148,15 +148,17 @@ function Live() {
 	if (!r || !isLive(r)) return null;
 	if (following.value)
 		return (
-			<button title="Hold the picture; measuring goes on" onClick={pause}>
+			<button class="of-live" title="Hold the picture; measuring goes on" onClick={pause}>
 				<span class="live-dot" aria-hidden="true" />
 				<span class="live-word">Live ·</span> Pause
 			</button>
 		);
 	return (
-		<button class="primary" title="Follow the run again" onClick={backToLive}>
+		<button class="primary of-live" title="Follow the run again" onClick={backToLive}>
 			Back to live
-			{behind.value > 0 && <span class="number">({formatDuration(behind.value)} behind)</span>}
+			{behind.value > 0 && (
+				<span class="number behind">({formatDuration(behind.value)} behind)</span>
+			)}
 		</button>
 	);
 }
@@ -269,7 +271,7 @@ export function Tools(props: { plots: Plot[]; hasSamples: boolean }) {
 			<Live />
 			{props.hasSamples && <Kinds />}
 			<Zooms />
-			<Legend plots={props.plots} />
+			{address.value.plot === 'lines' && <Legend plots={props.plots} />}
 			{props.plots.length > 0 && <Save />}
 		</div>
 	);
