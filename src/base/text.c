@@ -166,3 +166,24 @@ bool text_field(const char *text, const char *key, char *value, size_t size)
 	}
 	return false;
 }
+
+void text_add_html(struct buf *out, const char *s)
+{
+	for (; *s; s++)
+		switch (*s) {
+		case '&':
+			buf_add(out, "&amp;");
+			break;
+		case '<':
+			buf_add(out, "&lt;");
+			break;
+		case '>':
+			buf_add(out, "&gt;");
+			break;
+		case '"':
+			buf_add(out, "&quot;");
+			break;
+		default:
+			buf_add_char(out, *s);
+		}
+}

@@ -42,4 +42,7 @@ size_t text_utf8_len(const unsigned char *s);
 /* Copies @s with controls and what is not UTF-8 replaced by '?', for printing what came from outside. */
 void text_add_printable(struct buf *out, const char *s);
 
+/* Copies @s as text of HTML, also within "". */
+void text_add_html(struct buf *out, const char *s);
+
 #endif

@@ -132,7 +132,7 @@ static int run(const struct command *self, int argc, char **argv)
 	if (used < argc)
 		return command_fail(EXIT_USAGE, "demo: it takes no words, but there is '%s'",
 				    argv[used]);
-	cycles = (o.seconds + CYCLE_SECONDS - 1) / CYCLE_SECONDS;
+	cycles = o.seconds / CYCLE_SECONDS + (o.seconds % CYCLE_SECONDS != 0);
 	/* Also into a pipe: whoever records it shows colours. */
 	d.colours = !getenv("NO_COLOR");
 	demo_text_make(&d.text);
@@ -147,14 +147,12 @@ const struct command cmd_demo = {
 	.name = "demo",
 	.summary = "a program to profile, for trying things out",
 	.usage = "[--seconds N]",
-	.details =
-		"Works for some seconds in ways that look different in a profile: it parses a "
-		"text, "
-		"sorts, compresses, multiplies matrices in a bad and in a good order, fills new "
-		"memory, and lets three threads wait for one lock. The amount of work is always "
-		"the same. One function is worth finding: in every second cycle it does twice as "
-		"much.\n\n"
-		"A line for each phase is printed, in colours unless NO_COLOR is set.",
+	.details = "Works for some seconds in ways that look different in a profile: it parses a "
+		   "text, sorts, compresses, multiplies matrices in a bad and in a good order, "
+		   "fills new memory, and lets three threads wait for one lock. The amount of work "
+		   "is always the same. One function is worth finding: in every second cycle it "
+		   "does twice as much.\n\n"
+		   "A line for each phase is printed, in colours unless NO_COLOR is set.",
 	.examples = "tacho record -F 999 -g -- tacho demo  # and then: tacho report, tacho flame\n"
 		    "tacho run -F 999 -- tacho demo        # on the server, to be seen live\n"
 		    "tacho stat -I 500 -- tacho demo       # what it does, twice a second",

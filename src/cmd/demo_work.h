@@ -2,7 +2,7 @@
  * What `tacho demo` does: work of different kinds, always the same amount of it, in functions whose
  * names say what they are. Each phase keeps the processor busy in another way, so that a window of
  * time or a branch of the flame graph is easy to tell from the others. Single-threaded but for
- * demo_share().
+ * share_a_lock().
  */
 #ifndef TACHO_CMD_DEMO_WORK_H
 #define TACHO_CMD_DEMO_WORK_H

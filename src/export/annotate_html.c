@@ -28,24 +28,7 @@ static void add_escaped(struct buf *out, const char *text)
 	CLEANUP(buf_release) struct buf clean = {};
 
 	text_add_printable(&clean, text);
-	for (const char *s = buf_str(&clean); *s; s++) {
-		switch (*s) {
-		case '<':
-			buf_add(out, "&lt;");
-			break;
-		case '>':
-			buf_add(out, "&gt;");
-			break;
-		case '&':
-			buf_add(out, "&amp;");
-			break;
-		case '"':
-			buf_add(out, "&quot;");
-			break;
-		default:
-			buf_add_char(out, *s);
-		}
-	}
+	text_add_html(out, buf_str(&clean));
 }
 
 /* Tabs are kept: the page shows them as such. */

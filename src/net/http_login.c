@@ -3,6 +3,7 @@
  * There is no script on it; what came with the request is escaped.
  */
 #include "net/http_internal.h"
+#include "base/text.h"
 
 #include <string.h>
 
@@ -18,30 +19,6 @@ static const char *const css_lines[] = {
 	"stroke-width=\"3\" stroke-linecap=\"round\"/>"                                            \
 	"<circle cx=\"16\" cy=\"21\" r=\"2.6\" fill=\"#ffb454\"/></svg>"
 
-static void add_escaped(struct buf *out, const char *text)
-{
-	for (; *text; text++)
-		switch (*text) {
-		case '&':
-			buf_add(out, "&amp;");
-			break;
-		case '<':
-			buf_add(out, "&lt;");
-			break;
-		case '>':
-			buf_add(out, "&gt;");
-			break;
-		case '"':
-			buf_add(out, "&quot;");
-			break;
-		case '\'':
-			buf_add(out, "&#39;");
-			break;
-		default:
-			buf_add_char(out, *text);
-		}
-}
-
 /* It leads to where the browser wanted to go. */
 static void add_form(struct buf *out, const struct exchange *x)
 {
@@ -50,15 +27,15 @@ static void add_form(struct buf *out, const struct exchange *x)
 	buf_add_mem(&path, x->target, strcspn(x->target, "?"));
 	buf_add(out, "<form method=\"get\" action=\"/");
 	/* "//name" would be another host. */
-	add_escaped(out, buf_str(&path) + strspn(buf_str(&path), "/"));
+	text_add_html(out, buf_str(&path) + strspn(buf_str(&path), "/"));
 	buf_add(out, "\">");
 	vec_each(&x->request.query, pair) {
 		if (!strcmp(pair->name, "token"))
 			continue;
 		buf_add(out, "<input type=\"hidden\" name=\"");
-		add_escaped(out, pair->name);
+		text_add_html(out, pair->name);
 		buf_add(out, "\" value=\"");
-		add_escaped(out, pair->value);
+		text_add_html(out, pair->value);
 		buf_add(out, "\">");
 	}
 	buf_add(out, "<label for=\"token\">Token, or the whole address</label><div>"
@@ -76,7 +53,7 @@ static void add_second_try(struct buf *out, const struct exchange *x)
 	if (x->token[0] || !from || (strcmp(from, "cross-site") && strcmp(from, "same-site")))
 		return;
 	buf_add(out, "<meta http-equiv=\"refresh\" content=\"0;url=/");
-	add_escaped(out, x->target + strspn(x->target, "/"));
+	text_add_html(out, x->target + strspn(x->target, "/"));
 	buf_add(out, "\">");
 }
 

@@ -637,6 +637,9 @@ static void printable(void **state)
 	buf_clear(&b);
 	text_add_printable(&b, "\x80|\xff|\xe2\x82|\xed\xa0\x80|\xc2");
 	assert_string_equal(buf_str(&b), "?|?|??|???|?");
+	buf_clear(&b);
+	text_add_html(&b, "<a href=\"x\">R&D's\n</a>");
+	assert_string_equal(buf_str(&b), "&lt;a href=&quot;x&quot;&gt;R&amp;D's\n&lt;/a&gt;");
 	buf_release(&b);
 	assert_int_equal(text_columns("\xc3\xa9\xe2\x82\xac"
 				      "a"),
