@@ -39,11 +39,13 @@ static int by_weight(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* A child never weighs more than its parent, so a threshold keeps the tree whole. */
+/* A child never weighs more than its parent, so a threshold keeps the tree whole. Of those that weigh just
+ * as much as it, the first ones stay, whose parents come before them. */
 static void keep_heaviest(struct path_flame *f, size_t limit)
 {
 	uint64_t *weights, threshold;
 	uint32_t *to, kept = 0;
+	size_t even = limit;
 
 	if (!limit || f->nodes.len <= limit)
 		return;
@@ -53,11 +55,17 @@ static void keep_heaviest(struct path_flame *f, size_t limit)
 		weights[i] = f->nodes.items[i].total;
 	qsort(weights, f->nodes.len, sizeof(*weights), by_weight);
 	threshold = weights[limit];
+	while (even && weights[even - 1] == threshold)
+		even--;
+	even = limit - even;
 	for (size_t i = 0; i < f->nodes.len; i++) {
 		struct flame_node node = f->nodes.items[i];
+		bool is_even =
+			even && node.total == threshold && (!i || to[node.parent] != UINT32_MAX);
 
 		to[i] = UINT32_MAX;
-		if (i && node.total <= threshold) {
+		even -= is_even;
+		if (i && node.total <= threshold && !is_even) {
 			f->hidden_nodes++;
 			if (to[node.parent] != UINT32_MAX)
 				f->hidden_weight += node.total;

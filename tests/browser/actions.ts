@@ -29,7 +29,7 @@ export function form(page: Page): Locator {
 }
 
 export function command(page: Page): Locator {
-	return form(page).getByRole('combobox', { name: 'Command', exact: true });
+	return form(page).getByLabel('Command', { exact: true });
 }
 
 export function runButton(page: Page): Locator {

@@ -7,7 +7,7 @@ import { expect, test } from './test';
 
 /** Software rendering; 60 frames a second are 16.7. */
 const FRAME_MS = 33;
-const NODES = 90_000;
+const NODES = 99_000;
 const MOVES = 60;
 
 test(
@@ -16,7 +16,7 @@ test(
 	async ({ server, screens }) => {
 		const session = await server.session('a deep tree');
 		const run = await server.run(session, {
-			workload: [program('branches'), '4'],
+			workload: [program('branches'), '5'],
 			tool: 'record',
 			sample: { events: ['cpu-clock:u'], frequency: 4999, callgraph: 'fp' },
 		});

@@ -33,7 +33,7 @@ test(
 			interval: 0.01,
 			sample: { events: ['cpu-clock'], frequency: 10000, callgraph: 'fp' },
 			streaming: true,
-			duration: SECONDS + 60,
+			timeout: SECONDS + 60,
 		});
 		await server.reaches(run.uuid, 'running');
 		const { page } = await screens.open({ path: `/?session=${session}&run=${run.uuid}` });

@@ -61,9 +61,12 @@ test('the first load is small and soon usable', async ({ server, browser, screen
 	const usable = await until('something can be pressed', () =>
 		blank.evaluate(() => (window as unknown as { usable?: number }).usable),
 	);
-	await blank.waitForLoadState('networkidle').catch(() => {});
-	const page = loaded.filter((one) => !one.path.startsWith('/api/'));
-	const own = [...page, ...(await workerBytes(browser))];
+	await blank.waitForLoadState('load');
+	const worker = await until('the worker is there', async () => {
+		const scripts = await workerBytes(browser);
+		return scripts.length && scripts;
+	});
+	const own = [...loaded.filter((one) => !one.path.startsWith('/api/')), ...worker];
 	const kb = own.reduce((sum, one) => sum + one.bytes, 0) / 1000;
 	expect(own.map((one) => one.path)).toContain('/');
 	expect(own.length).toBeGreaterThan(2);

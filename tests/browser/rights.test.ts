@@ -1,101 +1,78 @@
 /* Who may do what. */
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { expectAccessible } from "./axe";
-import { views } from "./actions";
-import { expect, test } from "./test";
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expectAccessible } from './axe';
+import { views } from './actions';
+import { expect, test } from './test';
 
 const RUN = {
-  workload: ["true"],
-  tool: "both",
-  sample: { events: ["cpu-clock"] },
+	workload: ['true'],
+	tool: 'both',
+	sample: { events: ['cpu-clock'] },
 };
 
-test("who may only look sees everything, and nothing to press", async ({
-  server,
-  screens,
-}) => {
-  const session = await server.session("to be looked at");
-  const run = await server.run(session, RUN);
-  await server.reaches(run.uuid, "done");
-  const token = await server.user("ann", "look");
-  const { page } = await screens.open({ token });
-  await page
-    .getByRole("link", { name: /to be looked at/ })
-    .first()
-    .waitFor();
-  for (const name of [/new session/i, /import/i, /demo/i])
-    expect(await page.getByRole("button", { name }).count(), String(name)).toBe(
-      0,
-    );
-  await page.goto(`${server.url}/?session=${session}&run=${run.uuid}`);
-  await views(page).waitFor();
-  for (const name of ["Run", "Run again", "Cancel", /delete/i])
-    expect(
-      await page.getByRole("button", { name, exact: true }).count(),
-      String(name),
-    ).toBe(0);
-  expect(await page.getByRole("form", { name: "New run" }).count()).toBe(0);
+test('who may only look sees everything, and nothing to press', async ({ server, screens }) => {
+	const session = await server.session('to be looked at');
+	const run = await server.run(session, RUN);
+	await server.reaches(run.uuid, 'done');
+	const token = await server.user('ann', 'look');
+	const { page } = await screens.open({ token });
+	await page
+		.getByRole('link', { name: /to be looked at/ })
+		.first()
+		.waitFor();
+	for (const name of [/new session/i, /import/i, /demo/i])
+		expect(await page.getByRole('button', { name }).count(), String(name)).toBe(0);
+	await page.goto(`${server.url}/?session=${session}&run=${run.uuid}`);
+	await views(page).waitFor();
+	for (const name of ['Run', 'Run again', 'Cancel', /delete/i])
+		expect(await page.getByRole('button', { name, exact: true }).count(), String(name)).toBe(0);
+	expect(await page.getByRole('form', { name: 'New run' }).count()).toBe(0);
 });
 
-test("without a token one is asked for it, and it opens the page", async ({
-  server,
-  screens,
-}) => {
-  const screen = await screens.open({ token: "" });
-  screen.expect(/401/);
-  const { page } = screen;
-  const field = page.getByRole("textbox", { name: /token/i });
-  await field.waitFor();
-  await expectAccessible(page, "the page without a token");
-  await field.fill("x".repeat(43));
-  await page.getByRole("button", { name: "Open" }).click();
-  await page.getByRole("textbox", { name: /token/i }).fill(server.token);
-  await page.getByRole("button", { name: "Open" }).click();
-  await page.getByRole("banner").waitFor();
-  expect(page.url()).not.toContain("token");
+test('without a token one is asked for it, and it opens the page', async ({ server, screens }) => {
+	const screen = await screens.open({ token: '' });
+	screen.expect(/401/);
+	const { page } = screen;
+	const field = page.getByRole('textbox', { name: /token/i });
+	await field.waitFor();
+	await expectAccessible(page, 'the page without a token');
+	await field.fill('x'.repeat(43));
+	await page.getByRole('button', { name: 'Open' }).click();
+	await page.getByRole('textbox', { name: /token/i }).fill(server.token);
+	await page.getByRole('button', { name: 'Open' }).click();
+	await page.getByRole('banner').waitFor();
+	expect(page.url()).not.toContain('token');
 });
 
-test("a token that is revoked while the page is open", async ({
-  server,
-  screens,
-}) => {
-  const session = await server.session("soon closed");
-  const token = await server.user("bob", "run");
-  const screen = await screens.open({ token, path: `/?session=${session}` });
-  screen.expect(/401/);
-  await screen.page.getByRole("form", { name: "New run" }).waitFor();
-  await server.answer("users/bob", { method: "DELETE" });
-  await screen.page.keyboard.press("h");
-  await screen.page
-    .getByRole("heading", { name: /token is no longer valid/i })
-    .waitFor();
+test('a token that is revoked while the page is open', async ({ server, screens }) => {
+	const session = await server.session('soon closed');
+	const token = await server.user('bob', 'run');
+	const screen = await screens.open({ token, path: `/?session=${session}` });
+	screen.expect(/401/);
+	await screen.page.getByRole('form', { name: 'New run' }).waitFor();
+	await server.answer('users/bob', { method: 'DELETE' });
+	await screen.page.keyboard.press('h');
+	await screen.page.getByRole('heading', { name: /token is no longer valid/i }).waitFor();
 });
 
-test("a link on another site opens for who is known here", async ({
-  server,
-  screens,
-}) => {
-  const other = createServer((_, answer) => {
-    answer.setHeader("Content-Type", "text/html");
-    answer.end(`<a href="${server.url}/?view=output">a link in a mail</a>`);
-  });
-  await new Promise<void>((listening) =>
-    other.listen(0, "127.0.0.1", listening),
-  );
-  try {
-    const screen = await screens.open();
-    // The first try comes without the cookie; the second is the page's own.
-    screen.expect(/401/, /favicon/);
-    await screen.page.getByRole("banner").waitFor();
-    // For a browser this is another site than 127.0.0.1.
-    await screen.page.goto(
-      `http://localhost:${(other.address() as AddressInfo).port}/`,
-    );
-    await screen.page.getByRole("link").click();
-    await screen.page.getByRole("banner").waitFor();
-    expect(screen.page.url()).toBe(`${server.url}/?view=output`);
-  } finally {
-    other.close();
-  }
+test('a link on another site opens for who is known here', async ({ server, screens }) => {
+	const other = createServer((_, answer) => {
+		answer.setHeader('Content-Type', 'text/html');
+		answer.end(`<a href="${server.url}/?view=output">a link in a mail</a>`);
+	});
+	await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening));
+	try {
+		const screen = await screens.open();
+		// The first try comes without the cookie; the second is the page's own.
+		screen.expect(/401/, /favicon/);
+		await screen.page.getByRole('banner').waitFor();
+		// For a browser this is another site than 127.0.0.1.
+		await screen.page.goto(`http://localhost:${(other.address() as AddressInfo).port}/`);
+		await screen.page.getByRole('link').click();
+		await screen.page.getByRole('banner').waitFor();
+		expect(screen.page.url()).toBe(`${server.url}/?view=output`);
+	} finally {
+		other.close();
+	}
 });

@@ -1,8 +1,9 @@
 /* Pictures of the page: all of them in build/page-shots; with TACHO_SHOTS=FOLDER those that README and
  * docs have are put there instead. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
+import { smaller } from './png';
 import { BUILD } from './server';
 
 const asked = process.env.TACHO_SHOTS;
@@ -15,7 +16,7 @@ const IN_DOCS: Record<string, string> = {
 	'brush-desktop-light': 'brush',
 	'diff-desktop-light': 'diff',
 	'functions-desktop-dark': 'functions-dark',
-	'brush-phone-light': 'phone',
+	'functions-phone-light': 'phone',
 };
 
 /** Whether only pictures are wanted, and this is not one of them. */
@@ -32,6 +33,6 @@ export async function shoot(page: Page, screen: string): Promise<void> {
 		await document.fonts.ready;
 		await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
 	});
-	const path = join(FOLDER, name + '.png');
-	await page.screenshot({ path, animations: 'disabled', caret: 'hide' });
+	const png = await page.screenshot({ animations: 'disabled', caret: 'hide' });
+	writeFileSync(join(FOLDER, name + '.png'), asked ? smaller(png) : png);
 }

@@ -153,6 +153,10 @@ static void light_nodes_are_folded_away(void **state)
 	assert_int_equal(f.hidden_nodes, 3);
 	assert_int_equal(f.hidden_weight, 18);
 	assert_flame(&f, &s, "all 40 0\n main 20 0\n  emit 14 2\n start 20 0\n  parse 20 20\n");
+	/* Three weigh the same, two of them have room. */
+	path_flame_plain(&f, &s.c, s.self.items, &(struct flame_options){.limit = 3});
+	assert_int_equal(f.hidden_nodes, 5);
+	assert_flame(&f, &s, "all 40 0\n main 20 0\n start 20 0\n");
 	set_release(&s);
 }
 

@@ -104,9 +104,9 @@ describe('differentials', () => {
 		expect(width('both', 1)).toBeCloseTo(0.3);
 	});
 	it('stand in text with their sign', () => {
-		expect(changeText(0.123)).toBe('+12.3 %');
-		expect(changeText(-0.004)).toBe('−0.40 %');
-		expect(changeText(0.000001)).toBe('±0 %');
-		expect(changeText(0)).toBe('±0 %');
+		expect(changeText(0.123)).toBe('+12.3 pts');
+		expect(changeText(-0.004)).toBe('−0.40 pts');
+		expect(changeText(0.000001)).toBe('±0 pts');
+		expect(changeText(0)).toBe('±0 pts');
 	});
 });

@@ -62,7 +62,7 @@ describe('whatRan', () => {
 	it('says how it sampled', () => {
 		const sample = { frequency: 999, callgraph: 'fp' };
 		expect(value(whatRan(run({ tool: 'record', sample })), 'Samples')).toBe(
-			'999 times a second, stacks by fp',
+			'999 times a second, stacks by frame pointers',
 		);
 		expect(value(whatRan(run({ tool: 'stat', sample })), 'Samples')).toBeUndefined();
 	});

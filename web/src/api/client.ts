@@ -14,7 +14,7 @@ export class ApiError extends Error {
 	}
 }
 
-export type QueryValue = string | number | boolean | null | undefined;
+type QueryValue = string | number | boolean | null | undefined;
 export type Query = Record<string, QueryValue>;
 
 /** `benchmark/ID/flame` and {from: 1} → its address. Empty values are left out. */
@@ -90,11 +90,7 @@ export async function getPages<T>(
 	return all as T;
 }
 
-export async function getText(path: string, query?: Query, signal?: AbortSignal): Promise<string> {
-	return (await ask(apiPath(path, query), { signal })).text();
-}
-
-/** The same for long ones, piece by piece as they come. */
+/** A long text, piece by piece as it comes. */
 export async function getPieces(
 	path: string,
 	query: Query,

@@ -4,7 +4,7 @@
 import { API, ApiError, get } from './client';
 import type { Connection, Topic } from './live_protocol';
 
-export const STREAM_EVENTS = [
+const STREAM_EVENTS = [
 	'state',
 	'removed',
 	'queue',
@@ -22,7 +22,7 @@ export const STREAM_EVENTS = [
 ] as const;
 export type StreamEvent = (typeof STREAM_EVENTS)[number];
 
-export interface StreamListener {
+interface StreamListener {
 	event(kind: StreamEvent, text: string): void;
 	connection(now: Connection): void;
 	/** The stream was away: what was said on these topics meanwhile may never come. */

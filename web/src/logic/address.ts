@@ -26,7 +26,7 @@ export const STREAMS = ['both', 'stdout', 'stderr'] as const;
 export type OutputStream = (typeof STREAMS)[number];
 export const DIFF_PARTS = ['flame', 'functions', 'counters'] as const;
 export type DiffPart = (typeof DIFF_PARTS)[number];
-export const PLOTS = ['lines', 'points', 'addresses'] as const;
+const PLOTS = ['lines', 'points', 'addresses'] as const;
 export type Plot = (typeof PLOTS)[number];
 
 export interface Address {

@@ -1,7 +1,7 @@
 /* Code of a function with its samples, as rows to be shown: source, assembly, or each line of source
  * above the instructions made of it. */
 
-export interface CodeInstruction {
+interface CodeInstruction {
 	address: string;
 	text: string;
 	flow?: 'jump' | 'call' | 'return';
@@ -16,7 +16,7 @@ export interface CodeInstruction {
 	share_pct: number;
 }
 
-export interface CodeLine {
+interface CodeLine {
 	file?: string;
 	line: number;
 	text?: string;

@@ -61,7 +61,7 @@ export const LINE_MAX = 8192;
 const TAB = 8;
 
 /** Gives @from … @to of a line the style @style. */
-export function restyle(runs: Run[], from: number, to: number, style: number): Run[] {
+function restyle(runs: Run[], from: number, to: number, style: number): Run[] {
 	let after = 0;
 	for (const run of runs) if (run.start <= to) after = run.style;
 	const out = runs.filter((run) => run.start < from);

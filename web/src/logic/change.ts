@@ -20,7 +20,7 @@ export function formatRelative(before: number, after: number): string {
 	return (percent > 0 ? '+' : '−') + text + ' %';
 }
 
-export type Direction = 'more' | 'less' | 'same';
+type Direction = 'more' | 'less' | 'same';
 
 /** Changes below a twentieth of a point are noise to the eye. */
 export function directionOf(change: number): Direction {

@@ -9,7 +9,7 @@ export interface Chosen {
 	joined: boolean;
 }
 
-export const MODIFIER_LETTERS = 'ukhGHpPSDWeI';
+const MODIFIER_LETTERS = 'ukhGHpPSDWeI';
 const MODIFIERS = new RegExp(`^[${MODIFIER_LETTERS}]+$`);
 
 /** Splits at commas that are neither in braces nor between slashes. */

@@ -150,7 +150,7 @@ export function paintOf(
 	return { fills, striped };
 }
 
-export interface LegendEntry {
+interface LegendEntry {
 	label: string;
 	note: string;
 	colour: string;

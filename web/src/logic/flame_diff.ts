@@ -1,5 +1,6 @@
 /* Two selections as one flame graph: its widths, and how much the share of a node has changed. */
 import type { Column, Diff } from '../api/types';
+import { formatPoints } from './change';
 import { placeNodes, type ChildOrder, type FlameGraph } from './flame_layout';
 
 /** What is as broad as its share: of what was before, of what is after, or of both in the middle. */
@@ -47,10 +48,7 @@ export function shareChange(graph: FlameGraph, node: number): number {
 	return share(c.after[node]!, c.wholeAfter) - share(c.before[node]!, c.wholeBefore);
 }
 
-/** "+2.1 %", "−0.4 %", "±0 %": of the whole, in points. The sign says it without colour. */
+/** "+2.13 pts", "±0 pts": of the whole, in percentage points. */
 export function changeText(change: number): string {
-	const points = Math.abs(change * 100);
-	const digits = points < 0.0005 ? null : points < 1 ? points.toFixed(2) : points.toFixed(1);
-	if (digits === null || Number(digits) === 0) return '±0 %';
-	return `${change > 0 ? '+' : '−'}${digits} %`;
+	return formatPoints(change) + ' pts';
 }

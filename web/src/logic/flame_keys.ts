@@ -2,7 +2,7 @@
 import type { FlameGraph } from './flame_layout';
 import { besideNode, broadestChild } from './flame_path';
 
-export type FlameCommand =
+type FlameCommand =
 	{ kind: 'cursor' | 'zoom' | 'menu' | 'copy'; node: number } | { kind: 'closer'; factor: number };
 
 const CLOSER = 0.7;

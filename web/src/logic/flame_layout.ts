@@ -5,7 +5,7 @@ import type { Column, FlameNodes, FunctionName } from '../api/types';
 export type ChildOrder = 'name' | 'weight';
 
 /** Totals of two selections, for a differential. */
-export interface FlameChange {
+interface FlameChange {
 	before: Column;
 	after: Column;
 	wholeBefore: number;
@@ -37,7 +37,7 @@ export interface FlameGraph {
 	time?: { from: number; to: number };
 }
 
-export interface FlameSource {
+interface FlameSource {
 	names: FunctionName[];
 	nodes: FlameNodes;
 	unit: string | null;

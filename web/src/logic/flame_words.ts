@@ -4,7 +4,7 @@ import type { FlameGraph } from './flame_layout';
 import { nameOf } from './flame_path';
 import { formatCount, formatDuration, formatShare } from './units';
 
-export interface NodeWords {
+interface NodeWords {
 	name: string;
 	module: string;
 	/** What it is and how much: "Total", "12.3 % · 45 ms". */

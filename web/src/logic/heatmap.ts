@@ -91,7 +91,7 @@ export function windowBetween(a: Cell, b: Cell, grid: Grid): Window {
 }
 
 /** One column's part of a window, rows as fractions of the height from the bottom. */
-export interface Stripe {
+interface Stripe {
 	column: number;
 	from: number;
 	to: number;

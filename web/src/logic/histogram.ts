@@ -99,7 +99,7 @@ export function layOutBars(h: ValueHistogram, axes: Axes): Bar[] {
 	});
 }
 
-export const PERCENTILES = [
+const PERCENTILES = [
 	['p50', 'half'],
 	['p90', '90 %'],
 	['p99', '99 %'],

@@ -3,7 +3,7 @@ import type { Ledger, OpenedEvent } from '../api/types';
 import { plural } from './format';
 import { formatBytes, formatDuration, formatShare } from './units';
 
-export interface LedgerEntry {
+interface LedgerEntry {
 	name: string;
 	value: string;
 	/** What it means, and what to do if it is not good. */
@@ -11,7 +11,7 @@ export interface LedgerEntry {
 	bad: boolean;
 }
 
-export interface Verdict {
+interface Verdict {
 	good: boolean;
 	text: string;
 	/** What to do about it. */

@@ -1,6 +1,6 @@
 /* The newest of what a workload prints, bounded. */
 
-export interface OutputPiece {
+interface OutputPiece {
 	stream: 1 | 2;
 	text: string;
 }

@@ -6,7 +6,7 @@ import { CounterSeries, type SavedCounter } from './live_counts';
 import { OutputTail, type SavedOutput } from './live_output';
 import { LiveTree, type SavedTree } from './live_tree';
 
-export interface CounterInfo {
+interface CounterInfo {
 	id: number;
 	name: string;
 	unit: string | null;

@@ -84,7 +84,7 @@ export function search(lines: OutputLine[], words: string): Hit[] {
 	return hits;
 }
 
-export interface Segment {
+interface Segment {
 	text: string;
 	style: number;
 	/** Part of something that was searched for. */

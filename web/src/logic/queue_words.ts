@@ -9,7 +9,7 @@ export function queueWords(running: number, waiting: number): string {
 	return parts.join(', ') || 'idle';
 }
 
-export interface Remaining {
+interface Remaining {
 	elapsed: number;
 	/** Seconds still to go; null: unknown. */
 	left: number | null;

@@ -83,6 +83,8 @@ function limitWords(limits: unknown): string {
 
 const TOOLS = { stat: 'Count', record: 'Sample', both: 'Count and sample' };
 
+const STACKS: Record<string, string> = { fp: 'frame pointers', dwarf: 'copies' };
+
 function samplingWords(run: Run): string {
 	const s = run.sample;
 	if (!s || run.tool === 'stat') return '';
@@ -91,7 +93,10 @@ function samplingWords(run: Run): string {
 		: s.frequency
 			? `${s.frequency.toLocaleString('en')} times a second`
 			: '';
-	const stacks = s.callgraph && s.callgraph !== 'none' ? `stacks by ${s.callgraph}` : 'no stacks';
+	const stacks =
+		s.callgraph && s.callgraph !== 'none'
+			? `stacks by ${STACKS[s.callgraph] ?? s.callgraph}`
+			: 'no stacks';
 	return [often, stacks].filter(Boolean).join(', ');
 }
 

@@ -13,7 +13,7 @@ export function matches(run: Run, search: string): boolean {
 		.every((word) => text.includes(word));
 }
 
-export const TAGS_MAX = 32;
+const TAGS_MAX = 32;
 
 /** "a, b" → tags, each once. */
 export function parseTags(text: string): string[] {

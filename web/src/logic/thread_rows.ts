@@ -129,7 +129,7 @@ function numbersOf(list: string | null): number[] {
 	return (list ?? '').split(',').filter(Boolean).map(Number);
 }
 
-export interface ThreadFilter {
+interface ThreadFilter {
 	threads: string | null;
 	pids: string | null;
 }

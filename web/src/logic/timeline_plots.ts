@@ -21,7 +21,7 @@ export interface RawLine {
 
 export type Values = (number | null)[];
 
-export interface PlotLine {
+interface PlotLine {
 	/** "CPU 3", "thread 1234", the event; empty if it is the only one. */
 	label: string;
 	min: Values;

@@ -15,7 +15,7 @@ export interface Ink {
 	series: string[];
 }
 
-export interface Picture {
+interface Picture {
 	title: string;
 	plots: Plot[];
 	range: Window;

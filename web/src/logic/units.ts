@@ -80,7 +80,7 @@ export function formatValue(raw: number | null | undefined, unit: Unit): string 
 
 /** A single value of @unit; times come in the unit that suits them: "281 µs", "1.5 s". */
 export function formatAmount(raw: number, unit: Unit): string {
-	if (unit.suffix === 's') return raw ? formatDuration(raw * unit.factor * 1e9) : '0 s';
+	if (unit.suffix === 's') return formatDuration(raw * unit.factor * 1e9);
 	return formatValue(raw, unit);
 }
 
@@ -155,6 +155,7 @@ export const SAMPLE_RATE: Unit = {
 export function formatDuration(ns: number): string {
 	if (!Number.isFinite(ns)) return '–';
 	const size = Math.abs(ns);
+	if (!size) return '0 s';
 	if (size < 999.5) return `${threeDigits(ns)} ns`;
 	if (size < 999.5e3) return `${threeDigits(ns / 1e3)} µs`;
 	if (size < 999.5e6) return `${threeDigits(ns / 1e6)} ms`;

@@ -3,7 +3,7 @@ import type { Ledger } from '../api/types';
 import { plural } from './format';
 import { formatShare } from './units';
 
-export interface Warning {
+interface Warning {
 	words: string;
 	sentence: string;
 }

@@ -2,7 +2,7 @@
  * rules (nothing is expanded), so what is shown as a command line is what is executed. */
 
 /** Why a command cannot be split, or its words. */
-export type Split = { words: string[]; problem: null } | { words: null; problem: string };
+type Split = { words: string[]; problem: null } | { words: null; problem: string };
 
 const BLANK = /[ \t\n\r]/;
 

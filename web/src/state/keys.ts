@@ -7,7 +7,7 @@ import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { pressed } from '../logic/keys';
 
-export interface Shortcut {
+interface Shortcut {
 	/** See logic/keys.ts; several separated by blanks mean the same. */
 	keys: string;
 	what: string;

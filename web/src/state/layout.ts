@@ -7,7 +7,7 @@ export type Side = 'left' | 'right';
 export type Tab = 'new' | 'result' | 'runs';
 
 const phone = matchMedia('(max-width: 699px)');
-const middle = matchMedia('(max-width: 1099px)');
+const middle = matchMedia('(max-width: 1239px)');
 
 function measure(): Width {
 	return phone.matches ? 'phone' : middle.matches ? 'middle' : 'wide';
@@ -36,7 +36,7 @@ export const drawer = signal<Side | null>(null);
 /** What a phone shows. */
 export const tab = signal<Tab>('result');
 /** The timeline's part of the height, in percent. */
-export const SPLIT_STANDARD = 50;
+export const SPLIT_STANDARD = 54;
 export const split = kept<number>('split', SPLIT_STANDARD);
 
 export function toggleSide(side: Side): void {

@@ -20,7 +20,7 @@ export interface LiveCounter {
 }
 
 /** The newest of what the workload printed. Bounded: `dropped` bytes before it are left out. */
-export interface LiveOutput {
+interface LiveOutput {
 	/** How many characters came in all. */
 	readonly end: number;
 	readonly dropped: number;
@@ -28,7 +28,7 @@ export interface LiveOutput {
 	since(seen: number): { stream: 1 | 2; text: string }[];
 }
 
-export interface LiveRun {
+interface LiveRun {
 	readonly uuid: string;
 	/** Counts up when anything below has changed. */
 	readonly version: Signal<number>;

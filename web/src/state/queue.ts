@@ -38,7 +38,7 @@ export async function loadQueue(): Promise<void> {
 }
 
 /** Puts a run that waits in front of another; null: at the end. */
-export async function moveInQueue(run: string, before: string | null): Promise<void> {
+async function moveInQueue(run: string, before: string | null): Promise<void> {
 	try {
 		take(await send<Queue>('PATCH', 'queue', { run, before }));
 	} catch (e) {

@@ -64,7 +64,7 @@ export const comparison = computed<Query | null>(() => {
 });
 
 /** What the selection can be compared with, in tables that show one side. */
-export interface OtherSide {
+interface OtherSide {
 	question: Question;
 	/** It is what was before; otherwise what came after. */
 	before: boolean;

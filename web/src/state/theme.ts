@@ -2,7 +2,7 @@
 import { effect, signal } from '@preact/signals';
 import { keep, recall } from './storage';
 
-export type Theme = 'system' | 'light' | 'dark';
+type Theme = 'system' | 'light' | 'dark';
 
 function stored(): Theme {
 	const text = recall('theme');

@@ -3,7 +3,7 @@
  * fast as is good for the history of the browser and for the server. */
 import { computed, signal } from '@preact/signals';
 import type { Mark } from '../api/types';
-import type { Window } from '../logic/address';
+import type { Address, View, Window } from '../logic/address';
 import type { Plot } from '../logic/timeline_plots';
 import { liveRange, span, zoomOrAll, type Brush, type Brushes } from '../logic/timeline_range';
 import { address, go } from './address';
@@ -23,6 +23,8 @@ export const AXIS_PX = 46;
 export const plotWidth = signal(0);
 /** Plots that are switched off: names of counters. */
 export const hidden = signal<ReadonlySet<string>>(new Set());
+/** The next drag makes the second window, as Shift does: fingers have no Shift. */
+export const secondNext = signal(false);
 const draft = signal<Partial<Brushes & { zoom: Window | null }>>({});
 
 export function learnEnd(uuid: string, ns: number): void {
@@ -76,11 +78,11 @@ let timer = 0;
 let pushed = false;
 let told = 0;
 
-function tellAddress(): void {
+function tellAddress(more: Partial<Address> = {}): void {
 	timer = 0;
 	told = performance.now();
 	const { window, second } = draft.peek();
-	const change: Partial<Brushes> = {};
+	const change: Partial<Address> = { ...more };
 	if (window !== undefined) change.window = window;
 	if (second !== undefined) change.second = second;
 	go(change, pushed);
@@ -91,13 +93,20 @@ function tellAddress(): void {
 export function brushTo(brush: Brush, w: Window | null): void {
 	draft.value = { ...draft.peek(), [brush]: w };
 	const wait = BRUSH_EVERY_MS - (performance.now() - told);
-	if (!timer) timer = window.setTimeout(tellAddress, Math.max(wait, 0));
+	if (!timer) timer = window.setTimeout(() => tellAddress(), Math.max(wait, 0));
 }
 
-export function brushDone(): void {
+/** Views of a single window, which give way to the comparison when there is a second. */
+const OF_ONE: readonly View[] = ['flame', 'functions'];
+
+/** @compares: a second window was made, and what one wants to see is how they differ. */
+export function brushDone(compares = false): void {
 	clearTimeout(timer);
 	const { window, second } = draft.peek();
-	if (window !== undefined || second !== undefined) tellAddress();
+	const show: Partial<Address> =
+		compares && second && OF_ONE.includes(address.peek().view) ? { view: 'diff' } : {};
+	if (window !== undefined || second !== undefined) tellAddress(show);
+	if (compares) secondNext.value = false;
 	timer = 0;
 	pushed = false;
 	const { zoom } = draft.peek();
@@ -105,8 +114,9 @@ export function brushDone(): void {
 }
 
 export function setBrush(brush: Brush, w: Window | null): void {
+	const compares = brush === 'second' && !address.peek().second;
 	brushTo(brush, w);
-	brushDone();
+	brushDone(compares);
 }
 
 /** Without the first window the second means nothing: it takes its place. */

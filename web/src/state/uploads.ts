@@ -7,7 +7,7 @@ import { learn } from './runs';
 import { mayRun } from './server';
 import { toast } from './toasts';
 
-export interface Upload {
+interface Upload {
 	id: number;
 	name: string;
 	sent: number;

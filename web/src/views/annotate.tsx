@@ -13,11 +13,11 @@ import {
 import { plural } from '../logic/format';
 import { formatShare } from '../logic/units';
 import { address, go } from '../state/address';
+import { copyText } from '../state/copy';
 import { useShortcut } from '../state/keys';
 import { useQuestion } from '../state/questions';
 import { selected } from '../state/selection';
 import { dark } from '../state/theme';
-import { tell, toast } from '../state/toasts';
 import { NoAnswer } from './no_answer';
 import { Empty, Loading } from './states';
 import './annotate.css';
@@ -152,10 +152,7 @@ function Code(props: { code: AnnotatedFunction; view: CodeView }) {
 	};
 	useShortcut({ keys: 'n', what: 'Next hottest line', where: 'Code', run: () => step(1) });
 	useShortcut({ keys: 'p', what: 'Hotter line before', where: 'Code', run: () => step(-1) });
-	const copy = () =>
-		navigator.clipboard
-			.writeText(codeText(rows))
-			.then(() => toast('The code is on the clipboard.'), tell);
+	const copy = () => copyText(codeText(rows), 'The code is on the clipboard.');
 	const hottest = hot.length ? rows[hot[0]!]!.share : 1;
 	return (
 		<>

@@ -43,7 +43,7 @@ export function NothingToCompare() {
 						Drag over the timeline to select a window{window ? ': done' : ''}.
 					</li>
 					<li>
-						Hold <kbd>Shift</kbd> and drag over another one.
+						Hold <kbd>Shift</kbd> and drag over another one, or press Compare and drag.
 					</li>
 				</ol>
 				<p class="small dim">What takes more in the second one is red, what takes less is blue.</p>

@@ -53,6 +53,7 @@ export function DiffFlame(props: { diff: Diff }) {
 						</button>
 					))}
 				</div>
+				<span class="dim diff-points">pts: percentage points of all samples</span>
 				<ul class="diff-legend" aria-label="Colours">
 					{legendOf(graph, 'change', dark.value).map(({ label, note, colour, striped }) => (
 						<li key={label} title={note}>

@@ -1,5 +1,6 @@
 /* What can be done with a node: opened by the right button, a long touch, or a key. */
 import { useEffect, useRef } from 'preact/hooks';
+import { menuKey } from './menu_keys';
 
 export interface FlameAction {
 	label: string;
@@ -31,16 +32,10 @@ export function FlameMenu(props: {
 		element.querySelector('button')!.focus();
 	}, [place]);
 	const onKeyDown = (e: KeyboardEvent) => {
-		const items = [...menu.current!.querySelectorAll('button')];
-		const at = items.indexOf(document.activeElement as HTMLButtonElement);
-		const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
-		if (step) items[(at + step + items.length) % items.length]!.focus();
-		else if (e.key === 'Home') items[0]!.focus();
-		else if (e.key === 'End') items[items.length - 1]!.focus();
-		else if (e.key === 'Escape' || e.key === 'Tab') onClose(true);
-		else return;
+		if (menuKey(e) || (e.key !== 'Escape' && e.key !== 'Tab')) return;
 		e.preventDefault();
 		e.stopPropagation();
+		onClose(true);
 	};
 	const onFocusOut = (e: FocusEvent) => {
 		if (!menu.current!.contains(e.relatedTarget as Node | null)) onClose(false);

@@ -8,8 +8,8 @@ import { findPath, foldedStack, pathOf } from '../logic/flame_path';
 import { searchGraph } from '../logic/flame_search';
 import { clampView } from '../logic/flame_view';
 import { nodeLabel } from '../logic/flame_words';
+import { copyText } from '../state/copy';
 import { dark } from '../state/theme';
-import { tell, toast } from '../state/toasts';
 import type { FlameCanvasProps } from './flame_canvas';
 import type { MenuPlace } from './flame_menu';
 import type { TipPlace } from './flame_parts';
@@ -17,9 +17,7 @@ import { listenToPointers, type PointerEvents } from './flame_pointer';
 import { FlameStage } from './flame_stage';
 
 export function copyStack(graph: FlameGraph, node: number): void {
-	navigator.clipboard
-		.writeText(foldedStack(graph, node))
-		.then(() => toast('The stack is on the clipboard.'), tell);
+	void copyText(foldedStack(graph, node), 'The stack is on the clipboard.');
 }
 
 /** A stage that is as large as the element around its canvas, and hears its pointers. */

@@ -8,6 +8,8 @@ import { sampledEvents } from '../state/flame';
 import { useShortcut } from '../state/keys';
 import { run } from '../state/runs';
 import { filters, windowQuery } from '../state/selection';
+import { Popover } from './popover';
+import { saveFile } from './save_file';
 
 const MODES: Record<FlameMode, [string, string]> = {
 	plain: ['Plain', 'From where the program begins to what was running'],
@@ -91,45 +93,30 @@ function SearchField(props: { result: string }) {
 /** The graph as it is seen. */
 function savePng(): void {
 	const canvas = document.querySelector<HTMLCanvasElement>('.flame-host canvas');
-	canvas?.toBlob((blob) => {
-		if (!blob) return;
-		const link = document.createElement('a');
-		link.href = URL.createObjectURL(blob);
-		link.download = 'flame.png';
-		link.click();
-		setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-	});
+	canvas?.toBlob((blob) => blob && saveFile(blob, 'flame.png'));
 }
 
 function Save() {
-	const details = useRef<HTMLDetailsElement>(null);
 	if (!run.value) return null;
 	const href = (ending: string) =>
 		apiPath(`benchmark/${run.value!.uuid}.${ending}`, {
 			...windowQuery(address.value.window),
 			...filters.value,
 		});
-	const close = () => details.current!.removeAttribute('open');
 	return (
-		<details
-			ref={details}
-			class="flame-save"
-			onKeyDown={(e) => e.key === 'Escape' && close()}
-			onFocusOut={(e) => {
-				if (!details.current!.contains(e.relatedTarget as Node | null)) close();
-			}}
-		>
-			<summary class="button">Save</summary>
-			<div class="popover" onClick={close}>
-				<a class="button" href={href('svg')} download="flame.svg">
-					SVG, whole selection
-				</a>
-				<a class="button" href={href('folded')} download="stacks.folded">
-					Folded stacks, whole selection
-				</a>
-				<button onClick={savePng}>PNG, as it is shown</button>
-			</div>
-		</details>
+		<Popover button="Save" title="Save the flame graph" name="Save" align="right">
+			{(close) => (
+				<div class="menu" onClick={close}>
+					<a href={href('svg')} download="flame.svg">
+						SVG, whole selection
+					</a>
+					<a href={href('folded')} download="stacks.folded">
+						Folded stacks, whole selection
+					</a>
+					<button onClick={savePng}>PNG, as it is shown</button>
+				</div>
+			)}
+		</Popover>
 	);
 }
 

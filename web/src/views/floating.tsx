@@ -1,7 +1,8 @@
 /* A panel beside an element, over everything else: panes that scroll do not cut it off. */
 import type { ComponentChildren, RefObject } from 'preact';
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { placeBeside, type Placed } from '../logic/floating';
+import { useLeaving } from './use_leaving';
 
 export function Floating(props: {
 	anchor: RefObject<HTMLElement>;
@@ -11,15 +12,14 @@ export function Floating(props: {
 	class?: string;
 	role?: 'dialog' | 'menu' | 'listbox';
 	label?: string;
-	/** A click elsewhere, or Esc inside. */
+	/** A click or the focus elsewhere. */
 	onLeave: () => void;
 	children: ComponentChildren;
 }) {
 	const { anchor, width, height } = props;
 	const box = useRef<HTMLDivElement>(null);
 	const [placed, setPlaced] = useState<Placed | null>(null);
-	const leave = useRef(props.onLeave);
-	leave.current = props.onLeave;
+	useLeaving([box, anchor], props.onLeave);
 	useLayoutEffect(() => {
 		const place = () => {
 			const at = anchor.current?.getBoundingClientRect();
@@ -36,18 +36,6 @@ export function Floating(props: {
 			removeEventListener('resize', place);
 		};
 	}, [width, height]);
-	useEffect(() => {
-		const outside = (e: Event) => {
-			const target = e.target as Node;
-			if (!box.current?.contains(target) && !anchor.current?.contains(target)) leave.current();
-		};
-		document.addEventListener('pointerdown', outside);
-		document.addEventListener('focusin', outside);
-		return () => {
-			document.removeEventListener('pointerdown', outside);
-			document.removeEventListener('focusin', outside);
-		};
-	}, []);
 	return (
 		<div
 			ref={box}

@@ -114,14 +114,16 @@ function Cells(props: { grid: Grid | null; error: Error | null; empty: boolean; 
 }
 
 export function HeatmapView(props: { plots: Plot[] }) {
-	const open = opened.value ?? nowNs.value >= SHORT_NS;
+	const r = run.value;
+	const live = r !== null && isLive(r);
+	const open = opened.value ?? (live || nowNs.value >= SHORT_NS);
 	const names = props.plots.filter((p) => p.key !== SAMPLES).map((p) => p.key);
 	const hasSamples = names.length < props.plots.length;
 	const chosen = counter.value && names.includes(counter.value) ? counter.value : null;
 	const name = chosen ?? (hasSamples ? null : (names[0] ?? null));
 	const height = useTall() ? TALL_PX : LOW_PX;
 	const { grid, error, empty } = useGrid(name, open && props.plots.length > 0);
-	if (!props.plots.length) return null;
+	if (!props.plots.length && !live) return null;
 	const source = name ? props.plots.find((p) => p.key === name)?.source : null;
 	const unit = sumUnit(source?.unit ?? null, source?.scale ?? 1);
 	const text = (v: number) =>

@@ -26,7 +26,7 @@ import {
 	whole,
 } from '../state/timeline';
 import { colours, faint, heatStops } from './timeline_colours';
-import { listen } from './timeline_gestures';
+import { freshBrush, listen } from './timeline_gestures';
 
 /** The cells as a picture of one pixel each, first row at the bottom. */
 function picture(grid: Grid): HTMLCanvasElement {
@@ -119,8 +119,7 @@ function followCells(area: HTMLElement, grid: Grid): () => void {
 	const down = (e: PointerEvent) => {
 		if (e.button) return;
 		area.setPointerCapture(e.pointerId);
-		const brush = e.shiftKey && brushes.peek().window ? 'second' : 'window';
-		from = { cell: cellUnder(e, area, grid), brush };
+		from = { cell: cellUnder(e, area, grid), brush: freshBrush(e) };
 	};
 	const moving = (e: PointerEvent) => {
 		const cell = cellUnder(e, area, grid);
@@ -130,7 +129,7 @@ function followCells(area: HTMLElement, grid: Grid): () => void {
 	const up = (e: PointerEvent) => {
 		if (!from) return;
 		brushTo(from.brush, windowBetween(from.cell, cellUnder(e, area, grid), grid));
-		brushDone();
+		brushDone(from.brush === 'second');
 		from = null;
 	};
 	const leave = () => {

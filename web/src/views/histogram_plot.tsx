@@ -23,7 +23,7 @@ const HEIGHT = 230;
 const LABEL_WIDTH = 96;
 const LABEL_HEIGHT = 15;
 
-export interface HistogramPlotProps {
+interface HistogramPlotProps {
 	histogram: ValueHistogram;
 	axes: Axes;
 	unit: Unit;

@@ -1,6 +1,7 @@
 /* A button with a small panel below it. Esc, a click elsewhere and leaving by Tab close it. */
-import type { ComponentChildren, RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { useLeaving } from './use_leaving';
 
 interface Props {
 	/** What the button says; `label` instead where that is only a sign. */
@@ -15,21 +16,6 @@ interface Props {
 	children: (close: () => void) => ComponentChildren;
 }
 
-function useLeaving(box: RefObject<HTMLElement>, open: boolean, close: () => void): void {
-	useEffect(() => {
-		if (!open) return;
-		const outside = (e: Event) => {
-			if (!box.current?.contains(e.target as Node)) close();
-		};
-		document.addEventListener('pointerdown', outside);
-		document.addEventListener('focusin', outside);
-		return () => {
-			document.removeEventListener('pointerdown', outside);
-			document.removeEventListener('focusin', outside);
-		};
-	}, [open]);
-}
-
 export function Popover(props: Props) {
 	const [open, setOpen] = useState(false);
 	const box = useRef<HTMLDivElement>(null);
@@ -38,7 +24,7 @@ export function Popover(props: Props) {
 		setOpen(to);
 		props.onToggle?.(to);
 	};
-	useLeaving(box, open, () => change(false));
+	useLeaving([box], () => change(false), open);
 	const closeByKey = (e: KeyboardEvent) => {
 		if (e.key !== 'Escape' || !open) return;
 		e.preventDefault();

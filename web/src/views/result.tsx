@@ -1,4 +1,6 @@
 /* What a run has brought: the timeline on top, and below it one view of what is selected there. */
+import type { ComponentType } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { VIEWS, type View } from '../logic/address';
 import type { Run } from '../api/types';
 import { address, follow, go, link } from '../state/address';
@@ -11,14 +13,14 @@ import { DemoButton } from './demo_button';
 import { FilterChips } from './filter_chips';
 import { FlameView } from './flame';
 import { Gauge } from './gauge';
-import { lazy, type LazyView } from './lazy';
+import { lazy } from './lazy';
 import { RunBar } from './run_bar';
 import { Splitter } from './splitter';
 import { Empty, Loading } from './states';
 import { TimelineView } from './timeline';
 import './result.css';
 
-export const VIEW_NAMES: Record<View, string> = {
+const VIEW_NAMES: Record<View, string> = {
 	flame: 'Flame graph',
 	functions: 'Functions',
 	diff: 'Diff',
@@ -38,7 +40,7 @@ const ABOUT: Record<View, string> = {
 	details: 'The machine, the events, what was lost, files to download',
 };
 
-const BODIES: Record<View, LazyView> = {
+const BODIES: Record<View, ComponentType & { prepare?: () => void }> = {
 	flame: FlameView,
 	functions: lazy('Functions …', () => import('./functions').then((m) => m.FunctionsView)),
 	diff: lazy('Diff …', () => import('./diff').then((m) => m.DiffView)),
@@ -158,8 +160,14 @@ function ViewTabs() {
 		go({ view: VIEWS[(VIEWS.indexOf(view) + by + VIEWS.length) % VIEWS.length]! });
 	useShortcut({ keys: '.', what: 'Next view', where: 'Run', run: () => step(1) });
 	useShortcut({ keys: ',', what: 'Previous view', where: 'Run', run: () => step(-1) });
+	const tabs = useRef<HTMLElement>(null);
+	useEffect(() => {
+		// Narrow screens have not all of them in sight.
+		const now = tabs.current!.querySelector<HTMLElement>('[aria-current]')!;
+		tabs.current!.scrollLeft = now.offsetLeft + now.offsetWidth / 2 - tabs.current!.clientWidth / 2;
+	}, [view]);
 	return (
-		<nav class="views" aria-label="Views of the selection">
+		<nav class="views" aria-label="Views of the selection" ref={tabs}>
 			{VIEWS.map((name) => (
 				<a
 					key={name}

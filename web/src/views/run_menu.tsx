@@ -9,6 +9,7 @@ import { tell } from '../state/toasts';
 import { runName } from '../logic/run_words';
 import { Floating } from './floating';
 import { Icon, type IconName } from './icons';
+import { menuKey } from './menu_keys';
 
 interface Action {
 	text: string;
@@ -57,17 +58,8 @@ function actionsOf(run: Run, edit: () => void): Action[] {
 function Items(props: { actions: Action[]; close: () => void }) {
 	const box = useRef<HTMLDivElement>(null);
 	useLayoutEffect(() => box.current?.querySelector('button')?.focus(), []);
-	const onKeyDown = (e: KeyboardEvent) => {
-		const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
-		if (!step) return;
-		e.preventDefault();
-		e.stopPropagation();
-		const items = [...box.current!.querySelectorAll('button')];
-		const at = items.indexOf(document.activeElement as HTMLButtonElement);
-		items[(at + step + items.length) % items.length]!.focus();
-	};
 	return (
-		<div ref={box} class="menu" role="menu" aria-label="What to do with it" onKeyDown={onKeyDown}>
+		<div ref={box} class="menu" role="menu" aria-label="What to do with it" onKeyDown={menuKey}>
 			{props.actions.map((a) => (
 				<button
 					key={a.text}

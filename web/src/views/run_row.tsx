@@ -17,7 +17,7 @@ function durationOf(run: Run): string {
 	if (run.duration_s !== null) return formatDuration(run.duration_s * 1e9);
 	if (!run.started_at || !isLive(run)) return '';
 	const seconds = Math.floor((now.value - Date.parse(run.started_at)) / 1000);
-	return seconds > 0 ? formatDuration(seconds * 1e9) : '0 s';
+	return formatDuration(Math.max(seconds, 0) * 1e9);
 }
 
 function Facts(props: { run: Run }) {

@@ -4,7 +4,7 @@ import type { Column } from '../api/types';
 import type { Window } from '../logic/address';
 import { dark } from '../state/theme';
 
-export interface StripProps {
+interface StripProps {
 	cells: Column;
 	/** The value that is as high as the strip. */
 	max: number;

@@ -141,13 +141,15 @@ function columnsOf(
 	const columns: TableColumn<ThreadRow>[] = [
 		{
 			key: 'name',
-			title: 'Process and thread',
+			title: width < NARROW ? 'Process' : 'Process and thread',
 			width: 'minmax(110px, 1fr)',
 			sort: 'up',
 			cell: (t) => (
 				<span class="thread-name" title={t.names.join(' → ')}>
 					{t.name}
-					{t.threads > 1 && <span class="dim small"> {plural(t.threads, 'thread')}</span>}
+					{t.threads > 1 && width >= NARROW && (
+						<span class="dim small"> {plural(t.threads, 'thread')}</span>
+					)}
 				</span>
 			),
 		},

@@ -1,6 +1,7 @@
 /* The timeline: a small plot for each counter and one for samples, with one time axis, one cursor and
  * the brushes that every view below follows. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import type { Run } from '../api/types';
 import { flagsOf, SAMPLES, type Plot } from '../logic/timeline_plots';
 import { address } from '../state/address';
 import { isLive, run } from '../state/runs';
@@ -16,13 +17,13 @@ import './timeline.css';
 
 const FLAG_PX = 18;
 
-const ROW_MIN_PX = 58;
+const ROW_MIN_PX = 50;
 const ROW_MAX_PX = 110;
-const POINTS_PX = 230;
+const POINTS_PX = 208;
 
 /** Few plots are higher than many, on high screens all of them; when they need more room they scroll. */
 function rowHeight(count: number): number {
-	const part = count <= 2 ? 0.11 : count <= 4 ? 0.085 : 0.07;
+	const part = count <= 2 ? 0.1 : count <= 4 ? 0.06 : 0.055;
 	return Math.round(Math.min(Math.max(innerHeight * part, ROW_MIN_PX), ROW_MAX_PX));
 }
 
@@ -54,20 +55,29 @@ function useLoaded<T>(load: (() => Promise<T>) | null): T | null {
 	return loaded?.by === load ? loaded.what : null;
 }
 
-function Plots(props: { all: Plot[] }) {
+/** How many plots there will be: the place is kept for them, so that nothing moves when they come. */
+function expected(r: Run): number {
+	const counted = r.tool === 'record' ? 0 : (r.events?.length ?? 0);
+	return counted + (r.tool === 'stat' ? 0 : 1);
+}
+
+function Plots(props: { all: Plot[]; run: Run }) {
 	const area = useWidth();
 	const width = plotWidth.value;
 	const points = address.value.plot !== 'lines' && props.all.some((p) => p.key === SAMPLES);
 	const drawRows = useLoaded(loadRows);
 	const drawPoints = useLoaded(points ? loadPoints : null);
 	const shown = props.all.filter((p) => !hidden.value.has(p.key));
-	const height = rowHeight(shown.length);
+	const count = props.all.length ? shown.length : expected(props.run);
+	const height = rowHeight(count);
 	return (
 		<div class="plots" ref={area}>
-			<div
-				class="plot-rows"
-				style={{ minHeight: (points ? POINTS_PX : shown.length * height) + 'px' }}
-			>
+			<div class="plot-rows" style={{ minHeight: (points ? POINTS_PX : count * height) + 'px' }}>
+				{!props.all.length && (
+					<Loading
+						what={isLive(props.run) ? 'Waiting for the first values…' : 'Reading the timeline…'}
+					/>
+				)}
 				<Flags flags={flagsOf(marks.value, visible.value, width, FLAG_PX)} />
 				{width > 0 && drawPoints && <drawPoints.PointsPlot height={POINTS_PX} />}
 				{width > 0 &&
@@ -106,10 +116,7 @@ export function TimelineView() {
 				</Empty>
 			) : (
 				<>
-					{!all.length && (
-						<Loading what={isLive(r) ? 'Waiting for the first values…' : 'Reading the timeline…'} />
-					)}
-					<Plots all={all} />
+					<Plots all={all} run={r} />
 					<HeatmapView plots={all} />
 				</>
 			)}

@@ -11,6 +11,7 @@ import {
 	brushTo,
 	clearBrushes,
 	cursor,
+	secondNext,
 	setBrush,
 	visible,
 	whole,
@@ -55,6 +56,11 @@ function partOf(e: { clientX: number }, area: HTMLElement): number {
 	return (e.clientX - rect.left) / rect.width;
 }
 
+/** Which window a drag makes: without a first one, the first. */
+export function freshBrush(e: PointerEvent): ranges.Brush {
+	return (e.shiftKey || secondNext.peek()) && brushes.peek().window ? 'second' : 'window';
+}
+
 /** What a press begins. The bar of a brush and its edges say so by data-grip. */
 function begin(e: PointerEvent, area: HTMLElement): Drag {
 	const range = visible.peek();
@@ -66,10 +72,11 @@ function begin(e: PointerEvent, area: HTMLElement): Drag {
 	const reach = e.pointerType === 'mouse' ? EDGE_MOUSE_PX : EDGE_TOUCH_PX;
 	const width = area.clientWidth;
 	const edge = ranges.gripAt(part * width, brushes.peek(), range, width, reach);
-	// Without a first window Shift makes the first.
-	const fresh: ranges.Brush = e.shiftKey && brushes.peek().window ? 'second' : 'window';
+	const fresh = freshBrush(e);
 	const grip: ranges.Grip =
-		edge && !e.shiftKey ? edge : bar ? { brush: bar, part: 'all' } : { brush: fresh, part: 'new' };
+		fresh === 'second' || !(edge || bar)
+			? { brush: fresh, part: 'new' }
+			: (edge ?? { brush: bar!, part: 'all' });
 	return { kind: 'brush', grip, before: brushes.peek()[grip.brush], startNs };
 }
 
@@ -86,7 +93,7 @@ function move(drag: Drag, part: number): void {
 }
 
 function finish(drag: Drag): void {
-	if (drag.kind === 'brush') brushDone();
+	if (drag.kind === 'brush') brushDone(drag.grip.part === 'new' && drag.grip.brush === 'second');
 	if (drag.kind === 'box') {
 		const drawn = box.peek();
 		box.value = null;

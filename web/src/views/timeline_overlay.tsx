@@ -30,16 +30,20 @@ function isOutside(w: Window): boolean {
 	return w.to < visible.value.from || w.from > visible.value.to;
 }
 
+/** Of the bar of a brush: half of a number would be a wrong one. */
+const LETTER_PX = 7.5;
+
 function BrushArea(props: { brush: Brush }) {
 	const w = brushes.value[props.brush];
 	if (!w || isOutside(w)) return null;
-	const name = props.brush === 'window' ? 'A' : 'B';
 	const alone = props.brush === 'window' && !brushes.value.second;
+	const name = alone ? '' : props.brush === 'window' ? 'A' : 'B';
+	const text = `${name} ${formatDuration(span(w))}`;
+	const room = (span(w) / span(visible.value)) * plotWidth.value;
 	return (
 		<div class={'brush ' + props.brush} style={place(w)}>
 			<div class="brush-bar" data-grip={props.brush}>
-				{alone ? '' : name + ' '}
-				{formatDuration(span(w))}
+				{text.length * LETTER_PX < room ? text : name}
 			</div>
 		</div>
 	);

@@ -264,22 +264,24 @@ export function PointsPlot(props: { height: number }) {
 	if (!scene) return <Loading what="Reading the samples…" />;
 	const { layout } = scene;
 	return (
-		<div class="plot-row points-row" ref={area} style={{ height: height + 'px' }}>
-			<div class="plot-name strips">
-				{layout.strips.map((strip, i) => (
-					<div
-						key={i}
-						class="strip-name cut"
-						style={{ top: strip.top * 100 + '%', height: (strip.bottom - strip.top) * 100 + '%' }}
-						title={`${strip.about}: ${formatCount(strip.points)} samples`}
-					>
-						{strip.label}
-					</div>
-				))}
+		<>
+			<div class="plot-row points-row" ref={area} style={{ height: height + 'px' }}>
+				<div class="plot-name strips">
+					{layout.strips.map((strip, i) => (
+						<div
+							key={i}
+							class="strip-name cut"
+							style={{ top: strip.top * 100 + '%', height: (strip.bottom - strip.top) * 100 + '%' }}
+							title={`${strip.about}: ${formatCount(strip.points)} samples`}
+						>
+							{strip.label}
+						</div>
+					))}
+				</div>
+				<Canvas scene={scene} width={plotWidth.value + AXIS_PX} height={height} />
+				<Tip scene={scene} stack={stack} area={area.current} />
 			</div>
-			<Canvas scene={scene} width={plotWidth.value + AXIS_PX} height={height} />
 			<PointLegend scene={scene} />
-			<Tip scene={scene} stack={stack} area={area.current} />
-		</div>
+		</>
 	);
 }

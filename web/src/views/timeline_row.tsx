@@ -78,7 +78,7 @@ function Value(props: { plot: Plot; place: number }) {
 export function PlotRow(props: { plot: Plot; place: number; width: number; height: number }) {
 	const { plot, place } = props;
 	return (
-		<div class="plot-row" style={{ height: props.height + 'px' }}>
+		<div class="plot-row">
 			<div class="plot-name">
 				<div class="plot-title cut" title={`${plot.title}: ${plot.unit.about}`}>
 					{plot.lines.length === 1 && <span class="swatch" style={{ background: colour(place) }} />}

@@ -3,6 +3,7 @@ import { runName } from '../logic/run_words';
 import { timelineSvg } from '../logic/timeline_svg';
 import { run } from '../state/runs';
 import { brushes, hidden, plots, visible } from '../state/timeline';
+import { saveFile } from './save_file';
 import { colours } from './timeline_colours';
 
 const WIDTH = 1200;
@@ -20,17 +21,8 @@ function svg(): string {
 	});
 }
 
-function download(blob: Blob, name: string): void {
-	const link = document.createElement('a');
-	link.href = URL.createObjectURL(blob);
-	link.download = name;
-	link.click();
-	// The browser reads it after the click.
-	setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
 export function saveSvg(): void {
-	download(new Blob([svg()], { type: 'image/svg+xml' }), 'timeline.svg');
+	saveFile(new Blob([svg()], { type: 'image/svg+xml' }), 'timeline.svg');
 }
 
 export async function savePng(): Promise<void> {
@@ -45,7 +37,7 @@ export async function savePng(): Promise<void> {
 		canvas.getContext('2d')!.drawImage(image, 0, 0, canvas.width, canvas.height);
 		const blob = await new Promise<Blob | null>((done) => canvas.toBlob(done, 'image/png'));
 		if (!blob) throw new Error('This browser could not make a picture of the timeline.');
-		download(blob, 'timeline.png');
+		saveFile(blob, 'timeline.png');
 	} finally {
 		URL.revokeObjectURL(url);
 	}

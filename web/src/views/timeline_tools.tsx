@@ -15,6 +15,7 @@ import {
 	following,
 	hidden,
 	pause,
+	secondNext,
 	setBrush,
 	toggleHidden,
 	visible,
@@ -71,6 +72,24 @@ function WindowText(props: { brush: Brush; name: string }) {
 	);
 }
 
+/** What Shift does, for fingers and for who does not know it. */
+function Second() {
+	const next = secondNext.value;
+	return (
+		<>
+			<button
+				class="second-next"
+				aria-pressed={next}
+				title="Select a second window (or Shift + drag)"
+				onClick={() => (secondNext.value = !next)}
+			>
+				Compare
+			</button>
+			{next && <span class="dim small cut">Drag over the other part</span>}
+		</>
+	);
+}
+
 function Windows() {
 	const { window: w, second } = brushes.value;
 	if (!w && !second)
@@ -83,7 +102,7 @@ function Windows() {
 		<div class="windows">
 			<WindowText brush="window" name={second ? 'A' : ''} />
 			<WindowText brush="second" name="B" />
-			{!second && <span class="dim small hint cut">Shift + drag selects a second one</span>}
+			{!second && <Second />}
 		</div>
 	);
 }
@@ -129,14 +148,17 @@ function Live() {
 	if (!r || !isLive(r)) return null;
 	if (following.value)
 		return (
-			<button title="Hold the picture; measuring goes on" onClick={pause}>
-				<span class="live-dot" aria-hidden="true" /> Live · Pause
+			<button class="of-live" title="Hold the picture; measuring goes on" onClick={pause}>
+				<span class="live-dot" aria-hidden="true" />
+				<span class="live-word">Live ·</span> Pause
 			</button>
 		);
 	return (
-		<button class="primary" title="Follow the run again" onClick={backToLive}>
+		<button class="primary of-live" title="Follow the run again" onClick={backToLive}>
 			Back to live
-			{behind.value > 0 && <span class="number">({formatDuration(behind.value)} behind)</span>}
+			{behind.value > 0 && (
+				<span class="number behind">({formatDuration(behind.value)} behind)</span>
+			)}
 		</button>
 	);
 }
@@ -177,9 +199,9 @@ function Legend(props: { plots: Plot[] }) {
 			align="right"
 		>
 			{() => (
-				<div class="menu-body">
+				<div class="plot-choice">
 					{props.plots.map((plot) => (
-						<label key={plot.key} class="menu-row">
+						<label key={plot.key} class="plot-choice-row">
 							<input
 								type="checkbox"
 								checked={!hidden.value.has(plot.key)}
@@ -204,11 +226,10 @@ function Save() {
 	return (
 		<Popover button="Save" title="Save the timeline as a picture" name="Save" align="right">
 			{(close) => (
-				<div class="menu-body">
+				<div class="menu">
 					{(['png', 'svg'] as const).map((kind) => (
 						<button
 							key={kind}
-							class="plain"
 							onClick={() => {
 								close();
 								save(kind).catch(tell);
@@ -250,7 +271,7 @@ export function Tools(props: { plots: Plot[]; hasSamples: boolean }) {
 			<Live />
 			{props.hasSamples && <Kinds />}
 			<Zooms />
-			<Legend plots={props.plots} />
+			{address.value.plot === 'lines' && <Legend plots={props.plots} />}
 			{props.plots.length > 0 && <Save />}
 		</div>
 	);

@@ -68,7 +68,7 @@ function moveByKey(
 	return true;
 }
 
-export interface VirtualListProps {
+interface VirtualListProps {
 	count: number;
 	label: string;
 	/** Of one row. */
@@ -151,7 +151,7 @@ export interface TableColumn<T> {
 	cell: (row: T, index: number) => ComponentChildren;
 }
 
-export interface VirtualTableProps<T> {
+interface VirtualTableProps<T> {
 	rows: readonly T[];
 	columns: readonly TableColumn<T>[];
 	label: string;
