@@ -1,7 +1,7 @@
 /* What a run has brought: the timeline on top, and below it one view of what is selected there. */
 import type { ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { VIEWS, type View } from '../logic/address';
+import { VIEW_NAMES, VIEWS, type View } from '../logic/address';
 import type { Run } from '../api/types';
 import { address, follow, go, link } from '../state/address';
 import { useShortcut } from '../state/keys';
@@ -19,16 +19,6 @@ import { Splitter } from './splitter';
 import { Empty, Loading } from './states';
 import { TimelineView } from './timeline';
 import './result.css';
-
-const VIEW_NAMES: Record<View, string> = {
-	flame: 'Flame graph',
-	functions: 'Functions',
-	diff: 'Diff',
-	histogram: 'Histogram',
-	threads: 'Threads',
-	output: 'Output',
-	details: 'Details',
-};
 
 const ABOUT: Record<View, string> = {
 	flame: 'Which functions call which, and where the time goes',
