@@ -129,7 +129,7 @@ describe('warnings', () => {
 		expect(words({ multiplexed: [{ event: 'cycles', running_ppm: 500000 }] })).toEqual([
 			'1 counter estimated',
 		]);
-		expect(words({ overlap: [{ run: 'x' }] })).toEqual(['not alone']);
+		expect(words({ overlap: [{ run: 'x' }] })).toEqual(['ran beside another']);
 	});
 });
 

@@ -48,7 +48,7 @@ function intervals(l: Ledger): Warning | null {
 function overlap(l: Ledger): Warning | null {
 	if (!Array.isArray(l.overlap) || !l.overlap.length) return null;
 	return {
-		words: 'not alone',
+		words: 'ran beside another',
 		sentence: `${plural(l.overlap.length, 'other run was', 'other runs were')} measured at the same time and may have disturbed this one.`,
 	};
 }

@@ -59,12 +59,13 @@ function useKeysOfPage(): void {
 export function App() {
 	useKeysOfPage();
 	const { session, run, full } = address.value;
+	const open = session || run;
 	if (connection.value === 'refused') return <Refused />;
 	return (
 		<>
-			{!full && <Header />}
+			{!(full && open) && <Header />}
 			<Banner />
-			{session || run ? <Workbench /> : <Sessions />}
+			{open ? <Workbench /> : <Sessions />}
 			<Toasts />
 			<DropTarget />
 			<Dialogs />

@@ -25,7 +25,7 @@ export function eventUnit(side: Side): string | null {
 }
 
 function weightWords(weight: number, unit: string | null): string {
-	return weightText(weight, unit) + (unit === 'ns' ? ' of CPU time' : '');
+	return weightText(weight, unit) + (unit === 'ns' ? ' CPU time' : '');
 }
 
 export function DiffHead(props: { sides: Sides; diff: Diff | null }) {

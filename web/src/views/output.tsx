@@ -64,7 +64,7 @@ function Search(props: {
 		<div class="search" role="search">
 			<input
 				type="search"
-				placeholder="Search the output"
+				placeholder="Search"
 				aria-label="Search the output"
 				value={words}
 				onInput={(e) => props.setWords(e.currentTarget.value)}

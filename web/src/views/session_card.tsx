@@ -125,7 +125,7 @@ export function SessionCard(props: { session: SessionHead }) {
 						}}
 					/>
 				) : (
-					<h2 class="cut">
+					<h2>
 						<a href={link(to)} onClick={follow(to)} title={s.title}>
 							{s.title}
 						</a>
