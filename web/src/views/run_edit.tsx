@@ -1,13 +1,14 @@
 /* Name, note and tags of a run, edited where they stand. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Run } from '../api/types';
-import { parseTags } from '../logic/run_list';
 import { runName } from '../logic/run_words';
+import { changesOf } from '../logic/tags';
 import { changeWords } from '../state/runs';
 
 export function RunEdit(props: { run: Run; close: () => void }) {
 	const { run } = props;
-	const [name, setName] = useState(runName(run));
+	const [began] = useState({ run, name: runName(run) });
+	const [name, setName] = useState(began.name);
 	const [note, setNote] = useState(run.note ?? '');
 	const [tags, setTags] = useState(run.tags.join(', '));
 	const first = useRef<HTMLInputElement>(null);
@@ -16,11 +17,14 @@ export function RunEdit(props: { run: Run; close: () => void }) {
 	const save = async (e: Event) => {
 		e.preventDefault();
 		try {
-			await changeWords(run.uuid, {
-				description: name.trim() || null,
-				note: note.trim() || null,
-				tags: parseTags(tags),
-			});
+			// A name that was not touched is that of the command, and stays so.
+			const typed = {
+				name: name === began.name ? (began.run.description ?? '') : name,
+				note,
+				tags,
+			};
+			const changes = changesOf(began.run, typed);
+			if (Object.keys(changes).length) await changeWords(run.uuid, changes);
 			props.close();
 		} catch (error) {
 			setProblem((error as Error).message);

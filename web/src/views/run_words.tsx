@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { Run } from '../api/types';
 import { formatAddress, HOME } from '../logic/address';
-import { parseTags } from '../logic/tags';
+import { changesOf } from '../logic/tags';
 import { copyText } from '../state/copy';
 import { changeWords } from '../state/runs';
 import { mayRun } from '../state/server';
@@ -13,24 +13,19 @@ const typed = (set: (text: string) => void) => (e: Event) =>
 
 export function RunWords(props: { run: Run }) {
 	const { run } = props;
-	const [name, setName] = useState(run.description ?? '');
-	const [note, setNote] = useState(run.note ?? '');
-	const [tags, setTags] = useState(run.tags.join(', '));
+	// What was typed here; the rest is as the run has it, and others may change it meanwhile.
+	const [mine, setMine] = useState<{ name?: string; note?: string; tags?: string }>({});
 	const [busy, setBusy] = useState(false);
-	const words = {
-		description: name.trim() || null,
-		note: note.trim() || null,
-		tags: parseTags(tags),
-	};
-	const changed =
-		words.description !== run.description ||
-		words.note !== run.note ||
-		words.tags.join('\n') !== run.tags.join('\n');
+	const name = mine.name ?? run.description ?? '';
+	const note = mine.note ?? run.note ?? '';
+	const tags = mine.tags ?? run.tags.join(', ');
+	const words = changesOf(run, { name, note, tags });
 	const save = async (e: Event) => {
 		e.preventDefault();
 		setBusy(true);
 		try {
 			await changeWords(run.uuid, words);
+			setMine({});
 			toast('Saved.');
 		} catch (error) {
 			tell(error);
@@ -41,7 +36,12 @@ export function RunWords(props: { run: Run }) {
 		<form class="run-words" onSubmit={save}>
 			<label>
 				<span class="small">Name</span>
-				<input value={name} maxLength={1000} disabled={!mayRun.value} onInput={typed(setName)} />
+				<input
+					value={name}
+					maxLength={1000}
+					disabled={!mayRun.value}
+					onInput={typed((text) => setMine({ ...mine, name: text }))}
+				/>
 			</label>
 			<label>
 				<span class="small">Note</span>
@@ -50,7 +50,7 @@ export function RunWords(props: { run: Run }) {
 					value={note}
 					disabled={!mayRun.value}
 					placeholder="What did you try, what did you see?"
-					onInput={typed(setNote)}
+					onInput={typed((text) => setMine({ ...mine, note: text }))}
 				/>
 			</label>
 			<label>
@@ -59,11 +59,15 @@ export function RunWords(props: { run: Run }) {
 					value={tags}
 					disabled={!mayRun.value}
 					placeholder="baseline, new allocator"
-					onInput={typed(setTags)}
+					onInput={typed((text) => setMine({ ...mine, tags: text }))}
 				/>
 			</label>
 			<div class="run-words-acts">
-				<button type="submit" class="primary" disabled={!changed || busy || !mayRun.value}>
+				<button
+					type="submit"
+					class="primary"
+					disabled={!Object.keys(words).length || busy || !mayRun.value}
+				>
 					Save
 				</button>
 				<Permalink run={run} />
