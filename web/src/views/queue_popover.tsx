@@ -86,7 +86,11 @@ function Waiting(props: { run: Run; at: number; of: number; close: () => void })
 			<div class="line">
 				<StateSign run={r} />
 				<Name run={r} close={props.close} />
-				{soon != null && <span class="small dim">in {formatDuration(Math.ceil(soon) * 1e9)}</span>}
+				{soon != null && (
+					<span class="small dim">
+						{soon > 0 ? `in ${formatDuration(Math.ceil(soon) * 1e9)}` : 'soon'}
+					</span>
+				)}
 				{mayRun.value && (
 					<>
 						<button

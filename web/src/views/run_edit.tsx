@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Run } from '../api/types';
 import { runName } from '../logic/run_words';
-import { parseTags } from '../logic/tags';
+import { changesOf } from '../logic/tags';
 import { changeWords } from '../state/runs';
 import { mayRun } from '../state/server';
 import { toast } from '../state/toasts';
@@ -15,18 +15,14 @@ function useWords(run: Run, close?: () => void) {
 	const [note, setNote] = useState(run.note ?? '');
 	const [tags, setTags] = useState(run.tags.join(', '));
 	const [problem, setProblem] = useState<string | null>(null);
-	const words = {
-		description: name.trim() || null,
-		note: note.trim() || null,
-		tags: parseTags(tags),
-	};
-	const changed =
-		words.description !== run.description ||
-		words.note !== run.note ||
-		words.tags.join('\n') !== run.tags.join('\n');
+	// Against what the form began with: others may have changed the rest meanwhile.
+	const [began, begin] = useState(run);
+	const changes = changesOf(began, { name, note, tags });
+	const changed = Object.keys(changes).length > 0;
 	const save = async () => {
 		try {
-			await changeWords(run.uuid, words);
+			await changeWords(run.uuid, changes);
+			begin({ ...began, ...changes });
 			setProblem(null);
 			if (close) close();
 			else toast('Saved.');
