@@ -103,6 +103,16 @@ async function press(page: Page, button: Locator, result: Locator): Promise<void
 	await settled(page);
 }
 
+const phoneTabs = (page: Page) => page.getByRole('navigation', { name: 'Parts of the session' });
+
+/** The form, which is one of three tabs on a phone. */
+async function openForm(page: Page): Promise<void> {
+	await form(page).or(phoneTabs(page)).first().waitFor();
+	const tab = phoneTabs(page).getByRole('button', { name: 'New run' });
+	if (await tab.isVisible()) await tab.click();
+	await form(page).waitFor();
+}
+
 async function flameReady(page: Page): Promise<void> {
 	await timeline(page).waitFor();
 	await flameDrawn(page);
@@ -111,7 +121,11 @@ async function flameReady(page: Page): Promise<void> {
 
 export const PLACES: Place[] = [
 	{ name: 'sessions', path: () => '/', ready: seen((p) => p.getByRole('link', { name: /Demo/ })) },
-	{ name: 'session', path: (m) => `/?session=${m.session}`, ready: seen(form) },
+	{
+		name: 'session',
+		path: (m) => `/?session=${m.session}`,
+		ready: seen((p) => form(p).or(phoneTabs(p))),
+	},
 	{ name: 'run', path: (m) => demo(m), ready: flameReady },
 	{ name: 'brush', path: (m) => brushed(m), ready: flameReady },
 	{ name: 'search', path: (m) => brushed(m, '&search=parse'), ready: flameReady },
@@ -183,19 +197,15 @@ export const PLACES: Place[] = [
 	{
 		name: 'new-run',
 		path: (m) => demo(m),
-		ready: async (p) => {
-			const tabs = p.getByRole('navigation', { name: 'Parts of the session' });
-			await press(p, tabs.getByRole('button', { name: 'New run' }), form(p));
-		},
+		ready: openForm,
 		only: 'phone',
 	},
 	{
 		name: 'runs',
 		path: (m) => demo(m),
 		ready: async (p) => {
-			const tabs = p.getByRole('navigation', { name: 'Parts of the session' });
 			const list = p.getByRole('list', { name: 'Runs, the newest first' });
-			await press(p, tabs.getByRole('button', { name: 'Runs' }), list);
+			await press(p, phoneTabs(p).getByRole('button', { name: 'Runs' }), list);
 		},
 		only: 'phone',
 	},
@@ -208,21 +218,23 @@ export const PLACES: Place[] = [
 	{
 		name: 'events',
 		path: (m) => `/?session=${m.session}`,
-		ready: (p) =>
-			press(
-				p,
-				form(p).getByRole('combobox', { name: 'Count', exact: true }),
-				p.getByRole('listbox').getByRole('option').first(),
-			),
+		ready: async (p) => {
+			await openForm(p);
+			const events = form(p).getByRole('combobox', { name: 'Count', exact: true });
+			await press(p, events, p.getByRole('listbox').getByRole('option').first());
+		},
 	},
 	{
 		name: 'attach',
 		path: (m) => `/?session=${m.session}`,
-		ready: (p) =>
-			press(
+		ready: async (p) => {
+			await openForm(p);
+			const list = p.getByRole('listbox', { name: 'Processes that run' });
+			await press(
 				p,
 				form(p).getByRole('radio', { name: 'Attach' }),
-				p.getByRole('listbox', { name: 'Processes that run' }).getByRole('option').first(),
-			),
+				list.getByRole('option').first(),
+			);
+		},
 	},
 ];

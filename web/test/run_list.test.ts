@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Run, Timeline } from '../src/api/types';
-import { matches, neighbour, parseTags, tagsOf } from '../src/logic/run_list';
+import { matches, neighbour, tagsOf } from '../src/logic/run_list';
 import { sparkCounter, sparkPath, sparkValues } from '../src/logic/spark';
 
 const run = (part: Partial<Run>): Run =>
@@ -17,8 +17,6 @@ describe('search', () => {
 });
 
 test('tags', () => {
-	expect(parseTags(' a, b c ,,a')).toEqual(['a', 'b c']);
-	expect(parseTags('')).toEqual([]);
 	expect(tagsOf([run({ tags: ['x'] }), run({ tags: ['y', 'x'] })])).toEqual(['x', 'y']);
 });
 

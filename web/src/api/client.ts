@@ -78,12 +78,12 @@ export async function getPages<T>(
 	query: Query,
 	list: string,
 	signal: AbortSignal,
-	early: (data: T) => void,
+	early?: (data: T) => void,
 ): Promise<T> {
 	type Page = Record<string, unknown> & { next: string | null };
 	let all = await get<Page>(path, query, signal);
 	while (all.next) {
-		early(all as T);
+		early?.(all as T);
 		const page = await get<Page>(path, { ...query, before: all.next }, signal);
 		all = { ...page, [list]: [...(all[list] as unknown[]), ...(page[list] as unknown[])] };
 	}

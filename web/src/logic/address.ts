@@ -18,6 +18,16 @@ export const VIEWS = [
 ] as const;
 export type View = (typeof VIEWS)[number];
 
+export const VIEW_NAMES: Record<View, string> = {
+	flame: 'Flame graph',
+	functions: 'Functions',
+	diff: 'Diff',
+	histogram: 'Histogram',
+	threads: 'Threads',
+	output: 'Output',
+	details: 'Details',
+};
+
 export const FLAME_MODES = ['plain', 'inverted', 'sandwich', 'ordered'] as const;
 export type FlameMode = (typeof FLAME_MODES)[number];
 export const COLOURS = ['kind', 'module', 'name'] as const;

@@ -13,17 +13,6 @@ export function matches(run: Run, search: string): boolean {
 		.every((word) => text.includes(word));
 }
 
-const TAGS_MAX = 32;
-
-/** "a, b" → tags, each once. */
-export function parseTags(text: string): string[] {
-	const tags = text
-		.split(',')
-		.map((t) => t.trim())
-		.filter(Boolean);
-	return [...new Set(tags)].slice(0, TAGS_MAX);
-}
-
 /** All tags of these runs, the most frequent first. */
 export function tagsOf(runs: Run[]): string[] {
 	const counts = new Map<string, number>();

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { get } from '../api/client';
 import type { Run, SessionHead } from '../api/types';
-import { HOME, VIEWS } from '../logic/address';
+import { HOME, VIEW_NAMES, VIEWS } from '../logic/address';
 import { formatAgo } from '../logic/format';
 import { filterChoices, type Choice } from '../logic/palette';
 import { outcomeOf, runName, STATE_WORDS } from '../logic/run_words';
@@ -14,7 +14,6 @@ import { mayRun } from './server';
 import { newSession } from './sessions';
 import { copyLink, toggleFull } from './share';
 import { switchTheme } from './theme';
-import { tell } from './toasts';
 import { gone } from './undo';
 import { chooseFile } from './uploads';
 
@@ -23,16 +22,6 @@ const PAUSE_MS = 120;
 
 export const found = signal<Choice[]>([]);
 export const searching = signal(false);
-
-const VIEW_WORDS: Record<(typeof VIEWS)[number], string> = {
-	flame: 'flame graph',
-	functions: 'functions',
-	diff: 'diff',
-	histogram: 'histogram',
-	threads: 'threads',
-	output: 'output',
-	details: 'details',
-};
 
 function command(text: string, act: () => void, more?: string): Choice {
 	return { id: 'command/' + text, group: 'Commands', text, more, run: act };
@@ -44,19 +33,12 @@ function commands(): Choice[] {
 	const out: Choice[] = [];
 	if (r)
 		for (const view of VIEWS)
-			out.push(command(`Show the ${VIEW_WORDS[view]}`, () => go({ view }), 'view'));
+			out.push(command(`Show the ${VIEW_NAMES[view].toLowerCase()}`, () => go({ view }), 'view'));
 	if (r) out.push(command('Copy the link to this view', copyLink, 'share'));
 	if (r) out.push(command('Full screen', toggleFull));
 	if (mayRun.value) {
 		if (open) out.unshift(command('New run', beginRun));
-		if (r && !r.import)
-			out.push(
-				command('Run again', () => {
-					rerun(r.uuid)
-						.then((again) => go({ run: again.uuid }))
-						.catch(tell);
-				}),
-			);
+		if (r && !r.import) out.push(command('Run again', () => void rerun(r.uuid)));
 		out.push(
 			command('New session', newSession),
 			command('Import a perf.data file', chooseFile, 'upload recording'),

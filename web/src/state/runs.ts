@@ -184,14 +184,23 @@ export async function startRun(sessionId: string, plan: Plan): Promise<Run> {
 	return r;
 }
 
-export async function rerun(uuid: string): Promise<Run> {
-	const r = await send<Run>('POST', `benchmark/${uuid}/rerun`);
-	learn(r);
-	return r;
+/** Runs it once more, and opens that. */
+export async function rerun(uuid: string): Promise<void> {
+	try {
+		const r = await send<Run>('POST', `benchmark/${uuid}/rerun`);
+		learn(r);
+		go({ run: r.uuid });
+	} catch (e) {
+		tell(e);
+	}
 }
 
 export async function cancelRun(uuid: string): Promise<void> {
-	learn(await send<Run>('POST', `benchmark/${uuid}/cancel`));
+	try {
+		learn(await send<Run>('POST', `benchmark/${uuid}/cancel`));
+	} catch (e) {
+		tell(e);
+	}
 }
 
 /** Deletes it when the message with "Undo" is gone; the next one is opened if it was open. */

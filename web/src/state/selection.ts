@@ -31,36 +31,32 @@ export function selected(kind: string, more: Query = {}, columns = false): Quest
 	};
 }
 
+/** One side of a comparison, as the server wants it: `before_from`, `before_to` … */
+function side(name: string, w: Window | null, only: Query): Query {
+	const query = { ...windowQuery(w), ...only };
+	return Object.fromEntries(Object.entries(query).map(([key, value]) => [`${name}_${key}`, value]));
+}
+
 /** The two sides of a comparison, or null: two windows of this run, or runs A and B. */
 export const comparison = computed<Query | null>(() => {
-	const { run: uuid, window, second, a, b, event, threads, pids, cpus, frames } = address.value;
-	const side = (name: string, w: Window | null): Query => ({
-		[name + '_from']: w ? Math.round(w.from) : null,
-		[name + '_to']: w ? Math.round(w.to) : null,
-		[name + '_event']: event,
-		[name + '_threads']: threads,
-		[name + '_pids']: pids,
-		[name + '_cpus']: cpus,
-		[name + '_frames']: frames,
-	});
-	if (uuid && window && second)
-		return { before: uuid, after: uuid, ...side('before', window), ...side('after', second) };
-	if (a && b) {
-		// A brush belongs to the run that it was made on.
-		const before = a === uuid ? window : null;
-		const after = b === uuid ? window : null;
+	const { run: uuid, window, second, a, b, frames } = address.value;
+	if (uuid && window && second) {
+		const only = filters.value;
 		return {
-			before: a,
-			after: b,
-			before_from: before?.from,
-			before_to: before?.to,
-			after_from: after?.from,
-			after_to: after?.to,
-			before_frames: frames,
-			after_frames: frames,
+			before: uuid,
+			after: uuid,
+			...side('before', window, only),
+			...side('after', second, only),
 		};
 	}
-	return null;
+	if (!a || !b) return null;
+	// A brush belongs to the run that it was made on; so do threads and CPUs.
+	return {
+		before: a,
+		after: b,
+		...side('before', a === uuid ? window : null, { frames }),
+		...side('after', b === uuid ? window : null, { frames }),
+	};
 });
 
 /** What the selection can be compared with, in tables that show one side. */

@@ -28,7 +28,8 @@ async function introduce(): Promise<void> {
 	try {
 		me.value = await get<Me>('me');
 	} catch {
-		// onAnswer() has seen why.
+		// onAnswer() has seen why. Without knowing who we are there are no buttons: it is asked again.
+		if (connection.peek() === 'ok') plan();
 	}
 }
 

@@ -59,7 +59,10 @@ export const following = computed<boolean>(() => {
 
 export const visible = computed<Window>(() => {
 	const zoom = draft.value.zoom !== undefined ? draft.value.zoom : address.value.zoom;
-	if (zoom) return zoom;
+	const r = run.value;
+	// A link may lead to where nothing is any more, or never was.
+	const beyond = zoom && r && hasEnded(r) && zoom.from >= whole.value.to;
+	if (zoom && !beyond) return zoom;
 	return following.value ? liveRange(nowNs.value) : whole.value;
 });
 

@@ -10,11 +10,25 @@ import { switchTheme } from '../state/theme';
 import '../state/title';
 import { Banner, Refused } from './banner';
 import { Header } from './header';
+import { lazy } from './lazy';
 import { Sessions } from './sessions';
 import { Toasts } from './toasts';
 import { DropTarget } from './uploads';
-import { Workbench } from './workbench';
 import './app.css';
+
+const Workbench = lazy('Opening the session …', () =>
+	import('./workbench').then((m) => m.Workbench),
+);
+
+/** A link to a run gets all that it needs at once; the list of sessions is shown before the rest comes. */
+function prepareWorkbench(): void {
+	const { session, run } = address.value;
+	if (run) void import('./timeline_row').catch(() => {});
+	if (session || run) Workbench.prepare();
+	else if ('requestIdleCallback' in window) requestIdleCallback(Workbench.prepare);
+	else setTimeout(Workbench.prepare, 300);
+}
+prepareWorkbench();
 
 /** Search and the sheet of keys are fetched when they are first asked for. */
 const DIALOGS = {
@@ -45,12 +59,13 @@ function useKeysOfPage(): void {
 export function App() {
 	useKeysOfPage();
 	const { session, run, full } = address.value;
+	const open = session || run;
 	if (connection.value === 'refused') return <Refused />;
 	return (
 		<>
-			{!full && <Header />}
+			{!(full && open) && <Header />}
 			<Banner />
-			{session || run ? <Workbench /> : <Sessions />}
+			{open ? <Workbench /> : <Sessions />}
 			<Toasts />
 			<DropTarget />
 			<Dialogs />

@@ -1,6 +1,7 @@
 /* Everything about a run that is not its data: what was run where, whether the data can be trusted,
  * what measuring has cost, and the files to take away. */
 import type { Ledger, OpenedEvent, Run } from '../api/types';
+import { HOME } from '../logic/address';
 import { plural } from '../logic/format';
 import { ledgerEntries, overhead, verdict } from '../logic/ledger_words';
 import {
@@ -12,19 +13,34 @@ import {
 	type Fact,
 } from '../logic/run_facts';
 import { formatBytes, formatTime } from '../logic/units';
-import { go } from '../state/address';
+import { go, link } from '../state/address';
+import { copyText } from '../state/copy';
 import { useQuestion } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { LIVE_AGAIN_MS } from '../state/selection';
 import { Part } from './details_part';
 import { Downloads } from './downloads';
-import { RunWords } from './run_words';
+import { RunEdit } from './run_edit';
 import { Loading } from './states';
 import './details.css';
 
 interface LedgerAnswer {
 	ledger: Ledger | null;
 	notes: { ns: number; text: string }[];
+}
+
+function CopyLink(props: { run: Run }) {
+	const { session, uuid } = props.run;
+	const url = location.origin + link({ ...HOME, session, run: uuid });
+	return (
+		<button
+			type="button"
+			title={url}
+			onClick={() => copyText(url, 'The link to this run is copied.')}
+		>
+			Copy link to this run
+		</button>
+	);
 }
 
 export function DetailsView() {
@@ -51,7 +67,9 @@ export function DetailsView() {
 					<Facts facts={whenItRan(r, localTime)} />
 				</Part>
 				<Part title="Note and tags">
-					<RunWords key={r.uuid} run={r} />
+					<RunEdit key={r.uuid} run={r}>
+						<CopyLink run={r} />
+					</RunEdit>
 				</Part>
 				<Losses run={r} ledger={ledger} />
 				<Part title="Machine">

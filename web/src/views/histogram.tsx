@@ -7,7 +7,7 @@ import { choiceKey, choicesOf, chosenOf, type Choice } from '../logic/histogram'
 import { formatDuration, formatShare, formatAmount, sumUnit, type Unit } from '../logic/units';
 import { address, go } from '../state/address';
 import { useQuestion, type Question } from '../state/questions';
-import { run } from '../state/runs';
+import { isLive, run } from '../state/runs';
 import { selected } from '../state/selection';
 import { HistogramPlot } from './histogram_plot';
 import { NoAnswer } from './no_answer';
@@ -47,7 +47,8 @@ function Chosen(props: { width: number }) {
 	const lines = counters.value.data?.counters;
 	if (counters.value.error && !lines) return <NoAnswer error={counters.value.error} />;
 	if (!lines) return <Loading what="Looking for counters…" />;
-	const choices = choicesOf(lines, run.value?.opened_events ?? null);
+	const sampled = run.value && (run.value.samples || isLive(run.value));
+	const choices = choicesOf(lines, sampled ? run.value!.opened_events : null);
 	const choice = chosenOf(choices, address.value.counter);
 	if (!choice)
 		return (

@@ -1,17 +1,11 @@
 /* Views that the first screen does not need are fetched when they are asked for, or about to be. */
 import { signal } from '@preact/signals';
-import type { ComponentType, JSX } from 'preact';
+import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Loading, Problem } from './states';
 
-export interface LazyView {
-	(): JSX.Element;
-	/** Fetches it, if that was not done yet. */
-	prepare?: () => void;
-}
-
-/** @what is said while it is fetched: "Functions …". */
-export function lazy(what: string, load: () => Promise<ComponentType>): LazyView {
+/** @what is said while it is fetched: "Functions …". Its `prepare` fetches it before it is shown. */
+export function lazy(what: string, load: () => Promise<ComponentType>) {
 	const view = signal<ComponentType | null>(null);
 	const failed = signal(false);
 	let asked = false;
@@ -26,13 +20,12 @@ export function lazy(what: string, load: () => Promise<ComponentType>): LazyView
 				failed.value = true;
 			});
 	};
-	const Lazy: LazyView = () => {
+	const Lazy = () => {
 		useEffect(prepare, []);
 		const View = view.value;
 		if (View) return <View />;
 		if (!failed.value) return <Loading what={what} />;
 		return <Problem error="This part of the page could not be fetched." again={prepare} />;
 	};
-	Lazy.prepare = prepare;
-	return Lazy;
+	return Object.assign(Lazy, { prepare });
 }

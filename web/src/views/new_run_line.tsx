@@ -1,36 +1,11 @@
 /* The same as a command line, to copy. */
-import { signal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
-import { get } from '../api/client';
 import { tachoLine } from '../logic/command_line';
 import { copyText } from '../state/copy';
 import { draft } from '../state/draft';
-import { session } from '../state/runs';
-
-/** Id → whether the title alone leads to another, newer session. */
-const ambiguous = signal<ReadonlyMap<string, boolean>>(new Map());
-
-/** `tacho run --session TITLE` takes the newest of that title: is it ours? */
-async function checkTitle(uuid: string, title: string): Promise<void> {
-	const { sessions } = await get<{ sessions: { uuid: string; title: string }[] }>('sessions', {
-		search: title,
-	});
-	const first = sessions.find((s) => s.title === title);
-	ambiguous.value = new Map(ambiguous.peek()).set(uuid, first?.uuid !== uuid);
-}
-
-function sessionWord(): string | null {
-	const s = session.value;
-	if (!s) return null;
-	return ambiguous.value.get(s.uuid) ? s.uuid : s.title;
-}
+import { useSessionWord } from '../state/session_word';
 
 export function CommandLine() {
-	const { uuid, title } = session.value ?? {};
-	useEffect(() => {
-		if (uuid && title) checkTitle(uuid, title).catch(() => {});
-	}, [uuid, title]);
-	const line = tachoLine(draft.value, { server: location.origin, session: sessionWord() });
+	const line = tachoLine(draft.value, { server: location.origin, session: useSessionWord() });
 	const { target, cwd, live } = draft.value;
 	return (
 		<details class="command-line">

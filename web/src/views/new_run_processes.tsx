@@ -1,64 +1,18 @@
 /* The processes of the machine, to attach to. */
-import { useEffect, useState } from 'preact/hooks';
-import { get } from '../api/client';
+import { useState } from 'preact/hooks';
 import type { ProcessInfo } from '../api/types';
 import { formatAgo, plural } from '../logic/format';
 import { formatDuration } from '../logic/units';
 import { change, draft } from '../state/draft';
+import { useProcesses } from '../state/processes';
 import { Field, Segments } from './form_parts';
 import { Icon } from './icons';
 import { Empty, Loading, Problem } from './states';
 import { VirtualList } from './virtual';
 
-const PAUSE_MS = 120;
-const PAGE = 1000;
 const ROW_HEIGHT = 46;
 
 type Order = 'new' | 'cpu';
-
-interface Page {
-	processes: ProcessInfo[];
-	next: string | null;
-}
-
-/** All that fit; there are rarely more than a few hundred. */
-async function load(search: string, signal: AbortSignal): Promise<ProcessInfo[]> {
-	const all: ProcessInfo[] = [];
-	let before: string | null = null;
-	do {
-		const page: Page = await get<Page>('processes', { search, limit: PAGE, before }, signal);
-		all.push(...page.processes);
-		before = page.next;
-	} while (before);
-	return all;
-}
-
-function useProcesses(search: string) {
-	const [list, setList] = useState<ProcessInfo[] | null>(null);
-	const [error, setError] = useState<Error | null>(null);
-	const [turn, setTurn] = useState(0);
-	useEffect(() => {
-		const abort = new AbortController();
-		const timer = setTimeout(
-			() => {
-				load(search.trim(), abort.signal)
-					.then((found) => {
-						setList(found);
-						setError(null);
-					})
-					.catch((e: Error) => {
-						if (!abort.signal.aborted) setError(e);
-					});
-			},
-			list ? PAUSE_MS : 0,
-		);
-		return () => {
-			clearTimeout(timer);
-			abort.abort();
-		};
-	}, [search, turn]);
-	return { list, error, refresh: () => setTurn(turn + 1) };
-}
 
 function toggle(pid: number): void {
 	const { pids } = draft.value;

@@ -10,7 +10,6 @@ import { now, useNow } from '../state/now';
 import { loadQueue, queue, shift, toldAt } from '../state/queue';
 import { cancelRun } from '../state/runs';
 import { mayRun } from '../state/server';
-import { tell } from '../state/toasts';
 import { Icon } from './icons';
 import { Popover } from './popover';
 import { StateSign } from './run_state';
@@ -42,7 +41,7 @@ function Cancel(props: { run: Run }) {
 			class="plain sign danger"
 			aria-label={label}
 			title="Cancel"
-			onClick={() => void cancelRun(props.run.uuid).then(loadQueue).catch(tell)}
+			onClick={() => void cancelRun(props.run.uuid).then(loadQueue)}
 		>
 			<Icon name="close" size={14} />
 		</button>

@@ -1,6 +1,7 @@
 /* What a run has brought: the timeline on top, and below it one view of what is selected there. */
+import type { ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
-import { VIEWS, type View } from '../logic/address';
+import { VIEW_NAMES, VIEWS, type View } from '../logic/address';
 import type { Run } from '../api/types';
 import { address, follow, go, link } from '../state/address';
 import { useShortcut } from '../state/keys';
@@ -12,22 +13,12 @@ import { DemoButton } from './demo_button';
 import { FilterChips } from './filter_chips';
 import { FlameView } from './flame';
 import { Gauge } from './gauge';
-import { lazy, type LazyView } from './lazy';
+import { lazy } from './lazy';
 import { RunBar } from './run_bar';
 import { Splitter } from './splitter';
 import { Empty, Loading } from './states';
 import { TimelineView } from './timeline';
 import './result.css';
-
-const VIEW_NAMES: Record<View, string> = {
-	flame: 'Flame graph',
-	functions: 'Functions',
-	diff: 'Diff',
-	histogram: 'Histogram',
-	threads: 'Threads',
-	output: 'Output',
-	details: 'Details',
-};
 
 const ABOUT: Record<View, string> = {
 	flame: 'Which functions call which, and where the time goes',
@@ -39,7 +30,7 @@ const ABOUT: Record<View, string> = {
 	details: 'The machine, the events, what was lost, files to download',
 };
 
-const BODIES: Record<View, LazyView> = {
+const BODIES: Record<View, ComponentType & { prepare?: () => void }> = {
 	flame: FlameView,
 	functions: lazy('Functions …', () => import('./functions').then((m) => m.FunctionsView)),
 	diff: lazy('Diff …', () => import('./diff').then((m) => m.DiffView)),

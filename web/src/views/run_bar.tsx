@@ -1,20 +1,17 @@
 /* The line above the timeline: which run this is, what became of it, what can be done with it. */
-import { useEffect, useState } from 'preact/hooks';
 import type { Ledger, Run } from '../api/types';
 import { plural } from '../logic/format';
-import { lastLines } from '../logic/last_lines';
 import { outcomeOf, runName, runTrouble, STATE_WORDS } from '../logic/run_words';
 import { formatCount, formatDuration } from '../logic/units';
 import { warningsOf } from '../logic/warnings';
-import { tailOfText } from '../api/tail';
-import { address, follow, go, link } from '../state/address';
+import { address, follow, link } from '../state/address';
 import { useShortcut } from '../state/keys';
+import { useLastWords } from '../state/last_words';
 import { liveRun } from '../state/live';
 import { now, useNow } from '../state/now';
 import { cancelRun, hasEnded, isLive, rerun } from '../state/runs';
 import { mayRun } from '../state/server';
 import { copyLink, toggleFull } from '../state/share';
-import { tell } from '../state/toasts';
 import { Icon } from './icons';
 import { StateSign } from './run_state';
 import './run_bar.css';
@@ -69,27 +66,10 @@ function Facts(props: { run: Run }) {
 	);
 }
 
-const TAIL_LINES = 3;
-
-/** The last lines that a failed program has written to standard error: they often say it all. */
-function useLastWords(r: Run, wanted: boolean): string[] {
-	const [lines, setLines] = useState<string[]>([]);
-	useEffect(() => {
-		setLines([]);
-		if (!wanted) return;
-		const abort = new AbortController();
-		tailOfText(`benchmark/${r.uuid}.log`, { stream: 'stderr' }, abort.signal)
-			.then((text) => setLines(lastLines(text, TAIL_LINES)))
-			.catch(() => {});
-		return () => abort.abort();
-	}, [r.uuid, wanted]);
-	return lines;
-}
-
 function Trouble(props: { run: Run }) {
 	const r = props.run;
 	const trouble = runTrouble(r);
-	const lines = useLastWords(r, trouble !== null && !r.import);
+	const lines = useLastWords(r.uuid, trouble !== null && !r.import);
 	if (!trouble) return null;
 	return (
 		<div class={'trouble ' + outcomeOf(r)} role="status">
@@ -106,19 +86,10 @@ function Trouble(props: { run: Run }) {
 	);
 }
 
-async function runAgain(uuid: string): Promise<void> {
-	try {
-		const r = await rerun(uuid);
-		go({ run: r.uuid });
-	} catch (e) {
-		tell(e);
-	}
-}
-
 function Actions(props: { run: Run }) {
 	const { uuid, state } = props.run;
 	const goesOn = state === 'running' || state === 'queued';
-	const cancel = () => void cancelRun(uuid).catch(tell);
+	const cancel = () => void cancelRun(uuid);
 	const { full } = address.value;
 	const canRun = mayRun.value;
 	const canRepeat = canRun && !goesOn && !props.run.import;
@@ -127,7 +98,7 @@ function Actions(props: { run: Run }) {
 	);
 	useShortcut(
 		canRepeat
-			? { keys: 'r', what: 'Run it again', where: 'Run', run: () => void runAgain(uuid) }
+			? { keys: 'r', what: 'Run it again', where: 'Run', run: () => void rerun(uuid) }
 			: null,
 	);
 	useShortcut({ keys: 'l', what: 'Copy the link', where: 'Run', run: copyLink });
@@ -141,7 +112,7 @@ function Actions(props: { run: Run }) {
 				</button>
 			)}
 			{canRepeat && (
-				<button onClick={() => void runAgain(uuid)} title="Run the same once more">
+				<button onClick={() => void rerun(uuid)} title="Run the same once more">
 					<Icon name="repeat" size={14} />
 					<span>Run again</span>
 				</button>

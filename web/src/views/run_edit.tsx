@@ -1,77 +1,122 @@
-/* Name, note and tags of a run, edited where they stand. */
+/* Name, note and tags of a run, to be changed: in the list, where it closes again, and in the details. */
+import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Run } from '../api/types';
-import { parseTags } from '../logic/run_list';
 import { runName } from '../logic/run_words';
+import { parseTags } from '../logic/tags';
 import { changeWords } from '../state/runs';
+import { mayRun } from '../state/server';
+import { toast } from '../state/toasts';
+import './run_edit.css';
 
-export function RunEdit(props: { run: Run; close: () => void }) {
-	const { run } = props;
-	const [name, setName] = useState(runName(run));
+/** What is typed, and how it is saved. */
+function useWords(run: Run, close?: () => void) {
+	const [name, setName] = useState(run.description ?? '');
 	const [note, setNote] = useState(run.note ?? '');
 	const [tags, setTags] = useState(run.tags.join(', '));
-	const first = useRef<HTMLInputElement>(null);
-	useLayoutEffect(() => first.current?.focus(), []);
 	const [problem, setProblem] = useState<string | null>(null);
-	const save = async (e: Event) => {
-		e.preventDefault();
+	const words = {
+		description: name.trim() || null,
+		note: note.trim() || null,
+		tags: parseTags(tags),
+	};
+	const changed =
+		words.description !== run.description ||
+		words.note !== run.note ||
+		words.tags.join('\n') !== run.tags.join('\n');
+	const save = async () => {
 		try {
-			await changeWords(run.uuid, {
-				description: name.trim() || null,
-				note: note.trim() || null,
-				tags: parseTags(tags),
-			});
-			props.close();
+			await changeWords(run.uuid, words);
+			setProblem(null);
+			if (close) close();
+			else toast('Saved.');
 		} catch (error) {
 			setProblem((error as Error).message);
 		}
 	};
+	return { name, setName, note, setNote, tags, setTags, problem, changed, save };
+}
+
+function Fields(props: { words: ReturnType<typeof useWords>; run: Run; focus: boolean }) {
+	const { words } = props;
+	const disabled = !mayRun.value;
+	const first = useRef<HTMLInputElement>(null);
+	useLayoutEffect(() => {
+		if (props.focus) first.current?.focus();
+	}, []);
 	return (
-		<form
-			class="run-edit"
-			aria-label={`Name, note and tags of ${runName(run)}`}
-			onSubmit={(e) => void save(e)}
-			onKeyDown={(e) => {
-				if (e.key === 'Escape') props.close();
-				else if (e.key !== 'Enter' || !(e.ctrlKey || e.metaKey)) return;
-				else void save(e);
-				e.preventDefault();
-				e.stopPropagation();
-			}}
-		>
+		<>
 			<label>
 				Name
 				<input
 					ref={first}
 					maxLength={1000}
-					value={name}
-					onInput={(e) => setName(e.currentTarget.value)}
+					disabled={disabled}
+					placeholder={runName(props.run)}
+					value={words.name}
+					onInput={(e) => words.setName(e.currentTarget.value)}
 				/>
 			</label>
 			<label>
 				Note
-				<textarea rows={2} value={note} onInput={(e) => setNote(e.currentTarget.value)} />
-			</label>
-			<label>
-				Tags
-				<input
-					placeholder="baseline, old disk"
-					value={tags}
-					onInput={(e) => setTags(e.currentTarget.value)}
+				<textarea
+					rows={2}
+					disabled={disabled}
+					placeholder="What did you try, what did you see?"
+					value={words.note}
+					onInput={(e) => words.setNote(e.currentTarget.value)}
 				/>
 			</label>
-			{problem && (
+			<label>
+				Tags, with commas between them
+				<input
+					disabled={disabled}
+					placeholder="baseline, new allocator"
+					value={words.tags}
+					onInput={(e) => words.setTags(e.currentTarget.value)}
+				/>
+			</label>
+		</>
+	);
+}
+
+/** With @close it takes the focus; children are further buttons. */
+export function RunEdit(props: { run: Run; close?: () => void; children?: ComponentChildren }) {
+	const { run, close } = props;
+	const words = useWords(run, close);
+	const onKeyDown = (e: KeyboardEvent) => {
+		if (e.key === 'Escape' && close) close();
+		else if (e.key === 'Enter' && (e.ctrlKey || e.metaKey)) void words.save();
+		else return;
+		e.preventDefault();
+		e.stopPropagation();
+	};
+	return (
+		<form
+			class="run-edit"
+			aria-label={`Name, note and tags of ${runName(run)}`}
+			onSubmit={(e) => {
+				e.preventDefault();
+				void words.save();
+			}}
+			onKeyDown={onKeyDown}
+		>
+			<Fields words={words} run={run} focus={Boolean(close)} />
+			{words.problem && (
 				<p class="bad small" role="alert">
-					{problem}
+					{words.problem}
 				</p>
 			)}
 			<div class="actions">
-				<button type="submit" class="primary">
+				<button type="submit" class="primary" disabled={!words.changed || !mayRun.value}>
 					Save
 				</button>
-				<button type="button" onClick={props.close}>
-					Cancel
-				</button>
+				{close && (
+					<button type="button" onClick={close}>
+						Cancel
+					</button>
+				)}
+				{props.children}
 			</div>
 		</form>
 	);

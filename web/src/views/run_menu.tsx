@@ -5,7 +5,6 @@ import { address, go, link } from '../state/address';
 import { copyText } from '../state/copy';
 import { cancelRun, deleteRun, hasEnded, rerun } from '../state/runs';
 import { mayRun } from '../state/server';
-import { tell } from '../state/toasts';
 import { runName } from '../logic/run_words';
 import { Floating } from './floating';
 import { Icon, type IconName } from './icons';
@@ -16,14 +15,6 @@ interface Action {
 	icon: IconName;
 	act: () => void;
 	danger?: boolean;
-}
-
-async function again(uuid: string): Promise<void> {
-	try {
-		go({ run: (await rerun(uuid)).uuid });
-	} catch (e) {
-		tell(e);
-	}
 }
 
 /** A run that is gone cannot be compared with. */
@@ -45,12 +36,12 @@ function actionsOf(run: Run, edit: () => void): Action[] {
 	return [
 		...(run.import
 			? []
-			: [{ text: 'Run again', icon: 'repeat', act: () => again(run.uuid) } as const]),
+			: [{ text: 'Run again', icon: 'repeat', act: () => void rerun(run.uuid) } as const]),
 		{ text: 'Edit name, note, tags', icon: 'pencil', act: edit },
 		copy,
 		...(hasEnded(run)
 			? []
-			: [{ text: 'Stop', icon: 'stop', act: () => void cancelRun(run.uuid).catch(tell) } as const]),
+			: [{ text: 'Stop', icon: 'stop', act: () => void cancelRun(run.uuid) } as const]),
 		{ text: 'Delete', icon: 'trash', act: () => remove(run), danger: true },
 	];
 }

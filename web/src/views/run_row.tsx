@@ -63,7 +63,11 @@ function Words(props: { run: Run }) {
 	return (
 		<>
 			{trouble && <p class="small bad run-trouble">{trouble}</p>}
-			{run.note && <p class="small note-text">{run.note}</p>}
+			{run.note && (
+				<p class="small note-text" title={run.note}>
+					{run.note}
+				</p>
+			)}
 			{run.tags.length > 0 && (
 				<div class="tags">
 					{run.tags.map((tag) => (

@@ -1,0 +1,25 @@
+/* What a command line calls the open session: its title, or its id where the title leads elsewhere. */
+import { signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { get } from '../api/client';
+import type { SessionHead } from '../api/types';
+import { session } from './runs';
+
+/** Id → whether the title alone leads to another, newer session. */
+const ambiguous = signal<ReadonlyMap<string, boolean>>(new Map());
+
+/** `tacho run --session TITLE` takes the newest of that title: is it ours? */
+async function checkTitle(uuid: string, title: string): Promise<void> {
+	const { sessions } = await get<{ sessions: SessionHead[] }>('sessions', { search: title });
+	const first = sessions.find((s) => s.title === title);
+	ambiguous.value = new Map(ambiguous.peek()).set(uuid, first?.uuid !== uuid);
+}
+
+export function useSessionWord(): string | null {
+	const { uuid, title } = session.value ?? {};
+	useEffect(() => {
+		if (uuid && title) checkTitle(uuid, title).catch(() => {});
+	}, [uuid, title]);
+	if (!uuid || !title) return null;
+	return ambiguous.value.get(uuid) ? uuid : title;
+}
