@@ -116,13 +116,16 @@ function Cells(props: { grid: Grid | null; error: Error | null; empty: boolean; 
 export function HeatmapView(props: { plots: Plot[] }) {
 	const r = run.value;
 	const live = r !== null && isLive(r);
-	const open = opened.value ?? (live || nowNs.value >= SHORT_NS);
+	const long = nowNs.value >= SHORT_NS;
+	// A run that begins keeps the place: nothing moves when there is enough to show.
+	const open = opened.value ?? (live || long);
+	const asks = open && props.plots.length > 0 && (long || !live);
 	const names = props.plots.filter((p) => p.key !== SAMPLES).map((p) => p.key);
 	const hasSamples = names.length < props.plots.length;
 	const chosen = counter.value && names.includes(counter.value) ? counter.value : null;
 	const name = chosen ?? (hasSamples ? null : (names[0] ?? null));
 	const height = useTall() ? TALL_PX : LOW_PX;
-	const { grid, error, empty } = useGrid(name, open && props.plots.length > 0);
+	const { grid, error, empty } = useGrid(name, asks);
 	if (!props.plots.length && !live) return null;
 	const source = name ? props.plots.find((p) => p.key === name)?.source : null;
 	const unit = sumUnit(source?.unit ?? null, source?.scale ?? 1);
@@ -143,7 +146,7 @@ export function HeatmapView(props: { plots: Plot[] }) {
 				{open && grid && <HeatText grid={grid} text={text} />}
 				{open && grid && <Legend top={text(grid.top)} />}
 			</div>
-			{open && <Cells grid={grid} error={error} empty={empty} height={height} />}
+			{open && <Cells grid={grid} error={error} empty={empty || !asks} height={height} />}
 		</div>
 	);
 }
