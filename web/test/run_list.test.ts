@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import type { Run, Timeline } from '../src/api/types';
 import { matches, neighbour, tagsOf } from '../src/logic/run_list';
 import { sparkCounter, sparkPath, sparkValues } from '../src/logic/spark';
-import { parseTags } from '../src/logic/tags';
 
 const run = (part: Partial<Run>): Run =>
 	({ uuid: 'u', argv: [], tags: [], note: null, state: 'done', ...part }) as Run;
