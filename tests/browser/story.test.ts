@@ -7,7 +7,6 @@ import {
 	command,
 	drag,
 	firstMove,
-	flameDrawn,
 	flameSeconds,
 	functions,
 	listed,
@@ -18,12 +17,12 @@ import {
 import { figure } from './figures';
 import type { Screens } from './page';
 import type { Server } from './server';
+import { quantile } from './frames';
 import { expect, test } from './test';
 import { until } from './wait';
 
-/** Generous: the machine may do something else as well. What it took is printed. */
-const FIRST_MOVE_MS = 15_000;
-const BRUSH_MS = 3000;
+const FIRST_MOVE_MS = 5_000;
+const BRUSH_MS = 100;
 const DEMO_MS = 90_000;
 
 async function ends(server: Server, run: string): Promise<void> {
@@ -50,12 +49,13 @@ async function brushAndCompare(page: Page): Promise<void> {
 	await openView(page, 'Functions');
 	const all = await heaviest(page);
 	await openView(page, 'Flame graph');
-	await flameDrawn(page);
-	const whole = await flameSeconds(page);
+	const whole = await until('the flame graph is there', () => flameSeconds(page));
 
 	const times: number[] = [];
-	for (const from of [0.1, 0.3, 0.5]) times.push(await brush(page, [from, from + 0.15]));
-	figure('from releasing the brush to its flame graph', Math.max(...times), 'ms', BRUSH_MS);
+	for (const from of [0.1, 0.2, 0.3, 0.4, 0.5]) times.push(await brush(page, [from, from + 0.15]));
+	const half = quantile(times, 0.5);
+	figure('from releasing the brush to its flame graph, half of five', half, 'ms', BRUSH_MS);
+	figure('  the slowest', Math.max(...times), 'ms');
 	expect(await flameSeconds(page)).toBeLessThan(whole);
 
 	await openView(page, 'Functions');

@@ -94,12 +94,17 @@ function isNewest(r: Run): boolean {
 	return !first || r.created_at >= first.created_at;
 }
 
+/** What is gone cannot be compared with. */
+function unpin(uuid: string): void {
+	const { a, b } = address.peek();
+	if (a === uuid) go({ a: null }, true);
+	if (b === uuid) go({ b: null }, true);
+}
+
 /** It was deleted, here or by somebody else. Whoever shows it lets go first, so that nobody asks for it. */
 export function unlearn(uuid: string): void {
-	const { run: open, a, b } = address.peek();
-	if (uuid === open) go({ run: null }, true);
-	if (uuid === a) go({ a: null }, true);
-	if (uuid === b) go({ b: null }, true);
+	if (uuid === address.peek().run) go({ run: null }, true);
+	unpin(uuid);
 	forget(uuid);
 	asked.delete(uuid);
 	if (elsewhere.peek().has(uuid))
@@ -207,8 +212,11 @@ export async function cancelRun(uuid: string): Promise<void> {
 export function deleteRun(r: Run): void {
 	const before = address.peek();
 	deleteWithUndo('benchmark/' + r.uuid, `“${runName(r)}” was deleted`, () => {
-		if (address.peek().session === r.session && before.run === r.uuid) go(before, true);
+		if (address.peek().session !== r.session) return;
+		if (before.run === r.uuid) go(before, true);
+		else go({ a: before.a, b: before.b }, true);
 	});
+	unpin(r.uuid);
 	if (before.run === r.uuid) go({ run: runs.value[0]?.uuid ?? null }, true);
 }
 
