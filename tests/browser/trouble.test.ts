@@ -172,7 +172,7 @@ test('two who write about one run keep what the other wrote', async ({ server, s
 		await screens.open({ path: `/?run=${run}&view=details` }),
 	];
 	const field = (screen: typeof one, name: RegExp) =>
-		screen.page.locator('.run-words').getByLabel(name);
+		screen.page.locator('.run-edit').getByLabel(name);
 	await field(one, /^Tags/).fill('mine');
 	await field(two, /^Note/).fill('of the other');
 	await two.page.getByRole('button', { name: 'Save', exact: true }).last().click();

@@ -11,18 +11,21 @@ import './run_edit.css';
 
 /** What is typed, and how it is saved. */
 function useWords(run: Run, close?: () => void) {
-	const [name, setName] = useState(run.description ?? '');
-	const [note, setNote] = useState(run.note ?? '');
-	const [tags, setTags] = useState(run.tags.join(', '));
+	// What nobody has typed into follows what others write.
+	const [typed, setTyped] = useState<{ name?: string; note?: string; tags?: string }>({});
 	const [problem, setProblem] = useState<string | null>(null);
-	// Against what the form began with: others may have changed the rest meanwhile.
-	const [began, begin] = useState(run);
-	const changes = changesOf(began, { name, note, tags });
+	const name = typed.name ?? run.description ?? '';
+	const note = typed.note ?? run.note ?? '';
+	const tags = typed.tags ?? run.tags.join(', ');
+	const setName = (text: string) => setTyped({ ...typed, name: text });
+	const setNote = (text: string) => setTyped({ ...typed, note: text });
+	const setTags = (text: string) => setTyped({ ...typed, tags: text });
+	const changes = changesOf(run, { name, note, tags });
 	const changed = Object.keys(changes).length > 0;
 	const save = async () => {
 		try {
 			await changeWords(run.uuid, changes);
-			begin({ ...began, ...changes });
+			setTyped({});
 			setProblem(null);
 			if (close) close();
 			else toast('Saved.');
