@@ -9,10 +9,6 @@ const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe
 
 const TAGS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa'];
 
-/** Looks that must agree before something counts: what is gone at the next one was on its way. */
-const LOOKS = 3;
-const BETWEEN_MS = 400;
-
 async function look(page: Page): Promise<string[]> {
 	const results = await page.evaluate(async (tags) => {
 		const { axe } = window as unknown as { axe: typeof import('axe-core') };
@@ -33,12 +29,6 @@ async function look(page: Page): Promise<string[]> {
 export async function expectAccessible(page: Page, screen: string): Promise<void> {
 	// Through the debugger, which the policy of the page does not concern.
 	await page.evaluate(source);
-	let found = await look(page);
-	for (let i = 1; i < LOOKS && found.length; i++) {
-		console.warn(`${screen}, look ${i}:\n${found.join('\n')}`);
-		await page.waitForTimeout(BETWEEN_MS);
-		const again = new Set(await look(page));
-		found = found.filter((one) => again.has(one));
-	}
+	const found = await look(page);
 	if (found.length) throw new Error(`${screen} is not accessible:\n${found.join('\n')}`);
 }

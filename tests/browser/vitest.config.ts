@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { Failures } from './failures';
 
 export default defineConfig({
 	test: {
@@ -10,6 +11,6 @@ export default defineConfig({
 		testTimeout: 90_000,
 		hookTimeout: 60_000,
 		teardownTimeout: 20_000,
-		reporters: ['verbose'],
+		reporters: ['verbose', new Failures()],
 	},
 });

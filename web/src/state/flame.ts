@@ -80,11 +80,9 @@ export function takesSamples(r: Run): boolean {
 
 /** All nodes while one searches: light ones add up, and their share is to be right. Else none. */
 export function useEveryNode(hidden: number): ReadonlySignal<Answer<Flame>> {
-	const few = useRef(signal(0)).current;
-	few.value = hidden;
 	return useQuestion<Flame>(() => {
 		const { mode, search } = address.value;
-		if (!search || !few.value || (mode !== 'plain' && mode !== 'inverted')) return null;
+		if (!search || !hidden || (mode !== 'plain' && mode !== 'inverted')) return null;
 		return selected('flame', { mode, min: 0, limit: MOST_NODES }, true);
 	});
 }

@@ -1,6 +1,12 @@
 /* Questions to the server about a run: asked when they change, the old answer stays until the new one
  * is there (so nothing flickers), what nobody waits for any more is aborted. */
-import { signal, useSignalEffect, type ReadonlySignal, type Signal } from '@preact/signals';
+import {
+	signal,
+	useSignal,
+	useSignalEffect,
+	type ReadonlySignal,
+	type Signal,
+} from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { get, getColumns, getPages, type Query } from '../api/client';
 import { onReturn } from './server';
@@ -97,15 +103,18 @@ function pursue<T>(q: Question, into: Signal<Answer<T>>): () => void {
 	};
 }
 
-/** @make reads signals and gives the question, or null for none; it is called anew when they change. */
+/** @make reads signals and gives the question, or null for none; it is called anew when they change, and
+ * after each rendering, as what the component was given may be part of it. */
 export function useQuestion<T>(make: () => Question | null): ReadonlySignal<Answer<T>> {
 	const answer = useRef<Signal<Answer<T>>>();
 	answer.current ??= signal<Answer<T>>({ data: null, of: null, error: null, loading: true });
-	const latest = useRef(make);
-	latest.current = make;
+	const latest = useSignal(make);
+	useEffect(() => {
+		latest.value = make;
+	});
 	const last = useRef<{ key: string; stop: () => void }>();
 	useSignalEffect(() => {
-		const q = latest.current();
+		const q = latest.value();
 		const key = q ? keyOf(q) + (q.again ?? '') : '';
 		void attempt.value;
 		if (last.current?.key === key && !answer.current!.peek().error) return;
