@@ -154,11 +154,13 @@ class JitCase(Case):
         return sorted(os.path.relpath(os.path.join(folder, name), top)
                       for folder, _, names in os.walk(top) for name in names)
 
-    def forget_map(self, pid):
-        """A map in the real /tmp is taken away with the test."""
+    def forget_map(self, pid, now=False):
+        """A map in the real /tmp is taken away with the test; @now: also that of an earlier process."""
         def remove():
             try:
                 os.unlink("/tmp/perf-%d.map" % pid)
             except FileNotFoundError:
                 pass
         self.addCleanup(remove)
+        if now:
+            remove()

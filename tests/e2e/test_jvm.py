@@ -3,11 +3,13 @@
 
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import unittest
 
-from helpers import AS_NOBODY, load, needs_other_user, needs_program
+from helpers import (AS_NOBODY, TACHO, cpu_seconds, eventually, load, needs_other_user, needs_program,
+                     wait_recording)
 from jit import JitCase
 
 # Of a known shape: main calls work() once, so main is never compiled; below it is a recursion, and
@@ -75,8 +77,20 @@ class Jvm(JitCase):
     def start_work(self, ms, *options, before=(), **more):
         child = self.start([*before, *self.work(ms, *options)], stdout=subprocess.PIPE, **more)
         pid = int(child.stdout.readline())
-        self.forget_map(pid)
+        self.forget_map(pid, now=True)
         return child, pid
+
+    def record_running(self, pid, cpu_s, *options):
+        """Until the program has had so much of a CPU, however long that takes."""
+        recording = self.start([TACHO, "record", "-o", self.path("x.data"), *options, "-p", pid],
+                               stderr=subprocess.PIPE)
+        wait_recording(recording)
+        begin = cpu_seconds(pid)
+        self.assertTrue(eventually(lambda: cpu_seconds(pid) - begin > cpu_s, 60))
+        recording.send_signal(signal.SIGINT)
+        _, said = recording.communicate(timeout=60)
+        self.assertEqual(recording.returncode, 0, said)
+        return said
 
     def record_work(self, *args, **more):
         result = self.record(*args, **more)
@@ -172,8 +186,8 @@ class Jvm(JitCase):
     def test_asked_for_its_names(self):
         child, pid = self.start_work(20000, "-XX:+PreserveFramePointer")
         self.assertFalse(os.path.exists("/tmp/perf-%d.map" % pid))
-        result = self.record("-g", "-p", pid, "--timeout", 500)
-        self.assertNotIn("JVM", result.stderr)
+        said = self.record_running(pid, 0.5, "-g")
+        self.assertNotIn("JVM", said)
         self.assertIsNone(child.poll())
         self.assertWhole(0.95)
         self.assertFalse(os.path.exists("/tmp/.attach_pid%d" % pid))
@@ -182,8 +196,8 @@ class Jvm(JitCase):
         needs_other_user()
         _, pid = self.start_work(20000, "-XX:+PreserveFramePointer", before=AS_NOBODY,
                                  cwd=self.classes.name)
-        result = self.record("-g", "-p", pid, "--timeout", 500)
-        self.assertNotIn("JVM", result.stderr)
+        said = self.record_running(pid, 0.5, "-g")
+        self.assertNotIn("JVM", said)
         self.assertWhole(0.95)
 
     def test_one_that_would_die_of_the_signal(self):
@@ -205,7 +219,7 @@ class Jvm(JitCase):
         if "folded" not in self.tacho("convert", "--help").stdout:
             raise unittest.SkipTest("convert does not write folded stacks")
         _, pid = self.start_work(20000)
-        self.record("-g", "-p", pid, "--timeout", 1500)
+        self.record_running(pid, 1.5, "-g")
         result = self.tacho("convert", "--to", "folded", "-i", self.path("x.data"), "-o", "-")
         self.assertIn("start it with -XX:+PreserveFramePointer", result.stderr)
 

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from helpers import (TACHO, TRACEFS, TREES, Case, best_seconds, compiled, environment,
+from helpers import (TACHO, TRACEFS, TREES, Case, best_cpu_seconds, compiled, environment,
                      in_terminal, needs_namespace, needs_no_pmu, needs_root, needs_tracefs, plain,
                      unpack)
 
@@ -133,7 +133,7 @@ class Here(List):
 
     def test_fast(self):
         needs_tracefs()
-        took = best_seconds(5, lambda: self.text("sched:*"))
+        took = best_cpu_seconds(5, lambda: self.text("sched:*"))
         self.assertLess(took, 0.050)
 
     def test_names_only(self):
@@ -250,7 +250,7 @@ class Uarch(List):
         self.assertTrue(all(re.fullmatch("0x[0-9a-f]{2,16}", e["code"]) for e in events))
 
     def test_all_is_fast(self):
-        self.assertLess(best_seconds(3, lambda: self.text("--uarch", "all", "--json")), 1)
+        self.assertLess(best_cpu_seconds(3, lambda: self.text("--uarch", "all", "--json")), 1)
 
     def test_one(self):
         zen = self.events("--uarch", "zen4")

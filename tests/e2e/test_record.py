@@ -6,15 +6,17 @@ import json
 import os
 import pty
 import re
+import select
 import signal
 import struct
 import subprocess
 import time
 import unittest
 
-from helpers import (AS_NOBODY, TACHO, Case, cgroup2_mount, eventually, has_pmu, in_terminal, load,
-                     environment, needs_namespace, needs_no_pmu, needs_other_user, needs_program,
-                     needs_root, needs_system_wide, needs_tracefs, online_cpus, plain)
+from helpers import (AS_NOBODY, TACHO, Case, cgroup2_mount, children_of, eventually, has_pmu, in_terminal,
+                     load, environment, needs_namespace, needs_no_pmu, needs_other_user, needs_program,
+                     needs_root, needs_system_wide, needs_tracefs, online_cpus, plain, send_and_see,
+                     wait_recording, waits)
 from perfdata import FORK, LOST, LOST_SAMPLES, SAMPLE, SWITCH, File
 
 FINISHED_ROUND, COMPRESSED = 68, 81
@@ -53,11 +55,6 @@ class Record(Case):
                 return text.read().rpartition(")")[2].split()[0]
         except OSError:
             return "X"
-
-    @staticmethod
-    def children_of(pid):
-        with open("/proc/%d/task/%d/children" % (pid, pid)) as text:
-            return [int(p) for p in text.read().split()]
 
     def children(self, pid):
         """Processes below @pid, at any depth, that have not ended."""
@@ -208,8 +205,7 @@ class Places(Record):
     def test_process_and_its_end(self):
         child = self.start_ready("onsignal", 200, 0)
         tacho = self.start_record("-e", "page-faults", "-c", "1", "-p", child.pid)
-        self.assertTrue(eventually(lambda: self.children(tacho.pid)))
-        time.sleep(0.3)
+        wait_recording(tacho)
         child.send_signal(signal.SIGUSR1)
         tacho.communicate(timeout=30)
         self.assertEqual(tacho.returncode, 0)
@@ -220,8 +216,7 @@ class Places(Record):
     def test_thread_alone(self):
         child = self.start_ready("onsignal", 200, 0)
         tacho = self.start_record("-i", "-e", "page-faults", "-c", "1", "-t", child.pid)
-        self.assertTrue(eventually(lambda: self.children(tacho.pid)))
-        time.sleep(0.3)
+        wait_recording(tacho)
         child.send_signal(signal.SIGUSR1)
         tacho.communicate(timeout=30)
         self.assertGreaterEqual(File(self.path("x.data")).count(SAMPLE), 200)
@@ -272,22 +267,24 @@ class Places(Record):
 
     def test_user(self):
         needs_other_user()
-        child = self.start([*AS_NOBODY, *load("busythreads", 1, 20000)])
-        self.assertTrue(eventually(lambda: os.stat("/proc/%d" % child.pid).st_uid == 65534))
-        data = self.file("-u", "65534", "-e", "cpu-clock", "-F", "1000", "--timeout", "500")
+        # Nobody else has this number, whatever runs beside us.
+        user = 1000000 + os.getpid()
+        child = self.start(["setpriv", "--reuid", user, "--clear-groups", *load("busythreads", 1, 20000)])
+        self.assertTrue(eventually(lambda: os.stat("/proc/%d" % child.pid).st_uid == user))
+        data = self.file("-u", user, "-e", "cpu-clock", "-F", "1000", "--timeout", "500")
         self.assertEqual({s[2] for s in data.samples()}, {child.pid})
 
     def test_cgroup(self):
         needs_system_wide()
-        group = os.path.join(cgroup2_mount(), "tacho-record-test")
+        name = "tacho-record-test-%d" % os.getpid()
+        group = os.path.join(cgroup2_mount(), name)
         os.mkdir(group)
         self.addCleanup(eventually, lambda: self.removed(group))
         child = self.start(load("busy", 20000))
         self.addCleanup(child.kill)
         with open(os.path.join(group, "cgroup.procs"), "w") as out:
             out.write(str(child.pid))
-        data = self.file("-G", "tacho-record-test", "-e", "cpu-clock", "-F", "1000", "--timeout",
-                         "500")
+        data = self.file("-G", name, "-e", "cpu-clock", "-F", "1000", "--timeout", "500")
         self.assertEqual({s[2] for s in data.samples()}, {child.pid})
         child.kill()
 
@@ -380,13 +377,12 @@ class Output(Record):
         tacho = self.start([TACHO, "record", "-o", "-", "-e", "page-faults", "-c", "1", "-m", "16",
                             "--", *load("steps", 5000, 0, 500)], stdout=writer,
                            stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
-        os.close(writer)
         self.assertTrue(eventually(lambda: len(self.children(tacho.pid)) == 2))
         below = self.children(tacho.pid)
-        time.sleep(1.5)
+        self.assertTrue(eventually(lambda: not select.select([], [writer], [], 0)[1]))
+        os.close(writer)
         for _ in range(3):
-            tacho.send_signal(signal.SIGINT)
-            time.sleep(0.1)
+            send_and_see(tacho.pid, signal.SIGINT)
         tacho.communicate(timeout=20)
         self.assertEqual(tacho.returncode, 125)
         self.assertTrue(eventually(lambda: all(self.state(p) in "XZ" for p in below)))
@@ -428,8 +424,7 @@ class Output(Record):
     def test_switch_by_signal(self):
         tacho = self.start_record("-e", "page-faults", "-c", "1", "--switch-output", "--",
                                   *load("steps", 300, 0, 10))
-        self.assertTrue(eventually(lambda: os.path.exists(self.path("x.data"))))
-        time.sleep(0.3)
+        wait_recording(tacho)
         tacho.send_signal(signal.SIGUSR2)
         self.assertTrue(eventually(lambda: glob.glob(self.path("x.data.2*"))))
         tacho.communicate(timeout=60)
@@ -467,7 +462,7 @@ class Output(Record):
     def test_snapshot(self):
         tacho = self.start_record("-e", "page-faults", "-c", "1", "--overwrite", "--",
                                   *load("steps", 300, 0, 10))
-        time.sleep(0.5)
+        wait_recording(tacho)
         tacho.send_signal(signal.SIGUSR2)
         self.assertTrue(eventually(lambda: glob.glob(self.path("x.data.2*"))))
         tacho.communicate(timeout=60)
@@ -508,8 +503,8 @@ class Output(Record):
         tacho = self.start_record("-m", "1", "-e", "page-faults", "-c", "1", "--",
                                   *load("onsignal", 5000, 0), stdout=subprocess.PIPE)
         self.assertEqual(tacho.stdout.readline(), "ready\n")
-        collector, = self.children_of(tacho.pid)
-        workload, = self.children_of(collector)
+        collector, = children_of(tacho.pid)
+        workload, = children_of(collector)
         os.kill(collector, signal.SIGSTOP)
         self.assertTrue(eventually(lambda: self.state(collector) == "T"))
         os.kill(workload, signal.SIGUSR1)
@@ -531,14 +526,17 @@ class Output(Record):
                                   "echo; for i in 1 2 3; do read x; %s pages 2000; echo; done; read x"
                                   % load()[0], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.assertEqual(tacho.stdout.readline(), "\n")
-        collector, = self.children_of(tacho.pid)
+        collector, = children_of(tacho.pid)
         for stopped in True, False, True:
-            os.kill(collector, signal.SIGSTOP if stopped else signal.SIGCONT)
+            if stopped:
+                os.kill(collector, signal.SIGSTOP)
+                self.assertTrue(eventually(lambda: self.state(collector) == "T"))
             tacho.stdin.write("\n")
             tacho.stdin.flush()
             self.assertEqual(tacho.stdout.readline(), "\n")
             os.kill(collector, signal.SIGCONT)
-            time.sleep(0.2)
+            # It has emptied its rings when it waits again.
+            self.assertTrue(eventually(lambda: self.state(collector) != "T" and waits(collector)))
         _, text = tacho.communicate("\n", timeout=30)
         self.assertGreater(self.info()["lost_records"], 2000)
         self.assertIn("%s more were lost" % format(self.lost(), ","), text)
@@ -570,7 +568,7 @@ class Ends(Record):
     def test_timeout_ends_the_tree(self):
         """With a child of the command, and one whose parent is gone."""
         script = "sleep 1000 & echo $! >> {0}; (sleep 1000 & echo $! >> {0}); wait"
-        self.record("-e", "page-faults", "--timeout", "500", "--", "sh", "-c",
+        self.record("-e", "page-faults", "--timeout", "2000", "--", "sh", "-c",
                     script.format(self.path("pids")))
         with open(self.path("pids")) as text:
             pids = [int(p) for p in text.read().split()]
@@ -587,8 +585,7 @@ class Ends(Record):
     def test_interrupt(self):
         """Without a command the first ends it."""
         tacho = self.start_record("-e", "page-faults", "-p", os.getpid())
-        self.assertTrue(eventually(lambda: os.path.exists(self.path("x.data"))))
-        time.sleep(0.2)
+        wait_recording(tacho)
         tacho.send_signal(signal.SIGINT)
         _, text = tacho.communicate(timeout=30)
         self.assertEqual(tacho.returncode, 0, text)
@@ -618,9 +615,8 @@ class Ends(Record):
         self.assertEqual(tacho.stdout.readline(), "ready\n")
         below = self.children(tacho.pid)
         self.assertEqual(len(below), 2)
-        tacho.send_signal(signal.SIGINT)
-        time.sleep(0.2)
-        tacho.send_signal(signal.SIGINT)
+        for _ in range(2):
+            send_and_see(tacho.pid, signal.SIGINT)
         tacho.communicate(timeout=30)
         self.assertFalse([p for p in below if os.path.exists("/proc/%d" % p)])
         File(self.path("x.data"))
@@ -644,8 +640,10 @@ class Ends(Record):
 
     def test_collector_is_killed(self):
         tacho, below = self.started_tree()
-        time.sleep(1.5)
-        collector, = self.children_of(tacho.pid)
+        # A round, of which there is one each second, has been written to its end.
+        self.assertTrue(eventually(lambda: os.path.getsize(self.path("x.data")) > 1000 and
+                                   File(self.path("x.data")).count(SAMPLE)))
+        collector, = children_of(tacho.pid)
         os.kill(collector, signal.SIGKILL)
         _, text = tacho.communicate(timeout=30)
         self.assertEqual(tacho.returncode, 125)

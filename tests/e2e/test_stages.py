@@ -11,15 +11,18 @@ from helpers import compiled
 from server import ServerCase
 from test_queries import FLAGS
 
-# Two threads: one computes, the other one takes page faults now and then; both until they are told to end.
+# Two threads: one computes, the other one takes page faults now and then; both for so many milliseconds, and
+# on until a file is there.
 PAIR_C = r"""
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 volatile long sink;
 static long end_ms;
+static const char *last;
 
 static long now_ms(void)
 {
@@ -27,6 +30,11 @@ static long now_ms(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int over(void)
+{
+	return now_ms() >= end_ms && (!last || !access(last, F_OK));
 }
 
 __attribute__((noinline)) void touch(void) { sink++; }
@@ -46,7 +54,7 @@ __attribute__((noinline)) void pages(void)
 
 static void *faults(void *x)
 {
-	while (now_ms() < end_ms) {
+	while (!over()) {
 		struct timespec rest = {0, 3000000};
 
 		pages();
@@ -59,20 +67,22 @@ int main(int argc, char **argv)
 {
 	pthread_t thread;
 
+	alarm(100);
 	end_ms = now_ms() + atol(argv[1]);
+	last = argc > 2 ? argv[2] : NULL;
 	pthread_create(&thread, 0, faults, 0);
-	while (now_ms() < end_ms) {
+	while (!over()) {
 		hot(7000);
 		cold(3000);
 	}
 	pthread_join(thread, 0);
-	return argc - 2;
+	return 0;
 }
 """
 
 
-def pair(ms):
-    return [compiled("pair", PAIR_C, *FLAGS), str(ms)]
+def pair(ms, *until):
+    return [compiled("pair", PAIR_C, *FLAGS), str(ms), *until]
 
 
 class Stages(ServerCase):
@@ -148,9 +158,9 @@ class Stages(ServerCase):
                 self.assertEqual(now, before)
 
     def test_the_same_answers(self):
-        run = self.server.run(self.server.session(), pair(5000), tool="both", events=["task-clock", "page-faults"],
-                              interval=0.01, sample={"events": ["cpu-clock", "page-faults"], "frequency": 997,
-                                                     "callgraph": "fp"})
+        run = self.server.run(self.server.session(), pair(0, self.path("enough")), tool="both",
+                              events=["task-clock", "page-faults"], interval=0.01,
+                              sample={"events": ["cpu-clock", "page-faults"], "frequency": 997, "callgraph": "fp"})
         self.uuid = run["uuid"]
         self.server.wait_state(self.uuid, "running")
         end = 2_000_000_000
@@ -162,6 +172,7 @@ class Stages(ServerCase):
         answers = self.answers(asked)
         self.compare("a moment later", asked, answers)
         self.assertEqual(self.server.benchmark(self.uuid)["state"], "running")
+        self.write("enough", "")
         stored = self.server.wait_run(self.uuid)
         self.assertEqual(stored["state"], "done", stored)
         self.compare("ended", asked, answers)

@@ -11,8 +11,8 @@ import unittest
 
 from helpers import (AS_NOBODY, TACHO, Case, cgroup2_mount, columns_of, environment, eventually,
                      has_pmu, in_terminal, load, needs_no_pmu, needs_other_user, needs_program,
-                     needs_system_wide, needs_tracefs, online_cpus, paranoid, plain, wait_counting,
-                     worker_labels)
+                     needs_system_wide, needs_tracefs, online_cpus, paranoid, plain, send_and_see,
+                     wait_counting, wait_taken, worker_labels)
 
 DEFAULT = ["task-clock", "context-switches", "cpu-migrations", "page-faults", "cycles",
            "instructions", "branches", "branch-misses"]
@@ -264,10 +264,11 @@ class Counts(Case):
     def test_context_switches(self):
         if os.geteuid() != 0 and paranoid() > 1:
             self.skipTest("needs root or perf_event_paranoid <= 1")
-        few = self.count("context-switches", *load("sleeps", 0))
-        more = self.count("context-switches", *load("sleeps", 100))
-        self.assertGreaterEqual(more - few, 95)
-        self.assertLess(more - few, 200)  # other tasks may push it off its CPU
+        # As the kernel itself says to the program, just before it ends.
+        result = self.stat("-x,", "-e", "context-switches", *load("switches", 100))
+        said, counted = int(result.stdout), int(columns_of(result.stderr)[0][0])
+        self.assertGreaterEqual(said, 100)
+        self.assertAlmostEqual(counted, said, delta=5)
 
     def test_children(self):
         alone = self.count("page-faults", "-i", *load("forks", 3, 2000))
@@ -457,16 +458,19 @@ class Intervals(Case):
         self.assertLessEqual(abs(len(ticks) - summary["ticks"]), 1)
 
     def test_missed_ticks_are_reported(self):
-        child = self.start_stat("-x,", "-I", "5", "-e", "page-faults", "sleep", "0.6")
+        child = self.start_stat("-x,", "-I", "5", "-e", "page-faults", "cat", stdin=subprocess.PIPE)
         wait_counting(child)
         os.kill(child.pid, signal.SIGSTOP)
-        time.sleep(0.2)
+        time.sleep(0.2)  # 40 ticks
         os.kill(child.pid, signal.SIGCONT)
-        text = child.communicate(timeout=30)[1]
+        seen = sum(bool(child.stderr.readline()) for _ in range(3))
+        child.stdin.close()
+        text = child.stderr.read()
         missed = re.search(r"# .*?(\d+) of (\d+) ticks were missed", text)
         self.assertTrue(missed, text[-300:])
         self.assertGreater(int(missed.group(1)), 20)
-        self.assertGreaterEqual(int(missed.group(2)), 110)
+        self.assertGreaterEqual(int(missed.group(2)), int(missed.group(1)) + seen)
+        self.assertEqual(child.wait(30), 0)
 
     def test_rates_use_the_real_time(self):
         rows = self.rows("-I", 20, "-e", "task-clock", *load("busy", 100))
@@ -501,8 +505,8 @@ class Time(Case):
         self.assertGreaterEqual(float(rows[0][0]), 49 * len(online_cpus()))
 
     def test_delay(self):
-        whole = self.count("page-faults", *load("phases", 5000, 400, 2000))
-        late = self.count("page-faults", "-D", 200, *load("phases", 5000, 400, 2000))
+        whole = self.count("page-faults", *load("phases", 5000, 0, 2000))
+        late = self.count("page-faults", "-D", 1000, *load("phases", 5000, 2500, 2000))
         self.assertGreater(whole, 7000)
         self.assertGreaterEqual(late, 1900)
         self.assertLess(late, 4000)
@@ -523,7 +527,7 @@ class Attach(Case):
         target.send_signal(signal.SIGUSR1)
         text = child.communicate(timeout=30)[1]  # ends when its process does
         self.assertEqual(child.returncode, 0)
-        self.assertEqual(target.wait(timeout=5), 0)
+        self.assertEqual(target.wait(timeout=30), 0)
         self.assertAlmostEqual(float(columns_of(text)[0][0]), self.PAGES, delta=60)
 
     def test_thread(self):
@@ -537,10 +541,12 @@ class Attach(Case):
     def test_while_a_command_runs(self):
         # The process is counted, the command only says for how long.
         target = self.start_ready("onsignal", self.PAGES)
-        child = self.start_stat("-x,", "-e", "page-faults", "-p", target.pid, "sh", "-c", "sleep 0.5; exit 4")
+        child = self.start_stat("-x,", "-e", "page-faults", "-p", target.pid, "sh", "-c", "read x; exit 4",
+                                stdin=subprocess.PIPE)
         wait_counting(child)
         target.send_signal(signal.SIGUSR1)
-        text = child.communicate(timeout=30)[1]
+        self.assertEqual(target.wait(30), 0)
+        text = child.communicate("\n", timeout=30)[1]
         self.assertEqual(child.returncode, 4)
         self.assertAlmostEqual(float(columns_of(text)[0][0]), self.PAGES, delta=60)
 
@@ -769,8 +775,7 @@ class Signals(Case):
         return child
 
     def test_interrupt_prints_what_was_counted(self):
-        child = self.start_stat("-e", "page-faults", "sleep", "40", start_new_session=True)
-        wait_counting(child)
+        child = self.begin("sh", "-c", "echo ready; exec sleep 40")
         os.killpg(child.pid, signal.SIGINT)
         text = child.communicate(timeout=20)[1]
         self.assertRegex(text, r"(?m)^ +\d+ +page-faults")
@@ -796,8 +801,10 @@ class Signals(Case):
         self.assertIsNone(target.poll(), "the process was ended, not just left")
 
     def test_interrupt_ends_repeats(self):
-        child = self.start_stat("-r", "1000", "-e", "page-faults", "sleep", "0.3", start_new_session=True)
-        time.sleep(0.8)
+        child = self.start_stat("-r", "1000", "-e", "page-faults", "sh", "-c", "echo x; exec sleep 0.3",
+                                start_new_session=True)
+        for _ in range(3):
+            self.assertEqual(child.stdout.readline(), "x\n")
         os.killpg(child.pid, signal.SIGINT)
         text = child.communicate(timeout=20)[1]
         self.assertIn("page-faults", text)
@@ -830,7 +837,10 @@ class Signals(Case):
             if b"ready" in output and not typed:
                 typed.append(1)
                 os.write(terminal, b"\x03")
-                time.sleep(0.2)
+            elif b"never mind" in output and len(typed) == 1:
+                # Two that wait would be one.
+                wait_taken(os.tcgetpgrp(terminal), signal.SIGINT)
+                typed.append(2)
                 os.write(terminal, b"\x03")
         status, output = in_terminal([TACHO, "stat", "-e", "page-faults", "sh", "-c",
                                       "echo pid $$; exec \"$0\" stubborn", *load()[:1]],
@@ -842,10 +852,10 @@ class Signals(Case):
 
     def test_first_interrupt_leaves_a_stubborn_command(self):
         child = self.begin(*load("stubborn"))
-        os.killpg(child.pid, signal.SIGINT)
+        send_and_see(child.pid, signal.SIGINT)
         time.sleep(0.3)
         self.assertIsNone(child.poll())
-        os.killpg(child.pid, signal.SIGINT)
+        send_and_see(child.pid, signal.SIGINT)
         self.assertIn("page-faults", child.communicate(timeout=20)[1])
 
     def test_command_ends_when_tacho_is_killed_before_it_runs(self):
@@ -864,7 +874,7 @@ class Signals(Case):
                     except OSError:
                         pass
             return True
-        self.assertTrue(eventually(gone, 10))
+        self.assertTrue(eventually(gone))
 
 
 class Surroundings(Case):
