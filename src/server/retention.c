@@ -61,7 +61,8 @@ static int each_ended(struct store *s, void (*each)(void *ctx, const struct stor
 
 struct choice {
 	const struct retention *retention;
-	uint64_t bytes; /* of all that stay, as far as is known */
+	uint64_t bytes;    /* of all that stay, as far as is known */
+	int64_t newest_ms; /* when one of those so far has ended */
 	strvec *chosen;
 };
 
@@ -76,10 +77,15 @@ static void consider(void *ctx, const struct stored_run *run)
 {
 	struct choice *c = ctx;
 	const struct retention *r = c->retention;
-	bool old = r->keep_s && run->ended_ms &&
-		   (r->now_ms - run->ended_ms) / 1000 > (int64_t)r->keep_s;
-	bool much = r->keep_bytes && c->bytes > r->keep_bytes;
+	bool much = r->keep_bytes && c->bytes > r->keep_bytes, old;
 
+	/* Older than one that came before it a run is only by a clock that was wrong, as one before
+	 * the future is.
+	 */
+	if (run->ended_ms <= r->now_ms && run->ended_ms > c->newest_ms)
+		c->newest_ms = run->ended_ms;
+	old = r->keep_s && run->ended_ms && run->ended_ms <= r->now_ms &&
+	      (r->now_ms - c->newest_ms) / 1000 > (int64_t)r->keep_s;
 	if ((!old && !much) || is_kept(run))
 		return;
 	c->bytes -= run_bytes(r, run);

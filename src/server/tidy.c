@@ -35,7 +35,7 @@ struct tidy {
 	struct store *store;
 	struct tidy_run work;
 	pthread_t thread;
-	int64_t start_wall_ms; /* what the wall clock said at start_ns: later jumps do not count */
+	int64_t start_wall_ms; /* what the wall clock said at start_ns: later jumps make nothing old */
 	uint64_t start_ns;
 	uint64_t old_check_ns; /* when old runs are looked for next */
 	uint64_t merge_ns;     /* when small chunks of running runs are looked at next */
@@ -138,10 +138,14 @@ static void shrink(struct tidy *t)
 
 /* ---- old runs ---- */
 
+/* Whichever of the two makes runs younger: those that ended while the clock was set back say so. */
 static int64_t now_ms(const struct tidy *t)
 {
-	return t->start_wall_ms +
-	       (int64_t)((clock_ns_of(CLOCK_BOOTTIME) - t->start_ns) / NS_PER_MSEC);
+	int64_t steady = t->start_wall_ms +
+			 (int64_t)((clock_ns_of(CLOCK_BOOTTIME) - t->start_ns) / NS_PER_MSEC);
+	int64_t wall = (int64_t)(clock_ns_of(CLOCK_REALTIME) / NS_PER_MSEC);
+
+	return wall < steady ? wall : steady;
 }
 
 static bool has_retention(const struct tidy *t)

@@ -283,11 +283,14 @@ class ClockJumps(StoreCase):
     def checks(self, seconds, year):
         old = self.submit("sleep 0.2", events=["task-clock"])
         self.assertEqual(self.done(old), "done")
-        uuid = self.submit("sleep 2", events=["task-clock"], interval=0.05)
+        # Runs until it is told to end.
+        told, until = self.path("told"), ["sh", "-c", "while [ ! -e '%s' ]; do sleep 0.1; done" % self.path("told")]
+        uuid = self.submit(until, events=["task-clock"], interval=0.05)
         self.server.wait_state(uuid, "running")
-        time.sleep(0.5)
+        self.assertTrue(eventually(lambda: self.server.benchmark(uuid)["progress"]["elapsed_s"] > 1.2))
         self.jump(seconds)
         self.assertLess(abs(self.server.benchmark(uuid)["progress"]["elapsed_s"]), 60)
+        self.write(told, "")
         run = self.server.wait_run(uuid)
         self.assertEqual(run["state"], "done", run["error"])
         # The jump is real: it can be seen where people look.
@@ -296,14 +299,17 @@ class ClockJumps(StoreCase):
         self.assertLess(timeline["to_ns"] - timeline["from_ns"], 60e9)
         self.assertTrue(json.dumps(timeline["counters"]))
         # The next one knows how long the last one took.
-        again = self.submit("sleep 2", events=["task-clock"])
+        os.unlink(told)
+        again = self.submit(until, events=["task-clock"])
         self.server.wait_state(again, "running")
         expected = self.server.benchmark(again)["progress"]["expected_s"]
         self.assertTrue(1 < expected < 60, expected)
+        self.write(told, "")
         self.assertEqual(self.done(again), "done")
         # Nothing has become old because of it.
         time.sleep(1.5)
-        self.assertEqual(self.server.benchmark(old)["state"], "done")
+        for each in (old, uuid, again):
+            self.assertEqual(self.server.benchmark(each)["state"], "done")
 
     def test_forward(self):
         self.checks(YEAR_S, time.gmtime(time.time() + YEAR_S).tm_year)

@@ -401,6 +401,23 @@ static void test_old_runs_go(void **state)
 	check_chosen((struct retention){.now_ms = 1, .keep_s = 86400}, "");
 }
 
+/* Runs are numbered as they come: a clock that was wrong for a while makes none of them old. */
+static void test_a_clock_that_was_wrong(void **state)
+{
+	struct stored_run first = new_run(STATE_RUNNING);
+	const int64_t day = 86400000, now = 1000 * day;
+
+	(void)state;
+	add_ended(first.session_id, "a", now - 50 * day, NULL, NULL, 1);
+	add_ended(first.session_id, "b", now + 300 * day, NULL, NULL, 1);
+	add_ended(first.session_id, "c", now - 40 * day, NULL, NULL, 1);
+	add_ended(first.session_id, "d", now - 2 * day, NULL, NULL, 1);
+	add_ended(first.session_id, "e", now - 366 * day, NULL, NULL, 1);
+	add_ended(first.session_id, "f", now - 1 * day, NULL, NULL, 1);
+	check_chosen((struct retention){.now_ms = now, .keep_s = 30 * 86400}, "ac");
+	check_chosen((struct retention){.now_ms = now + 35 * day, .keep_s = 30 * 86400}, "acdef");
+}
+
 static void test_kept_recordings_count(void **state)
 {
 	struct stored_run run = new_run(STATE_DONE);
@@ -441,6 +458,7 @@ int main(void)
 		TIDY_TEST(test_damaged_chunk),
 		TIDY_TEST(test_dictionaries_become_one),
 		TIDY_TEST(test_old_runs_go),
+		TIDY_TEST(test_a_clock_that_was_wrong),
 		TIDY_TEST(test_kept_recordings_count),
 		TIDY_TEST(test_hundreds_of_old_runs),
 	};
