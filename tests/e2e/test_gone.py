@@ -72,13 +72,18 @@ class StoredRuns(ServerCase):
 
 
 class ProgramIsGone(StoredRuns):
+    def middle(self, uuid):
+        """A time with as many samples before it as after it."""
+        times = sorted(self.server.get("benchmark/%s/points" % uuid, {"max": 200000})["t"])
+        return times[len(times) // 2]
+
     def answers(self, first, second):
         def get(path, **query):
             return self.server.get(path, query)
 
         return {
             "annotate": get("benchmark/%s/annotate" % first, function="gone_sixty"),
-            "window": get("benchmark/%s/annotate" % first, function="gone_forty", to="200ms"),
+            "window": get("benchmark/%s/annotate" % first, function="gone_forty", to=self.middle(first)),
             "flame": get("benchmark/%s/flame" % first),
             "functions": get("benchmark/%s/functions" % first),
             "diff": get("diff", before=first, after=second),
@@ -123,7 +128,7 @@ class MadeRecording(StoredRuns):
         answer = self.server.expect(200, "GET", "benchmark/%s.data" % uuid)
         with open(path, "wb") as file:
             file.write(answer.body)
-        functions = self.server.get("benchmark/%s/functions" % uuid, {"limit": 10})["functions"]
+        functions = self.server.get("benchmark/%s/functions" % uuid, {"limit": 1000})["functions"]
         total = sum(f["self"] for f in functions)
         ours = {f["name"]: 100 * f["self"] / total for f in functions if f["self"]}
         text = subprocess.run([perf, "report", "-i", path, "--no-children", "--stdio", "-g", "none",

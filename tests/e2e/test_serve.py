@@ -9,7 +9,8 @@ import subprocess
 import time
 import unittest
 
-from helpers import AS_NOBODY, TACHO, Case, environment, eventually, needs_other_user
+from helpers import (AS_NOBODY, TACHO, Case, cpu_seconds, environment, eventually, needs_other_user,
+                     send_and_see)
 from server import Server, ServerCase
 
 
@@ -58,8 +59,7 @@ class Start(ServerCase):
         self.assertEqual(self.server.stop(signal.SIGTERM), 0)
 
     def test_hangup_is_ignored(self):
-        self.server.child.send_signal(signal.SIGHUP)
-        time.sleep(0.2)
+        send_and_see(self.server.pid(), signal.SIGHUP)
         self.assertEqual(self.server.get("/healthz")["status"], "ok")
 
     def test_second_server_refuses(self):
@@ -81,22 +81,27 @@ class Start(ServerCase):
 class Idle(ServerCase):
     def test_memory_and_wakeups(self):
         self.server.get("sessions")
-        time.sleep(1)
+        # What its start has left to do, it does first.
+        self.assertTrue(eventually(self.rests))
         before, begin = self.server.wakeups(), time.monotonic()
         time.sleep(5)
         rate = (self.server.wakeups() - before) / (time.monotonic() - begin)
         self.assertLessEqual(rate, 1)
         self.assertLessEqual(self.server.rss_bytes(), 30e6)
 
+    def rests(self):
+        before = self.server.wakeups()
+        time.sleep(1)
+        return self.server.wakeups() - before <= 1
+
     def test_start_to_first_answer(self):
         best = 10
         for _ in range(5):
             self.server.stop()
-            begin = time.monotonic()
             self.server.start()
-            best = min(best, time.monotonic() - begin)
-        # A tenth of a second on a quiet machine; this one may be busy.
-        self.assertLess(best, 0.5)
+            best = min(best, cpu_seconds(self.server.pid()))
+        # A tenth of a second until the answer; what of it is work does not depend on what else runs.
+        self.assertLess(best, 0.1)
 
 
 class Refused(Case):
@@ -271,7 +276,7 @@ class Privileges(Case):
         server.start()
         run = server.run(server.session(), ["sh", "-c", "trap '' TERM; sleep 30"], tool="stat")
         server.wait_state(run["uuid"], "running")
+        # The second one comes while it stops, and stays where it is.
+        send_and_see(server.pid(), signal.SIGINT)
         server.child.send_signal(signal.SIGINT)
-        time.sleep(0.2)
-        server.child.send_signal(signal.SIGINT)
-        self.assertTrue(eventually(lambda: server.child.poll() is not None, 5))
+        self.assertTrue(eventually(lambda: server.child.poll() is not None))

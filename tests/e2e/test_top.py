@@ -16,12 +16,18 @@ from shapes import SEVENTY_THIRTY_C
 
 # With frame pointers everywhere.
 SHAPE_C = SEVENTY_THIRTY_C + r"""
+#include <stdlib.h>
+#include <time.h>
 #include <unistd.h>
-int main(void)
+/* For so many milliseconds of CPU time, or on and on. */
+int main(int argc, char **argv)
 {
+	clock_t end = argc > 1 ? atol(argv[1]) * (CLOCKS_PER_SEC / 1000) : 0;
+
 	alarm(50);
-	for (;;)
+	while (!end || clock() < end)
 		shape_both();
+	return 0;
 }
 """
 
@@ -150,8 +156,7 @@ class Tables(Top):
 
     def test_window_forgets(self):
         """What was before the window is not in it, but in all."""
-        command = ["sh", "-c", "%s & p=$!; sleep 1.5; kill $p; exec %s busy 2500" %
-                   (shape(), load()[0])]
+        command = ["sh", "-c", "%s 500; exec %s busy 2500" % (shape(), load()[0])]
         rows = self.tables("-w", 1, "-d", 0.5, "--", *command)[-2]
         self.assertGreater(share(rows, "busy"), 50)
         self.assertLess(share(rows, "shape_seventy"), 1)
@@ -315,7 +320,7 @@ class Screen(Top):
     def open(self, *args, columns=100, rows=24, until="shape_seventy", folder="."):
         command = " ".join("'%s'" % a for a in [TACHO, "top", "-d", "0.5", *map(str, args)])
         self.tmux("new-session", "-d", "-x", str(columns), "-y", str(rows),
-                  "cd %s; echo before; %s; echo status=$?; stty -a; exec sleep 50" % (folder, command))
+                  "cd %s; echo before; %s; status=$?; stty -a; echo status=$status; exec sleep 50" % (folder, command))
         if until:
             self.wait(until)
 
@@ -353,6 +358,12 @@ class Screen(Top):
             if number > 2 and text:
                 return text
         return ""
+
+    def wait_selected(self, text, present=True):
+        """The end of the selected line, once it has this in it, or has it no more."""
+        self.assertTrue(eventually(lambda: self.selected() and (text in self.selected()) == present),
+                        self.selected())
+        return self.selected().split()[-1]
 
     def pids(self):
         pane = int(self.tmux("display-message", "-p", "#{pane_pid}"))
@@ -398,23 +409,23 @@ class Screen(Top):
     def test_move_and_follow(self):
         self.open("-g", "--", shape(), until="shape_thirty")
         self.wait("last [2-9] s")
-        self.assertIn("shape_seventy", self.selected())
+        self.wait_selected("shape_seventy")
         self.keys("Down")
-        self.assertIn("shape_thirty", self.selected())
+        self.wait_selected("shape_thirty")
         # Sorted by name it is elsewhere, and still selected.
         self.keys("s", "s", "s", "s")
         self.wait("sorted by function")
-        self.assertTrue(eventually(lambda: "shape_thirty" in self.selected()), self.selected())
+        self.wait_selected("shape_thirty")
         self.keys("Home")
-        self.assertNotIn("shape_thirty", self.selected())
+        first = self.wait_selected("shape_thirty", False)
         self.keys("End")
-        last = self.selected()
+        last = self.wait_selected(first, False)
         self.keys("PPage")
-        self.assertNotEqual(self.selected(), last)
+        self.wait_selected(last, False)
         self.keys("NPage")
-        self.assertEqual(self.selected().split()[-1], last.split()[-1])
+        self.wait_selected(last)
         self.keys("Up")
-        self.assertNotEqual(self.selected().split()[-1], last.split()[-1])
+        self.wait_selected(last, False)
         self.quit()
 
     def test_callers(self):
@@ -425,7 +436,7 @@ class Screen(Top):
         self.assertNotIn("- shape_thirty", screen)
         # The selection can go into them, and stays there.
         self.keys("Down", "Down")
-        self.assertIn(" main", self.selected())
+        self.wait_selected(" main")
         time.sleep(1.2)
         self.assertIn(" main", self.selected())
         self.keys("Enter")

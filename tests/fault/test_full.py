@@ -44,7 +44,7 @@ class Full(Case):
         run = self.server.wait_run(run["uuid"], 60)
         self.assertEqual(run["state"], "failed")
         self.assertRegex(run["error"], "cannot be stored.*(full|space|room)")
-        self.assertTrue(eventually(lambda: not processes(program[0]), 5))
+        self.assertTrue(eventually(lambda: not processes(program[0])))
         self.assertEqual(self.server.get("/healthz")["status"], "ok")
         # Deleting makes room, and then everything goes on.
         self.server.delete("benchmark/" + run["uuid"])
@@ -56,7 +56,7 @@ class Full(Case):
         answer = self.server.request("POST", "session/" + self.session, {"workload": "true", "tool": "stat"})
         if answer.status == 202:  # there was room for a line
             uuid = answer.json()["uuid"]
-            eventually(lambda: self.server.benchmark(uuid)["state"] in ("failed", "done"), 3)
+            self.assertIn(self.server.wait_run(uuid)["state"], ("failed", "done"))
         else:
             self.assertIn(answer.status, (507, 500))
             self.assertRegex(answer.message(), "full|space|room")
