@@ -118,6 +118,14 @@ export function firstMove(page: Page): Promise<number> {
 	);
 }
 
+/** Nobody waits for an answer. */
+export async function settled(page: Page): Promise<void> {
+	await until('nothing is on its way', async () => {
+		const waiting = page.locator('[aria-busy=true], .spinner:visible');
+		return (await waiting.count()) === 0;
+	});
+}
+
 const SECONDS: Record<string, number> = { ns: 1e-9, µs: 1e-6, ms: 1e-3, s: 1, min: 60 };
 
 /** Seconds of what the flame graph says that it is made of; 0 while there is nothing. */

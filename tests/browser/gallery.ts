@@ -1,6 +1,15 @@
 /* Every screen of the page, with what was really measured: looked at by axe, and kept as a picture. */
 import type { Locator, Page } from 'playwright-core';
-import { flame, flameDrawn, form, functions, timeline, views, type ViewName } from './actions';
+import {
+	flame,
+	flameDrawn,
+	form,
+	functions,
+	settled,
+	timeline,
+	views,
+	type ViewName,
+} from './actions';
 import type { RunFacts, Server } from './server';
 import { until } from './wait';
 
@@ -87,14 +96,6 @@ function view(name: ViewName, query: string, ready: Place['ready']): Place {
 			await settled(page);
 		},
 	};
-}
-
-/** Nobody waits for an answer. */
-async function settled(page: Page): Promise<void> {
-	await until('nothing is on its way', async () => {
-		const waiting = page.locator('[aria-busy=true], .spinner:visible');
-		return (await waiting.count()) === 0;
-	});
 }
 
 async function press(page: Page, button: Locator, result: Locator): Promise<void> {

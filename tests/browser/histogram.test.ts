@@ -1,4 +1,5 @@
 /* The histogram follows the room that it has. */
+import { settled } from './actions';
 import { expect, test } from './test';
 import { until } from './wait';
 
@@ -12,7 +13,9 @@ test('more room, more bins', async ({ server, screens }) => {
 	await page.getByRole('button', { name: 'Table' }).click();
 	const bins = () =>
 		page.getByRole('region', { name: 'Values as a table' }).locator('tbody tr').count();
-	const few = await until('there are bins', bins);
+	await until('there are bins', bins);
+	await settled(page);
+	const few = await bins();
 	await page.setViewportSize({ width: 1400, height: 800 });
 	await until('there are more bins', async () => (await bins()) > few);
 	await page.setViewportSize({ width: 500, height: 800 });

@@ -150,8 +150,10 @@ test('a browser that keeps and shares nothing will do', async ({ server, screens
 test('a view that was left asks no more', async ({ server, screens }) => {
 	const session = await server.session('left');
 	const { uuid } = await server.run(session, {
-		workload: 'sleep 30',
+		workload: 'sleep 300',
 		tool: 'both',
+		// If this fails, the next test need not wait for it.
+		exclusive: false,
 	});
 	const { page } = await screens.open({ path: `/?run=${uuid}&view=functions` });
 	await page.waitForRequest(/\/functions\?/);
