@@ -7,7 +7,6 @@ import { until } from './wait';
 
 const FIRST_MOVE_MS = 5_000;
 const BRUSH_MS = 100;
-const DEMO_MS = 90_000;
 
 test('a run moves soon, and a window has its flame graph at once', async ({ server, screens }) => {
 	const { page } = await screens.open();
@@ -15,7 +14,7 @@ test('a run moves soon, and a window has its flame graph at once', async ({ serv
 	await page.getByRole('button', { name: /demo/i }).click();
 	figure('from Run to the first moving line', await moved, 'ms', FIRST_MOVE_MS);
 	const run = await until('the run is open', () => addressOf(page).get('run'));
-	await until('it has ended', async () => (await server.facts(run)).state === 'done', DEMO_MS);
+	await server.ends(run);
 	await openView(page, 'Flame graph');
 	await until('the flame graph is there', () => flameSeconds(page));
 	const times: number[] = [];

@@ -11,7 +11,6 @@ import {
 	type ViewName,
 } from './actions';
 import type { RunFacts, Server } from './server';
-import { until } from './wait';
 
 export interface Measured {
 	session: string;
@@ -45,14 +44,7 @@ export async function measure(server: Server): Promise<Measured> {
 	const demo = await server.run(session, plan);
 	await server.reaches(sort.uuid, 'done');
 	await server.reaches(failed.uuid, 'done', 'failed');
-	const done = await until(
-		'the demo has ended',
-		async () => {
-			const now = await server.facts(demo.uuid);
-			return now.state === 'done' && now;
-		},
-		80_000,
-	);
+	const done = await server.ends(demo.uuid);
 	const endless = { ...plan, workload: 'tacho demo --seconds 3600' };
 	const live = await server.run(session, endless);
 	await server.reaches(live.uuid, 'running');

@@ -18,7 +18,7 @@ export function testScreens(size: 'desktop' | 'phone'): void {
 		}
 	});
 	for (const theme of ['light', 'dark'] as Theme[])
-		test(`every screen, ${size}, ${theme}`, { timeout: 240_000 }, async ({ server, screens }) => {
+		test(`every screen, ${size}, ${theme}`, { timeout: 900_000 }, async ({ server, screens }) => {
 			measured ??= measure(server);
 			const facts = await measured;
 			const screen = await screens.open({ viewport, theme });

@@ -144,6 +144,22 @@ export class Server {
 		});
 	}
 
+	/** Waits until a program has done its work, as long as it is seen to go on. */
+	async ends(run: string): Promise<RunFacts> {
+		for (let samples = -1; ;) {
+			const facts = await until(`run ${run} goes on or ends`, async () => {
+				const now = await this.facts(run);
+				return (now.state !== 'queued' && now.state !== 'running') || now.samples > samples
+					? now
+					: null;
+			});
+			if (facts.state === 'done') return facts;
+			if (facts.state !== 'queued' && facts.state !== 'running')
+				throw new Error(`run ${run} is ${facts.state}: ${String(facts.error)}`);
+			samples = facts.samples;
+		}
+	}
+
 	/** Somebody else, with less rights. */
 	async user(name: string, role: 'look' | 'run'): Promise<string> {
 		return (await this.post<{ token: string }>('users', { name, role })).token;

@@ -19,12 +19,6 @@ import type { Server } from './server';
 import { expect, test } from './test';
 import { until } from './wait';
 
-const DEMO_MS = 90_000;
-
-async function ends(server: Server, run: string): Promise<void> {
-	await until('the run has ended', async () => (await server.facts(run)).state === 'done', DEMO_MS);
-}
-
 /** Profiles the demo and watches it; the id of its run. */
 async function watchDemo(page: Page): Promise<string> {
 	const moved = firstMove(page);
@@ -65,7 +59,7 @@ async function brushAndCompare(page: Page): Promise<void> {
 async function history(page: Page, server: Server, first: string): Promise<string> {
 	const demo = await command(page).inputValue();
 	const second = await start(page, 'find /usr/share/doc -name "*.gz"');
-	await ends(server, second);
+	await server.ends(second);
 	await listed(page, first).getByRole('link').first().click();
 	await until('the first run is open', () => addressOf(page).get('run') === first);
 	const putBack = async () => (await command(page).inputValue()) === demo;
@@ -78,7 +72,7 @@ async function history(page: Page, server: Server, first: string): Promise<strin
 		return run !== first && run;
 	});
 	expect((await server.facts(third)).argv).toEqual((await server.facts(first)).argv);
-	await ends(server, third);
+	await server.ends(third);
 	return third;
 }
 
@@ -133,10 +127,10 @@ async function remove(page: Page, server: Server, run: string): Promise<void> {
 	await until('it is gone', async () => (await server.answer('benchmark/' + run)).status === 404);
 }
 
-test('the whole story', { timeout: 300_000 }, async ({ server, screens }) => {
+test('the whole story', { timeout: 900_000 }, async ({ server, screens }) => {
 	const { page } = await screens.open();
 	const first = await watchDemo(page);
-	await ends(server, first);
+	await server.ends(first);
 	await brushAndCompare(page);
 	const third = await history(page, server, first);
 	await compareRuns(page, first, third);

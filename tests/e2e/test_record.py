@@ -472,13 +472,12 @@ class Output(Record):
     def test_full_disk(self):
         """Said once, the command goes on, and what is there can be read."""
         needs_namespace()
-        script = ("mount -t tmpfs -o size=256k none {0} && cd {0} && "
-                  "{1} record -m 64K -e page-faults -c 1 -o x.data -- {2} steps 700 0 200; "
-                  "echo status $?; cp x.data {3}")
+        script = ('mount -t tmpfs -o size=256k none "$0" && cd "$0" && '
+                  '"$1" record -m 64K -e page-faults -c 1 -o x.data -- "$2" steps 700 0 200; '
+                  'echo status $?; cp x.data "$3"')
         os.mkdir(self.path("small"))
-        result = subprocess.run(["unshare", "-m", "sh", "-c",
-                                 script.format(self.path("small"), TACHO, load()[0],
-                                               self.path("saved.data"))],
+        result = subprocess.run(["unshare", "-m", "sh", "-c", script, self.path("small"), TACHO, load()[0],
+                                 self.path("saved.data")],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                 env=environment(self.home), timeout=60)
         self.assertIn("status 125", result.stdout)
@@ -679,8 +678,8 @@ class Perf(Record):
 
     def test_pipe(self):
         perf = needs_program("perf")
-        pipe = subprocess.run("%s record -e page-faults -c 1 -o - -- %s pages 300 | %s script -i - -F comm,event"
-                              % (TACHO, load()[0], perf), shell=True, stdout=subprocess.PIPE,
+        script = '"$0" record -e page-faults -c 1 -o - -- "$1" pages 300 | "$2" script -i - -F comm,event'
+        pipe = subprocess.run(["sh", "-c", script, TACHO, load()[0], perf], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, env=environment(self.home),
                               timeout=60)
         self.assertGreaterEqual(pipe.stdout.count("page-faults"), 300)

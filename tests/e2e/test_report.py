@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import unittest
@@ -402,7 +403,7 @@ class Browser(ReportCase):
 
     def open(self, *options, before="", width=110, height=30):
         command = "%s %s report --tui -i %s %s; echo ended $?; stty -a | grep -ow -- '-*echo\\|-*icanon'; exec cat" % (
-            before, TACHO, Options.recording, " ".join(options))
+            before, shlex.quote(TACHO), shlex.quote(Options.recording), " ".join(options))
         self.new_server()
         self.tmux("new-session", "-d", "-x", str(width), "-y", str(height), command)
         self.sees("Samples:")

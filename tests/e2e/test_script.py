@@ -44,10 +44,13 @@ class Recordings:
                     "--", *load("steps", 12, 2000, 60)]
             with open(path if pipe else os.devnull, "wb") as out:
                 result = subprocess.run(argv, stdout=out, stderr=subprocess.PIPE, text=True)
-            self.made[name] = path if result.returncode == 0 else None
-        if not self.made[name]:
-            raise unittest.SkipTest("perf record cannot do '%s' here" % " ".join(options))
-        return self.made[name]
+            if result.returncode < 0:  # that is no answer
+                raise AssertionError("perf record was ended by signal %d: %s" % (-result.returncode, result.stderr))
+            self.made[name] = (path, result.returncode and (result.stderr.strip().partition("\n")[0] or "no reason"))
+        path, refused = self.made[name]
+        if refused:
+            raise unittest.SkipTest("perf record cannot do '%s' here: %s" % (" ".join(options), refused))
+        return path
 
 
 recordings = Recordings()

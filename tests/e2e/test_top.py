@@ -4,6 +4,7 @@
 import glob
 import os
 import re
+import shlex
 import signal
 import subprocess
 import time
@@ -318,7 +319,7 @@ class Screen(Top):
                               env=environment(self.home), cwd=self.home).stdout
 
     def open(self, *args, columns=100, rows=24, until="shape_seventy", folder="."):
-        command = " ".join("'%s'" % a for a in [TACHO, "top", "-d", "0.5", *map(str, args)])
+        command = shlex.join([TACHO, "top", "-d", "0.5", *map(str, args)])
         self.tmux("new-session", "-d", "-x", str(columns), "-y", str(rows),
                   "cd %s; echo before; %s; status=$?; stty -a; echo status=$status; exec sleep 50" % (folder, command))
         if until:

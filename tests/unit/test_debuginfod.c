@@ -123,7 +123,7 @@ static void names_from_the_server(void **state)
 
 	(void)state;
 	if (!dlopen("libdebuginfod.so.1", RTLD_NOW) || !run("command -v debuginfod-find")) {
-		print_message("debuginfod is not installed\n");
+		print_message("# SKIP debuginfod is not installed\n");
 		skip();
 	}
 	assert_true(server_is_ready());

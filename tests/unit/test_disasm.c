@@ -35,8 +35,10 @@ static struct disasm *opened(uint16_t machine, bool intel)
 	struct err e = {};
 	int r = disasm_open(&d, &(struct disasm_options){machine, intel}, &e);
 
-	if (r == -ENOSYS) /* seen in the output as a skip */
+	if (r == -ENOSYS) {
+		print_message("# SKIP libcapstone is not installed\n");
 		skip();
+	}
 	assert_int_equal(r, 0);
 	return d;
 }

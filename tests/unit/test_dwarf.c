@@ -152,7 +152,7 @@ static bool compile(const char *compiler, const char *options, const char *text,
 static void check_compiler(const char *compiler, const char *const *variants, size_t count)
 {
 	if (!have_tool(compiler)) {
-		print_message("# %s is not installed\n", compiler);
+		print_message("# SKIP %s is not installed\n", compiler);
 		skip();
 	}
 	for (size_t i = 0; i < count; i++) {
@@ -218,7 +218,7 @@ static void test_linkage_names(void **state)
 		struct program p;
 
 		if (!have_tool(compilers[i])) {
-			print_message("# %s is not installed\n", compilers[i]);
+			print_message("# SKIP %s is not installed\n", compilers[i]);
 			skip();
 		}
 		assert_true(compile(compilers[i], "-O2 -g", source_cxx, "source.cc", "program"));
@@ -235,7 +235,7 @@ static void test_dwz(void **state)
 
 	(void)state;
 	if (!have_tool("dwz") || !have_tool("g++")) {
-		print_message("# dwz or g++ is not installed\n");
+		print_message("# SKIP dwz or g++ is not installed\n");
 		skip();
 	}
 	for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
@@ -280,7 +280,7 @@ static void test_module(void **state)
 
 	(void)state;
 	if (!have_tool("dwz") || !have_tool("g++")) {
-		print_message("# dwz or g++ is not installed\n");
+		print_message("# SKIP dwz or g++ is not installed\n");
 		skip();
 	}
 	assert_true(compile("g++", "-O2 -g", source_cxx, "source.cc", "program"));

@@ -86,7 +86,7 @@ static void this_machine(void **state)
 	(void)state;
 	if (kallsyms_read(&k, "/proc/kallsyms", NULL) < 0 || k.hidden) {
 		kallsyms_release(&k);
-		print_message("no addresses for this user\n");
+		print_message("# SKIP no addresses for this user\n");
 		skip();
 	}
 	assert_true(k.symbols.symbols.len > 1000);

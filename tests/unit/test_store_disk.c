@@ -45,7 +45,7 @@ static void test_disk_full(void **state)
 
 	(void)state;
 	if (!small_disk(disk, "size=4m")) {
-		print_message("# skipped: mounting a small disk takes root\n");
+		print_message("# SKIP mounting a small disk takes root\n");
 		skip();
 	}
 	s = open_store(directory);
@@ -131,7 +131,7 @@ static void delete_on_a_full_disk(const char *name, bool reading)
 	bool more = true;
 
 	if (!small_disk(disk, "size=40m")) {
-		print_message("# skipped: mounting a small disk takes root\n");
+		print_message("# SKIP mounting a small disk takes root\n");
 		skip();
 	}
 	s = open_store(directory);
@@ -179,7 +179,7 @@ static void test_read_only_disk(void **state)
 
 	(void)state;
 	if (!small_disk(disk, "size=4m")) {
-		print_message("# skipped: mounting takes root\n");
+		print_message("# SKIP mounting takes root\n");
 		skip();
 	}
 	s = open_store(directory);
