@@ -10,7 +10,7 @@ import subprocess
 import time
 import unittest
 
-from helpers import (AS_NOBODY, TACHO, Case, alive, compiled, environment, eventually, in_terminal, load,
+from helpers import (AS_NOBODY, TACHO, Case, alive, compiled, end_process, environment, eventually, in_terminal, load,
                      needs_no_pmu, needs_other_user, needs_program, needs_system_wide, online_cpus,
                      paranoid, plain)
 from shapes import SEVENTY_THIRTY_C
@@ -91,20 +91,30 @@ class Top(Case):
         self.assertAlmostEqual(share(rows, "shape_thirty"), 0.3 * of, delta=0.12 * of)
 
 
+# Of a program that ends after so much work the last table has all samples, however long it took.
+ALL_OF = ("-w", "all", "-d", "0.5")
+ENOUGH_MS = 1200
+
+
 class Tables(Top):
+    def test_as_many_as_wanted(self):
+        self.assertEqual(len(self.tables("--updates", 2, "-d", 0.5, "--", shape())), 2)
+
     def test_shape_of_a_command(self):
-        tables = self.tables("--updates", 2, "-d", 1, "--", shape())
-        self.assertEqual(len(tables), 2)
+        tables = self.tables(*ALL_OF, "--", shape(), ENOUGH_MS)
         self.assertShape(tables[-1])
         self.assertEqual(tables[-1][0]["Function"], "shape_seventy")
         self.assertEqual(tables[-1][0]["Process"], "topshape")
         self.assertEqual(tables[-1][0]["Library"], "topshape")
 
     def test_shape_of_a_process(self):
-        child = self.start([shape()])
-        self.assertShape(self.tables("--updates", 1, "-d", 1.5, "-p", child.pid)[0])
-        self.assertShape(self.tables("--updates", 1, "-d", 1.5, "-t", child.pid)[0])
-        self.assertTrue(alive(child.pid))
+        for option in ("-p", "-t"):
+            child = self.start([shape(), 2 * ENOUGH_MS])
+            self.assertShape(self.tables(*ALL_OF, option, child.pid)[-1])
+            child = self.start([shape()])
+            self.tables("--updates", 1, "-d", 0.5, option, child.pid)
+            self.assertTrue(alive(child.pid))
+            end_process(child)
 
     def test_whole_system(self):
         needs_system_wide()
@@ -124,7 +134,7 @@ class Tables(Top):
         self.assertGreater(share(rows, "shape_seventy"), 5)
 
     def test_totals(self):
-        rows = self.tables("-g", "--updates", 1, "-d", 1.5, "--", shape())[0]
+        rows = self.tables("-g", *ALL_OF, "--", shape(), ENOUGH_MS)[-1]
         self.assertShape(rows)
         self.assertGreater(share(rows, "main", "Total"), 95)
         self.assertGreater(share(rows, "shape_both", "Total"), 95)
@@ -133,8 +143,7 @@ class Tables(Top):
                                share(rows, "shape_seventy"), delta=3)
 
     def test_dwarf_stacks(self):
-        rows = self.tables("--call-graph", "dwarf", "-F", 499, "--updates", 1, "-d", 2, "--",
-                           shape())[0]
+        rows = self.tables("--call-graph", "dwarf", "-F", 499, *ALL_OF, "--", shape(), ENOUGH_MS)[-1]
         self.assertShape(rows)
         self.assertGreater(share(rows, "main", "Total"), 95)
 
@@ -284,10 +293,10 @@ class Mistakes(Top):
         needs_other_user()
         if paranoid() > 2:
             raise unittest.SkipTest("nobody but root may sample here")
-        result = self.tacho("top", "--stdio", "--updates", 1, "-e", "cpu-clock:u", "--", shape(),
+        result = self.tacho("top", "--stdio", *ALL_OF, "-e", "cpu-clock:u", "--", shape(), ENOUGH_MS,
                             before=AS_NOBODY, cwd=self.home)
         self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertShape(tables_of(result.stdout)[0])
+        self.assertShape(tables_of(result.stdout)[-1])
 
     def test_no_pmu_is_said(self):
         needs_no_pmu()
@@ -295,12 +304,12 @@ class Mistakes(Top):
 
     def test_dumb_terminal(self):
         status, output = in_terminal(
-            ["/usr/bin/env", "TERM=dumb", TACHO, "top", "--updates", "1", "-d", "0.5", "--",
-             shape()], environment(self.home))
+            ["/usr/bin/env", "TERM=dumb", TACHO, "top", *ALL_OF, "--", shape(), str(ENOUGH_MS)],
+            environment(self.home))
         self.assertEqual(status, 0)
         self.assertIn("tables are printed instead", plain(output))
         self.assertNotIn(b"\x1b[", output)
-        self.assertShape(tables_of(plain(output))[0])
+        self.assertShape(tables_of(plain(output))[-1])
 
 
 class Screen(Top):
