@@ -94,6 +94,9 @@ static bool open_table(struct elf_file *f, uint32_t type, struct table *ret)
 		return false;
 	t.entry_size = t.is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	t.count = t.symbols.size / t.entry_size;
+	/* More would not be taken; looking at each can take hours. */
+	if (t.count > SYMTAB_SYMBOLS_MAX)
+		t.count = SYMTAB_SYMBOLS_MAX;
 	if (elf_section_count(f) >= SHN_LORESERVE)
 		find_extended(f, &t);
 	*ret = t;
