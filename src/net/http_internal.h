@@ -134,6 +134,8 @@ void worker_queue(struct exchange *x, enum exchange_job job);
 
 /* http_admit.c: by workers. False: the reply says why not, or sends the client elsewhere. */
 bool exchange_admit(struct exchange *x, void *worker);
+/* Again when the body is there, which may have taken long: who was revoked meanwhile does nothing more. */
+bool exchange_readmit(struct exchange *x, void *worker);
 /* By libmicrohttpd's thread: Host, Origin, the target. False: refused. */
 bool exchange_check(struct exchange *x);
 

@@ -102,7 +102,8 @@ static void do_handle(struct exchange *x, void *worker)
 	struct err e = {};
 	int err = 0;
 
-	if (x->swallow || (!x->admitted && !exchange_admit(x, worker))) {
+	if (x->swallow ||
+	    !(x->admitted ? exchange_readmit(x, worker) : exchange_admit(x, worker))) {
 		exchange_answer(x);
 		return;
 	}
