@@ -159,7 +159,6 @@ static int read_live(struct run_feed *f, struct err *e)
 	struct resolve_options o = {
 		.precision = RESOLVE_ADDRESSES,
 		.threads = 1, /* there is better use for the other CPUs */
-		.no_rows = true,
 		.no_counted = true,
 		.on_sample = feed_sample,
 		.sample_ctx = f,

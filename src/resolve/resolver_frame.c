@@ -193,14 +193,13 @@ frame_id resolver_frame(struct resolver *r, const struct chain_step *step)
 }
 
 /* The table of frames is larger than the caches: what will be needed is on its way meanwhile. */
-void resolver_fetch_frames(const struct resolver *r, const chain_steps *steps, size_t count)
+void resolver_fetch_frames(const struct resolver *r, const struct chain_step *steps, size_t count)
 {
 	const struct known_frames *k = &r->frames;
 
 	for (size_t i = 0; k->slots && i < count; i++) {
-		const struct chain_step *step = &steps->items[i];
+		uint64_t hash = hash_mix(steps[i].offset ^ k->seed, steps[i].image);
 
-		__builtin_prefetch(
-			&k->slots[hash_mix(step->offset ^ k->seed, step->image) & k->mask]);
+		__builtin_prefetch(&k->slots[hash & k->mask]);
 	}
 }
