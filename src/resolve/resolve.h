@@ -40,7 +40,7 @@ struct resolve_options {
 	/*
 	 * Told of each sample, with the numbers of the profile, which then has tables, but no rows; in
 	 * the order of time only where records are read so. By one thread at a time. NULL: samples
-	 * become rows.
+	 * become rows. Not with want_place.
 	 */
 	void (*on_sample)(void *ctx, const struct sample_row *sample);
 	void *sample_ctx;

@@ -212,25 +212,23 @@ static uint64_t row_hash(const struct profile_row *keys, uint64_t chain)
 			(uint64_t)keys->cpu << 32 | keys->bucket);
 }
 
-static void tell_sample(struct resolver *r, uint32_t stack)
+static void tell_sample(struct resolver *r, const struct pending_sample *p)
 {
-	const struct pending_sample *p = &r->pending;
 	struct sample_row sample = {
 		.time_ns = p->time_ns,
 		.weight = p->weight,
 		.address = p->address,
 		.event = p->keys.event.n,
 		.thread = p->keys.thread.n,
-		.stack = stack,
+		.stack = resolver_stack(r, &p->steps, p->hash),
 		.cpu = p->cpu,
 	};
 
 	r->on_sample(r->sample_ctx, &sample);
 }
 
-static void count_row(struct resolver *r)
+static void count_row(struct resolver *r, struct pending_sample *p)
 {
-	struct pending_sample *p = &r->pending;
 	struct known_rows *k = &r->rows;
 	uint64_t hash = row_hash(&p->keys, p->hash);
 	struct known_row *row = &k->slots[row_slot(k, hash)];
@@ -247,42 +245,53 @@ static void count_row(struct resolver *r)
 	row->weight += p->weight;
 }
 
+static struct pending_sample *pending(struct resolver *r, size_t number)
+{
+	return &r->pending[number % PENDING_SAMPLES];
+}
+
+static void flush_one(struct resolver *r)
+{
+	struct pending_sample *p = pending(r, r->pending_begin++);
+
+	if (r->on_sample)
+		tell_sample(r, p);
+	else
+		count_row(r, p);
+}
+
 void resolver_flush(struct resolver *r)
 {
-	struct pending_sample *p = &r->pending;
-
-	if (!p->used)
-		return;
-	p->used = false;
-	if (r->on_sample)
-		tell_sample(r, resolver_stack(r, &p->steps, p->hash));
-	else
-		count_row(r);
+	while (r->pending_begin < r->pending_end)
+		flush_one(r);
 }
 
 /* What the sample will be looked up in is brought into the caches. */
-static void fetch_sample(struct resolver *r)
+static void fetch_sample(struct resolver *r, const struct pending_sample *p)
 {
 	struct known_rows *k = &r->rows;
 
 	if (r->on_sample) {
-		resolver_fetch_stack(r, r->pending.hash);
+		resolver_fetch_stack(r, p->hash);
 		return;
 	}
 	if (!k->slots || k->count * 3 > k->mask * 2)
 		grow_rows(k);
-	__builtin_prefetch(&k->slots[row_hash(&r->pending.keys, r->pending.hash) & k->mask]);
+	__builtin_prefetch(&k->slots[row_hash(&p->keys, p->hash) & k->mask]);
 }
 
 /* r->steps are the sample's chain. */
 static void count_sample(struct resolver *r, const struct profile_row *keys,
 			 const struct record *sample, uint64_t time_ns, uint64_t weight)
 {
+	struct pending_sample *p = pending(r, r->pending_end);
 	chain_steps spare;
 
-	resolver_flush(r);
-	spare = r->pending.steps;
-	r->pending = (struct pending_sample){
+	if (r->pending_end - r->pending_begin == PENDING_SAMPLES)
+		flush_one(r);
+	r->pending_end++;
+	spare = p->steps;
+	*p = (struct pending_sample){
 		.steps = r->steps,
 		.keys = *keys,
 		.hash = hash_of_steps(r),
@@ -290,11 +299,10 @@ static void count_sample(struct resolver *r, const struct profile_row *keys,
 		.time_ns = time_ns,
 		.address = sample->sample.addr,
 		.cpu = sample->id.cpu,
-		.used = true,
 	};
 	r->steps = spare;
 	r->steps.len = 0;
-	fetch_sample(r);
+	fetch_sample(r, p);
 }
 
 /* Counts stay beside the hashes while samples come, because rows lie elsewhere in memory. */
@@ -457,6 +465,7 @@ void resolver_init(struct resolver *r, struct resolve_shared *shared, struct pro
 	*r = (struct resolver){.shared = shared,
 			       .profile = profile,
 			       .frames.seed = hash_seed(),
+			       .stacks_seen = 1, /* the empty one */
 			       .on_sample = shared->options->on_sample,
 			       .sample_ctx = shared->options->sample_ctx};
 }
@@ -467,10 +476,12 @@ void resolver_release(struct resolver *r)
 	table_free(r->rows.slots, r->rows.mask + 1, sizeof(*r->rows.slots));
 	table_free(r->stacks.slots, r->stacks.mask + 1, sizeof(*r->stacks.slots));
 	vec_release(&r->steps);
-	vec_release(&r->pending.steps);
+	for (size_t i = 0; i < PENDING_SAMPLES; i++)
+		vec_release(&r->pending[i].steps);
 	vec_release(&r->hashes);
 	vec_release(&r->new_chains.steps);
-	vec_release(&r->new_chains.chains);
+	vec_release(&r->new_chains.hashes);
+	vec_release(&r->new_chains.lens);
 	vec_release(&r->new_chains.stacks);
 	vec_release(&r->modules);
 	vec_release(&r->wanted);

@@ -57,22 +57,24 @@ struct known_place {
 	uint32_t root, image;
 };
 
-#define KNOWN_PLACES 512
+#define KNOWN_PLACES    512
+#define PENDING_SAMPLES 4 /* a power of two */
 
 struct resolver {
 	struct resolve_shared *shared;
 	struct profile *profile; /* its own, or the history's */
 	chain_steps steps;
-	/* The sample before: its row is on the way from memory while the next one is decoded. */
+	/* The samples before: what they are looked up in is on the way from memory while the next
+	 * ones are decoded. */
 	struct pending_sample {
 		chain_steps steps;
 		struct profile_row keys;
 		uint64_t hash, weight;
 		uint64_t time_ns, address; /* of data; with the CPU, only for options->on_sample */
 		uint32_t cpu;
-		bool used;
-	} pending;
-	VEC(uint64_t) hashes; /* of the steps of a chain that is looked up */
+	} pending[PENDING_SAMPLES];
+	size_t pending_begin, pending_end; /* counted on; modulo PENDING_SAMPLES they are places */
+	VEC(uint64_t) hashes;              /* of the steps of a chain that is looked up */
 	struct known_place places[KNOWN_PLACES];
 	struct known_frames {
 		struct known_frame {
@@ -102,15 +104,19 @@ struct resolver {
 	/* Of a worker that puts off what is new: stacks are numbers of its own, until
 	 * resolver_translate() asks another resolver for them. */
 	struct new_chains {
-		chain_steps steps; /* of all chains, one after the other */
-		VEC(struct new_chain {
-			uint64_t hash;
-			size_t len;
-		})
-		chains;
+		chain_steps steps;    /* of all chains, one after the other, */
+		VEC(uint64_t) hashes; /* of each with all outside of it */
+		VEC(uint32_t) lens;   /* by chain: its steps */
 		VEC(stack_id) stacks; /* by number: what was found for it */
 	} new_chains;
 	bool puts_off;
+	/*
+	 * As long as every step has led to a frame of its own, a chain that is new makes stacks that
+	 * are new, and the profile need not look for them. Not so with twins: two have led to the same one, or
+	 * the profile has stacks that are not from here.
+	 */
+	bool twins;
+	size_t stacks_seen;           /* of the profile, when we were done the last time */
 	frame_id other;               /* stands for all places that are not wanted; 0: none yet */
 	VEC(struct module *) modules; /* by image */
 	VEC(uint8_t) wanted;          /* by thread: 1 no, 2 yes */
@@ -150,7 +156,7 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 		     const struct stream_event *event, uint32_t event_index, uint64_t time_ns,
 		     uint64_t weight);
 
-/* The last sample waits for the next one, unless this is called. */
+/* The last samples wait for the next ones, unless this is called. */
 void resolver_flush(struct resolver *r);
 
 /* The sample's chain, in r->steps; and the frame of a step. For those who print samples. */

@@ -186,8 +186,12 @@ frame_id resolver_frame(struct resolver *r, const struct chain_step *step)
 		grow_frames(k);
 	at = frame_slot(k, step->offset, step->image);
 	if (!k->slots[at].frame.n) {
-		k->slots[at] = (struct known_frame){step->offset, step->image, find_frame(r, step)};
-		k->count += k->slots[at].frame.n != 0;
+		size_t before = r->profile->frames.len;
+		frame_id frame = find_frame(r, step);
+
+		k->slots[at] = (struct known_frame){step->offset, step->image, frame};
+		k->count += frame.n != 0;
+		r->twins |= frame.n && frame.n < before;
 	}
 	return k->slots[at].frame;
 }

@@ -59,38 +59,53 @@ static void fetch(const struct known_stacks *k, uint64_t hash)
 		__builtin_prefetch(&k->slots[hash & k->mask]);
 }
 
-/* The hash of each step and all outside of it, into r->hashes. */
-static void hash_steps(struct resolver *r, const struct chain_step *steps, size_t len)
+/* The hash of each step and all outside of it. */
+static void hash_steps(struct resolver *r, const chain_steps *steps, uint64_t *ret)
 {
 	uint64_t h = r->shared->seed;
 
-	vec_reserve(&r->hashes, len);
-	for (size_t i = len; i-- > 0;)
-		r->hashes.items[i] = h = resolver_hash_step(r, h, &steps[i]);
+	for (size_t i = steps->len; i-- > 0;)
+		ret[i] = h = resolver_hash_step(r, h, &steps->items[i]);
 }
 
-static stack_id stack_of_steps(struct resolver *r, const struct chain_step *steps, size_t len)
+static void fetch_steps(const struct resolver *r, const struct chain_step *steps,
+			const uint64_t *hashes, size_t len)
 {
-	struct known_stacks *k = &r->stacks;
-	stack_id stack = {};
-	size_t unknown = 0;
-
-	hash_steps(r, steps, len);
 	for (size_t i = 0; i < len && i <= STEPS_AHEAD; i++)
-		fetch(k, r->hashes.items[i]);
+		fetch(&r->stacks, hashes[i]);
 	resolver_fetch_frames(r, steps, len < STEPS_AHEAD ? len : STEPS_AHEAD);
-	while (unknown < len && !find(k, r->hashes.items[unknown], &stack.n))
-		unknown++;
-	if (unknown == len)
-		stack = (stack_id){};
+}
+
+/* The stacks of the @unknown innermost steps. */
+static stack_id make_stacks(struct resolver *r, const struct chain_step *steps,
+			    const uint64_t *hashes, size_t unknown, stack_id stack)
+{
+	struct profile *p = r->profile;
+
+	r->twins |= r->stacks_seen != p->stacks.len;
 	for (size_t i = unknown; i-- > 0;) {
 		frame_id frame = resolver_frame(r, &steps[i]);
 
 		if (frame.n)
-			stack = profile_stack(r->profile, stack, frame);
-		add(k, r->hashes.items[i], stack.n);
+			stack = r->twins ? profile_stack(p, stack, frame)
+					 : profile_stack_new(p, stack, frame);
+		/* What found no room in the profile is not to take any here, but for whole chains. */
+		if (stack.n || !i)
+			add(&r->stacks, hashes[i], stack.n);
 	}
+	r->stacks_seen = p->stacks.len;
 	return stack;
+}
+
+static stack_id stack_of_steps(struct resolver *r, const struct chain_step *steps,
+			       const uint64_t *hashes, size_t len)
+{
+	stack_id stack = {};
+	size_t unknown = 0;
+
+	while (unknown < len && !find(&r->stacks, hashes[unknown], &stack.n))
+		unknown++;
+	return make_stacks(r, steps, hashes, unknown, unknown < len ? stack : (stack_id){});
 }
 
 /* Its number is one of our own, until somebody who has the profile of all looks for its stack. */
@@ -101,10 +116,12 @@ static uint32_t put_off(struct resolver *r, const chain_steps *steps, uint64_t h
 	size_t at = c->steps.len;
 
 	vec_reserve(&c->steps, at + steps->len);
+	vec_reserve(&c->hashes, at + steps->len);
 	for (size_t i = 0; i < steps->len; i++)
 		c->steps.items[at + i] = steps->items[i];
-	c->steps.len += steps->len;
-	vec_push(&c->chains, (struct new_chain){hash, steps->len});
+	hash_steps(r, steps, c->hashes.items + at);
+	c->steps.len = c->hashes.len = at + steps->len;
+	vec_push(&c->lens, (uint32_t)steps->len);
 	add(&r->stacks, hash, number);
 	return number;
 }
@@ -120,8 +137,12 @@ uint32_t resolver_stack(struct resolver *r, const chain_steps *steps, uint64_t h
 
 	if (find(&r->stacks, hash, &stack))
 		return stack;
-	return r->puts_off ? put_off(r, steps, hash)
-			   : stack_of_steps(r, steps->items, steps->len).n;
+	if (r->puts_off)
+		return put_off(r, steps, hash);
+	vec_reserve(&r->hashes, steps->len);
+	hash_steps(r, steps, r->hashes.items);
+	fetch_steps(r, steps->items, r->hashes.items, steps->len);
+	return stack_of_steps(r, steps->items, r->hashes.items, steps->len).n;
 }
 
 /* The chains that were put off since the last time. */
@@ -129,19 +150,19 @@ static void find_stacks(struct resolver *from, struct resolver *to)
 {
 	struct new_chains *c = &from->new_chains;
 	const struct chain_step *steps = c->steps.items;
+	const uint64_t *hashes = c->hashes.items;
+	const uint32_t *lens = c->lens.items;
+	size_t at = 0, fetched = 0, fetched_at = 0;
 
-	for (size_t i = 0; i < c->chains.len; i++) {
-		const struct new_chain *chain = &c->chains.items[i];
-		stack_id stack;
-
-		if (i + CHAINS_AHEAD < c->chains.len)
-			fetch(&to->stacks, chain[CHAINS_AHEAD].hash);
-		if (!find(&to->stacks, chain->hash, &stack.n))
-			stack = stack_of_steps(to, steps, chain->len);
-		vec_push(&c->stacks, stack);
-		steps += chain->len;
+	for (size_t i = 0; i < c->lens.len; i++) {
+		for (; fetched < c->lens.len && fetched <= i + CHAINS_AHEAD; fetched++) {
+			fetch_steps(to, steps + fetched_at, hashes + fetched_at, lens[fetched]);
+			fetched_at += lens[fetched];
+		}
+		vec_push(&c->stacks, stack_of_steps(to, steps + at, hashes + at, lens[i]));
+		at += lens[i];
 	}
-	c->chains.len = c->steps.len = 0;
+	c->lens.len = c->steps.len = c->hashes.len = 0;
 }
 
 void resolver_translate(struct resolver *from, struct resolver *to, struct sample_row *rows,
