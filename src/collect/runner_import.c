@@ -50,7 +50,6 @@ int feed_import_read(struct run_feed *f, struct err *e)
 {
 	struct resolve_options o = {
 		.precision = RESOLVE_ADDRESSES,
-		.no_rows = true,
 		.no_counted = true,
 		.on_sample = on_sample,
 		.sample_ctx = f,
