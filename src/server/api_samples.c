@@ -21,7 +21,8 @@ struct pointing {
 	point_list points;
 	uint32_t *seen; /* by name */
 	uint64_t matched, stride;
-	bool data; /* there are addresses of data */
+	uint64_t until; /* the next one that is taken in any case */
+	bool data;      /* there are addresses of data */
 };
 
 static uint64_t address_of(struct pointing *k, const struct sample_columns *c, size_t row)
@@ -44,7 +45,9 @@ static void gather_points(void *ctx, struct sample_columns *c)
 		uint32_t name = paths->nodes.items[call_path_known(paths, c->stack[i])].name;
 
 		/* Of very many, some; but whatever is rare is always among them. */
-		if (k->matched++ % k->stride && k->seen[name] >= POINTS_CERTAIN)
+		k->matched++;
+		k->until = k->until ? k->until - 1 : k->stride - 1;
+		if (k->until != k->stride - 1 && k->seen[name] >= POINTS_CERTAIN)
 			continue;
 		k->seen[name]++;
 		vec_push(&k->points,

@@ -111,6 +111,40 @@ static void what_went_in(void **state)
 		}
 }
 
+/* Only kinds that are wanted, and only the columns that were asked for. */
+static void kinds_that_are_wanted(void **state)
+{
+	struct made *m = make(ROWS, 3, true, true);
+	struct run_rows *r = run_rows_make(&m->c, EVENTS, THREADS);
+	struct row_block *b = malloc(sizeof(*b));
+	const struct row_kind *kinds;
+	size_t count = run_rows_kinds(r, &kinds), row = 100;
+	bool *wanted = calloc(count, sizeof(*wanted));
+
+	(void)state;
+	assert_true(b && wanted);
+	assert_true(run_rows_weights_differ(r));
+	for (size_t i = 0; i < count; i++)
+		wanted[i] = kinds[i].event == 1 && kinds[i].cpu < 9;
+	for (size_t at = 100; at < ROWS - 50;) {
+		at += run_rows_block(r, at, ROWS - 50, wanted, ALL, b);
+		for (size_t i = 0; i < b->columns.rows; i++, row++) {
+			while (m->event[row] != 1 || m->cpu[row] >= 9)
+				row++;
+			compare_row(&b->columns, i, m, row);
+		}
+	}
+	for (; row < ROWS - 50; row++)
+		assert_true(m->event[row] != 1 || m->cpu[row] >= 9);
+	run_rows_block(r, 0, 10, NULL, ROWS_WEIGHT, b);
+	assert_int_equal(b->columns.rows, 10);
+	assert_true(b->columns.weight && !b->columns.time_ns && !b->columns.event);
+	free(wanted);
+	free(b);
+	run_rows_free(r);
+	free(m);
+}
+
 struct expected {
 	const struct made *m;
 	size_t from, to, seen;
@@ -230,6 +264,7 @@ int main(void)
 		cmocka_unit_test(numbers_that_are_not_there),
 		cmocka_unit_test(every_row_of_its_kind),
 		cmocka_unit_test(much_smaller),
+		cmocka_unit_test(kinds_that_are_wanted),
 		cmocka_unit_test(sums_of_kinds),
 	};
 
