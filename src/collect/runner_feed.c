@@ -131,6 +131,8 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 	    (raw->header->type == PERF_RECORD_MMAP || raw->header->type == PERF_RECORD_MMAP2))
 		analysis_prepare_kernel(&f->analysis, raw);
 	analysis_record(&f->analysis, raw);
+	if (raw->time_ns > f->record_ns)
+		f->record_ns = raw->time_ns;
 	return !is_ended(f);
 }
 
@@ -150,6 +152,7 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 		return;
 	f->next_flush_ns = now + QUIET_FLUSH_NS;
 	feed_flush(f);
+	analysis_forget(&f->analysis, f->record_ns);
 	feed_jit_look(f, now);
 }
 

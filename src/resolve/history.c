@@ -111,6 +111,7 @@ static void begin_space_era(struct history *h, struct space *s, uint64_t time_ns
 {
 	struct space_era *last = s->eras.len ? &s->eras.items[s->eras.len - 1] : NULL;
 
+	s->gone = false;
 	/* Nobody can have looked in between. */
 	if (last && last->time_ns >= time_ns) {
 		last->root = root;
@@ -121,6 +122,8 @@ static void begin_space_era(struct history *h, struct space *s, uint64_t time_ns
 		return;
 	}
 	h->era_count++;
+	if (!s->eras.len)
+		s->begun_ns = time_ns;
 	vec_push(&s->eras, (struct space_era){time_ns, root});
 }
 
@@ -146,7 +149,7 @@ uint64_t history_beginning(const struct history *h, uint32_t pid)
 {
 	const struct space *s = find_space(h, pid);
 
-	return s && s->eras.len ? s->eras.items[0].time_ns : 0;
+	return s ? s->begun_ns : 0;
 }
 
 uint32_t history_kernel(const struct history *h, uint64_t time_ns, struct answer_span *span)
@@ -308,6 +311,94 @@ void history_record(struct history *h, const struct record *r, uint64_t time_ns)
 	default:
 		break;
 	}
+}
+
+/* ---- forgetting ---- */
+
+/* Of eras, those that are over by then; the last one is not. Both kinds begin with their time. */
+static size_t eras_over(const void *eras, size_t each, size_t count, uint64_t time_ns)
+{
+	return count ? era_at(eras, each, count, time_ns, NULL) : 0;
+}
+
+#define DROP_FIRST(h, eras, count)                                                                 \
+	do {                                                                                       \
+		size_t dropped = (count);                                                          \
+		(eras)->len -= dropped;                                                            \
+		(h)->era_count -= dropped;                                                         \
+		if (dropped)                                                                       \
+			memmove((eras)->items, (eras)->items + dropped,                            \
+				(eras)->len * sizeof(*(eras)->items));                             \
+	} while (0)
+
+static void forget_tasks(struct history *h, uint64_t before_ns)
+{
+	vec_each(&h->task_eras, eras)
+		DROP_FIRST(h, eras,
+			   eras_over(eras->items, sizeof(*eras->items), eras->len, before_ns));
+}
+
+/* Who had no task left the last time, and has none now, goes; one without any task is not known. */
+static void find_gone(struct history *h)
+{
+	enum { UNKNOWN, EXITED, ALIVE };
+	uint8_t *state = xcalloc(h->spaces.len, sizeof(*state));
+
+	for (uint32_t i = 0; i < h->threads.count; i++) {
+		const struct thread *thread = threads_at(&h->threads, i);
+		const struct space *s = find_space(h, thread->pid);
+		uint8_t *of = s ? &state[s - h->spaces.items] : NULL;
+
+		if (of && *of != ALIVE)
+			*of = thread->exited ? EXITED : ALIVE;
+	}
+	for (size_t i = 0; i < h->spaces.len; i++) {
+		struct space *s = &h->spaces.items[i];
+
+		if (s->gone && state[i] == EXITED) {
+			DROP_FIRST(h, &s->eras, s->eras.len);
+			vec_release(&s->eras);
+			s->begun_ns = 0;
+		}
+		s->gone = state[i] == EXITED;
+	}
+	free(state);
+}
+
+static void forget_mappings(struct history *h, const bool *used)
+{
+	uint32_t *to = xcalloc(h->mappings.len, sizeof(*to));
+	size_t kept = 1;
+
+	for (size_t i = 1; i < h->mappings.len; i++)
+		if (used[i]) {
+			to[i] = (uint32_t)kept;
+			h->mappings.items[kept++] = h->mappings.items[i];
+		}
+	vec_each(&h->maps.nodes, node)
+		node->mapping = to[node->mapping];
+	h->mappings.len = kept;
+	free(to);
+}
+
+void history_forget(struct history *h, uint64_t before_ns)
+{
+	bool *used = xcalloc(h->mappings.len, sizeof(*used));
+	VEC(uint32_t *) roots = {};
+
+	forget_tasks(h, before_ns);
+	find_gone(h);
+	vec_each(&h->spaces, s) {
+		DROP_FIRST(
+			h, &s->eras,
+			eras_over(s->eras.items, sizeof(*s->eras.items), s->eras.len, before_ns));
+		vec_each(&s->eras, era)
+			vec_push(&roots, &era->root);
+	}
+	maps_keep(&h->maps, roots.items, roots.len, used);
+	forget_mappings(h, used);
+	vec_release(&roots);
+	free(used);
 }
 
 void history_init(struct history *h, struct profile *profile)

@@ -32,7 +32,9 @@ struct space_era {
 /* The memory of a process, or of the kernel. */
 struct space {
 	uint32_t pid;
-	bool tells_code; /* it writes down which code it makes, and when */
+	bool tells_code;   /* it writes down which code it makes, and when */
+	bool gone;         /* all its tasks had exited when history_forget() looked */
+	uint64_t begun_ns; /* when the first record told of it */
 	VEC(struct space_era) eras;
 };
 
@@ -93,6 +95,13 @@ void history_release(struct history *h);
 
 /* Takes in all that is not a sample. */
 void history_record(struct history *h, const struct record *r, uint64_t time_ns);
+
+/*
+ * Forgets what was before @before_ns, for who takes in records for hours and only asks about what is
+ * later. Whose tasks have all exited is forgotten the next time. Sets of maps have other numbers
+ * afterwards.
+ */
+void history_forget(struct history *h, uint64_t before_ns);
 
 /* Makes happen what was announced for that time or before. Before samples are looked up: records do
  * it by themselves. */
