@@ -165,7 +165,7 @@ int run_cache_addresses(struct store *s, struct run_data *d, const struct profil
 	struct profile *p, *known = NULL;
 	int rc;
 
-	if (d->whole) {
+	if (d->whole && !d->ended) {
 		*ret = &d->profile;
 		return 0;
 	}
@@ -203,8 +203,10 @@ static struct leaf_addresses *make_leaves(const struct profile *p)
 int run_cache_leaves(struct store *s, struct run_data *d, const struct leaf_addresses **ret,
 		     struct err *e)
 {
-	const struct profile *whole =
-		d->whole ? &d->profile : __atomic_load_n(&d->addresses, __ATOMIC_ACQUIRE);
+	/* Of a run that has ended, some stacks were given names instead of addresses. */
+	const struct profile *whole = d->whole && !d->ended
+					      ? &d->profile
+					      : __atomic_load_n(&d->addresses, __ATOMIC_ACQUIRE);
 	struct leaf_addresses *made, *known = NULL;
 	struct profile p;
 	int rc = 0;

@@ -1,5 +1,6 @@
 /* A run out of the store: tables, call paths, the list of chunks. */
 #include "server/run_cache.h"
+#include "analyze/jvm_stacks.h"
 #include "server/run_derived.h"
 #include "profile/dictionary.h"
 
@@ -200,6 +201,9 @@ static int load_pieces(struct run_data *d, struct store *s, struct err *e)
 	d->next_piece = to.next;
 	free(d->leaves);
 	d->leaves = NULL;
+	/* What is added then must not get into the way of pieces that are still to come. */
+	if (d->ended)
+		jvm_name_main(&d->profile);
 	call_paths_all(&d->paths, &d->profile);
 	return 0;
 }

@@ -358,8 +358,12 @@ static int store_arrived(struct active *a, const struct arrived *x, struct err *
 		return store_output(a, bytes, x->size, e);
 	case RUN_NOTE: {
 		CLEANUP(free_ptr) char *text = xstrndup(bytes, x->size);
-		/* An imported recording has a clock of its own, and what is said is about all of it. */
-		uint64_t at = a->import ? (uint64_t)a->run.start_ns : a->first_arrived_ns;
+		uint64_t start = (uint64_t)a->run.start_ns, at = a->first_arrived_ns;
+
+		/* An imported recording has a clock of its own, and what is said is about all of it; so
+		 * is what is said while the run is being prepared. */
+		if (a->import || at < start)
+			at = start;
 
 		return store_note_add(s, a->run.id, at, text, e);
 	}
