@@ -175,7 +175,10 @@ static int read_live(struct run_feed *f, struct err *e)
 	if (r < 0)
 		return r;
 	r = feed_analysis(f, &o, e);
-	return r < 0 ? r : perfdata_read(f->file, &visitor, f, e);
+	if (r < 0)
+		return r;
+	f->analysis.history.threads_on_demand = true;
+	return perfdata_read(f->file, &visitor, f, e);
 }
 
 int feed_analysis(struct run_feed *f, const struct resolve_options *o, struct err *e)

@@ -9,7 +9,7 @@
 
 static void begin_task_era(struct history *h, struct thread *thread, uint64_t time_ns)
 {
-	struct task_era era = {.time_ns = time_ns};
+	struct task_era era = {.time_ns = time_ns, .pid = thread->pid, .tid = thread->tid};
 
 	if (thread->number == UINT32_MAX || h->era_count >= ERAS_MAX) {
 		h->refused++;
@@ -17,8 +17,9 @@ static void begin_task_era(struct history *h, struct thread *thread, uint64_t ti
 	}
 	while (h->task_eras.len <= thread->number)
 		vec_push(&h->task_eras, (__typeof__(*h->task_eras.items)){});
-	era.thread = profile_thread(h->profile, thread->pid, thread->tid,
-				    profile_string_n(h->profile, thread->comm, thread->comm_len));
+	era.comm = profile_string_n(h->profile, thread->comm, thread->comm_len);
+	if (!h->threads_on_demand)
+		era.thread = profile_thread(h->profile, era.pid, era.tid, era.comm);
 	h->era_count++;
 	vec_push(&h->task_eras.items[thread->number], era);
 }
@@ -52,8 +53,8 @@ static size_t era_at(const void *eras, size_t each, size_t count, uint64_t time_
 	return low;
 }
 
-thread_id history_thread(const struct history *h, uint32_t tid, uint64_t time_ns,
-			 struct answer_span *span)
+static struct task_era *task_era_at(const struct history *h, uint32_t tid, uint64_t time_ns,
+				    struct answer_span *span)
 {
 	const struct thread *thread = threads_look(&h->threads, tid);
 	const __typeof__(*h->task_eras.items) *eras;
@@ -61,12 +62,31 @@ thread_id history_thread(const struct history *h, uint32_t tid, uint64_t time_ns
 	if (span)
 		*span = (struct answer_span){};
 	if (!thread || thread->number >= h->task_eras.len)
-		return (thread_id){};
+		return NULL;
 	eras = &h->task_eras.items[thread->number];
 	if (!eras->len)
+		return NULL;
+	return &eras->items[era_at(eras->items, sizeof(*eras->items), eras->len, time_ns, span)];
+}
+
+thread_id history_thread(const struct history *h, uint32_t tid, uint64_t time_ns,
+			 struct answer_span *span)
+{
+	const struct task_era *era = task_era_at(h, tid, time_ns, span);
+
+	return era ? era->thread : (thread_id){};
+}
+
+thread_id history_thread_now(struct history *h, uint32_t tid, uint64_t time_ns,
+			     struct answer_span *span)
+{
+	struct task_era *era = task_era_at(h, tid, time_ns, span);
+
+	if (!era)
 		return (thread_id){};
-	return eras->items[era_at(eras->items, sizeof(*eras->items), eras->len, time_ns, span)]
-		.thread;
+	if (!era->thread.n)
+		era->thread = profile_thread(h->profile, era->pid, era->tid, era->comm);
+	return era->thread;
 }
 
 thread_id history_add_thread(struct history *h, uint32_t pid, uint32_t tid, uint64_t time_ns)
@@ -74,7 +94,7 @@ thread_id history_add_thread(struct history *h, uint32_t pid, uint32_t tid, uint
 	struct thread *thread = threads_get(&h->threads, pid, tid);
 
 	begin_task_era(h, thread, time_ns);
-	return history_thread(h, tid, time_ns, NULL);
+	return history_thread_now(h, tid, time_ns, NULL);
 }
 
 /* ---- spaces ---- */

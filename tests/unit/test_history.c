@@ -259,6 +259,28 @@ static void what_is_over_is_forgotten(void **state)
 	fixture_free(f);
 }
 
+/* Of many that live shortly only those who have samples get into the profile. */
+static void threads_on_demand(void **state)
+{
+	struct fixture *f = fixture_new();
+	size_t before;
+	thread_id asked;
+
+	(void)state;
+	f->history.threads_on_demand = true;
+	comm(f, 1, 7, 7, "sh", false);
+	before = f->profile.threads.len;
+	for (uint32_t i = 0; i < 100; i++)
+		short_life(f, 100 + 10 * i, 1000 + i);
+	assert_int_equal(f->profile.threads.len, before);
+	asked = history_thread_now(&f->history, 1050, 605, NULL);
+	assert_int_equal(f->profile.threads.len, before + 1);
+	assert_int_equal(f->profile.threads.items[asked.n].tid, 1050);
+	assert_string_equal(comm_at(f, 1050, 605), "ls");
+	assert_int_equal(history_thread_now(&f->history, 1050, 606, NULL).n, asked.n);
+	fixture_free(f);
+}
+
 static void kinds_of_code_are_told_apart(void **state)
 {
 	static const struct {
@@ -313,6 +335,7 @@ int main(void)
 		cmocka_unit_test(memory_is_that_of_the_time),
 		cmocka_unit_test(a_fork_inherits_and_an_exec_replaces),
 		cmocka_unit_test(what_is_over_is_forgotten),
+		cmocka_unit_test(threads_on_demand),
 		cmocka_unit_test(kinds_of_code_are_told_apart),
 		cmocka_unit_test(a_mapping_to_the_end_of_memory_is_no_surprise),
 	};
