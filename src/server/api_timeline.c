@@ -384,21 +384,6 @@ static void warm_cell(void *ctx, const struct cell_sum *sum)
 	heat_add(w->h, sum->first_ns, (double)sum->samples);
 }
 
-/* What of an interval lies in the window is spread over it. */
-static void warm_rows(struct warming *w, const struct count_columns *rows, size_t from, size_t to)
-{
-	for (size_t i = from; i < to && i < rows->rows; i++) {
-		uint64_t end = rows->time_ns[i], begin = end - rows->duration_ns[i];
-		uint64_t a = begin > w->from_ns ? begin : w->from_ns;
-		uint64_t b = end < w->to_ns ? end : w->to_ns;
-
-		if (a < b)
-			heat_spread(w->h, a, b,
-				    (double)rows->value[i] * (double)(b - a) /
-					    (double)rows->duration_ns[i]);
-	}
-}
-
 /* Most blocks lie in one cell: their values need not be looked at one by one. */
 static int warm_counts(void *ctx, struct run_chunk *c, struct err *e)
 {
@@ -421,8 +406,8 @@ static int warm_counts(void *ctx, struct run_chunk *c, struct err *e)
 		if (!rows.columns)
 			rc = run_counts(d, w->q->api->store, c, &rows, e);
 		if (rc == 0)
-			warm_rows(w, rows.columns, i * SUMMARY_BLOCK_ROWS,
-				  (i + 1) * SUMMARY_BLOCK_ROWS);
+			heat_add_counts(w->h, rows.columns, i * SUMMARY_BLOCK_ROWS,
+					(i + 1) * SUMMARY_BLOCK_ROWS, w->from_ns, w->to_ns);
 	}
 	kept_counts_release(&rows);
 	return rc;
