@@ -102,9 +102,31 @@ def bench_flame_windows():
         show("warm", f"{part * 100:g} % of the time: median {statistics.median(times):.1f} ms, worst {max(times):.1f}")
         worst = max(worst, max(times))
     verdict("flame_windows", worst <= 30, f"warm, any window: {worst:.1f} ms (target: 30)")
-    for what in ("flame?mode=inverted", "functions", "flame?frames=malloc", "flame?cpus=0", "heatmap", "threads"):
-        show("warm", f"{what}: {min(run.ask(what)[0] for _ in range(2)):.1f} ms")
     compare_with_perf(run)
+
+
+BRUSHED = ("flame?mode=inverted", "flame?mode=ordered", "flame?cpus=0", "flame?frames=malloc", "functions",
+           "functions?cpus=0", "heatmap", "heatmap?frames=malloc", "heatmap?counter=bench-points", "threads",
+           "threads?frames=malloc", "histogram?weight=cpu-clock", "histogram?counter=bench-points",
+           "timeline?samples=true")
+# Asked by hand, or about two windows at once.
+OTHERS = ("points?format=columns", "points?format=columns&cpus=0")
+
+
+def bench_brush():
+    """What the page asks when somebody has chosen a window."""
+    heading("brush: other questions about windows of a run of 10 million samples")
+    run = large()
+    for part, target in ((0.1, 30), (1, 100)):
+        worst, worst_of = 0, ""
+        for what in BRUSHED + OTHERS:
+            question = what + ("&" if "?" in what else "?") + run.window(part, 1)
+            run.ask(question)
+            ms = min(run.ask(question)[0] for _ in range(3))
+            show("warm", f"{part * 100:g} % of the time, {what}: {ms:.1f} ms")
+            if what in BRUSHED and ms > worst:
+                worst, worst_of = ms, what
+        verdict("brush", worst <= target, f"{part * 100:g} % of the time: {worst:.1f} ms (target: {target}), {worst_of}")
 
 
 def compare_with_perf(run):

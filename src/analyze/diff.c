@@ -88,22 +88,64 @@ static void add_view(struct diff *d, const struct view *v, enum diff_side side)
 	free(names);
 }
 
-void diff_add_paths(struct diff *d, enum diff_side side, const struct call_paths *c,
-		    const struct profile *p, const uint64_t *self, const uint64_t *samples)
+/* What both sides weigh with all below, by node of the call paths. */
+struct path_sums {
+	size_t len;
+	uint64_t *total[2], *samples[2];
+};
+
+static void sum_paths(struct path_sums *s, const struct call_paths *c,
+		      const struct diff_weights sides[2])
 {
-	uint64_t *total = table_alloc(c->nodes.len, sizeof(*total));
-	uint64_t *total_samples = table_alloc(c->nodes.len, sizeof(*total_samples));
+	s->len = c->nodes.len;
+	for (int side = 0; side < 2; side++) {
+		if (!sides[side].self)
+			continue;
+		s->total[side] = table_alloc(s->len, sizeof(uint64_t));
+		s->samples[side] = table_alloc(s->len, sizeof(uint64_t));
+		path_totals(c, sides[side].self, s->total[side]);
+		path_totals(c, sides[side].samples, s->samples[side]);
+	}
+}
+
+static void path_sums_release(struct path_sums *s)
+{
+	for (int side = 0; side < 2; side++) {
+		table_free(s->total[side], s->len, sizeof(uint64_t));
+		table_free(s->samples[side], s->len, sizeof(uint64_t));
+	}
+}
+
+static bool is_there(const struct path_sums *s, size_t node)
+{
+	return (s->samples[0] && s->samples[0][node]) || (s->samples[1] && s->samples[1][node]);
+}
+
+static void make_room(struct diff *d, const struct path_sums *s)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < s->len; i++)
+		count += is_there(s, i);
+	vec_reserve(&d->nodes, d->nodes.len + count);
+	slots_reserve(&d->node_slots, d->nodes.len + count);
+}
+
+void diff_add_paths(struct diff *d, const struct call_paths *c, const struct profile *p,
+		    const struct diff_weights sides[2])
+{
+	struct path_sums s = {};
 	uint32_t *to = table_alloc(c->nodes.len, sizeof(*to));
 	uint32_t *names = xcalloc(c->names.len, sizeof(*names));
 
-	path_totals(c, self, total);
-	path_totals(c, samples, total_samples);
+	sum_paths(&s, c, sides);
+	make_room(d, &s);
 	for (size_t i = 0; i < c->nodes.len; i++) {
 		const struct call_path *node = &c->nodes.items[i];
 		const struct path_name *name = &c->names.items[node->name];
 		struct diff_node *n;
 
-		if (!total_samples[i])
+		if (!is_there(&s, i))
 			continue;
 		if (i && !names[node->name])
 			names[node->name] = name_of(d, profile_text(p, name->label),
@@ -111,12 +153,15 @@ void diff_add_paths(struct diff *d, enum diff_side side, const struct call_paths
 		if (i)
 			to[i] = child_of(d, to[node->parent], names[node->name], false);
 		n = &d->nodes.items[to[i]];
-		n->self[side] += self[i];
-		n->total[side] += total[i];
-		n->samples[side] += total_samples[i];
+		for (int side = 0; side < 2; side++) {
+			if (!s.samples[side] || !s.samples[side][i])
+				continue;
+			n->self[side] += sides[side].self[i];
+			n->total[side] += s.total[side][i];
+			n->samples[side] += s.samples[side][i];
+		}
 	}
-	table_free(total, c->nodes.len, sizeof(*total));
-	table_free(total_samples, c->nodes.len, sizeof(*total_samples));
+	path_sums_release(&s);
 	table_free(to, c->nodes.len, sizeof(*to));
 	free(names);
 }
@@ -175,49 +220,62 @@ static int by_change(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-struct visit {
-	uint32_t node;
-	bool leaving;
+/*
+ * By node: whether a function is below itself there, so that it must not count twice. Which names may
+ * be above is kept as one bit of 64 for each; only where that bit is set already they are looked at.
+ */
+static bool *find_recursion(const struct diff *d)
+{
+	bool *again = xcalloc(d->nodes.len, sizeof(*again));
+	uint64_t *above = table_alloc(d->nodes.len, sizeof(*above)); /* with itself */
+
+	for (size_t i = 1; i < d->nodes.len; i++) {
+		const struct diff_node *n = &d->nodes.items[i];
+		uint64_t bit = n->group ? 0 : 1ull << (n->name * 0x9e3779b1u >> 26);
+
+		above[i] = above[n->parent] | bit;
+		if (!(above[n->parent] & bit))
+			continue;
+		for (uint32_t up = n->parent; up && !again[i]; up = d->nodes.items[up].parent)
+			again[i] = !d->nodes.items[up].group && d->nodes.items[up].name == n->name;
+	}
+	table_free(above, d->nodes.len, sizeof(*above));
+	return again;
+}
+
+struct function_sums {
+	uint64_t self[2], total[2];
 };
 
 void diff_table_make(struct diff_table *t, const struct diff *d)
 {
-	uint32_t *open = xcalloc(d->names.len, sizeof(*open)); /* how often it is on the way */
-	struct diff_function *all = xcalloc(d->names.len, sizeof(*all));
-	VEC(struct visit) todo = {};
+	struct function_sums *all = xcalloc(d->names.len, sizeof(*all));
+	bool *again = find_recursion(d);
 
 	*t = (struct diff_table){};
-	vec_push(&todo, (struct visit){});
-	while (todo.len) {
-		struct visit v = todo.items[--todo.len];
-		const struct diff_node *n = &d->nodes.items[v.node];
-		struct diff_function *f = &all[n->name];
+	for (size_t i = 1; i < d->nodes.len; i++) {
+		const struct diff_node *n = &d->nodes.items[i];
+		struct function_sums *f = &all[n->name];
 
-		if (v.leaving) {
-			open[n->name]--;
-			continue;
-		}
 		for (int side = 0; side < 2 && !n->group; side++) {
-			f->self[side] += (double)n->self[side] * d->scale[side];
-			if (!open[n->name])
-				f->total[side] += (double)n->total[side] * d->scale[side];
+			f->self[side] += n->self[side];
+			f->total[side] += again[i] ? 0 : n->total[side];
 		}
-		open[n->name] += !n->group;
-		if (!n->group)
-			vec_push(&todo, (struct visit){v.node, true});
-		for (uint32_t c = n->first_child; c; c = d->nodes.items[c].next_sibling)
-			vec_push(&todo, (struct visit){c, false});
 	}
 	for (uint32_t i = 1; i < d->names.len; i++) {
-		all[i].name = i;
-		if (all[i].total[0] > 0 || all[i].total[1] > 0)
-			vec_push(&t->functions, all[i]);
+		struct diff_function f = {.name = i};
+
+		for (int side = 0; side < 2; side++) {
+			f.self[side] = (double)all[i].self[side] * d->scale[side];
+			f.total[side] = (double)all[i].total[side] * d->scale[side];
+		}
+		if (f.total[0] > 0 || f.total[1] > 0)
+			vec_push(&t->functions, f);
 	}
 	if (t->functions.len)
 		qsort(t->functions.items, t->functions.len, sizeof(*t->functions.items), by_change);
 	free(all);
-	free(open);
-	vec_release(&todo);
+	free(again);
 }
 
 void diff_table_release(struct diff_table *t)

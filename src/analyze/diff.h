@@ -41,10 +41,14 @@ struct diff {
 /* @normalize: shares of their own whole; else both of what came after. */
 void diff_build(struct diff *d, const struct view *before, const struct view *after,
 		bool normalize);
-/* The same of two selections: what each weighs at the nodes of its own call paths. */
+/* The same of two selections: what each weighs at the nodes of its call paths. */
+struct diff_weights {
+	const uint64_t *self, *samples; /* NULL: that side has other call paths */
+};
+
 void diff_init(struct diff *d);
-void diff_add_paths(struct diff *d, enum diff_side side, const struct call_paths *c,
-		    const struct profile *p, const uint64_t *self, const uint64_t *samples);
+void diff_add_paths(struct diff *d, const struct call_paths *c, const struct profile *p,
+		    const struct diff_weights sides[2]);
 void diff_finish(struct diff *d, bool normalize);
 void diff_release(struct diff *d);
 

@@ -20,6 +20,20 @@ void heat_spread(struct heat *h, uint64_t from_ns, uint64_t to_ns, double value)
 	}
 }
 
+void heat_add_counts(struct heat *h, const struct count_columns *rows, size_t from, size_t to,
+		     uint64_t from_ns, uint64_t to_ns)
+{
+	for (size_t i = from; i < to && i < rows->rows; i++) {
+		uint64_t end = rows->time_ns[i], begin = end - rows->duration_ns[i];
+		uint64_t a = begin > from_ns ? begin : from_ns, b = end < to_ns ? end : to_ns;
+
+		if (a < b)
+			heat_spread(h, a, b,
+				    (double)rows->value[i] * (double)(b - a) /
+					    (double)rows->duration_ns[i]);
+	}
+}
+
 double heat_max(const struct heat *h)
 {
 	double max = 0;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/vec.h"
+#include "profile/chunk.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,6 +69,9 @@ static inline void heat_add(struct heat *h, uint64_t time_ns, double value)
 
 /* Spreads a value over an interval. */
 void heat_spread(struct heat *h, uint64_t from_ns, uint64_t to_ns, double value);
+/* Values of a counter, rows [@from, @to): what of their intervals lies in the window. */
+void heat_add_counts(struct heat *h, const struct count_columns *rows, size_t from, size_t to,
+		     uint64_t from_ns, uint64_t to_ns);
 double heat_max(const struct heat *h);
 
 #endif

@@ -2,55 +2,163 @@
 
 #include <math.h>
 
-static void swap(double *a, double *b)
-{
-	double c = *a;
+#define BUCKETS     4096u
+#define SORTED_MAX  4096u /* so few are sorted at once */
+#define PERCENTILES 4u
 
-	*a = *b;
-	*b = c;
+static uint64_t count_of(const struct value_list *l, size_t i)
+{
+	return l->counts.len ? l->counts.items[i] : 1;
 }
 
-/* Puts the value that sorting would bring to place @k there: smaller ones in front of it. */
-static double select_kth(double *v, size_t len, size_t k)
+/* ---- percentiles ---- */
+
+/*
+ * Which values sorting would bring to some places: values are counted in buckets of equal width, and
+ * only those of a bucket with such a place are looked at again.
+ */
+struct places {
+	uint64_t at[PERCENTILES]; /* ascending */
+	double *to[PERCENTILES];
+	size_t len;
+};
+
+struct spread {
+	double min, max, buckets_a_unit;
+};
+
+static size_t bucket_of(const struct spread *s, double value)
 {
-	size_t low = 0, high = len - 1;
+	return (size_t)((value - s->min) * s->buckets_a_unit);
+}
 
-	while (low < high) {
-		size_t i = low, j = high;
-		double pivot;
+static struct spread spread_of(const struct value_list *l)
+{
+	struct spread s = {.min = l->values.items[0], .max = l->values.items[0]};
 
-		/* Middle of three, so that sorted values are no worst case. */
-		if (v[low] > v[high])
-			swap(&v[low], &v[high]);
-		pivot = v[low + (high - low) / 2];
-		if (pivot < v[low])
-			pivot = v[low];
-		else if (pivot > v[high])
-			pivot = v[high];
-		for (;;) {
-			while (v[i] < pivot)
-				i++;
-			while (v[j] > pivot)
-				j--;
-			if (i >= j)
-				break;
-			swap(&v[i++], &v[j--]);
-		}
-		if (k <= j)
-			high = j;
-		else
-			low = j + 1;
+	for (size_t i = 1; i < l->values.len; i++) {
+		double v = l->values.items[i];
+
+		s.min = v < s.min ? v : s.min;
+		s.max = v > s.max ? v : s.max;
 	}
-	return v[k];
+	s.buckets_a_unit = (BUCKETS - 1) / (s.max - s.min);
+	return s;
 }
 
-static double percentile(value_list *values, double part)
+struct counted {
+	double value;
+	uint64_t count;
+};
+
+static int by_value(const void *a, const void *b)
 {
-	double place = ceil(part * (double)values->len) - 1;
-	size_t k = place < 0 ? 0 : (size_t)place;
+	const struct counted *x = a, *y = b;
 
-	return select_kth(values->items, values->len, k < values->len ? k : values->len - 1);
+	return x->value < y->value ? -1 : x->value > y->value;
 }
+
+static void sort_for(const struct value_list *l, const struct places *p)
+{
+	struct counted *sorted = xcalloc(l->values.len, sizeof(*sorted));
+	uint64_t before = 0;
+	size_t at = 0;
+
+	for (size_t i = 0; i < l->values.len; i++)
+		sorted[i] = (struct counted){l->values.items[i], count_of(l, i)};
+	qsort(sorted, l->values.len, sizeof(*sorted), by_value);
+	for (size_t i = 0; i < p->len; i++) {
+		while (at + 1 < l->values.len && before + sorted[at].count <= p->at[i])
+			before += sorted[at++].count;
+		*p->to[i] = sorted[at].value;
+	}
+	free(sorted);
+}
+
+/* The values of each bucket that has a place, and the places in it. */
+struct parts {
+	struct value_list lists[PERCENTILES];
+	struct places places[PERCENTILES];
+	uint8_t of_bucket[BUCKETS]; /* part + 1 */
+	size_t len;
+};
+
+static void find_parts(struct parts *k, const uint64_t *buckets, const struct places *p)
+{
+	uint64_t before = 0;
+	size_t bucket = 0;
+
+	for (size_t i = 0; i < p->len; i++) {
+		struct places *to;
+
+		while (bucket + 1 < BUCKETS && before + buckets[bucket] <= p->at[i])
+			before += buckets[bucket++];
+		if (!k->of_bucket[bucket])
+			k->of_bucket[bucket] = (uint8_t)++k->len;
+		to = &k->places[k->of_bucket[bucket] - 1];
+		to->at[to->len] = p->at[i] - before;
+		to->to[to->len++] = p->to[i];
+	}
+}
+
+static void find_places(const struct value_list *l, const struct places *p);
+
+static void find_in_buckets(const struct value_list *l, const struct spread *s,
+			    const struct places *p)
+{
+	uint64_t *buckets = xcalloc(BUCKETS, sizeof(*buckets));
+	struct parts *k = xcalloc(1, sizeof(*k));
+
+	for (size_t i = 0; i < l->values.len; i++)
+		buckets[bucket_of(s, l->values.items[i])] += count_of(l, i);
+	find_parts(k, buckets, p);
+	for (size_t i = 0; i < l->values.len; i++) {
+		uint8_t part = k->of_bucket[bucket_of(s, l->values.items[i])];
+
+		if (!part)
+			continue;
+		vec_push(&k->lists[part - 1].values, l->values.items[i]);
+		if (l->counts.len)
+			vec_push(&k->lists[part - 1].counts, l->counts.items[i]);
+	}
+	for (size_t i = 0; i < k->len; i++) {
+		find_places(&k->lists[i], &k->places[i]);
+		value_list_release(&k->lists[i]);
+	}
+	free(buckets);
+	free(k);
+}
+
+static void find_places(const struct value_list *l, const struct places *p)
+{
+	struct spread s = spread_of(l);
+
+	if (s.min == s.max)
+		for (size_t i = 0; i < p->len; i++)
+			*p->to[i] = s.min;
+	/* The least and the largest are in different buckets, so each time it becomes less. */
+	else if (l->values.len > SORTED_MAX && isfinite(s.buckets_a_unit) && s.buckets_a_unit > 0)
+		find_in_buckets(l, &s, p);
+	else
+		sort_for(l, p);
+}
+
+static void find_percentiles(struct value_histogram *h, const struct value_list *l)
+{
+	static const double parts[PERCENTILES] = {0.5, 0.9, 0.99, 0.999};
+	struct places p = {.to = {&h->p50, &h->p90, &h->p99, &h->p999}, .len = PERCENTILES};
+
+	for (size_t i = 0; i < PERCENTILES; i++) {
+		double place = ceil(parts[i] * (double)h->count) - 1;
+
+		p.at[i] = place < 0 ? 0 : (uint64_t)place;
+		if (p.at[i] >= h->count)
+			p.at[i] = h->count - 1;
+	}
+	find_places(l, &p);
+}
+
+/* ---- bins ---- */
 
 static void make_bins(struct value_histogram *h, uint32_t count, bool log, double low)
 {
@@ -66,70 +174,90 @@ static void make_bins(struct value_histogram *h, uint32_t count, bool log, doubl
 	}
 }
 
-static void count_in(struct value_histogram *h, size_t first, bool log, double value)
-{
-	struct value_bin *bins = h->bins.items + first;
-	size_t len = h->bins.len - first, at;
-	double low = bins[0].from, width = h->max - low;
+/* How to find the bin of a value: by its share of the width, or that of its logarithm. */
+struct bin_finder {
+	struct value_bin *bins;
+	size_t len;
+	double low, width;
+	bool log;
+};
 
-	if (width <= 0)
-		at = 0;
-	else if (log)
-		at = (size_t)(log2(value / low) / log2(h->max / low) * (double)len);
-	else
-		at = (size_t)((value - low) / width * (double)len);
-	if (at >= len)
-		at = len - 1;
-	/* What the two ways to compute it do not agree on by a last digit. */
-	if (at && value < bins[at].from)
-		at--;
-	else if (at + 1 < len && value >= bins[at].to)
-		at++;
-	bins[at].count++;
+static struct bin_finder finder_of(struct value_histogram *h, size_t first, bool log)
+{
+	struct bin_finder f = {.bins = h->bins.items + first, .len = h->bins.len - first};
+
+	f.low = f.bins[0].from;
+	f.width = log ? log2(h->max / f.low) : h->max - f.low;
+	f.log = log;
+	return f;
 }
 
-static double least_positive(const value_list *values)
+static void count_in(const struct bin_finder *f, double value, uint64_t count)
+{
+	double place = f->log ? log2(value / f->low) : value - f->low;
+	size_t at = f->width > 0 ? (size_t)(place / f->width * (double)f->len) : 0;
+
+	if (at >= f->len)
+		at = f->len - 1;
+	/* What the two ways to compute it do not agree on by a last digit. */
+	if (at && value < f->bins[at].from)
+		at--;
+	else if (at + 1 < f->len && value >= f->bins[at].to)
+		at++;
+	f->bins[at].count += count;
+}
+
+static double least_positive(const struct value_list *l)
 {
 	double least = INFINITY;
 
-	vec_each(values, v)
+	vec_each(&l->values, v)
 		if (*v > 0 && *v < least)
 			least = *v;
 	return least;
 }
 
-void value_histogram_make(struct value_histogram *h, value_list *values, uint32_t bins, bool log)
+static void take_sums(struct value_histogram *h, const struct value_list *l)
 {
-	double low, sum = 0;
+	double sum = 0, min = l->values.items[0], max = min;
+
+	for (size_t i = 0; i < l->values.len; i++) {
+		double v = l->values.items[i];
+
+		min = v < min ? v : min;
+		max = v > max ? v : max;
+		sum += v * (double)count_of(l, i);
+		h->count += count_of(l, i);
+	}
+	h->min = min;
+	h->max = max;
+	h->mean = sum / (double)h->count;
+}
+
+void value_histogram_make(struct value_histogram *h, const struct value_list *values, uint32_t bins,
+			  bool log)
+{
+	struct bin_finder finder;
 	size_t first = 0;
 
-	*h = (struct value_histogram){.count = values->len};
-	if (!values->len)
+	*h = (struct value_histogram){};
+	if (!values->values.len)
 		return;
-	h->min = h->max = values->items[0];
-	vec_each(values, v) {
-		h->min = fmin(h->min, *v);
-		h->max = fmax(h->max, *v);
-		sum += *v;
-	}
-	h->mean = sum / (double)values->len;
+	take_sums(h, values);
 	log = log && h->max > 0;
-	low = log ? least_positive(values) : h->min;
 	if (log && h->min <= 0) {
 		vec_push(&h->bins, (struct value_bin){h->min, 0, 0});
 		first = 1;
 	}
-	make_bins(h, bins, log, low);
-	vec_each(values, v) {
-		if (first && *v <= 0)
-			h->bins.items[0].count++;
+	make_bins(h, bins, log, log ? least_positive(values) : h->min);
+	finder = finder_of(h, first, log);
+	for (size_t i = 0; i < values->values.len; i++) {
+		if (first && values->values.items[i] <= 0)
+			h->bins.items[0].count += count_of(values, i);
 		else
-			count_in(h, first, log, *v);
+			count_in(&finder, values->values.items[i], count_of(values, i));
 	}
-	h->p50 = percentile(values, 0.5);
-	h->p90 = percentile(values, 0.9);
-	h->p99 = percentile(values, 0.99);
-	h->p999 = percentile(values, 0.999);
+	find_percentiles(h, values);
 }
 
 void value_histogram_release(struct value_histogram *h)

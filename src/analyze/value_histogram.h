@@ -12,7 +12,28 @@
 
 #define VALUE_BINS_MAX 1000u
 
-typedef VEC(double) value_list;
+/* Values in any order. */
+struct value_list {
+	VEC(double) values;
+	VEC(uint64_t) counts; /* of each; empty: each is there once */
+};
+
+/* A value that is there @count times. Not for lists with values that were pushed without counts. */
+static inline void value_list_add(struct value_list *l, double value, uint64_t count)
+{
+	if (l->values.len && l->values.items[l->values.len - 1] == value) {
+		l->counts.items[l->counts.len - 1] += count;
+		return;
+	}
+	vec_push(&l->values, value);
+	vec_push(&l->counts, count);
+}
+
+static inline void value_list_release(struct value_list *l)
+{
+	vec_release(&l->values);
+	vec_release(&l->counts);
+}
 
 struct value_bin {
 	double from, to; /* the last one has its end in it, the others not */
@@ -26,10 +47,11 @@ struct value_histogram {
 };
 
 /*
- * Reorders @values. With @log, values up to 0 are in a first bin of their own, in front of @bins. All
- * numbers are 0 if there are no values.
+ * With @log, values up to 0 are in a first bin of their own, in front of @bins. All numbers are 0 if
+ * there are no values.
  */
-void value_histogram_make(struct value_histogram *h, value_list *values, uint32_t bins, bool log);
+void value_histogram_make(struct value_histogram *h, const struct value_list *values, uint32_t bins,
+			  bool log);
 void value_histogram_release(struct value_histogram *h);
 
 #endif

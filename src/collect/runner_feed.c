@@ -142,6 +142,8 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 	    (raw->header->type == PERF_RECORD_MMAP || raw->header->type == PERF_RECORD_MMAP2))
 		analysis_prepare_kernel(&f->analysis, raw);
 	analysis_record(&f->analysis, raw);
+	if (raw->time_ns > f->record_ns)
+		f->record_ns = raw->time_ns;
 	return !is_ended(f);
 }
 
@@ -161,6 +163,7 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 		return;
 	f->next_flush_ns = now + QUIET_FLUSH_NS;
 	feed_flush(f);
+	analysis_forget(&f->analysis, f->record_ns);
 	feed_jit_look(f, now);
 }
 
@@ -182,7 +185,10 @@ static int read_live(struct run_feed *f, struct err *e)
 	if (r < 0)
 		return r;
 	r = feed_analysis(f, &o, e);
-	return r < 0 ? r : perfdata_read(f->file, &visitor, f, e);
+	if (r < 0)
+		return r;
+	f->analysis.history.threads_on_demand = true;
+	return perfdata_read(f->file, &visitor, f, e);
 }
 
 int feed_analysis(struct run_feed *f, const struct resolve_options *o, struct err *e)

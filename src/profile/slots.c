@@ -16,11 +16,10 @@ static void insert(struct slots *s, struct slot slot)
 	s->items[at] = slot;
 }
 
-static void grow(struct slots *s)
+static void grow(struct slots *s, size_t room)
 {
 	struct slot *old = s->items;
 	size_t old_count = old ? s->mask + 1 : 0;
-	size_t room = old ? old_count * 2 : FIRST_SLOTS;
 
 	s->items = table_alloc(room, sizeof(*s->items));
 	s->mask = room - 1;
@@ -34,9 +33,19 @@ void slots_add(struct slots *s, uint64_t hash, uint32_t number)
 {
 	/* Half full at most, so that looking for what is not there ends soon. */
 	if (!s->items || s->count * 2 > s->mask)
-		grow(s);
+		grow(s, s->items ? (s->mask + 1) * 2 : FIRST_SLOTS);
 	insert(s, (struct slot){(uint32_t)(hash >> 32), number});
 	s->count++;
+}
+
+void slots_reserve(struct slots *s, size_t count)
+{
+	size_t room = s->items ? s->mask + 1 : FIRST_SLOTS;
+
+	while (count * 2 > room - 1)
+		room *= 2;
+	if (!s->items || room > s->mask + 1)
+		grow(s, room);
 }
 
 void slots_release(struct slots *s)

@@ -1,11 +1,14 @@
 #include "resolve/analysis.h"
+#include "base/clock.h"
 #include "resolve/jit_code.h"
 
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define WORKERS_MAX 64
+#define WORKERS_MAX  64
+#define FORGET_NS    (30ull * NS_PER_SEC) /* samples that come late are not that late */
+#define FORGET_NODES (256u << 10)
 
 static uint16_t machine_of(const struct perfdata_facts *facts)
 {
@@ -158,6 +161,21 @@ bool analysis_record(struct analysis *a, const struct stream_record *raw)
 		take_sample(a, &r, raw->event, raw->event_index, raw->time_ns,
 			    analysis_weight(&r, raw->event));
 	return true;
+}
+
+void analysis_forget(struct analysis *a, uint64_t time_ns)
+{
+	struct history *h = &a->history;
+
+	if (h->maps.nodes.len + h->era_count < a->forget_nodes || time_ns < FORGET_NS)
+		return;
+	/* The first time there is only a look at how much there is. */
+	if (a->forget_nodes) {
+		history_forget(h, time_ns - FORGET_NS);
+		memset(a->resolver.places, 0, sizeof(a->resolver.places));
+	}
+	/* As much again, so that it costs little for each of them. */
+	a->forget_nodes = 2 * (h->maps.nodes.len + h->era_count) + FORGET_NODES;
 }
 
 void analysis_name(struct analysis *a)

@@ -20,6 +20,7 @@ struct analysis {
 	struct profile *profile;
 	struct resolve_options options;
 	struct history history;
+	size_t forget_nodes; /* of maps: from so many on there is something to forget */
 	struct resolve_shared shared;
 	struct resolver resolver;
 	struct namer namer;
@@ -43,6 +44,8 @@ int analysis_read(struct analysis *a, struct err *e);
 
 /* A record in its turn: a sample goes to its row, all others into the history. */
 bool analysis_record(struct analysis *a, const struct stream_record *raw);
+/* Between records: what was more than some seconds before @time_ns is given up, if it takes much memory. */
+void analysis_forget(struct analysis *a, uint64_t time_ns);
 
 /* For a mapping, before it is its turn: has the kernel's names read meanwhile if it is the kernel's. */
 void analysis_prepare_kernel(struct analysis *a, const struct stream_record *raw);

@@ -9,7 +9,7 @@
 
 static void begin_task_era(struct history *h, struct thread *thread, uint64_t time_ns)
 {
-	struct task_era era = {.time_ns = time_ns};
+	struct task_era era = {.time_ns = time_ns, .pid = thread->pid, .tid = thread->tid};
 
 	if (thread->number == UINT32_MAX || h->era_count >= ERAS_MAX) {
 		h->refused++;
@@ -17,8 +17,9 @@ static void begin_task_era(struct history *h, struct thread *thread, uint64_t ti
 	}
 	while (h->task_eras.len <= thread->number)
 		vec_push(&h->task_eras, (__typeof__(*h->task_eras.items)){});
-	era.thread = profile_thread(h->profile, thread->pid, thread->tid,
-				    profile_string_n(h->profile, thread->comm, thread->comm_len));
+	era.comm = profile_string_n(h->profile, thread->comm, thread->comm_len);
+	if (!h->threads_on_demand)
+		era.thread = profile_thread(h->profile, era.pid, era.tid, era.comm);
 	h->era_count++;
 	vec_push(&h->task_eras.items[thread->number], era);
 }
@@ -52,8 +53,8 @@ static size_t era_at(const void *eras, size_t each, size_t count, uint64_t time_
 	return low;
 }
 
-thread_id history_thread(const struct history *h, uint32_t tid, uint64_t time_ns,
-			 struct answer_span *span)
+static struct task_era *task_era_at(const struct history *h, uint32_t tid, uint64_t time_ns,
+				    struct answer_span *span)
 {
 	const struct thread *thread = threads_look(&h->threads, tid);
 	const __typeof__(*h->task_eras.items) *eras;
@@ -61,12 +62,31 @@ thread_id history_thread(const struct history *h, uint32_t tid, uint64_t time_ns
 	if (span)
 		*span = (struct answer_span){};
 	if (!thread || thread->number >= h->task_eras.len)
-		return (thread_id){};
+		return NULL;
 	eras = &h->task_eras.items[thread->number];
 	if (!eras->len)
+		return NULL;
+	return &eras->items[era_at(eras->items, sizeof(*eras->items), eras->len, time_ns, span)];
+}
+
+thread_id history_thread(const struct history *h, uint32_t tid, uint64_t time_ns,
+			 struct answer_span *span)
+{
+	const struct task_era *era = task_era_at(h, tid, time_ns, span);
+
+	return era ? era->thread : (thread_id){};
+}
+
+thread_id history_thread_now(struct history *h, uint32_t tid, uint64_t time_ns,
+			     struct answer_span *span)
+{
+	struct task_era *era = task_era_at(h, tid, time_ns, span);
+
+	if (!era)
 		return (thread_id){};
-	return eras->items[era_at(eras->items, sizeof(*eras->items), eras->len, time_ns, span)]
-		.thread;
+	if (!era->thread.n)
+		era->thread = profile_thread(h->profile, era->pid, era->tid, era->comm);
+	return era->thread;
 }
 
 thread_id history_add_thread(struct history *h, uint32_t pid, uint32_t tid, uint64_t time_ns)
@@ -74,7 +94,7 @@ thread_id history_add_thread(struct history *h, uint32_t pid, uint32_t tid, uint
 	struct thread *thread = threads_get(&h->threads, pid, tid);
 
 	begin_task_era(h, thread, time_ns);
-	return history_thread(h, tid, time_ns, NULL);
+	return history_thread_now(h, tid, time_ns, NULL);
 }
 
 /* ---- spaces ---- */
@@ -111,6 +131,7 @@ static void begin_space_era(struct history *h, struct space *s, uint64_t time_ns
 {
 	struct space_era *last = s->eras.len ? &s->eras.items[s->eras.len - 1] : NULL;
 
+	s->gone = false;
 	/* Nobody can have looked in between. */
 	if (last && last->time_ns >= time_ns) {
 		last->root = root;
@@ -121,6 +142,8 @@ static void begin_space_era(struct history *h, struct space *s, uint64_t time_ns
 		return;
 	}
 	h->era_count++;
+	if (!s->eras.len)
+		s->begun_ns = time_ns;
 	vec_push(&s->eras, (struct space_era){time_ns, root});
 }
 
@@ -146,7 +169,7 @@ uint64_t history_beginning(const struct history *h, uint32_t pid)
 {
 	const struct space *s = find_space(h, pid);
 
-	return s && s->eras.len ? s->eras.items[0].time_ns : 0;
+	return s ? s->begun_ns : 0;
 }
 
 uint32_t history_kernel(const struct history *h, uint64_t time_ns, struct answer_span *span)
@@ -308,6 +331,94 @@ void history_record(struct history *h, const struct record *r, uint64_t time_ns)
 	default:
 		break;
 	}
+}
+
+/* ---- forgetting ---- */
+
+/* Of eras, those that are over by then; the last one is not. Both kinds begin with their time. */
+static size_t eras_over(const void *eras, size_t each, size_t count, uint64_t time_ns)
+{
+	return count ? era_at(eras, each, count, time_ns, NULL) : 0;
+}
+
+#define DROP_FIRST(h, eras, count)                                                                 \
+	do {                                                                                       \
+		size_t dropped = (count);                                                          \
+		(eras)->len -= dropped;                                                            \
+		(h)->era_count -= dropped;                                                         \
+		if (dropped)                                                                       \
+			memmove((eras)->items, (eras)->items + dropped,                            \
+				(eras)->len * sizeof(*(eras)->items));                             \
+	} while (0)
+
+static void forget_tasks(struct history *h, uint64_t before_ns)
+{
+	vec_each(&h->task_eras, eras)
+		DROP_FIRST(h, eras,
+			   eras_over(eras->items, sizeof(*eras->items), eras->len, before_ns));
+}
+
+/* Who had no task left the last time, and has none now, goes; one without any task is not known. */
+static void find_gone(struct history *h)
+{
+	enum { UNKNOWN, EXITED, ALIVE };
+	uint8_t *state = xcalloc(h->spaces.len, sizeof(*state));
+
+	for (uint32_t i = 0; i < h->threads.count; i++) {
+		const struct thread *thread = threads_at(&h->threads, i);
+		const struct space *s = find_space(h, thread->pid);
+		uint8_t *of = s ? &state[s - h->spaces.items] : NULL;
+
+		if (of && *of != ALIVE)
+			*of = thread->exited ? EXITED : ALIVE;
+	}
+	for (size_t i = 0; i < h->spaces.len; i++) {
+		struct space *s = &h->spaces.items[i];
+
+		if (s->gone && state[i] == EXITED) {
+			DROP_FIRST(h, &s->eras, s->eras.len);
+			vec_release(&s->eras);
+			s->begun_ns = 0;
+		}
+		s->gone = state[i] == EXITED;
+	}
+	free(state);
+}
+
+static void forget_mappings(struct history *h, const bool *used)
+{
+	uint32_t *to = xcalloc(h->mappings.len, sizeof(*to));
+	size_t kept = 1;
+
+	for (size_t i = 1; i < h->mappings.len; i++)
+		if (used[i]) {
+			to[i] = (uint32_t)kept;
+			h->mappings.items[kept++] = h->mappings.items[i];
+		}
+	vec_each(&h->maps.nodes, node)
+		node->mapping = to[node->mapping];
+	h->mappings.len = kept;
+	free(to);
+}
+
+void history_forget(struct history *h, uint64_t before_ns)
+{
+	bool *used = xcalloc(h->mappings.len, sizeof(*used));
+	VEC(uint32_t *) roots = {};
+
+	forget_tasks(h, before_ns);
+	find_gone(h);
+	vec_each(&h->spaces, s) {
+		DROP_FIRST(
+			h, &s->eras,
+			eras_over(s->eras.items, sizeof(*s->eras.items), s->eras.len, before_ns));
+		vec_each(&s->eras, era)
+			vec_push(&roots, &era->root);
+	}
+	maps_keep(&h->maps, roots.items, roots.len, used);
+	forget_mappings(h, used);
+	vec_release(&roots);
+	free(used);
 }
 
 void history_init(struct history *h, struct profile *profile)

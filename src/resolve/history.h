@@ -21,7 +21,9 @@
 /* From here on, until the next era. */
 struct task_era {
 	uint64_t time_ns;
-	thread_id thread; /* in the profile: pid, tid and name */
+	thread_id thread; /* in the profile: pid, tid and name. 0: nobody has asked for it yet */
+	uint32_t pid, tid;
+	string_id comm;
 };
 
 struct space_era {
@@ -32,7 +34,9 @@ struct space_era {
 /* The memory of a process, or of the kernel. */
 struct space {
 	uint32_t pid;
-	bool tells_code; /* it writes down which code it makes, and when */
+	bool tells_code;   /* it writes down which code it makes, and when */
+	bool gone;         /* all its tasks had exited when history_forget() looked */
+	uint64_t begun_ns; /* when the first record told of it */
 	VEC(struct space_era) eras;
 };
 
@@ -84,6 +88,9 @@ struct history {
 	/* Told when samples were lost (@count), or an event was throttled (0); may be NULL. */
 	void (*on_loss)(void *ctx, uint64_t time_ns, uint64_t count);
 	void *ctx;
+	/* Tasks become threads of the profile when a sample asks for them: most that live shortly have
+	 * none. Then history_thread_now() is to be asked. */
+	bool threads_on_demand;
 	uint64_t era_count;
 	uint64_t refused;
 };
@@ -93,6 +100,13 @@ void history_release(struct history *h);
 
 /* Takes in all that is not a sample. */
 void history_record(struct history *h, const struct record *r, uint64_t time_ns);
+
+/*
+ * Forgets what was before @before_ns, for who takes in records for hours and only asks about what is
+ * later. Whose tasks have all exited is forgotten the next time. Sets of maps have other numbers
+ * afterwards.
+ */
+void history_forget(struct history *h, uint64_t before_ns);
 
 /* Makes happen what was announced for that time or before. Before samples are looked up: records do
  * it by themselves. */
@@ -110,6 +124,10 @@ struct answer_span {
 /* The task at that time; number 0 if no record tells of it. @span may be NULL. */
 thread_id history_thread(const struct history *h, uint32_t tid, uint64_t time_ns,
 			 struct answer_span *span);
+
+/* The same for who also adds: it gets a number now, if it has none. */
+thread_id history_thread_now(struct history *h, uint32_t tid, uint64_t time_ns,
+			     struct answer_span *span);
 
 /* The set of maps of a process at that time. */
 uint32_t history_space(const struct history *h, uint32_t pid, uint64_t time_ns,

@@ -133,6 +133,55 @@ uint32_t maps_add(struct maps *m, uint32_t root, uint64_t start, uint64_t end, u
 	return join(m, before, after);
 }
 
+/* ---- forgetting ---- */
+
+static void mark(const struct maps *m, uint32_t root, uint32_t *to, void *todo_vec)
+{
+	VEC(uint32_t) *todo = todo_vec;
+
+	if (root)
+		vec_push(todo, root);
+	while (todo->len) {
+		uint32_t n = todo->items[--todo->len];
+
+		if (to[n])
+			continue;
+		to[n] = 1;
+		if (m->nodes.items[n].left)
+			vec_push(todo, m->nodes.items[n].left);
+		if (m->nodes.items[n].right)
+			vec_push(todo, m->nodes.items[n].right);
+	}
+}
+
+void maps_keep(struct maps *m, uint32_t **roots, size_t count, bool *used)
+{
+	size_t before = m->nodes.len, kept = 1;
+	uint32_t *to = table_alloc(before, sizeof(*to)); /* by old number: 1, then the new one */
+	VEC(uint32_t) todo = {};
+
+	for (size_t i = 0; i < count; i++)
+		mark(m, *roots[i], to, &todo);
+	for (size_t n = 1; n < before; n++) {
+		if (!to[n])
+			continue;
+		to[n] = (uint32_t)kept;
+		used[m->nodes.items[n].mapping] = true;
+		m->nodes.items[kept++] = m->nodes.items[n];
+	}
+	for (size_t n = 1; n < kept; n++) {
+		m->nodes.items[n].left = to[m->nodes.items[n].left];
+		m->nodes.items[n].right = to[m->nodes.items[n].right];
+	}
+	for (size_t i = 0; i < count; i++)
+		*roots[i] = to[*roots[i]];
+	m->nodes.len = kept;
+	m->nodes.cap = kept;
+	m->nodes.items = xrealloc(m->nodes.items, kept, sizeof(*m->nodes.items));
+	vec_release(&todo);
+	table_free(to, before, sizeof(*to));
+}
+
 void maps_init(struct maps *m)
 {
 	*m = (struct maps){.dice = hash_seed()};

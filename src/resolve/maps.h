@@ -37,6 +37,12 @@ void maps_release(struct maps *m);
 /* The set @root with [start, end) → @mapping over it. */
 uint32_t maps_add(struct maps *m, uint32_t root, uint64_t start, uint64_t end, uint32_t mapping);
 
+/*
+ * Only sets with these roots stay, under other numbers: @roots are changed to these. Mappings that are
+ * in one of them are marked in @used, by the caller's number.
+ */
+void maps_keep(struct maps *m, uint32_t **roots, size_t count, bool *used);
+
 /* False: nothing there. Also how far to both sides the answer holds: start ≤ address < end. */
 static inline bool maps_find_range(const struct maps *m, uint32_t root, uint64_t address,
 				   uint64_t *ret_start, uint64_t *ret_end, uint32_t *ret_mapping)

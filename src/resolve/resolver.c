@@ -398,7 +398,10 @@ static bool choose_thread(struct resolver *r, const struct record *sample, uint6
 		*ret = r->last_thread.thread;
 		return r->last_thread.wanted;
 	}
-	*ret = history_thread(r->shared->history, sample->id.tid, time_ns, &r->last_thread.span);
+	*ret = r->shared->grows ? history_thread_now(r->shared->history, sample->id.tid, time_ns,
+						     &r->last_thread.span)
+				: history_thread(r->shared->history, sample->id.tid, time_ns,
+						 &r->last_thread.span);
 	if (!ret->n)
 		*ret = unknown_thread(r, &sample->id, time_ns);
 	r->last_thread.tid = sample->id.tid;

@@ -36,7 +36,7 @@ static int annotate(struct question *q, struct err *e)
 		return err_set(e, EINVAL, "The parameter function names what is to be annotated.");
 	rc = selection_event(&q->sel, q->d, q->api->store, &event, e);
 	if (rc == 0)
-		rc = run_cache_addresses(q->api->server->cache, q->api->store, q->d, &p, e);
+		rc = run_cache_addresses(q->api->store, q->d, &p, e);
 	if (rc < 0)
 		return rc;
 	answer_time(&q->answer, "addresses");

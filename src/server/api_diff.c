@@ -11,7 +11,6 @@
 
 struct diff_side_data {
 	struct stored_run run;
-	struct run_data *d;
 	struct selection sel;
 	struct node_weights w;
 };
@@ -29,42 +28,68 @@ static const char *const prefixes[] = {"before_", "after_"};
 
 /* ---- the two sides ---- */
 
-static int weigh_side(struct diff_question *q, int side, struct err *e)
+static int weigh_sides(struct diff_question *q, int first, int last, struct run_data *d,
+		       struct err *e)
 {
-	struct diff_side_data *s = &q->sides[side];
-	struct run_cache *cache = q->api->server->cache;
-	int rc = run_cache_get(cache, q->api->store, &s->run, &s->d, e);
+	int rc = 0;
 
-	if (rc < 0)
-		return rc;
-	rc = selection_parse(&s->sel, q->r, prefixes[side], s->d, e);
-	if (rc == 0)
-		rc = selection_weigh(&s->sel, s->d, q->api->store, &s->w, e);
-	if (rc == -ESTALE)
-		run_cache_stale(s->d);
-	selection_release(&s->sel);
-	if (rc < 0)
-		run_cache_put(cache, s->d);
+	for (int side = first; side <= last && rc == 0; side++) {
+		struct diff_side_data *s = &q->sides[side];
+
+		rc = selection_parse(&s->sel, q->r, prefixes[side], d, e);
+		if (rc == 0)
+			rc = selection_weigh(&s->sel, d, q->api->store, &s->w, e);
+		selection_release(&s->sel);
+	}
 	return rc;
 }
 
-/* One after the other: the names are copied, so that no run is held while another is waited for. */
-static int add_side(struct diff_question *q, int side, struct diff *d, struct err *e)
+static int add_once(struct diff_question *q, int first, int last, struct diff *diff, struct err *e)
 {
-	struct diff_side_data *s = &q->sides[side];
+	struct run_cache *cache = q->api->server->cache;
+	struct diff_weights weights[2] = {};
+	struct run_data *d;
+	int rc = run_cache_get(cache, q->api->store, &q->sides[first].run, &d, e);
+
+	if (rc < 0)
+		return rc;
+	rc = weigh_sides(q, first, last, d, e);
+	if (rc == -ESTALE)
+		run_cache_stale(d);
+	for (int side = first; side <= last; side++)
+		weights[side] =
+			(struct diff_weights){q->sides[side].w.self, q->sides[side].w.samples};
+	if (rc == 0)
+		diff_add_paths(diff, &d->paths, &d->profile, weights);
+	for (int side = first; side <= last; side++)
+		node_weights_release(&q->sides[side].w);
+	run_cache_put(cache, d);
+	return rc;
+}
+
+/* Sides of one run. */
+static int add_sides(struct diff_question *q, int first, int last, struct diff *d, struct err *e)
+{
 	int rc = -ESTALE;
 
 	for (int try = 0; rc == -ESTALE && try < TRIES_MAX; try++)
-		rc = weigh_side(q, side, e);
-	if (rc == -ESTALE)
-		return err_set(e, EBUSY, "The run's data are being rearranged; ask again.");
-	if (rc < 0)
-		return rc;
-	diff_add_paths(d, (enum diff_side)side, &s->d->paths, &s->d->profile, s->w.self,
-		       s->w.samples);
-	node_weights_release(&s->w);
-	run_cache_put(q->api->server->cache, s->d);
-	return 0;
+		rc = add_once(q, first, last, d, e);
+	return rc == -ESTALE ? err_set(e, EBUSY, "The run's data are being rearranged; ask again.")
+			     : rc;
+}
+
+/*
+ * Two runs one after the other: the names are copied, so that no run is held while another is waited
+ * for. Two parts of one run at once: its call paths are gone through only once.
+ */
+static int add_both(struct diff_question *q, struct diff *d, struct err *e)
+{
+	int rc;
+
+	if (!strcmp(q->sides[0].run.uuid, q->sides[1].run.uuid))
+		return add_sides(q, 0, 1, d, e);
+	rc = add_sides(q, 0, 0, d, e);
+	return rc < 0 ? rc : add_sides(q, 1, 1, d, e);
 }
 
 /* ---- the answer ---- */
@@ -202,8 +227,8 @@ int api_diff(void *worker, const struct http_request *r, struct http_reply *repl
 	if (rc == 0)
 		rc = parse(&q, e);
 	diff_init(&d);
-	for (int side = 0; side < 2 && rc == 0; side++)
-		rc = add_side(&q, side, &d, e);
+	if (rc == 0)
+		rc = add_both(&q, &d, e);
 	if (rc == 0) {
 		answer_time(&q.answer, "weigh");
 		diff_finish(&d, true);

@@ -11,21 +11,17 @@
 struct ordering {
 	struct question *q;
 	struct flame_order order;
-	bool *threads; /* by thread of the profile: it is this one */
+	bool *threads; /* by thread of the profile: it is this one, and meant */
 	uint32_t event;
 };
 
-static int add_rows(void *ctx, const struct sample_columns *c, size_t from, size_t to)
+static void add_rows(void *ctx, struct sample_columns *c)
 {
 	struct ordering *o = ctx;
-	const struct call_paths *paths = &o->q->d->paths;
 
-	for (size_t i = from; i < to; i++)
-		if (c->event[i] == o->event && o->threads[c->thread[i]] &&
-		    selection_has(&o->q->sel, paths, c, i))
-			flame_order_add(&o->order, c->time_ns[i], c->weight[i],
-					call_path_known(paths, c->stack[i]));
-	return 0;
+	for (size_t i = 0; i < c->rows; i++)
+		flame_order_add(&o->order, c->time_ns[i], c->weight[i],
+				call_path_known(&o->q->d->paths, c->stack[i]));
 }
 
 /* A thread that has changed its name is still the same. */
@@ -37,7 +33,8 @@ static void take_thread(struct ordering *o, uint32_t thread)
 	for (size_t i = 0; i < p->threads.len; i++) {
 		const struct profile_thread *t = &p->threads.items[i];
 
-		o->threads[i] = t->pid == chosen->pid && t->tid == chosen->tid;
+		o->threads[i] = t->pid == chosen->pid && t->tid == chosen->tid &&
+				(!o->q->sel.threads || o->q->sel.threads[i]);
 	}
 }
 
@@ -146,8 +143,12 @@ int flame_ordered(struct question *q, struct err *e)
 	flame_order_init(&o.order, from, to, pixels);
 	o.threads = xcalloc(q->d->profile.threads.len, sizeof(*o.threads));
 	if (thread != UINT32_MAX) {
+		const struct row_visitor rows = {add_rows, &o, o.event, ROWS_TIME | ROWS_WEIGHT};
+		struct selection its = q->sel;
+
 		take_thread(&o, thread);
-		rc = selection_each(&q->sel, q->d, q->api->store, add_rows, &o, e);
+		its.threads = o.threads;
+		rc = selection_each(&its, q->d, q->api->store, &rows, e);
 	}
 	answer_time(&q->answer, "read");
 	if (rc == 0) {

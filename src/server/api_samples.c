@@ -17,47 +17,42 @@
 
 struct pointing {
 	struct question *q;
-	const struct profile *addresses;
+	const struct leaf_addresses *leaves;
 	point_list points;
 	uint32_t *seen; /* by name */
 	uint64_t matched, stride;
-	bool data; /* there are addresses of data */
+	uint64_t until; /* the next one that is taken in any case */
+	bool data;      /* there are addresses of data */
 };
 
 static uint64_t address_of(struct pointing *k, const struct sample_columns *c, size_t row)
 {
-	const struct profile *p = k->addresses;
-	uint32_t stack = c->stack[row], frame;
+	uint32_t stack = c->stack[row];
 
 	if (c->address && c->address[row]) {
 		k->data = true;
 		return c->address[row];
 	}
-	frame = stack < p->stacks.len ? p->stacks.items[stack].frame.n : 0;
-	return frame < p->frames.len ? p->frames.items[frame].address : 0;
+	return stack < k->leaves->len ? k->leaves->by_stack[stack] : 0;
 }
 
-static int gather_points(void *ctx, const struct sample_columns *c, size_t from, size_t to)
+static void gather_points(void *ctx, struct sample_columns *c)
 {
 	struct pointing *k = ctx;
-	const struct run_data *d = k->q->d;
-	const struct selection *sel = &k->q->sel;
+	const struct call_paths *paths = &k->q->d->paths;
 
-	for (size_t i = from; i < to; i++) {
-		uint32_t name;
+	for (size_t i = 0; i < c->rows; i++) {
+		uint32_t name = paths->nodes.items[call_path_known(paths, c->stack[i])].name;
 
-		if ((sel->event >= 0 && sel->event != c->event[i]) ||
-		    !selection_has(sel, &d->paths, c, i))
-			continue;
-		name = d->paths.nodes.items[call_path_known(&d->paths, c->stack[i])].name;
 		/* Of very many, some; but whatever is rare is always among them. */
-		if (k->matched++ % k->stride && k->seen[name] >= POINTS_CERTAIN)
+		k->matched++;
+		k->until = k->until ? k->until - 1 : k->stride - 1;
+		if (k->until != k->stride - 1 && k->seen[name] >= POINTS_CERTAIN)
 			continue;
 		k->seen[name]++;
 		vec_push(&k->points,
 			 (struct point){c->time_ns[i], address_of(k, c, i), c->event[i], name});
 	}
-	return 0;
 }
 
 static int by_time(const void *a, const void *b)
@@ -146,17 +141,17 @@ static void write_points(struct pointing *k)
 static int points(struct question *q, struct err *e)
 {
 	struct pointing k = {.q = q};
+	const struct row_visitor rows = {gather_points, &k, q->sel.event, ROWS_TIME | ROWS_KIND};
 	uint64_t max = POINTS;
 	int rc = api_param_u64(q->r, "max", POINTS_MAX, &max, e);
 
 	if (rc == 0)
-		rc = run_cache_addresses(q->api->server->cache, q->api->store, q->d, &k.addresses,
-					 e);
+		rc = run_cache_leaves(q->api->store, q->d, &k.leaves, e);
 	if (rc < 0)
 		return rc;
 	k.seen = xcalloc(q->d->paths.names.len, sizeof(*k.seen));
 	k.stride = rows_in(q->d, &q->sel) / POINTS_HELD + 1;
-	rc = selection_each(&q->sel, q->d, q->api->store, gather_points, &k, e);
+	rc = selection_each(&q->sel, q->d, q->api->store, &rows, e);
 	answer_time(&q->answer, "read");
 	if (rc == 0) {
 		sort_points(&k.points);
@@ -206,8 +201,6 @@ static void weave(void *ctx, const struct cell_sum *sum)
 	struct weaving *w = ctx;
 	struct thread_line *line = &w->lines[sum->thread];
 
-	if (sum->event != w->event)
-		return;
 	if (!line->cells)
 		line->cells = xcalloc(w->pixels, sizeof(*line->cells));
 	if (!line->samples || sum->first_ns < line->first_ns)
@@ -279,7 +272,7 @@ static int threads(struct question *q, struct err *e)
 	for (uint32_t i = 0; i < count; i++)
 		w.lines[i].thread = i;
 	rc = selection_each_cell(&q->sel, q->d, q->api->store,
-				 &(struct cell_visitor){pixel_at, weave, &w}, e);
+				 &(struct cell_visitor){pixel_at, weave, &w, w.event}, e);
 	answer_time(&q->answer, "read");
 	if (rc == 0) {
 		qsort(w.lines, count, sizeof(*w.lines), by_weight);

@@ -97,9 +97,9 @@ static int draw_chunk(void *ctx, struct run_chunk *c, struct err *e)
 {
 	struct lines *l = ctx;
 	struct timeline *t = &l->by_counter[c->stored.info.counter];
-	const struct count_columns *rows = NULL;
+	struct kept_counts rows = {};
 	const count_blocks *blocks;
-	int rc = run_counts(l->q->d, l->q->api->store, c, &blocks, NULL, e);
+	int rc = run_blocks(l->q->d, l->q->api->store, c, &blocks, e);
 
 	for (size_t i = 0; rc == 0 && i < blocks->len; i++) {
 		const struct count_block *b = &blocks->items[i];
@@ -110,12 +110,13 @@ static int draw_chunk(void *ctx, struct run_chunk *c, struct err *e)
 			timeline_add_block(t, b);
 			continue;
 		}
-		if (!rows)
-			rc = run_counts(l->q->d, l->q->api->store, c, &blocks, &rows, e);
+		if (!rows.columns)
+			rc = run_counts(l->q->d, l->q->api->store, c, &rows, e);
 		if (rc == 0)
-			timeline_add_rows(t, rows, i * SUMMARY_BLOCK_ROWS,
+			timeline_add_rows(t, rows.columns, i * SUMMARY_BLOCK_ROWS,
 					  (i + 1) * SUMMARY_BLOCK_ROWS);
 	}
+	kept_counts_release(&rows);
 	return rc;
 }
 
@@ -233,7 +234,6 @@ static int write_losses(struct question *q, uint64_t from_ns, uint64_t to_ns, ui
 }
 
 struct rates {
-	const struct question *q;
 	uint64_t from_ns;
 	double pixels_a_ns;
 	uint32_t pixels;
@@ -252,8 +252,7 @@ static void count_cell(void *ctx, const struct cell_sum *sum)
 {
 	struct rates *k = ctx;
 
-	if (k->q->sel.event < 0 || k->q->sel.event == sum->event)
-		k->count[(size_t)sum->event * k->pixels + sum->cell] += (uint32_t)sum->samples;
+	k->count[(size_t)sum->event * k->pixels + sum->cell] += (uint32_t)sum->samples;
 }
 
 static int write_rates(struct question *q, uint64_t from_ns, uint64_t to_ns, uint32_t pixels,
@@ -261,7 +260,7 @@ static int write_rates(struct question *q, uint64_t from_ns, uint64_t to_ns, uin
 {
 	size_t events = q->d->profile.events.len;
 	double pixel_ns = (double)(to_ns - from_ns) / pixels;
-	struct rates k = {q, from_ns, 1 / pixel_ns, pixels, NULL};
+	struct rates k = {from_ns, 1 / pixel_ns, pixels, NULL};
 	double *rate = xcalloc(pixels, sizeof(*rate));
 	struct selection window = q->sel;
 	int rc;
@@ -270,7 +269,7 @@ static int write_rates(struct question *q, uint64_t from_ns, uint64_t to_ns, uin
 	window.from_ns = from_ns;
 	window.to_ns = to_ns;
 	rc = selection_each_cell(&window, q->d, q->api->store,
-				 &(struct cell_visitor){pixel_at, count_cell, &k}, e);
+				 &(struct cell_visitor){pixel_at, count_cell, &k, q->sel.event}, e);
 	answer_time(&q->answer, "samples");
 	for (size_t event = 0; event < events && rc == 0; event++) {
 		const uint32_t *count = k.count + event * pixels;
@@ -368,9 +367,8 @@ int api_timeline(void *worker, const struct http_request *r, struct http_reply *
 /* ---- heat map ---- */
 
 struct warming {
-	const struct question *q;
+	struct question *q;
 	struct heat *h;
-	uint32_t event;
 	uint64_t from_ns, to_ns;
 };
 
@@ -383,28 +381,35 @@ static void warm_cell(void *ctx, const struct cell_sum *sum)
 {
 	struct warming *w = ctx;
 
-	if (sum->event == w->event)
-		heat_add(w->h, sum->first_ns, (double)sum->samples);
+	heat_add(w->h, sum->first_ns, (double)sum->samples);
 }
 
-/* What of an interval lies in the window is spread over it. */
+/* Most blocks lie in one cell: their values need not be looked at one by one. */
 static int warm_counts(void *ctx, struct run_chunk *c, struct err *e)
 {
 	struct warming *w = ctx;
-	const struct count_columns *rows;
+	struct run_data *d = w->q->d;
+	struct kept_counts rows = {};
 	const count_blocks *blocks;
-	int rc = run_counts(w->q->d, w->q->api->store, c, &blocks, &rows, e);
+	int rc = run_blocks(d, w->q->api->store, c, &blocks, e);
 
-	for (size_t i = 0; rc == 0 && i < rows->rows; i++) {
-		uint64_t end = rows->time_ns[i], begin = end - rows->duration_ns[i];
-		uint64_t a = begin > w->from_ns ? begin : w->from_ns;
-		uint64_t b = end < w->to_ns ? end : w->to_ns;
+	for (size_t i = 0; rc == 0 && i < blocks->len; i++) {
+		const struct count_block *b = &blocks->items[i];
 
-		if (a < b)
-			heat_spread(w->h, a, b,
-				    (double)rows->value[i] * (double)(b - a) /
-					    (double)rows->duration_ns[i]);
+		if (b->last_ns <= w->from_ns || b->first_ns >= w->to_ns)
+			continue;
+		if (b->first_ns >= w->from_ns && b->last_ns <= w->to_ns &&
+		    heat_cell(w->h, b->first_ns) == heat_cell(w->h, b->last_ns)) {
+			heat_add(w->h, b->first_ns, (double)b->sum);
+			continue;
+		}
+		if (!rows.columns)
+			rc = run_counts(d, w->q->api->store, c, &rows, e);
+		if (rc == 0)
+			heat_add_counts(w->h, rows.columns, i * SUMMARY_BLOCK_ROWS,
+					(i + 1) * SUMMARY_BLOCK_ROWS, w->from_ns, w->to_ns);
 	}
+	kept_counts_release(&rows);
 	return rc;
 }
 
@@ -413,14 +418,16 @@ static int warm(struct question *q, struct heat *h, uint64_t from, uint64_t to, 
 	CLEANUP(free_ptr) bool *wanted = xcalloc(q->d->profile.counters.len, sizeof(*wanted));
 	const char *counter = http_query(q->r, "counter");
 	struct warming w = {.q = q, .h = h, .from_ns = from, .to_ns = to};
+	uint32_t event;
 	int rc;
 
 	if (!counter) {
-		rc = selection_event(&q->sel, q->d, q->api->store, &w.event, e);
+		rc = selection_event(&q->sel, q->d, q->api->store, &event, e);
 		return rc < 0 ? rc
 			      : selection_each_cell(
 					&q->sel, q->d, q->api->store,
-					&(struct cell_visitor){heat_cell_at, warm_cell, &w}, e);
+					&(struct cell_visitor){heat_cell_at, warm_cell, &w, event},
+					e);
 	}
 	rc = choose_counters(&q->d->profile, counter, wanted, e);
 	return rc < 0 ? rc : each_counts(q->d, wanted, from, to, warm_counts, &w, e);
@@ -473,20 +480,18 @@ int api_heatmap(void *worker, const struct http_request *r, struct http_reply *r
 /* ---- how values are spread ---- */
 
 struct gathering {
-	const struct question *q;
-	value_list values;
+	struct question *q;
+	struct value_list values;
 	uint32_t event;
 	uint64_t from_ns, to_ns;
 };
 
-static int gather_weights(void *ctx, const struct sample_columns *c, size_t from, size_t to)
+static void gather_weight(void *ctx, uint64_t weight, uint64_t samples)
 {
 	struct gathering *g = ctx;
 
-	for (size_t i = from; i < to && g->values.len < VALUES_MAX; i++)
-		if (c->event[i] == g->event && selection_has(&g->q->sel, &g->q->d->paths, c, i))
-			vec_push(&g->values, (double)c->weight[i]);
-	return 0;
+	if (g->values.values.len < VALUES_MAX)
+		value_list_add(&g->values, (double)weight, samples);
 }
 
 /* Intervals that end in the window, in the counter's unit. */
@@ -494,13 +499,14 @@ static int gather_counts(void *ctx, struct run_chunk *c, struct err *e)
 {
 	struct gathering *g = ctx;
 	double scale = g->q->d->profile.counters.items[c->stored.info.counter].scale;
-	const struct count_columns *rows;
-	const count_blocks *blocks;
-	int rc = run_counts(g->q->d, g->q->api->store, c, &blocks, &rows, e);
+	struct kept_counts rows = {};
+	int rc = run_counts(g->q->d, g->q->api->store, c, &rows, e);
 
-	for (size_t i = 0; rc == 0 && i < rows->rows && g->values.len < VALUES_MAX; i++)
-		if (rows->time_ns[i] >= g->from_ns && rows->time_ns[i] < g->to_ns)
-			vec_push(&g->values, (double)rows->value[i] * scale);
+	for (size_t i = 0; rc == 0 && i < rows.columns->rows && g->values.values.len < VALUES_MAX;
+	     i++)
+		if (rows.columns->time_ns[i] >= g->from_ns && rows.columns->time_ns[i] < g->to_ns)
+			vec_push(&g->values.values, (double)rows.columns->value[i] * scale);
+	kept_counts_release(&rows);
 	return rc;
 }
 
@@ -522,7 +528,8 @@ static int gather(struct question *q, struct gathering *g, struct err *e)
 	}
 	for (; g->event < p->events.len; g->event++)
 		if (!strcmp(profile_text(p, p->events.items[g->event].name), weight))
-			return selection_each(&q->sel, q->d, q->api->store, gather_weights, g, e);
+			return selection_each_weight(&q->sel, q->d, q->api->store, g->event,
+						     gather_weight, g, e);
 	return err_set(e, EINVAL, "The run has no samples of an event '%.100s'.", weight);
 }
 
@@ -572,7 +579,7 @@ static int histogram(struct question *q, struct err *e)
 		write_spread(&q->answer.j, &h);
 		value_histogram_release(&h);
 	}
-	vec_release(&g.values);
+	value_list_release(&g.values);
 	return rc;
 }
 

@@ -1,4 +1,5 @@
 /* Folded stacks and the flame graph, by the exporters that the command line has, too. */
+#include "analyze/jvm_stacks.h"
 #include "server/export_formats.h"
 
 #include <errno.h>
@@ -38,6 +39,7 @@ int export_flame(struct export_run *x, const struct exporter *exporter, struct e
 	options.event = view_busiest_event(&x->profile);
 	if (x->selection.event >= 0)
 		options.event.n = (uint32_t)x->selection.event;
+	jvm_name_main(&x->profile);
 	view_build(&v, &x->profile, &options);
 	make_subtitle(x, &v, &subtitle);
 	o.subtitle = buf_str(&subtitle);

@@ -159,14 +159,13 @@ int run_cache_get(struct run_cache *c, struct store *s, const struct stored_run 
 	return 0;
 }
 
-int run_cache_addresses(struct run_cache *c, struct store *s, struct run_data *d,
-			const struct profile **ret, struct err *e)
+int run_cache_addresses(struct store *s, struct run_data *d, const struct profile **ret,
+			struct err *e)
 {
 	struct profile *p, *known = NULL;
 	int rc;
 
-	(void)c;
-	if (d->whole) {
+	if (d->whole && !d->ended) {
 		*ret = &d->profile;
 		return 0;
 	}
@@ -186,6 +185,51 @@ int run_cache_addresses(struct run_cache *c, struct store *s, struct run_data *d
 	free(p);
 	*ret = known;
 	return rc;
+}
+
+static struct leaf_addresses *make_leaves(const struct profile *p)
+{
+	struct leaf_addresses *l = xcalloc(1, sizeof(*l) + p->stacks.len * sizeof(*l->by_stack));
+
+	l->len = p->stacks.len;
+	for (size_t i = 0; i < l->len; i++) {
+		uint32_t frame = p->stacks.items[i].frame.n;
+
+		l->by_stack[i] = frame < p->frames.len ? p->frames.items[frame].address : 0;
+	}
+	return l;
+}
+
+int run_cache_leaves(struct store *s, struct run_data *d, const struct leaf_addresses **ret,
+		     struct err *e)
+{
+	/* Of a run that has ended, some stacks were given names instead of addresses. */
+	const struct profile *whole = d->whole && !d->ended
+					      ? &d->profile
+					      : __atomic_load_n(&d->addresses, __ATOMIC_ACQUIRE);
+	struct leaf_addresses *made, *known = NULL;
+	struct profile p;
+	int rc = 0;
+
+	*ret = __atomic_load_n(&d->leaves, __ATOMIC_ACQUIRE);
+	if (*ret)
+		return 0;
+	profile_init(&p);
+	if (!whole)
+		rc = run_profile_load(&p, s, d->id, e);
+	made = rc == 0 ? make_leaves(whole ? whole : &p) : NULL;
+	profile_release(&p);
+	if (rc < 0)
+		return rc;
+	*ret = made;
+	if (__atomic_compare_exchange_n(&d->leaves, &known, made, false, __ATOMIC_ACQ_REL,
+					__ATOMIC_ACQUIRE)) {
+		__atomic_add_fetch(&d->bytes, leaf_addresses_bytes(made), __ATOMIC_RELAXED);
+		return 0;
+	}
+	free(made);
+	*ret = known;
+	return 0;
 }
 
 int run_cache_prepare(struct store *s, const struct stored_run *run, struct err *e)

@@ -33,18 +33,19 @@ struct run_data {
 	int64_t id;
 	char uuid[UUID_BYTES];
 	bool ended;
-	uint64_t start_ns;            /* what the API counts from */
-	uint64_t first_ns, last_ns;   /* of all its chunks; both 0: there are none */
-	struct profile profile;       /* strings, threads, events, counters; more only if `whole` */
-	bool whole;                   /* also functions, frames and stacks */
-	struct profile *addresses;    /* NULL, or all of it; see run_cache_addresses() */
+	uint64_t start_ns;          /* what the API counts from */
+	uint64_t first_ns, last_ns; /* of all its chunks; both 0: there are none */
+	struct profile profile;     /* strings, threads, events, counters; more only if `whole` */
+	bool whole;                 /* also functions, frames and stacks */
+	struct profile *addresses;  /* NULL, or all of it; see run_cache_addresses() */
+	struct leaf_addresses *leaves; /* NULL, or what run_cache_leaves() made */
 	struct call_paths paths;      /* all stacks are known; its names are strings of `profile` */
 	VEC(struct run_chunk) chunks; /* by first_ns */
 	/* For run_cache.c and run_load.c. */
 	int64_t generation, last_chunk, next_piece;
 	bool loaded, stale;
 	size_t bytes;
-	size_t rows_bytes, rows_bytes_max; /* of all chunks' rows: more are not kept */
+	size_t rows_bytes, rows_bytes_max; /* of all chunks' rows and counts: more are not kept */
 	unsigned users;
 	uint64_t used;
 	uint32_t main_event; /* number + 1 of that with most samples; 0: see selection_event() */
@@ -63,8 +64,23 @@ void run_cache_put(struct run_cache *c, struct run_data *d);
 void run_cache_stale(struct run_data *d);
 
 /* The run's tables with functions, frames and stacks, which most questions can do without. */
-int run_cache_addresses(struct run_cache *c, struct store *s, struct run_data *d,
-			const struct profile **ret, struct err *e);
+int run_cache_addresses(struct store *s, struct run_data *d, const struct profile **ret,
+			struct err *e);
+
+/* Where the innermost function of each stack was, which is all that most who ask for addresses need. */
+struct leaf_addresses {
+	size_t len;
+	uint64_t by_stack[];
+};
+
+static inline size_t leaf_addresses_bytes(const struct leaf_addresses *l)
+{
+	return sizeof(*l) + l->len * sizeof(*l->by_stack);
+}
+
+/* As long as the run is held. */
+int run_cache_leaves(struct store *s, struct run_data *d, const struct leaf_addresses **ret,
+		     struct err *e);
 
 /* Works out what questions need of a run that has ended, and stores it; cheap if that was done. */
 int run_cache_prepare(struct store *s, const struct stored_run *run, struct err *e);

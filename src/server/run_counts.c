@@ -1,4 +1,4 @@
-/* Values of counters: blocks of a chunk, and its rows where somebody looks that closely. */
+/* Values of counters: blocks of a chunk, and the values themselves where somebody looks that closely. */
 #include "server/selection.h"
 
 #include <errno.h>
@@ -11,20 +11,34 @@ static int read_bytes(struct store *s, const struct run_chunk *c, bool summary, 
 	return rc == -ENOENT ? -ESTALE : rc;
 }
 
-static const struct count_columns *keep_rows(struct run_data *d, struct run_chunk *c,
-					     struct count_columns *made)
+static void keep_counts(struct run_data *d, struct run_chunk *c, struct count_columns *made,
+			struct kept_counts *ret)
 {
 	struct count_columns *known = NULL;
+	size_t bytes = made->rows * sizeof(struct count_row);
 
+	ret->columns = made;
+	if (__atomic_load_n(&d->rows_bytes, __ATOMIC_RELAXED) >= d->rows_bytes_max) {
+		ret->own = made;
+		return;
+	}
 	if (__atomic_compare_exchange_n(&c->counts, &known, made, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE)) {
-		__atomic_add_fetch(&d->bytes, made->rows * sizeof(struct count_row),
-				   __ATOMIC_RELAXED);
-		return made;
+		__atomic_add_fetch(&d->bytes, bytes, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&d->rows_bytes, bytes, __ATOMIC_RELAXED);
+		return;
 	}
 	count_columns_release(made);
 	free(made);
-	return known;
+	ret->columns = known;
+}
+
+void kept_counts_release(struct kept_counts *k)
+{
+	if (k->own)
+		count_columns_release(k->own);
+	free(k->own);
+	*k = (struct kept_counts){};
 }
 
 static const count_blocks *keep_blocks(struct run_data *d, struct run_chunk *c, count_blocks *made)
@@ -41,15 +55,15 @@ static const count_blocks *keep_blocks(struct run_data *d, struct run_chunk *c, 
 	return known;
 }
 
-static int need_rows(struct run_data *d, struct store *s, struct run_chunk *c,
-		     const struct count_columns **ret, struct err *e)
+int run_counts(struct run_data *d, struct store *s, struct run_chunk *c, struct kept_counts *ret,
+	       struct err *e)
 {
 	CLEANUP(buf_release) struct buf bytes = {};
 	struct count_columns *made;
 	int rc;
 
-	*ret = __atomic_load_n(&c->counts, __ATOMIC_ACQUIRE);
-	if (*ret)
+	*ret = (struct kept_counts){.columns = __atomic_load_n(&c->counts, __ATOMIC_ACQUIRE)};
+	if (ret->columns)
 		return 0;
 	rc = read_bytes(s, c, false, &bytes, e);
 	if (rc < 0)
@@ -59,37 +73,42 @@ static int need_rows(struct run_data *d, struct store *s, struct run_chunk *c,
 	if (rc < 0)
 		free(made);
 	else
-		*ret = keep_rows(d, c, made);
+		keep_counts(d, c, made, ret);
 	return rc;
 }
 
-int run_counts(struct run_data *d, struct store *s, struct run_chunk *c,
-	       const count_blocks **ret_blocks, const struct count_columns **ret_rows,
+/* Those that are stored beside a merged chunk; others are made. */
+static int make_blocks(struct run_data *d, struct store *s, struct run_chunk *c, count_blocks *ret,
+		       struct err *e)
+{
+	CLEANUP(kept_counts_release) struct kept_counts rows = {};
+	CLEANUP(buf_release) struct buf bytes = {};
+	int rc;
+
+	if (c->stored.merged) {
+		rc = read_bytes(s, c, true, &bytes, e);
+		return rc < 0 ? rc : count_blocks_decode(buf_str(&bytes), bytes.len, ret, e);
+	}
+	rc = run_counts(d, s, c, &rows, e);
+	if (rc == 0)
+		count_blocks_make(rows.columns, ret);
+	return rc;
+}
+
+int run_blocks(struct run_data *d, struct store *s, struct run_chunk *c, const count_blocks **ret,
 	       struct err *e)
 {
-	CLEANUP(buf_release) struct buf bytes = {};
-	const struct count_columns *rows = NULL;
 	count_blocks *made;
-	int rc = 0;
+	int rc;
 
-	*ret_blocks = __atomic_load_n(&c->blocks, __ATOMIC_ACQUIRE);
-	if (ret_rows || (!*ret_blocks && !c->stored.merged))
-		rc = need_rows(d, s, c, &rows, e);
-	if (rc == 0 && !*ret_blocks) {
-		made = xcalloc(1, sizeof(*made));
-		if (rows) {
-			count_blocks_make(rows, made);
-		} else {
-			rc = read_bytes(s, c, true, &bytes, e);
-			if (rc == 0)
-				rc = count_blocks_decode(buf_str(&bytes), bytes.len, made, e);
-		}
-		if (rc < 0)
-			free(made);
-		else
-			*ret_blocks = keep_blocks(d, c, made);
-	}
-	if (rc == 0 && ret_rows)
-		*ret_rows = rows;
+	*ret = __atomic_load_n(&c->blocks, __ATOMIC_ACQUIRE);
+	if (*ret)
+		return 0;
+	made = xcalloc(1, sizeof(*made));
+	rc = make_blocks(d, s, c, made, e);
+	if (rc < 0)
+		free(made);
+	else
+		*ret = keep_blocks(d, c, made);
 	return rc;
 }

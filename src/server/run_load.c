@@ -1,5 +1,6 @@
 /* A run out of the store: tables, call paths, the list of chunks. */
 #include "server/run_cache.h"
+#include "analyze/jvm_stacks.h"
 #include "server/run_derived.h"
 #include "profile/dictionary.h"
 
@@ -61,8 +62,6 @@ static size_t chunk_bytes(const struct run_chunk *c)
 		bytes += node_histogram_bytes(c->nodes);
 	if (c->blocks)
 		bytes += VEC_BYTES(*c->blocks);
-	if (c->counts)
-		bytes += c->counts->rows * sizeof(struct count_row);
 	return bytes;
 }
 
@@ -74,33 +73,63 @@ static void count_bytes(struct run_data *d)
 	d->rows_bytes = 0;
 	if (d->addresses)
 		bytes += profile_bytes(d->addresses);
+	if (d->leaves)
+		bytes += leaf_addresses_bytes(d->leaves);
 	vec_each(&d->chunks, chunk) {
 		bytes += chunk_bytes(chunk);
 		if (chunk->rows)
 			d->rows_bytes += run_rows_bytes(chunk->rows);
+		if (chunk->counts)
+			d->rows_bytes += chunk->counts->rows * sizeof(struct count_row);
 	}
 	bytes += d->rows_bytes;
 	__atomic_store_n(&d->bytes, bytes, __ATOMIC_RELAXED);
 }
 
-bool run_data_trim(struct run_data *d)
+static bool trim_addresses(struct run_data *d)
+{
+	if (!d->addresses)
+		return false;
+	profile_release(d->addresses);
+	free(d->addresses);
+	d->addresses = NULL;
+	return true;
+}
+
+static bool trim_counts(struct run_data *d)
 {
 	bool found = false;
 
 	vec_each(&d->chunks, chunk) {
-		if (!chunk->counts && !chunk->rows)
+		if (!chunk->counts)
 			continue;
-		if (chunk->counts)
-			count_columns_release(chunk->counts);
+		count_columns_release(chunk->counts);
 		free(chunk->counts);
-		run_rows_free(chunk->rows);
 		chunk->counts = NULL;
-		chunk->rows = NULL;
 		found = true;
 	}
-	if (found)
-		count_bytes(d);
 	return found;
+}
+
+static bool trim_rows(struct run_data *d)
+{
+	bool found = false;
+
+	vec_each(&d->chunks, chunk) {
+		found = found || chunk->rows;
+		run_rows_free(chunk->rows);
+		chunk->rows = NULL;
+	}
+	return found;
+}
+
+/* What is needed most goes last. */
+bool run_data_trim(struct run_data *d)
+{
+	if (!trim_addresses(d) && !trim_counts(d) && !trim_rows(d))
+		return false;
+	count_bytes(d);
+	return true;
 }
 
 /* Tables and paths go; chunks' bytes depend on them. */
@@ -110,10 +139,9 @@ static void release_tables(struct run_data *d)
 		profile_release(&d->profile);
 		call_paths_release(&d->paths);
 	}
-	if (d->addresses)
-		profile_release(d->addresses);
-	free(d->addresses);
-	d->addresses = NULL;
+	trim_addresses(d);
+	free(d->leaves);
+	d->leaves = NULL;
 	vec_each(&d->chunks, chunk)
 		chunk_release(chunk);
 	d->chunks.len = 0;
@@ -171,6 +199,11 @@ static int load_pieces(struct run_data *d, struct store *s, struct err *e)
 	if (rc < 0)
 		return rc;
 	d->next_piece = to.next;
+	free(d->leaves);
+	d->leaves = NULL;
+	/* What is added then must not get into the way of pieces that are still to come. */
+	if (d->ended)
+		jvm_name_main(&d->profile);
 	call_paths_all(&d->paths, &d->profile);
 	return 0;
 }

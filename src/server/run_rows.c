@@ -1,6 +1,7 @@
 #include "server/run_rows.h"
 
 #include "base/vec.h"
+#include "profile/slots.h"
 
 #include <string.h>
 
@@ -48,9 +49,7 @@ struct kind_finder {
 
 static size_t kind_hash(const struct row_kind *k)
 {
-	uint64_t h = ((uint64_t)k->thread << 32 | k->cpu) * 0x9e3779b97f4a7c15ull;
-
-	return (size_t)((h ^ k->event * 0xff51afd7ed558ccdull) >> 24);
+	return (size_t)hash_mix((uint64_t)k->thread << 32 | k->cpu, k->event);
 }
 
 static bool same_kind(const struct row_kind *a, const struct row_kind *b)
@@ -191,31 +190,87 @@ size_t run_rows_at(const struct run_rows *r, uint64_t ns)
 	return low;
 }
 
-size_t run_rows_block(const struct run_rows *r, size_t from, size_t to, struct row_block *b)
+bool run_rows_weights_differ(const struct run_rows *r)
 {
-	size_t block = from / RUN_ROWS_BLOCK, end = (block + 1) * RUN_ROWS_BLOCK;
-	size_t count = (end < to ? end : to) - from;
-	const uint16_t *kind = r->kind + from;
+	return r->weights != NULL;
+}
 
-	b->columns = (struct sample_columns){.rows = count,
-					     .time_ns = r->time_ns ? r->time_ns + from : b->time_ns,
-					     .weight = r->weights ? r->weights + from : b->weight,
-					     .address = r->address ? r->address + from : NULL,
-					     .event = b->event,
-					     .thread = b->thread,
-					     .stack = r->stack + from,
-					     .cpu = b->cpu};
-	if (!r->time_ns)
+size_t run_rows_kinds(const struct run_rows *r, const struct row_kind **ret)
+{
+	*ret = r->kinds;
+	return r->kind_count;
+}
+
+/* Which rows of a block are wanted. Gives how many. */
+static size_t choose(const uint16_t *kind, size_t count, const bool *wanted, uint16_t *place)
+{
+	size_t chosen = 0;
+
+	if (!wanted) {
 		for (size_t i = 0; i < count; i++)
-			b->time_ns[i] = r->base_ns[block] + r->offset_ns[from + i];
+			place[i] = (uint16_t)i;
+		return count;
+	}
 	for (size_t i = 0; i < count; i++) {
-		const struct row_kind *k = &r->kinds[kind[i]];
+		place[chosen] = (uint16_t)i;
+		chosen += wanted[kind[i]];
+	}
+	return chosen;
+}
+
+static void fill_times(const struct run_rows *r, size_t from, size_t count, struct row_block *b)
+{
+	b->columns.time_ns = b->time_ns;
+	for (size_t i = 0; i < count; i++)
+		b->time_ns[i] = run_rows_time(r, from + b->place[i]);
+}
+
+static void fill_weights(const struct run_rows *r, size_t from, size_t count, struct row_block *b)
+{
+	b->columns.weight = b->weight;
+	if (r->weights)
+		for (size_t i = 0; i < count; i++)
+			b->weight[i] = r->weights[from + b->place[i]];
+	else
+		for (size_t i = 0; i < count; i++)
+			b->weight[i] = r->kinds[r->kind[from + b->place[i]]].weight;
+}
+
+static void fill_kinds(const struct run_rows *r, size_t from, size_t count, struct row_block *b)
+{
+	b->columns.event = b->event;
+	b->columns.thread = b->thread;
+	b->columns.cpu = b->cpu;
+	for (size_t i = 0; i < count; i++) {
+		const struct row_kind *k = &r->kinds[r->kind[from + b->place[i]]];
 
 		b->event[i] = k->event;
 		b->thread[i] = k->thread;
 		b->cpu[i] = k->cpu;
-		b->weight[i] = k->weight;
 	}
+}
+
+size_t run_rows_block(const struct run_rows *r, size_t from, size_t to, const bool *wanted,
+		      unsigned columns, struct row_block *b)
+{
+	size_t end = (from / RUN_ROWS_BLOCK + 1) * RUN_ROWS_BLOCK;
+	size_t count = (end < to ? end : to) - from;
+	size_t chosen = choose(r->kind + from, count, wanted, b->place);
+
+	b->columns = (struct sample_columns){.rows = chosen, .stack = b->stack};
+	for (size_t i = 0; i < chosen; i++)
+		b->stack[i] = r->stack[from + b->place[i]];
+	if (r->address) {
+		b->columns.address = b->address;
+		for (size_t i = 0; i < chosen; i++)
+			b->address[i] = r->address[from + b->place[i]];
+	}
+	if (columns & ROWS_TIME)
+		fill_times(r, from, chosen, b);
+	if (columns & ROWS_WEIGHT)
+		fill_weights(r, from, chosen, b);
+	if (columns & ROWS_KIND)
+		fill_kinds(r, from, chosen, b);
 	return count;
 }
 
@@ -238,8 +293,9 @@ static void scratch_room(struct kind_scratch *s, size_t kinds)
 	s->touched = xcalloc(kinds, sizeof(*s->touched));
 }
 
-void run_rows_sum(const struct run_rows *r, size_t from, size_t to, struct kind_scratch *scratch,
-		  void (*add)(void *ctx, const struct kind_sum *sum), void *ctx)
+void run_rows_sum(const struct run_rows *r, size_t from, size_t to, const bool *wanted,
+		  struct kind_scratch *scratch, void (*add)(void *ctx, const struct kind_sum *sum),
+		  void *ctx)
 {
 	size_t touched = 0;
 
@@ -258,13 +314,15 @@ void run_rows_sum(const struct run_rows *r, size_t from, size_t to, struct kind_
 	for (size_t i = 0; i < touched; i++) {
 		struct kind_place *place = &scratch->places[scratch->touched[i]];
 		const struct row_kind *kind = &r->kinds[scratch->touched[i]];
+		struct kind_sum sum = {.kind = kind,
+				       .samples = place->samples,
+				       .weight = r->weights ? place->weight
+							    : place->samples * kind->weight,
+				       .first_ns = run_rows_time(r, place->first),
+				       .last_ns = run_rows_time(r, place->last)};
 
-		add(ctx, &(struct kind_sum){.kind = kind,
-					    .samples = place->samples,
-					    .weight = r->weights ? place->weight
-								 : place->samples * kind->weight,
-					    .first_ns = run_rows_time(r, place->first),
-					    .last_ns = run_rows_time(r, place->last)});
+		if (!wanted || wanted[scratch->touched[i]])
+			add(ctx, &sum);
 		*place = (struct kind_place){};
 	}
 }

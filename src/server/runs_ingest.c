@@ -358,8 +358,14 @@ static int store_arrived(struct active *a, const struct arrived *x, struct err *
 		return store_output(a, bytes, x->size, e);
 	case RUN_NOTE: {
 		CLEANUP(free_ptr) char *text = xstrndup(bytes, x->size);
+		uint64_t start = (uint64_t)a->run.start_ns, at = a->first_arrived_ns;
 
-		return store_note_add(s, a->run.id, a->first_arrived_ns, text, e);
+		/* An imported recording has a clock of its own, and what is said is about all of it; so
+		 * is what is said while the run is being prepared. */
+		if (a->import || at < start)
+			at = start;
+
+		return store_note_add(s, a->run.id, at, text, e);
 	}
 	case RUN_CODE:
 		return store_code(a, bytes, x->size, e);

@@ -43,18 +43,21 @@ void node_weights_release(struct node_weights *w);
 int selection_event(const struct selection *sel, struct run_data *d, struct store *s, uint32_t *ret,
 		    struct err *e);
 
-/*
- * Rows of the window, some at a time, not in the order of time over all chunks. Only time is looked at
- * here: selection_has() tells of the rest.
- */
-typedef int (*selection_visitor)(void *ctx, const struct sample_columns *c, size_t from, size_t to);
+/* Samples one by one: some at a time, not in the order of time over all chunks. */
+struct row_visitor {
+	/* All of @c are meant; it may be changed. */
+	void (*visit)(void *ctx, struct sample_columns *c);
+	void *ctx;
+	int64_t event;    /* -1: any */
+	unsigned columns; /* ROWS_TIME… */
+};
+
 int selection_each(const struct selection *sel, struct run_data *d, struct store *s,
-		   selection_visitor visit, void *ctx, struct err *e);
+		   const struct row_visitor *visitor, struct err *e);
 
 /*
  * The same for questions that count in cells of time: all samples of one cell, event, thread and CPU in
- * one go where that can be. Everything but the event is looked at here. @cell_at never falls as time
- * grows.
+ * one go where that can be. @cell_at never falls as time grows.
  */
 struct cell_sum {
 	uint32_t cell, event, thread;
@@ -65,23 +68,22 @@ struct cell_visitor {
 	uint32_t (*cell_at)(const void *ctx, uint64_t ns);
 	void (*add)(void *ctx, const struct cell_sum *sum);
 	void *ctx;
+	int64_t event; /* -1: any */
 };
 
 int selection_each_cell(const struct selection *sel, struct run_data *d, struct store *s,
 			const struct cell_visitor *visitor, struct err *e);
 
-static inline bool selection_has(const struct selection *sel, const struct call_paths *paths,
-				 const struct sample_columns *c, size_t row)
-{
-	return (!sel->threads || sel->threads[c->thread[row]]) &&
-	       (!sel->cpus || (c->cpu[row] < 65536 && sel->cpus[c->cpu[row]])) &&
-	       (!sel->nodes || sel->nodes[call_path_known(paths, c->stack[row])]);
-}
-
 /* Which thread has most samples of an event; those with its pid and tid and another name count by
  * themselves. UINT32_MAX: there are no samples. */
 int selection_busiest(const struct selection *sel, struct run_data *d, struct store *s,
 		      uint32_t event, uint32_t *ret, struct err *e);
+
+/* The weights of single samples of one event, in no order; those of many at once if they are equal. */
+int selection_each_weight(const struct selection *sel, struct run_data *d, struct store *s,
+			  uint32_t event,
+			  void (*visit)(void *ctx, uint64_t weight, uint64_t samples), void *ctx,
+			  struct err *e);
 
 /* What each stack of one event has, some of them several times; for questions about addresses. */
 int selection_each_stack(const struct selection *sel, struct run_data *d, struct store *s,
@@ -90,9 +92,18 @@ int selection_each_stack(const struct selection *sel, struct run_data *d, struct
 				       uint64_t weight),
 			 void *ctx, struct err *e);
 
-/* Blocks and rows of a chunk of counts, decoded if need be. @ret_rows NULL: blocks are enough. */
+/* Blocks of a chunk of counts, decoded if need be. */
+int run_blocks(struct run_data *d, struct store *s, struct run_chunk *chunk,
+	       const count_blocks **ret, struct err *e);
+
+/* Its values: the run's, if there was room to keep them. */
+struct kept_counts {
+	const struct count_columns *columns;
+	struct count_columns *own;
+};
+
 int run_counts(struct run_data *d, struct store *s, struct run_chunk *chunk,
-	       const count_blocks **ret_blocks, const struct count_columns **ret_rows,
-	       struct err *e);
+	       struct kept_counts *ret, struct err *e);
+void kept_counts_release(struct kept_counts *k);
 
 #endif

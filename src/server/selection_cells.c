@@ -1,39 +1,29 @@
 /* Samples of a selection in cells of time. */
-#include "base/number.h"
 #include "server/selection_internal.h"
 
 struct cells {
-	const struct selection *sel;
-	const struct run_data *d;
 	const struct cell_visitor *v;
 	struct kind_scratch scratch;
 	uint32_t cell;
 };
 
-static int add_rows(void *ctx, const struct sample_columns *c, size_t from, size_t to)
+static void add_rows(void *ctx, struct sample_columns *c)
 {
 	struct cells *k = ctx;
 
-	for (size_t i = from; i < to; i++) {
+	for (size_t i = 0; i < c->rows; i++) {
 		uint64_t at = c->time_ns[i];
 
-		if (selection_has(k->sel, &k->d->paths, c, i))
-			k->v->add(k->v->ctx,
-				  &(struct cell_sum){k->v->cell_at(k->v->ctx, at), c->event[i],
-						     c->thread[i], 1, c->weight[i], at, at});
+		k->v->add(k->v->ctx, &(struct cell_sum){k->v->cell_at(k->v->ctx, at), c->event[i],
+							c->thread[i], 1, c->weight[i], at, at});
 	}
-	return 0;
 }
 
 static void add_kind(void *ctx, const struct kind_sum *sum)
 {
 	struct cells *k = ctx;
-	const struct selection *sel = k->sel;
 	const struct row_kind *kind = sum->kind;
 
-	if ((sel->threads && !sel->threads[kind->thread]) ||
-	    (sel->cpus && (kind->cpu >= CPU_LIMIT || !sel->cpus[kind->cpu])))
-		return;
 	k->v->add(k->v->ctx, &(struct cell_sum){k->cell, kind->event, kind->thread, sum->samples,
 						sum->weight, sum->first_ns, sum->last_ns});
 }
@@ -62,7 +52,8 @@ static size_t end_of_cell(const struct cells *k, const struct run_rows *rows, si
 	return low;
 }
 
-static void add_kept(void *ctx, const struct run_rows *rows, size_t from, size_t to)
+static bool add_kept(void *ctx, const struct run_rows *rows, size_t from, size_t to,
+		     const bool *wanted)
 {
 	struct cells *k = ctx;
 
@@ -71,17 +62,20 @@ static void add_kept(void *ctx, const struct run_rows *rows, size_t from, size_t
 
 		k->cell = k->v->cell_at(k->v->ctx, run_rows_time(rows, from));
 		end = end_of_cell(k, rows, from, to);
-		run_rows_sum(rows, from, end, &k->scratch, add_kind, k);
+		run_rows_sum(rows, from, end, wanted, &k->scratch, add_kind, k);
 		from = end;
 	}
+	return true;
 }
 
 int selection_each_cell(const struct selection *sel, struct run_data *d, struct store *s,
 			const struct cell_visitor *visitor, struct err *e)
 {
-	struct cells k = {.sel = sel, .d = d, .v = visitor};
+	struct cells k = {.v = visitor};
+	const struct row_visitor rows = {add_rows, &k, visitor->event,
+					 ROWS_TIME | ROWS_WEIGHT | ROWS_KIND};
 	/* Kinds know nothing of stacks. */
-	int rc = selection_rows(sel, d, s, false, add_rows, sel->nodes ? NULL : add_kept, &k, e);
+	int rc = selection_rows(sel, d, s, false, &rows, sel->nodes ? NULL : add_kept, e);
 
 	kind_scratch_release(&k.scratch);
 	return rc;

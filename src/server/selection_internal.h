@@ -17,14 +17,17 @@ int selection_histograms(const struct selection *sel, struct run_data *d, struct
 			 struct err *e);
 const struct node_histogram *selection_nodes(const struct run_chunk *c);
 
-/* Visits rows of chunks; with @edges only of those that are not whole. @kept, if there is one, is
- * called instead for rows that are kept. */
-typedef void (*selection_kept)(void *ctx, const struct run_rows *rows, size_t from, size_t to);
+/*
+ * Visits rows of chunks; with @edges only of those that are not whole. @kept, if there is one, is
+ * asked first, with the kinds that are wanted (NULL: all); true: it has done it without looking at each.
+ */
+typedef bool (*selection_kept)(void *ctx, const struct run_rows *rows, size_t from, size_t to,
+			       const bool *wanted);
 int selection_rows(const struct selection *sel, struct run_data *d, struct store *s, bool edges,
-		   selection_visitor visit, selection_kept kept, void *ctx, struct err *e);
+		   const struct row_visitor *visitor, selection_kept kept, struct err *e);
 /* Those of one chunk. */
 int selection_chunk(const struct selection *sel, struct run_data *d, struct store *s,
-		    struct run_chunk *c, selection_visitor visit, void *ctx, struct err *e);
+		    struct run_chunk *c, const struct row_visitor *visitor, struct err *e);
 /* The histogram that is stored beside a merged chunk; the caller releases it. */
 int selection_summary(struct store *s, struct run_chunk *c, struct histogram *ret, struct err *e);
 

@@ -1,5 +1,6 @@
 /* Chunks of a run as selections see them: read, decoded side by side, kept, visited. */
 #include "server/selection_internal.h"
+#include "base/number.h"
 #include "base/parallel.h"
 
 #include <errno.h>
@@ -15,8 +16,8 @@ struct job {
 	struct run_chunk *chunk;
 	struct buf bytes; /* of its summary if that is enough, else of itself */
 	bool summary;
-	const struct run_rows *rows; /* NULL: there is no room for them, see columns */
-	struct sample_columns columns;
+	const struct run_rows *rows;
+	struct run_rows *own; /* the same, if there was no room to keep them */
 	struct err e;
 	int rc;
 };
@@ -41,7 +42,7 @@ static void batch_clear(struct batch *b)
 {
 	for (size_t i = 0; i < b->count; i++) {
 		buf_release(&b->jobs[i].bytes);
-		sample_columns_release(&b->jobs[i].columns);
+		run_rows_free(b->jobs[i].own);
 		b->jobs[i] = (struct job){};
 	}
 	b->count = 0;
@@ -98,37 +99,41 @@ static const struct run_rows *rows_of(const struct run_chunk *c)
 }
 
 /* What was decoded once is kept, as long as there is room. */
-static void keep_rows(struct run_data *d, struct job *j)
+static void keep_rows(struct run_data *d, struct job *j, struct run_rows *made)
 {
-	struct run_rows *made, *known = NULL;
+	struct run_rows *known = NULL;
 
-	if (__atomic_load_n(&d->rows_bytes, __ATOMIC_RELAXED) >= d->rows_bytes_max)
+	j->rows = made;
+	if (__atomic_load_n(&d->rows_bytes, __ATOMIC_RELAXED) >= d->rows_bytes_max) {
+		j->own = made;
 		return;
-	made = run_rows_make(&j->columns, (uint32_t)d->profile.events.len,
-			     (uint32_t)d->profile.threads.len);
-	sample_columns_release(&j->columns);
+	}
 	if (__atomic_compare_exchange_n(&j->chunk->rows, &known, made, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE)) {
 		__atomic_add_fetch(&d->bytes, run_rows_bytes(made), __ATOMIC_RELAXED);
 		__atomic_add_fetch(&d->rows_bytes, run_rows_bytes(made), __ATOMIC_RELAXED);
-		j->rows = made;
 		return;
 	}
 	run_rows_free(made);
 	j->rows = known;
 }
 
-static void decode_columns(void *ctx, size_t item, unsigned thread)
+static void decode_rows(void *ctx, size_t item, unsigned thread)
 {
 	struct batch *b = ctx;
 	struct job *j = &b->jobs[item];
+	struct sample_columns columns;
 
 	(void)thread;
 	if (j->rows)
 		return;
-	j->rc = chunk_decode_samples(buf_str(&j->bytes), j->bytes.len, &j->columns, &j->e);
-	if (j->rc == 0)
-		keep_rows(b->d, j);
+	j->rc = chunk_decode_samples(buf_str(&j->bytes), j->bytes.len, &columns, &j->e);
+	if (j->rc < 0)
+		return;
+	keep_rows(b->d, j,
+		  run_rows_make(&columns, (uint32_t)b->d->profile.events.len,
+				(uint32_t)b->d->profile.threads.len));
+	sample_columns_release(&columns);
 }
 
 static bool all_known(const struct batch *b)
@@ -192,125 +197,156 @@ int selection_histograms(const struct selection *sel, struct run_data *d, struct
 	return rc;
 }
 
-/* First row at or behind a time. */
-static size_t row_at(const struct sample_columns *c, uint64_t ns)
-{
-	size_t low = 0, high = c->rows;
+/* ---- visiting ---- */
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (c->time_ns[middle] < ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Numbers of a chunk may be anything; what is looked up by them is in the tables. */
-static void check_numbers(const struct run_data *d, struct sample_columns *c)
-{
-	for (size_t i = 0; i < c->rows; i++) {
-		if (c->thread[i] >= d->profile.threads.len)
-			c->thread[i] = 0;
-		if (c->event[i] >= d->profile.events.len)
-			c->event[i] = 0;
-	}
-}
-
-static int visit_kept(const struct selection *sel, const struct run_rows *rows,
-		      selection_visitor visit, selection_kept kept, void *ctx)
-{
-	size_t at = run_rows_at(rows, sel->from_ns), to = run_rows_at(rows, sel->to_ns);
+/* What is on its way from kept rows to a visitor. */
+struct visit {
+	const struct selection *sel;
+	const struct call_paths *paths;
+	const struct row_visitor *visitor;
+	selection_kept kept;
+	bool *wanted; /* by kind of the chunk */
+	size_t room;
 	struct row_block block;
-	int rc = 0;
+};
 
-	if (kept) {
-		if (at < to)
-			kept(ctx, rows, at, to);
-		return 0;
-	}
-	while (at < to && rc == 0) {
-		size_t count = run_rows_block(rows, at, to, &block);
+/* False: no row of the chunk is meant. *ret NULL: rows of all kinds are. */
+static bool choose_kinds(struct visit *v, const struct run_rows *rows, const bool **ret)
+{
+	const struct selection *sel = v->sel;
+	const struct row_kind *kinds;
+	size_t count = run_rows_kinds(rows, &kinds), found = 0;
 
-		rc = visit(ctx, &block.columns, 0, count);
-		at += count;
+	if (v->room < count) {
+		v->wanted = xrealloc(v->wanted, count, sizeof(*v->wanted));
+		v->room = count;
 	}
-	return rc;
+	for (size_t i = 0; i < count; i++) {
+		const struct row_kind *k = &kinds[i];
+
+		v->wanted[i] = (v->visitor->event < 0 || v->visitor->event == k->event) &&
+			       (!sel->threads || sel->threads[k->thread]) &&
+			       (!sel->cpus || (k->cpu < CPU_LIMIT && sel->cpus[k->cpu]));
+		found += v->wanted[i];
+	}
+	*ret = found < count ? v->wanted : NULL;
+	return found > 0;
 }
 
-static int visit_batch(const struct selection *sel, struct batch *b, selection_visitor visit,
-		       selection_kept kept, void *ctx, struct err *e)
+/* Only the functions that are meant. Columns that nobody has asked for are not there. */
+static void choose_nodes(const struct visit *v, struct sample_columns *c)
 {
-	int rc = all_known(b) ? 0 : batch_decode(b, decode_columns, e);
+	bool meant[RUN_ROWS_BLOCK];
+	size_t kept = 0;
 
-	for (size_t i = 0; i < b->count && rc == 0; i++) {
-		struct sample_columns *c = &b->jobs[i].columns;
-		size_t from, to;
-
-		if (b->jobs[i].rows) {
-			rc = visit_kept(sel, b->jobs[i].rows, visit, kept, ctx);
+	/* First all that have to be looked up, so that the CPU need not wait for one after the other. */
+	for (size_t i = 0; i < c->rows; i++)
+		meant[i] = v->sel->nodes[call_path_known(v->paths, c->stack[i])];
+	for (size_t i = 0; i < c->rows; i++) {
+		if (!meant[i])
 			continue;
+		c->stack[kept] = c->stack[i];
+		if (c->time_ns)
+			c->time_ns[kept] = c->time_ns[i];
+		if (c->weight)
+			c->weight[kept] = c->weight[i];
+		if (c->address)
+			c->address[kept] = c->address[i];
+		if (c->event) {
+			c->event[kept] = c->event[i];
+			c->thread[kept] = c->thread[i];
+			c->cpu[kept] = c->cpu[i];
 		}
-		from = row_at(c, sel->from_ns);
-		to = row_at(c, sel->to_ns);
-		check_numbers(b->d, c);
-		if (from < to)
-			rc = visit(ctx, c, from, to);
+		kept++;
 	}
+	c->rows = kept;
+}
+
+static void visit_rows(struct visit *v, const struct run_rows *rows)
+{
+	size_t at = run_rows_at(rows, v->sel->from_ns), to = run_rows_at(rows, v->sel->to_ns);
+	const bool *wanted;
+
+	if (at >= to || !choose_kinds(v, rows, &wanted))
+		return;
+	if (v->kept && v->kept(v->visitor->ctx, rows, at, to, wanted))
+		return;
+	while (at < to) {
+		at += run_rows_block(rows, at, to, wanted, v->visitor->columns, &v->block);
+		if (v->sel->nodes)
+			choose_nodes(v, &v->block.columns);
+		if (v->block.columns.rows)
+			v->visitor->visit(v->visitor->ctx, &v->block.columns);
+	}
+}
+
+static int visit_batch(struct visit *v, struct batch *b, struct err *e)
+{
+	int rc = all_known(b) ? 0 : batch_decode(b, decode_rows, e);
+
+	for (size_t i = 0; i < b->count && rc == 0; i++)
+		visit_rows(v, b->jobs[i].rows);
 	batch_clear(b);
 	return rc;
 }
 
-int selection_rows(const struct selection *sel, struct run_data *d, struct store *s, bool edges,
-		   selection_visitor visit, selection_kept kept, void *ctx, struct err *e)
+static int add_job(struct batch *b, struct run_chunk *c, struct store *s, struct err *e)
+{
+	struct job *j = &b->jobs[b->count++];
+
+	*j = (struct job){.chunk = c, .rows = rows_of(c)};
+	return j->rows ? 0 : read_job(j, s, e);
+}
+
+/* @only NULL: all chunks of the run. */
+static int visit_chunks(const struct selection *sel, struct run_data *d, struct store *s,
+			const struct run_chunk *only, bool edges, const struct row_visitor *visitor,
+			selection_kept kept, struct err *e)
 {
 	struct batch *b = xcalloc(1, sizeof(*b));
+	struct visit *v = xcalloc(1, sizeof(*v));
 	int rc = 0;
 
 	b->d = d;
+	v->sel = sel;
+	v->paths = &d->paths;
+	v->visitor = visitor;
+	v->kept = kept;
 	for (size_t i = 0; i < d->chunks.len && rc == 0; i++) {
 		struct run_chunk *c = &d->chunks.items[i];
 
-		if (!selection_touches(sel, c) || (edges && selection_whole(sel, c)))
+		if ((only && c != only) || !selection_touches(sel, c) ||
+		    (edges && selection_whole(sel, c)))
 			continue;
-		b->jobs[b->count] = (struct job){.chunk = c, .rows = rows_of(c)};
-		if (!b->jobs[b->count].rows)
-			rc = read_job(&b->jobs[b->count], s, e);
-		b->count++;
+		rc = add_job(b, c, s, e);
 		if (rc == 0 && b->count == BATCH_ROWS_CHUNKS)
-			rc = visit_batch(sel, b, visit, kept, ctx, e);
+			rc = visit_batch(v, b, e);
 	}
 	if (rc == 0)
-		rc = visit_batch(sel, b, visit, kept, ctx, e);
+		rc = visit_batch(v, b, e);
 	batch_release(b);
 	free(b);
+	free(v->wanted);
+	free(v);
 	return rc;
+}
+
+int selection_rows(const struct selection *sel, struct run_data *d, struct store *s, bool edges,
+		   const struct row_visitor *visitor, selection_kept kept, struct err *e)
+{
+	return visit_chunks(sel, d, s, NULL, edges, visitor, kept, e);
 }
 
 int selection_each(const struct selection *sel, struct run_data *d, struct store *s,
-		   selection_visitor visit, void *ctx, struct err *e)
+		   const struct row_visitor *visitor, struct err *e)
 {
-	return selection_rows(sel, d, s, false, visit, NULL, ctx, e);
+	return visit_chunks(sel, d, s, NULL, false, visitor, NULL, e);
 }
 
 int selection_chunk(const struct selection *sel, struct run_data *d, struct store *s,
-		    struct run_chunk *c, selection_visitor visit, void *ctx, struct err *e)
+		    struct run_chunk *c, const struct row_visitor *visitor, struct err *e)
 {
-	struct batch *b = xcalloc(1, sizeof(*b));
-	int rc = 0;
-
-	b->d = d;
-	b->jobs[0] = (struct job){.chunk = c, .rows = rows_of(c)};
-	b->count = 1;
-	if (!b->jobs[0].rows)
-		rc = read_job(&b->jobs[0], s, e);
-	if (rc == 0)
-		rc = visit_batch(sel, b, visit, NULL, ctx, e);
-	batch_release(b);
-	free(b);
-	return rc;
+	return visit_chunks(sel, d, s, c, false, visitor, NULL, e);
 }
 
 int selection_summary(struct store *s, struct run_chunk *c, struct histogram *ret, struct err *e)

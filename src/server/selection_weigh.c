@@ -95,20 +95,16 @@ struct weighing {
 	struct node_weights *to;
 };
 
-static int weigh_rows(void *ctx, const struct sample_columns *c, size_t from, size_t to)
+static void weigh_rows(void *ctx, struct sample_columns *c)
 {
 	struct weighing *w = ctx;
 
-	for (size_t i = from; i < to; i++) {
-		uint32_t node;
+	for (size_t i = 0; i < c->rows; i++) {
+		uint32_t node = call_path_known(&w->d->paths, c->stack[i]);
 
-		if (c->event[i] != w->to->event || !selection_has(w->sel, &w->d->paths, c, i))
-			continue;
-		node = call_path_known(&w->d->paths, c->stack[i]);
 		w->to->self[node] += c->weight[i];
 		w->to->samples[node]++;
 	}
-	return 0;
 }
 
 static void weigh_histogram(struct weighing *w, const struct node_histogram *h)
@@ -144,8 +140,11 @@ int selection_weigh(const struct selection *sel, struct run_data *d, struct stor
 		    struct node_weights *ret, struct err *e)
 {
 	struct weighing w = {sel, d, ret};
+	struct selection any_node = *sel; /* see sum_up() */
+	struct row_visitor rows = {weigh_rows, &w, -1, ROWS_WEIGHT};
 	int rc;
 
+	any_node.nodes = NULL;
 	*ret = (struct node_weights){.len = d->paths.nodes.len};
 	rc = selection_event(sel, d, s, &ret->event, e);
 	if (rc == 0)
@@ -160,7 +159,8 @@ int selection_weigh(const struct selection *sel, struct run_data *d, struct stor
 		if (selection_touches(sel, c) && selection_whole(sel, c))
 			weigh_histogram(&w, selection_nodes(c));
 	}
-	rc = selection_rows(sel, d, s, true, weigh_rows, NULL, &w, e);
+	rows.event = ret->event;
+	rc = selection_rows(&any_node, d, s, true, &rows, NULL, e);
 	if (rc < 0)
 		node_weights_release(ret);
 	else
@@ -175,16 +175,34 @@ struct thread_count {
 	const struct run_data *d;
 	uint32_t event;
 	uint64_t *samples; /* by thread */
+	struct kind_scratch scratch;
 };
 
-static int count_rows(void *ctx, const struct sample_columns *c, size_t from, size_t to)
+static void count_rows(void *ctx, struct sample_columns *c)
 {
 	struct thread_count *k = ctx;
 
-	for (size_t i = from; i < to; i++)
-		if (c->event[i] == k->event && selection_has(k->sel, &k->d->paths, c, i))
-			k->samples[c->thread[i]]++;
-	return 0;
+	for (size_t i = 0; i < c->rows; i++)
+		k->samples[c->thread[i]]++;
+}
+
+static void count_kind(void *ctx, const struct kind_sum *sum)
+{
+	struct thread_count *k = ctx;
+
+	k->samples[sum->kind->thread] += sum->samples;
+}
+
+static bool count_kinds(void *ctx, const struct run_rows *rows, size_t from, size_t to,
+			const bool *wanted)
+{
+	struct thread_count *k = ctx;
+
+	/* Kinds know nothing of stacks. */
+	if (k->sel->nodes)
+		return false;
+	run_rows_sum(rows, from, to, wanted, &k->scratch, count_kind, k);
+	return true;
 }
 
 static void count_histogram(struct thread_count *k, const struct node_histogram *h)
@@ -207,7 +225,8 @@ int selection_busiest(const struct selection *sel, struct run_data *d, struct st
 		      uint32_t event, uint32_t *ret, struct err *e)
 {
 	size_t count = d->profile.threads.len;
-	struct thread_count k = {sel, d, event, xcalloc(count, sizeof(*k.samples))};
+	struct thread_count k = {sel, d, event, xcalloc(count, sizeof(*k.samples)), {}};
+	const struct row_visitor rows = {count_rows, &k, event, ROWS_KIND};
 	uint64_t most = 0;
 	int rc = selection_histograms(sel, d, s, e);
 
@@ -218,7 +237,7 @@ int selection_busiest(const struct selection *sel, struct run_data *d, struct st
 			count_histogram(&k, selection_nodes(c));
 	}
 	if (rc == 0)
-		rc = selection_rows(sel, d, s, true, count_rows, NULL, &k, e);
+		rc = selection_rows(sel, d, s, true, &rows, count_kinds, e);
 	*ret = UINT32_MAX;
 	for (uint32_t i = 0; i < count; i++)
 		if (k.samples[i] > most) {
@@ -226,6 +245,55 @@ int selection_busiest(const struct selection *sel, struct run_data *d, struct st
 			*ret = i;
 		}
 	free(k.samples);
+	kind_scratch_release(&k.scratch);
+	return rc;
+}
+
+/* ---- single weights ---- */
+
+struct weight_visit {
+	const struct selection *sel;
+	void (*visit)(void *ctx, uint64_t weight, uint64_t samples);
+	void *ctx;
+	struct kind_scratch scratch;
+};
+
+static void visit_weights(void *ctx, struct sample_columns *c)
+{
+	struct weight_visit *v = ctx;
+
+	for (size_t i = 0; i < c->rows; i++)
+		v->visit(v->ctx, c->weight[i], 1);
+}
+
+static void visit_kind(void *ctx, const struct kind_sum *sum)
+{
+	struct weight_visit *v = ctx;
+
+	v->visit(v->ctx, sum->kind->weight, sum->samples);
+}
+
+static bool visit_kinds(void *ctx, const struct run_rows *rows, size_t from, size_t to,
+			const bool *wanted)
+{
+	struct weight_visit *v = ctx;
+
+	if (v->sel->nodes || run_rows_weights_differ(rows))
+		return false;
+	run_rows_sum(rows, from, to, wanted, &v->scratch, visit_kind, v);
+	return true;
+}
+
+int selection_each_weight(const struct selection *sel, struct run_data *d, struct store *s,
+			  uint32_t event,
+			  void (*visit)(void *ctx, uint64_t weight, uint64_t samples), void *ctx,
+			  struct err *e)
+{
+	struct weight_visit v = {sel, visit, ctx, {}};
+	const struct row_visitor rows = {visit_weights, &v, event, ROWS_WEIGHT};
+	int rc = selection_rows(sel, d, s, false, &rows, visit_kinds, e);
+
+	kind_scratch_release(&v.scratch);
 	return rc;
 }
 
@@ -239,14 +307,12 @@ struct stack_visit {
 	void *ctx;
 };
 
-static int visit_stacks(void *ctx, const struct sample_columns *c, size_t from, size_t to)
+static void visit_stacks(void *ctx, struct sample_columns *c)
 {
 	struct stack_visit *v = ctx;
 
-	for (size_t i = from; i < to; i++)
-		if (c->event[i] == v->event && selection_has(v->sel, &v->d->paths, c, i))
-			v->visit(v->ctx, c->stack[i], 1, c->weight[i]);
-	return 0;
+	for (size_t i = 0; i < c->rows; i++)
+		v->visit(v->ctx, c->stack[i], 1, c->weight[i]);
 }
 
 static void visit_histogram(struct stack_visit *v, const struct histogram *h)
@@ -280,6 +346,7 @@ int selection_each_stack(const struct selection *sel, struct run_data *d, struct
 			 void *ctx, struct err *e)
 {
 	struct stack_visit v = {sel, d, event, visit, ctx};
+	const struct row_visitor rows = {visit_stacks, &v, event, ROWS_WEIGHT};
 	int rc = 0;
 
 	for (size_t i = 0; i < d->chunks.len && rc == 0; i++) {
@@ -289,7 +356,7 @@ int selection_each_stack(const struct selection *sel, struct run_data *d, struct
 			continue;
 		rc = selection_whole(sel, c) && c->stored.merged
 			     ? visit_whole(&v, s, c, e)
-			     : selection_chunk(sel, d, s, c, visit_stacks, &v, e);
+			     : selection_chunk(sel, d, s, c, &rows, e);
 	}
 	return rc;
 }

@@ -11,6 +11,7 @@ import unittest
 from helpers import (AS_NOBODY, TACHO, cpu_seconds, eventually, load, needs_other_user, needs_program,
                      wait_recording)
 from jit import JitCase
+from server import Server
 
 # Of a known shape: main calls work() once, so main is never compiled; below it is a recursion, and
 # two leaves. It runs for so many milliseconds of CPU time of its own thread.
@@ -146,6 +147,18 @@ class Jvm(JitCase):
                 java += int(count)
                 whole += int(count) if any(re.match(r"main|.*\bWork\.main\(", f) for f in frames) else 0
         self.assertGreaterEqual(whole, 0.9 * java)
+
+    def test_main_has_a_name_in_stored_runs(self):
+        self.record_work("-g", *self.work(300))
+        with Server() as server, open(self.path("x.data"), "rb") as data:
+            uuid = server.post("import", data.read(), status=202)["uuid"]
+            self.assertEqual(server.wait_run(uuid)["state"], "done")
+            functions = server.get("benchmark/%s/functions?search=main" % uuid)["functions"]
+            folded = server.get_bytes("benchmark/%s.folded" % uuid).decode()
+        mains = [f for f in functions if re.match(r"main \[interpreted\]|.*\bWork\.main\(", f["name"])]
+        self.assertTrue(mains, functions)
+        self.assertGreater(mains[0]["total_samples"], 100)
+        self.assertRegex(folded, r"main \[interpreted\]|\bWork\.main\(")
 
     def test_what_is_said(self):
         result = self.record_work(*self.work(50))

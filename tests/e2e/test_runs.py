@@ -433,6 +433,16 @@ class Import(RunCase):
         self.server.delete("benchmark/" + run["uuid"])
         self.assertEqual(self.raw(), [])
 
+    def test_notes_are_on_the_clock_of_the_file(self):
+        """What is said of a file is said of all of it: when it was imported is no time of the run."""
+        self.bytes = self.bytes[:len(self.bytes) * 3 // 4]
+        run = self.server.wait_run(self.upload(name="cut.data", keep_raw="false"))
+        notes = self.server.get("benchmark/%s/ledger" % run["uuid"])["notes"]
+        self.assertTrue(notes, run)
+        self.assertEqual({note["ns"] for note in notes}, {0}, notes)
+        marks = self.server.get("benchmark/%s/timeline?pixels=10" % run["uuid"])["marks"]
+        self.assertEqual([m["text"] for m in marks if m["kind"] == "note"], [note["text"] for note in notes])
+
     def test_no_recording(self):
         self.bytes = b"this is no recording" * 100
         run = self.server.wait_run(self.upload(name="x", keep_raw="false"))

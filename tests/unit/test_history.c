@@ -197,6 +197,90 @@ static void a_fork_inherits_and_an_exec_replaces(void **state)
 	fixture_free(f);
 }
 
+static void exit_task(struct fixture *f, uint64_t time_ns, uint32_t pid, uint32_t tid)
+{
+	struct record r = {.type = PERF_RECORD_EXIT, .task = {.pid = pid, .tid = tid}};
+
+	history_record(&f->history, &r, time_ns);
+}
+
+/* A process that lives shortly: forked by 7, another program, gone. */
+static void short_life(struct fixture *f, uint64_t time_ns, uint32_t pid)
+{
+	fork_task(f, time_ns, pid, 7);
+	comm(f, time_ns + 1, pid, pid, "ls", true);
+	for (uint64_t i = 0; i < 5; i++)
+		map(f, time_ns + 2 + i, pid, 0x1000 + i * 0x800, 0x1000, "/bin/ls");
+	exit_task(f, time_ns + 9, pid, pid);
+}
+
+/* However many processes come and go, and whatever is forgotten, what is now stays as it was. */
+static void what_is_over_is_forgotten(void **state)
+{
+	struct fixture *f = fixture_new();
+	size_t most_nodes = 0, most_eras = 0;
+	uint64_t now = 100;
+
+	(void)state;
+	comm(f, 1, 7, 7, "sh", false);
+	map(f, 10, 7, 0x1000, 0x1000, "/bin/sh");
+	map(f, 10, KERNEL_PID, 0xffff000000000000, 0x1000, "[kernel.kallsyms]");
+	comm(f, 11, 9, 9, "main", false);
+	comm(f, 12, 9, 10, "helper", false);
+	map(f, 13, 9, 0x1000, 0x1000, "/bin/threads");
+	exit_task(f, 14, 9, 9); /* its other thread goes on */
+	for (uint32_t round = 0; round < 50; round++) {
+		for (uint32_t i = 0; i < 100; i++, now += 10)
+			short_life(f, now, 1000 + (round * 100 + i) % 1500);
+		history_forget(&f->history, now - 100);
+		if (f->history.maps.nodes.len > most_nodes)
+			most_nodes = f->history.maps.nodes.len;
+		if (f->history.era_count > most_eras)
+			most_eras = f->history.era_count;
+		/* The last ten are still asked for. */
+		for (uint32_t i = 0; i < 10; i++) {
+			uint32_t pid = 1000 + (round * 100 + 99 - i) % 1500;
+			uint64_t begun = now - 10 - 10ull * i;
+
+			assert_string_equal(path_at(f, pid, begun, 0x1800), "/bin/sh");
+			assert_string_equal(path_at(f, pid, begun + 9, 0x1800), "/bin/ls");
+			assert_string_equal(comm_at(f, pid, begun), "sh");
+			assert_string_equal(comm_at(f, pid, begun + 9), "ls");
+		}
+		assert_string_equal(path_at(f, 7, now, 0x1800), "/bin/sh");
+		assert_string_equal(path_at(f, 9, now, 0x1800), "/bin/threads");
+		assert_string_equal(path_at(f, KERNEL_PID, now, 0xffff000000000010),
+				    "[kernel.kallsyms]");
+	}
+	assert_true(most_nodes < 10000);
+	assert_true(most_eras < 10000);
+	assert_true(f->history.mappings.len < 2000);
+	assert_int_equal(f->history.refused, 0);
+	fixture_free(f);
+}
+
+/* Of many that live shortly only those who have samples get into the profile. */
+static void threads_on_demand(void **state)
+{
+	struct fixture *f = fixture_new();
+	size_t before;
+	thread_id asked;
+
+	(void)state;
+	f->history.threads_on_demand = true;
+	comm(f, 1, 7, 7, "sh", false);
+	before = f->profile.threads.len;
+	for (uint32_t i = 0; i < 100; i++)
+		short_life(f, 100 + 10 * i, 1000 + i);
+	assert_int_equal(f->profile.threads.len, before);
+	asked = history_thread_now(&f->history, 1050, 605, NULL);
+	assert_int_equal(f->profile.threads.len, before + 1);
+	assert_int_equal(f->profile.threads.items[asked.n].tid, 1050);
+	assert_string_equal(comm_at(f, 1050, 605), "ls");
+	assert_int_equal(history_thread_now(&f->history, 1050, 606, NULL).n, asked.n);
+	fixture_free(f);
+}
+
 static void kinds_of_code_are_told_apart(void **state)
 {
 	static const struct {
@@ -250,6 +334,8 @@ int main(void)
 		cmocka_unit_test(an_empty_range_adds_nothing),
 		cmocka_unit_test(memory_is_that_of_the_time),
 		cmocka_unit_test(a_fork_inherits_and_an_exec_replaces),
+		cmocka_unit_test(what_is_over_is_forgotten),
+		cmocka_unit_test(threads_on_demand),
 		cmocka_unit_test(kinds_of_code_are_told_apart),
 		cmocka_unit_test(a_mapping_to_the_end_of_memory_is_no_surprise),
 	};

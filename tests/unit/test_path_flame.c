@@ -239,8 +239,10 @@ static void differences_meet_by_name(void **state)
 	add(&b, "main;hot", 20);
 	add(&b, "main;cold", 10);
 	diff_init(&d);
-	diff_add_paths(&d, DIFF_BEFORE, &a.c, &a.p, a.self.items, a.samples.items);
-	diff_add_paths(&d, DIFF_AFTER, &b.c, &b.p, b.self.items, b.samples.items);
+	diff_add_paths(&d, &a.c, &a.p,
+		       (struct diff_weights[2]){{a.self.items, a.samples.items}, {}});
+	diff_add_paths(&d, &b.c, &b.p,
+		       (struct diff_weights[2]){{}, {b.self.items, b.samples.items}});
 	diff_finish(&d, true);
 	diff_table_make(&table, &d);
 	assert_int_equal(d.nodes.len, 5);
@@ -255,6 +257,46 @@ static void differences_meet_by_name(void **state)
 	diff_release(&d);
 	set_release(&a);
 	set_release(&b);
+}
+
+/* Two parts of one run, one of which lacks a function. */
+static void differences_of_one_run(void **state)
+{
+	struct sample_set s;
+	struct diff_table table;
+	struct diff d;
+	uint64_t *later, *samples;
+
+	(void)state;
+	set_init(&s);
+	add(&s, "main;again;again", 60);
+	add(&s, "main;gone", 40);
+	later = calloc(s.c.nodes.len, sizeof(*later));
+	samples = calloc(s.c.nodes.len, sizeof(*samples));
+	assert_true(later && samples);
+	for (size_t i = 0; i < s.c.nodes.len; i++) {
+		const char *name =
+			profile_text(&s.p, s.c.names.items[s.c.nodes.items[i].name].label);
+
+		later[i] = strcmp(name, "gone") ? s.self.items[i] / 2 : 0;
+		samples[i] = strcmp(name, "gone") ? s.samples.items[i] : 0;
+	}
+	diff_init(&d);
+	diff_add_paths(&d, &s.c, &s.p,
+		       (struct diff_weights[2]){{s.self.items, s.samples.items}, {later, samples}});
+	diff_finish(&d, true);
+	diff_table_make(&table, &d);
+	assert_int_equal(d.nodes.len, 5);
+	assert_true(fabs(changed(&d, &table, "again")->total[DIFF_BEFORE] - 0.6) < 1e-9);
+	assert_true(fabs(changed(&d, &table, "again")->total[DIFF_AFTER] - 1) < 1e-9);
+	assert_true(fabs(changed(&d, &table, "gone")->self[DIFF_BEFORE] - 0.4) < 1e-9);
+	assert_true(changed(&d, &table, "gone")->total[DIFF_AFTER] == 0);
+	assert_true(fabs(changed(&d, &table, "main")->total[DIFF_AFTER] - 1) < 1e-9);
+	diff_table_release(&table);
+	diff_release(&d);
+	set_release(&s);
+	free(later);
+	free(samples);
 }
 
 static void filters_hold_for_all_below(void **state)
@@ -335,6 +377,7 @@ int main(void)
 		cmocka_unit_test(sandwich),
 		cmocka_unit_test(inlined_and_recursive_functions),
 		cmocka_unit_test(differences_meet_by_name),
+		cmocka_unit_test(differences_of_one_run),
 		cmocka_unit_test(filters_hold_for_all_below),
 		cmocka_unit_test(all_of_it_is_in_every_graph),
 	};

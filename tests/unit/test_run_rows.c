@@ -13,6 +13,7 @@
 #define ROWS    5000u
 #define EVENTS  3u
 #define THREADS 40u
+#define ALL     (ROWS_TIME | ROWS_WEIGHT | ROWS_KIND)
 
 struct made {
 	struct sample_columns c;
@@ -71,7 +72,7 @@ static void compare(const struct made *m, size_t from, size_t to)
 
 	assert_non_null(b);
 	while (at < to) {
-		size_t count = run_rows_block(r, at, to, b);
+		size_t count = run_rows_block(r, at, to, NULL, ALL, b);
 
 		assert_in_range(count, 1, RUN_ROWS_BLOCK);
 		assert_int_equal(b->columns.rows, count);
@@ -110,6 +111,40 @@ static void what_went_in(void **state)
 		}
 }
 
+/* Only kinds that are wanted, and only the columns that were asked for. */
+static void kinds_that_are_wanted(void **state)
+{
+	struct made *m = make(ROWS, 3, true, true);
+	struct run_rows *r = run_rows_make(&m->c, EVENTS, THREADS);
+	struct row_block *b = malloc(sizeof(*b));
+	const struct row_kind *kinds;
+	size_t count = run_rows_kinds(r, &kinds), row = 100;
+	bool *wanted = calloc(count, sizeof(*wanted));
+
+	(void)state;
+	assert_true(b && wanted);
+	assert_true(run_rows_weights_differ(r));
+	for (size_t i = 0; i < count; i++)
+		wanted[i] = kinds[i].event == 1 && kinds[i].cpu < 9;
+	for (size_t at = 100; at < ROWS - 50;) {
+		at += run_rows_block(r, at, ROWS - 50, wanted, ALL, b);
+		for (size_t i = 0; i < b->columns.rows; i++, row++) {
+			while (m->event[row] != 1 || m->cpu[row] >= 9)
+				row++;
+			compare_row(&b->columns, i, m, row);
+		}
+	}
+	for (; row < ROWS - 50; row++)
+		assert_true(m->event[row] != 1 || m->cpu[row] >= 9);
+	run_rows_block(r, 0, 10, NULL, ROWS_WEIGHT, b);
+	assert_int_equal(b->columns.rows, 10);
+	assert_true(b->columns.weight && !b->columns.time_ns && !b->columns.event);
+	free(wanted);
+	free(b);
+	run_rows_free(r);
+	free(m);
+}
+
 struct expected {
 	const struct made *m;
 	size_t from, to, seen;
@@ -143,11 +178,11 @@ static void sums_of_kinds(void **state)
 		struct run_rows *r = run_rows_make(&m->c, EVENTS, THREADS);
 		struct expected x = {m, 100, 400, 0};
 
-		run_rows_sum(r, x.from, x.to, &scratch, compare_sum, &x);
+		run_rows_sum(r, x.from, x.to, NULL, &scratch, compare_sum, &x);
 		assert_int_equal(x.seen, 300);
 		/* Nothing of it is left over. */
 		x = (struct expected){m, 4000, 4100, 0};
-		run_rows_sum(r, x.from, x.to, &scratch, compare_sum, &x);
+		run_rows_sum(r, x.from, x.to, NULL, &scratch, compare_sum, &x);
 		assert_int_equal(x.seen, 100);
 		run_rows_free(r);
 		free(m);
@@ -166,7 +201,7 @@ static void numbers_that_are_not_there(void **state)
 	m->thread[3] = THREADS;
 	m->event[4] = UINT32_MAX;
 	r = run_rows_make(&m->c, EVENTS, THREADS);
-	run_rows_block(r, 0, 100, b);
+	run_rows_block(r, 0, 100, NULL, ALL, b);
 	assert_int_equal(b->columns.thread[3], 0);
 	assert_int_equal(b->columns.event[4], 0);
 	assert_int_equal(b->columns.thread[5], m->thread[5]);
@@ -194,7 +229,8 @@ static void every_row_of_its_kind(void **state)
 	assert_int_equal(chunk_decode_samples(bytes.s, bytes.len, &c, NULL), 0);
 	r = run_rows_make(&c, 1, CHUNK_ROWS_MAX);
 	for (uint32_t at = 0; at < CHUNK_ROWS_MAX; at += RUN_ROWS_BLOCK) {
-		assert_int_equal(run_rows_block(r, at, CHUNK_ROWS_MAX, b), RUN_ROWS_BLOCK);
+		assert_int_equal(run_rows_block(r, at, CHUNK_ROWS_MAX, NULL, ALL, b),
+				 RUN_ROWS_BLOCK);
 		for (uint32_t i = 0; i < RUN_ROWS_BLOCK; i++)
 			assert_int_equal(b->columns.thread[i], at + i);
 	}
@@ -228,6 +264,7 @@ int main(void)
 		cmocka_unit_test(numbers_that_are_not_there),
 		cmocka_unit_test(every_row_of_its_kind),
 		cmocka_unit_test(much_smaller),
+		cmocka_unit_test(kinds_that_are_wanted),
 		cmocka_unit_test(sums_of_kinds),
 	};
 

@@ -201,18 +201,18 @@ static uint64_t counted_in(const struct value_histogram *h)
 static void values_are_spread(void **state)
 {
 	struct value_histogram h;
-	value_list v = {};
+	struct value_list v = {};
 	uint32_t seed = 3;
 
 	(void)state;
 	for (int i = 0; i < 10000; i++)
-		vec_push(&v, i + 1);
-	for (size_t i = v.len - 1; i > 0; i--) {
+		vec_push(&v.values, i + 1);
+	for (size_t i = v.values.len - 1; i > 0; i--) {
 		size_t j = (seed = seed * 1664525u + 1013904223u) % (i + 1);
-		double d = v.items[i];
+		double d = v.values.items[i];
 
-		v.items[i] = v.items[j];
-		v.items[j] = d;
+		v.values.items[i] = v.values.items[j];
+		v.values.items[j] = d;
 	}
 	value_histogram_make(&h, &v, 10, false);
 	assert_true(h.min == 1 && h.max == 10000 && h.mean == 5000.5);
@@ -228,13 +228,13 @@ static void values_are_spread(void **state)
 	assert_int_equal(h.bins.items[3].count, 9001);
 	assert_int_equal(counted_in(&h), 10000);
 	value_histogram_release(&h);
-	vec_release(&v);
+	value_list_release(&v);
 }
 
 static void odd_values(void **state)
 {
 	struct value_histogram h;
-	value_list v = {};
+	struct value_list v = {};
 
 	(void)state;
 	value_histogram_make(&h, &v, 10, false);
@@ -242,21 +242,74 @@ static void odd_values(void **state)
 	assert_int_equal(h.bins.len, 0);
 	value_histogram_release(&h);
 	for (int i = 0; i < 1000; i++)
-		vec_push(&v, 7);
+		vec_push(&v.values, 7);
 	value_histogram_make(&h, &v, 10, false);
 	assert_int_equal(h.bins.len, 1);
 	assert_int_equal(h.bins.items[0].count, 1000);
 	assert_true(h.p999 == 7);
 	value_histogram_release(&h);
-	v.items[5] = 0; /* has no logarithm */
-	v.items[6] = 70;
+	v.values.items[5] = 0; /* has no logarithm */
+	v.values.items[6] = 70;
 	value_histogram_make(&h, &v, 3, true);
 	assert_int_equal(h.bins.len, 4);
 	assert_int_equal(h.bins.items[0].count, 1);
 	assert_int_equal(h.bins.items[1].count, 998);
 	assert_int_equal(h.bins.items[3].count, 1);
 	value_histogram_release(&h);
-	vec_release(&v);
+	value_list_release(&v);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Whatever the values are like, percentiles are what sorting finds, also of values with counts. */
+static void percentiles_are_exact(void **state)
+{
+	enum { VALUES = 50000 };
+	double *sorted = calloc(VALUES, sizeof(*sorted));
+	uint32_t seed = 9;
+
+	(void)state;
+	assert_non_null(sorted);
+	for (int form = 0; form < 5; form++) {
+		struct value_list once = {}, counted = {};
+		struct value_histogram h, c;
+
+		for (int i = 0; i < VALUES; i++) {
+			double u = (seed = seed * 1664525u + 1013904223u) / 4294967296.0;
+			double v = form == 0   ? u
+				   : form == 1 ? exp(u * 600)
+				   : form == 2 ? (u < 0.3 ? 5 : floor(u * 20))
+				   : form == 3 ? (i ? 1 + u * 1e-9 : 1e300)
+					       : -1000 + floor(u * 1e6);
+
+			vec_push(&once.values, v);
+			value_list_add(&counted, v, 1);
+			sorted[i] = v;
+		}
+		qsort(sorted, VALUES, sizeof(*sorted), by_value);
+		value_histogram_make(&h, &once, 30, form == 1);
+		value_histogram_make(&c, &counted, 30, form == 1);
+		assert_true(h.p50 == sorted[VALUES / 2 - 1] && c.p50 == h.p50);
+		assert_true(h.p90 == sorted[VALUES / 10 * 9 - 1] && c.p90 == h.p90);
+		assert_true(h.p99 == sorted[VALUES / 100 * 99 - 1] && c.p99 == h.p99);
+		assert_true(h.p999 == sorted[VALUES / 1000 * 999 - 1] && c.p999 == h.p999);
+		assert_true(h.min == sorted[0] && h.max == sorted[VALUES - 1]);
+		assert_int_equal(c.count, VALUES);
+		assert_int_equal(counted_in(&h), VALUES);
+		assert_int_equal(counted_in(&c), VALUES);
+		for (size_t i = 0; i < h.bins.len; i++)
+			assert_int_equal(h.bins.items[i].count, c.bins.items[i].count);
+		value_histogram_release(&h);
+		value_histogram_release(&c);
+		value_list_release(&once);
+		value_list_release(&counted);
+	}
+	free(sorted);
 }
 
 static void points_keep_what_is_rare(void **state)
@@ -320,6 +373,7 @@ int main(void)
 		cmocka_unit_test(seconds_by_their_parts),
 		cmocka_unit_test(values_are_spread),
 		cmocka_unit_test(odd_values),
+		cmocka_unit_test(percentiles_are_exact),
 		cmocka_unit_test(points_keep_what_is_rare),
 		cmocka_unit_test(points_keep_their_ends),
 	};
