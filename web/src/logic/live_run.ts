@@ -14,6 +14,13 @@ interface CounterInfo {
 	cpu: number | null;
 }
 
+/** How many samples each event had in each step, from a time on. */
+interface SampleRates {
+	from_ns: number;
+	step_ns: number;
+	samples: number[][];
+}
+
 /** What is new of a run; numbers in flat arrays, which are cheap to pass on. */
 export interface RunUpdate {
 	run: string;
@@ -28,6 +35,8 @@ export interface RunUpdate {
 	gain: Float64Array;
 	/** The time of the newest sample; 0: no samples in this. */
 	toNs: number;
+	/** Samples of each event over time: this is the sum of all that happened, not news of one moment. */
+	rates: SampleRates | null;
 	output: { stream: 1 | 2; text: string; leftOut: number }[];
 	ledger: Ledger | null;
 }
@@ -60,6 +69,7 @@ const NONE: Omit<RunUpdate, 'run'> = {
 	events: [],
 	gain: new Float64Array(0),
 	toNs: 0,
+	rates: null,
 	output: [],
 	ledger: null,
 };
@@ -85,6 +95,7 @@ export function updateOfSamples(m: SamplesMessage): RunUpdate {
 		events: m.events,
 		gain: Float64Array.from(m.gain.flat()),
 		toNs: m.to_ns,
+		rates: m.rates ?? null,
 	};
 }
 
@@ -120,16 +131,10 @@ export class RunAccumulator {
 		this.tree.addNodes(u.nodes);
 		this.tree.addEvents(u.events);
 		this.tree.addGain(u.gain);
-		if (u.toNs) this.addRates(u);
+		if (u.rates) this.startRates(u.rates, u.toNs);
+		else if (u.toNs) this.addRates(u);
 		for (const piece of u.output) this.output.add(piece.stream, piece.text, piece.leftOut);
 		this.ledger = u.ledger ?? this.ledger;
-	}
-
-	/** What has been applied is the sum of all that happened before, not news of one moment. */
-	settle(): void {
-		this.sampledNs = this.nowNs;
-		this.waiting = [];
-		this.rates = this.tree.events.map(() => new CounterSeries());
 	}
 
 	private addCounter(info: CounterInfo): void {
@@ -146,6 +151,23 @@ export class RunAccumulator {
 			this.byId.get(counts[i + 1]!)?.add(t, counts[i + 3]!, counts[i + 2]!);
 			if (t > this.nowNs) this.nowNs = t;
 		}
+	}
+
+	/** The newest step may not be over. */
+	private startRates(past: SampleRates, toNs: number): void {
+		const step = past.step_ns;
+		this.rates = this.tree.events.map(() => new CounterSeries());
+		this.rates.forEach((rate, event) =>
+			past.samples[event]?.forEach((samples, i) => {
+				const begin = past.from_ns + i * step;
+				const end = Math.min(begin + step, Math.max(toNs, begin));
+				rate.add(end, end - begin, samples);
+			}),
+		);
+		const end = past.from_ns + step * Math.max(0, ...past.samples.map((all) => all.length));
+		this.sampledNs = Math.min(toNs, end);
+		this.nowNs = Math.max(this.nowNs, toNs);
+		this.waiting = [];
 	}
 
 	/** How many samples there were since the last ones. */
@@ -165,7 +187,8 @@ export class RunAccumulator {
 
 	/** Of the time before this only the store knows; 0: there is none. */
 	get pastNs(): number {
-		return Math.max(0, this.sampledNs, ...this.counters.map((c) => c.series.beginNs));
+		const all = [...this.counters.map((c) => c.series), ...this.rates];
+		return Math.max(0, ...all.map((series) => series.beginNs));
 	}
 
 	/** What the server has stored of that. */
