@@ -11,6 +11,7 @@ import {
 } from '../logic/event_groups';
 import { rowsOnScreen, scrollToShow } from '../logic/virtual';
 import type { EventSearch } from '../state/events';
+import { px } from '../state/scale';
 import { ROW_HEIGHT } from './event_picker';
 
 function Marked(props: { text: string; search: string }) {
@@ -104,7 +105,7 @@ export function EventList(props: {
 	const { events, more } = props.found;
 	const box = useRef<HTMLDivElement>(null);
 	const [top, setTop] = useState(0);
-	const rows = { count: events.length, height: ROW_HEIGHT };
+	const rows = { count: events.length, height: px(ROW_HEIGHT) };
 	const height = box.current?.clientHeight ?? 360;
 	const { first, last } = rowsOnScreen(rows, { top, height });
 	useLayoutEffect(() => {
@@ -128,7 +129,11 @@ export function EventList(props: {
 			onScroll={(e) => setTop(e.currentTarget.scrollTop)}
 			onMouseDown={(e) => e.preventDefault()}
 		>
-			<div class="event-rows" role="presentation" style={{ height: events.length * ROW_HEIGHT }}>
+			<div
+				class="event-rows"
+				role="presentation"
+				style={{ height: events.length * px(ROW_HEIGHT) }}
+			>
 				{events.slice(first, last).map((e, i) => (
 					<div
 						key={e.name}
@@ -139,7 +144,7 @@ export function EventList(props: {
 						aria-disabled={!isAvailable(e)}
 						aria-posinset={first + i + 1}
 						aria-setsize={more ? -1 : events.length}
-						style={{ top: (first + i) * ROW_HEIGHT, height: ROW_HEIGHT }}
+						style={{ top: (first + i) * px(ROW_HEIGHT), height: px(ROW_HEIGHT) }}
 						title={aboutEvent(e)}
 						onClick={() => props.onPick(e)}
 						onMouseMove={() => props.onPoint(first + i)}

@@ -6,6 +6,7 @@ import { addEvent, parseEvents, removeEvent, type Chosen } from '../logic/events
 import { rowOfKey } from '../logic/virtual';
 import { useEventSearch, type EventSearch } from '../state/events';
 import { tell } from '../state/toasts';
+import { px } from '../state/scale';
 import { EventChips } from './event_chips';
 import type { Found } from './event_found';
 import { Floating } from './floating';
@@ -80,8 +81,8 @@ function onKey(
 			p.setText('');
 		} else p.setOpen(!p.open);
 	} else if (e.key !== 'Home' && e.key !== 'End') {
-		const rows = { count: p.found.events.length, height: ROW_HEIGHT };
-		const to = rowOfKey(e.key, p.active, rows, { top: 0, height: LIST_HEIGHT });
+		const rows = { count: p.found.events.length, height: px(ROW_HEIGHT) };
+		const to = rowOfKey(e.key, p.active, rows, { top: 0, height: px(LIST_HEIGHT) });
 		if (to === null && !(e.key === 'ArrowDown' && !p.open)) return;
 		e.preventDefault();
 		if (p.open && to !== null) p.setActive(to);
@@ -153,7 +154,7 @@ export function EventPicker(props: PickerProps) {
 						<Floating
 							anchor={anchor}
 							width={560}
-							height={LIST_HEIGHT}
+							height={px(LIST_HEIGHT)}
 							class="event-popup"
 							onLeave={() => p.setOpen(false)}
 						>

@@ -10,8 +10,9 @@ import { searchGraph, type FlameMatches } from '../logic/flame_search';
 import { weightUnit } from '../logic/flame_words';
 import { plural } from '../logic/format';
 import { formatShare } from '../logic/units';
+import { takesSamples } from '../logic/sampled';
 import { address, go } from '../state/address';
-import { takesSamples, useEveryNode, useFlame, zoomedShare } from '../state/flame';
+import { rootPlace, useEveryNode, useFlame, zoomedShare } from '../state/flame';
 import { useShortcut } from '../state/keys';
 import type { Answer, Question } from '../state/questions';
 import { isLive, run } from '../state/runs';
@@ -109,7 +110,7 @@ const HINTS: Partial<Record<FlameMode, string>> = {
 
 function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 	const { data, error, loading, of } = props.answer;
-	const { mode, function: name, focus, search, icicle, colour } = address.value;
+	const { mode, function: name, focus, search, colour } = address.value;
 	if (mode === 'sandwich' && !name) return <SandwichChoice />;
 	if (error && !loading) return <NoAnswer error={error} />;
 	if (!data) return <Loading what="Adding up the samples …" />;
@@ -122,7 +123,7 @@ function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 				graph={props.graph}
 				label={`Flame graph of ${data.event ?? 'samples'}`}
 				colour={colour}
-				root={icicle ? 'top' : 'bottom'}
+				root={rootPlace.value}
 				focus={focus}
 				onFocus={(path) => go({ focus: path })}
 				search={search}

@@ -4,9 +4,10 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { styles, type OutputLines } from '../logic/ansi';
 import { shownColours, type Rgb } from '../logic/ansi_colours';
 import { RowIndex, segments, type Hit } from '../logic/output_rows';
+import { px } from '../state/scale';
 import { dark } from '../state/theme';
 
-const ROW = 19;
+const ROW_HEIGHT = 19;
 /** Browsers know no higher elements than this, about; beyond it the bar is coarser than a row. */
 const HEIGHT_MAX = 8_000_000;
 const MARGIN_ROWS = 12;
@@ -131,17 +132,20 @@ export function Lines(props: {
 }) {
 	const { lines, wrap, follow, current } = props;
 	const box = useRef<HTMLDivElement>(null);
+	const rowHeight = px(ROW_HEIGHT);
 	const styled = useStyles();
 	const gutter = String(lines.lines.length + lines.dropped).length + (props.marked ? 4 : 1);
 	const columns = useColumns(box, gutter);
 	const index = useMemo(() => new RowIndex(wrap ? columns : null), [lines, wrap, columns]);
 	const [view, setView] = useState({ top: 0, height: 400 });
 	index.update(lines.lines, lines.dropped);
-	const height = Math.min(HEIGHT_MAX, index.rows * ROW);
-	const visible = Math.ceil(view.height / ROW);
+	const height = Math.min(HEIGHT_MAX, index.rows * rowHeight);
+	const visible = Math.ceil(view.height / rowHeight);
 	// Where the bar is coarse, its position is a part of all rows.
 	const scale =
-		height < index.rows * ROW ? (index.rows - visible) / (height - view.height) : 1 / ROW;
+		height < index.rows * rowHeight
+			? (index.rows - visible) / (height - view.height)
+			: 1 / rowHeight;
 	const firstRow = Math.max(0, Math.min(index.rows - visible, Math.floor(view.top * scale)));
 	const from = Math.max(0, firstRow - MARGIN_ROWS);
 	const to = Math.min(index.rows, firstRow + visible + MARGIN_ROWS);
@@ -171,7 +175,8 @@ export function Lines(props: {
 	const rows = [];
 	for (let row = from; row < to; row++) {
 		const place = index.at(row);
-		const top = scale === 1 / ROW ? row * ROW : view.top + (row - view.top * scale) * ROW;
+		const top =
+			scale === 1 / rowHeight ? row * rowHeight : view.top + (row - view.top * scale) * rowHeight;
 		const hits = hitsOf(props.hits, place.line);
 		rows.push(
 			<Row

@@ -14,6 +14,8 @@ import { StateSign } from './run_state';
 import { Sparkline } from './sparkline';
 
 function durationOf(run: Run): string {
+	// How long it took to read says nothing about what was measured.
+	if (run.import && !isLive(run)) return 'imported';
 	if (run.duration_s !== null) return formatDuration(run.duration_s * 1e9);
 	if (!run.started_at || !isLive(run)) return '';
 	const seconds = Math.floor((now.value - Date.parse(run.started_at)) / 1000);
