@@ -155,6 +155,21 @@ describe('all of a run', () => {
 		expect(two.counters).toHaveLength(2);
 	});
 
+	it('marks where samples are lost, from the second ledger on', () => {
+		const run = new RunAccumulator('r');
+		run.apply(updateOfSamples(FIRST));
+		run.apply(updateOfLedger('r', { samples: 3, lost: 5 }));
+		expect(run.marks).toEqual([]);
+		run.apply(updateOfSamples(samples({ gain: [[0, 1, 5, 50]], to_ns: 100 * MS })));
+		run.apply(updateOfLedger('r', { samples: 3, lost: 7, dropped: 1, throttled: 2 }));
+		run.apply(updateOfLedger('r', { samples: 3, lost: 7, dropped: 1, throttled: 2 }));
+		expect(run.marks).toEqual([
+			{ ns: 100 * MS, kind: 'lost', count: 3 },
+			{ ns: 100 * MS, kind: 'throttled', count: 2 },
+		]);
+		expect(RunAccumulator.restored(structuredClone(run.save())).marks).toEqual(run.marks);
+	});
+
 	it('has nothing to ask the store for when a snapshot has all of it', () => {
 		const run = new RunAccumulator('r');
 		const rates = { from_ns: 0, step_ns: 50 * MS, samples: [[1, 0, 2]] };

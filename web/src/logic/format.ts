@@ -40,3 +40,8 @@ export function clockTime(at: string, now: Date): string {
 	const recent = Math.abs(now.getTime() - then.getTime()) < RECENT_MS;
 	return recent ? timeOfDay(then) : dayAndTime(then);
 }
+
+/** A name within a sentence. It may be written from right to left: the sentence stays as it is. */
+export function quoted(name: string): string {
+	return `“\u2068${name}\u2069”`;
+}

@@ -1,7 +1,7 @@
 /* All that is known of a run that goes on: accumulators that updates are applied to. The hub has one for
  * each run that is watched, and so has each tab that shows it. */
 import type { CountsMessage, OutputMessage, SamplesMessage } from '../api/live_protocol';
-import type { FunctionName, Ledger, Timeline } from '../api/types';
+import type { FunctionName, Ledger, Mark, Timeline } from '../api/types';
 import { CounterSeries, type SavedCounter } from './live_counts';
 import { OutputTail, type SavedOutput } from './live_output';
 import { LiveTree, type SavedTree } from './live_tree';
@@ -51,12 +51,15 @@ export interface SavedRun {
 	tree: SavedTree;
 	output: SavedOutput;
 	ledger: Ledger | null;
+	marks: Mark[];
 }
 
 /** As many as an answer of the server has at most. */
 const COUNTERS_MAX = 256;
 /** With more counters than this, each is kept at less detail. */
 const DETAILED_COUNTERS = 32;
+/** More of them cannot be told apart. */
+const MARKS_MAX = 1000;
 /** Samples come in batches: rates of shorter times would only show those. */
 const RATE_NS = 40e6;
 const COUNT_FIELDS = 4;
@@ -108,6 +111,10 @@ export function updateOfLedger(run: string, ledger: Ledger): RunUpdate {
 	return { ...NONE, run, ledger };
 }
 
+function lost(l: Ledger): number {
+	return (l.lost ?? 0) + (l.dropped ?? 0);
+}
+
 export class RunAccumulator {
 	/** The newest time of anything. */
 	nowNs = 0;
@@ -117,6 +124,8 @@ export class RunAccumulator {
 	readonly tree = new LiveTree();
 	readonly output = new OutputTail();
 	ledger: Ledger | null = null;
+	/** Where samples were lost or slowed down: as exactly as the ledger is told. */
+	marks: Mark[] = [];
 	private byId = new Map<number, CounterSeries>();
 	/** The samples up to here are in the rates; those after it wait, by event. */
 	private sampledNs = -1;
@@ -134,7 +143,25 @@ export class RunAccumulator {
 		if (u.rates) this.startRates(u.rates, u.toNs);
 		else if (u.toNs) this.addRates(u);
 		for (const piece of u.output) this.output.add(piece.stream, piece.text, piece.leftOut);
-		this.ledger = u.ledger ?? this.ledger;
+		if (u.ledger) this.addLedger(u.ledger);
+	}
+
+	private addLedger(ledger: Ledger): void {
+		const before = this.ledger;
+		this.ledger = ledger;
+		// The first one is told to who comes late: when all that was, the store knows.
+		if (!before) return;
+		this.addMark('lost', lost(ledger) - lost(before));
+		this.addMark('throttled', (ledger.throttled ?? 0) - (before.throttled ?? 0));
+	}
+
+	/** When that was, nobody has told. */
+	private get hasOldLosses(): boolean {
+		return !this.marks.length && !!this.ledger && lost(this.ledger) > 0;
+	}
+
+	private addMark(kind: Mark['kind'], count: number): void {
+		if (count > 0) this.marks = [...this.marks, { ns: this.nowNs, kind, count }].slice(-MARKS_MAX);
 	}
 
 	private addCounter(info: CounterInfo): void {
@@ -187,6 +214,7 @@ export class RunAccumulator {
 
 	/** Of the time before this only the store knows; 0: there is none. */
 	get pastNs(): number {
+		if (this.hasOldLosses) return this.nowNs;
 		const all = [...this.counters.map((c) => c.series), ...this.rates];
 		return Math.max(0, ...all.map((series) => series.beginNs));
 	}
@@ -210,6 +238,7 @@ export class RunAccumulator {
 				);
 			}
 		}
+		this.marks = [...t.marks, ...this.marks].slice(-MARKS_MAX);
 		for (const line of t.samples) {
 			const rate = this.rates[this.tree.events.indexOf(line.event)];
 			for (let i = 0; rate && i < line.t.length; i++) {
@@ -230,6 +259,7 @@ export class RunAccumulator {
 			tree: this.tree.save(),
 			output: this.output.save(),
 			ledger: this.ledger,
+			marks: this.marks,
 		};
 	}
 
@@ -244,6 +274,7 @@ export class RunAccumulator {
 		made.tree.restore(saved.tree);
 		made.output.restore(saved.output);
 		made.ledger = saved.ledger;
+		made.marks = saved.marks;
 		made.nowNs = saved.nowNs;
 		made.sampledNs = saved.sampledNs;
 		made.waiting = saved.waiting;

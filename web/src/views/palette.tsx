@@ -1,4 +1,5 @@
 /* Search everywhere: commands, runs, sessions. The field keeps the focus, arrows choose. */
+import { quoted } from '../logic/format';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Choice } from '../logic/palette';
 import { dialog } from '../state/dialogs';
@@ -99,7 +100,7 @@ export function Palette() {
 			<Options at={Math.min(at, count - 1)} choose={choose} point={setAt} />
 			{!count && (
 				<p class="dim nothing" role="status">
-					{searching.value ? 'Searching …' : `Nothing is called “${query}”.`}
+					{searching.value ? 'Searching …' : `Nothing is called ${quoted(query)}.`}
 				</p>
 			)}
 		</dialog>

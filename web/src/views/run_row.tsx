@@ -1,7 +1,7 @@
 /* One run of the list. */
 import { useState } from 'preact/hooks';
 import type { Run } from '../api/types';
-import { clockTime } from '../logic/format';
+import { clockTime, quoted } from '../logic/format';
 import { runName, runTrouble, STATE_WORDS } from '../logic/run_words';
 import { formatCount, formatDuration } from '../logic/units';
 import { address, follow, go, link } from '../state/address';
@@ -77,7 +77,7 @@ function Words(props: { run: Run }) {
 							key={tag}
 							type="button"
 							class="chip"
-							title={`Only runs with “${tag}”`}
+							title={`Only runs with ${quoted(tag)}`}
 							onClick={() => (runSearch.value = tag)}
 						>
 							{tag}
