@@ -92,6 +92,22 @@ export function GroupButtons(props: {
 	);
 }
 
+/** Which rows are in sight; the active one is. */
+function useListScroll(count: number, active: number) {
+	const box = useRef<HTMLDivElement>(null);
+	const [top, setTop] = useState(0);
+	const rows = { count, height: px(ROW_HEIGHT) };
+	const height = box.current?.clientHeight ?? 360;
+	useLayoutEffect(() => {
+		if (box.current && active >= 0)
+			box.current.scrollTop = scrollToShow(active, rows, {
+				top: box.current.scrollTop,
+				height: box.current.clientHeight,
+			});
+	}, [active]);
+	return { box, setTop, ...rowsOnScreen(rows, { top, height }) };
+}
+
 export function EventList(props: {
 	id: string;
 	found: EventSearch;
@@ -103,18 +119,7 @@ export function EventList(props: {
 	onPoint: (index: number) => void;
 }) {
 	const { events, more } = props.found;
-	const box = useRef<HTMLDivElement>(null);
-	const [top, setTop] = useState(0);
-	const rows = { count: events.length, height: px(ROW_HEIGHT) };
-	const height = box.current?.clientHeight ?? 360;
-	const { first, last } = rowsOnScreen(rows, { top, height });
-	useLayoutEffect(() => {
-		if (box.current && props.active >= 0)
-			box.current.scrollTop = scrollToShow(props.active, rows, {
-				top: box.current.scrollTop,
-				height: box.current.clientHeight,
-			});
-	}, [props.active]);
+	const { box, setTop, first, last } = useListScroll(events.length, props.active);
 	useLayoutEffect(() => {
 		if (more && last >= events.length - 5) more();
 	}, [last, events.length]);

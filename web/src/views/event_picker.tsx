@@ -1,17 +1,15 @@
 /* Choosing events: a search with a list below it, and what was chosen as chips. */
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import type { EventInfo } from '../api/types';
 import { isAvailable, isForm, type EventGroup } from '../logic/event_groups';
 import { addEvent, parseEvents, removeEvent, type Chosen } from '../logic/events';
 import { rowOfKey } from '../logic/virtual';
 import { useEventSearch, type EventSearch } from '../state/events';
-import { tell } from '../state/toasts';
 import { px } from '../state/scale';
 import { EventChips } from './event_chips';
-import type { Found } from './event_found';
 import { Floating } from './floating';
 import { Field } from './form_parts';
-import { Loading } from './states';
+import { lazy } from './lazy';
 import './event_picker.css';
 
 const LIST_HEIGHT = 430;
@@ -90,15 +88,6 @@ function onKey(
 	}
 }
 
-/** The list is loaded when it is opened for the first time. */
-function useFound(wanted: boolean): typeof Found | null {
-	const [body, setBody] = useState<typeof Found | null>(null);
-	useEffect(() => {
-		if (wanted && !body) import('./event_found').then((m) => setBody(() => m.Found), tell);
-	}, [wanted]);
-	return body;
-}
-
 export interface PickerProps {
 	name: 'events' | 'samples';
 	label: string;
@@ -107,9 +96,10 @@ export interface PickerProps {
 	onChange: (events: Chosen[]) => void;
 }
 
+const Popup = lazy('Searching …', () => import('./event_found').then((m) => m.Found));
+
 export function EventPicker(props: PickerProps) {
 	const p = usePicker();
-	const List = useFound(p.open);
 	const listId = useId();
 	const anchor = useRef<HTMLDivElement>(null);
 	const input = useRef<HTMLInputElement>(null);
@@ -154,15 +144,11 @@ export function EventPicker(props: PickerProps) {
 						<Floating
 							anchor={anchor}
 							width={560}
-							height={px(LIST_HEIGHT)}
+							height={LIST_HEIGHT}
 							class="event-popup"
 							onLeave={() => p.setOpen(false)}
 						>
-							{List ? (
-								<List {...props} p={p} id={listId} pick={pick} />
-							) : (
-								<Loading what="Searching …" />
-							)}
+							<Popup {...props} p={p} id={listId} pick={pick} />
 						</Floating>
 					)}
 				</div>

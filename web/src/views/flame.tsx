@@ -14,6 +14,7 @@ import { takesSamples } from '../logic/sampled';
 import { address, go } from '../state/address';
 import { rootPlace, useEveryNode, useFlame, zoomedShare } from '../state/flame';
 import { useShortcut } from '../state/keys';
+import { width } from '../state/layout';
 import type { Answer, Question } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { tell } from '../state/toasts';
@@ -103,10 +104,19 @@ function timeActions(graph: FlameGraph, node: number): FlameAction[] {
 }
 
 const HINTS: Partial<Record<FlameMode, string>> = {
-	plain: 'Each box is a function, as broad as its share of the samples. Click one to zoom in.',
-	inverted: 'At the root is what was running; on it stands who called it. Click a box to zoom in.',
+	plain: 'Each box is a function, as broad as its share of the samples.',
+	inverted: 'At the root is what was running; on it stands who called it.',
 	ordered: 'From left to right as it happened, of one thread. Select a shorter time to see more.',
 };
+
+const MOUSE_HINT = ' Click one to zoom in, right-click for its callers and its code.';
+const TOUCH_HINT = ' Tap one to zoom in, hold it for more.';
+
+function hintOf(mode: FlameMode): string | undefined {
+	const hint = HINTS[mode];
+	if (!hint || mode === 'ordered') return hint;
+	return hint + (width.value === 'phone' ? TOUCH_HINT : MOUSE_HINT);
+}
 
 function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 	const { data, error, loading, of } = props.answer;
@@ -128,7 +138,7 @@ function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 				onFocus={(path) => go({ focus: path })}
 				search={search}
 				actions={(f, m, node) => [...timeActions(props.graph!, node), ...flameActions(f, m)]}
-				hint={HINTS[mode]}
+				hint={hintOf(mode)}
 				onDrawn={(g) => drawn(of, g)}
 			/>
 			<FlameFoot flame={data} graph={props.graph} hidden={data.hidden} />

@@ -44,6 +44,14 @@ function useDialog() {
 	return box;
 }
 
+function Nothing(props: { query: string }) {
+	return (
+		<p class="dim nothing" role="status">
+			{searching.value ? 'Searching …' : `Nothing is called ${quoted(props.query)}.`}
+		</p>
+	);
+}
+
 export function Palette() {
 	const box = useDialog();
 	const [query, setQuery] = useState('');
@@ -98,11 +106,7 @@ export function Palette() {
 				<kbd>Esc</kbd>
 			</div>
 			<Options at={Math.min(at, count - 1)} choose={choose} point={setAt} />
-			{!count && (
-				<p class="dim nothing" role="status">
-					{searching.value ? 'Searching …' : `Nothing is called ${quoted(query)}.`}
-				</p>
-			)}
+			{!count && <Nothing query={query} />}
 		</dialog>
 	);
 }

@@ -15,6 +15,7 @@ import {
 	followWheel,
 	timelineKey,
 } from './timeline_gestures';
+import './timeline_overlay.css';
 
 function percent(part: number): string {
 	return (part * 100).toFixed(3) + '%';

@@ -25,6 +25,7 @@ import { Loading } from './states';
 import { colours } from './timeline_colours';
 import { useAskedRange } from './timeline_data';
 import { pointerY, tapped } from './timeline_gestures';
+import './timeline_points.css';
 
 const POINTS_MAX = 20_000;
 const REACH_PX = 12;
