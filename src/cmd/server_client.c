@@ -1,4 +1,5 @@
 #include "cmd/server_client.h"
+#include "base/clock.h"
 #include "base/term.h"
 #include "base/text.h"
 
@@ -343,7 +344,7 @@ double seconds_between(const char *from, const char *to)
 	if (!parse_iso(from, &begin))
 		return -1;
 	if (!parse_iso(to, &end))
-		end = (double)time(NULL);
+		end = (double)clock_ns_of(CLOCK_REALTIME) / NS_PER_SEC;
 	return end > begin ? end - begin : 0;
 }
 

@@ -96,16 +96,32 @@ static void add_id(struct table *t, const json_t *object)
 	add_cell(t, &text);
 }
 
+/* Measuring went well does not mean that the program did: then the state says how that one ended. */
+static void add_state(struct table *t, const struct term *term, const json_t *run)
+{
+	CLEANUP(buf_release) struct buf text = {};
+	const char *state = member_text(run, "state");
+	double status = member_number(run, "exit_status", 0);
+	double number = member_number(run, "signal", 0);
+	bool done = !strcmp(state, "done"), bad = done && (status > 0 || number > 0);
+
+	vec_push(&t->colours, (char *)state_colour(term, bad ? "failed" : state));
+	add_id(t, run);
+	if (!bad)
+		add_text(&text, state);
+	else if (number > 0)
+		buf_addf(&text, "signal %.0f", number);
+	else
+		buf_addf(&text, "exit %.0f", status);
+	add_cell(t, &text);
+}
+
 static void add_run(struct table *t, const struct term *term, const json_t *run)
 {
 	CLEANUP(buf_release) struct buf text = {};
-	const char *state = member_text(run, "state"), *what = member_text(run, "description");
-	const char *command = member_text(run, "workload");
+	const char *what = member_text(run, "description"), *command = member_text(run, "workload");
 
-	vec_push(&t->colours, (char *)state_colour(term, state));
-	add_id(t, run);
-	add_text(&text, state);
-	add_cell(t, &text);
+	add_state(t, term, run);
 	add_when(&text,
 		 member_text(run, *member_text(run, "started_at") ? "started_at" : "created_at"));
 	add_cell(t, &text);

@@ -34,11 +34,27 @@ test('a program that is not there is said at once, and the form stays', async ({
 	expect(await command(page).inputValue()).toBe('no-such-program --option');
 });
 
-test('a form without a command says what is missing', async ({ server, screens }) => {
+test('a form without a command says what is missing, also while events are on their way', async ({
+	server,
+	screens,
+}) => {
 	const session = await server.session('nothing');
-	const { page } = await screens.open({ path: `/?session=${session}` });
+	const context = await screens.context();
+	let answer = () => {};
+	const asked = new Promise<void>((now) => (answer = now));
+	await context.route(/\/emap\?search=cycles/, async (route) => {
+		await asked;
+		await route.continue();
+	});
+	const { page } = await screens.tab(context, { path: `/?session=${session}` });
 	await runButton(page).click();
-	await form(page).getByRole('alert').first().waitFor();
+	const missing = form(page).getByRole('alert').first();
+	await missing.waitFor();
+	const events = page.waitForResponse(/\/emap\?search=cycles/);
+	answer();
+	await (await events).finished();
+	await form(page).getByText('task-clock').first().waitFor();
+	expect(await missing.isVisible()).toBe(true);
 	expect(await command(page).getAttribute('aria-invalid')).toBe('true');
 	expect(addressOf(page).get('run')).toBeNull();
 });

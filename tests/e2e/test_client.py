@@ -168,6 +168,12 @@ class Lists(ClientCase):
         self.done("rm", "--session", "other")
         self.assertEqual(len(self.done("ls").splitlines()), 1)
 
+    def test_ls_says_how_programs_ended(self):
+        for command in ("exit 3", "kill -9 $$", "true"):
+            self.client("run", "-q", *STAT, "--shell", "--", command)
+        states = [line[10:].split("  ")[0] for line in self.done("ls").splitlines()]
+        self.assertEqual(states, ["STATE", "done", "signal 9", "exit 3"])
+
     def test_colours_on_a_terminal_only(self):
         self.done("run", "-q", *STAT, "--", "true")
         env = environment(self.home, self.client_env())

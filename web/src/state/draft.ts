@@ -45,9 +45,13 @@ export function change(part: Partial<Draft>): void {
 	mistakes.value = left;
 }
 
-function adopt(settings: Draft): void {
+function begin(settings: Draft): void {
 	draft.value = settings;
 	base.value = JSON.stringify(settings);
+}
+
+function adopt(settings: Draft): void {
+	begin(settings);
 	mistakes.value = {};
 }
 
@@ -79,7 +83,8 @@ export async function learnUsual(): Promise<void> {
 	const { events } = await get<{ events: EventInfo[] }>('emap', { search: 'cycles', group: 'hw' });
 	usual = usualDraft(events.some((e) => e.name === 'cycles' && e.available === true));
 	const untouched = JSON.stringify(draft.value) === JSON.stringify(DEFAULT_DRAFT);
-	if (untouched) adopt(usual);
+	// Who has pressed Run meanwhile still has to see what is missing.
+	if (untouched) begin(usual);
 }
 
 export function clearDraft(): void {

@@ -113,11 +113,13 @@ export function useQuestion<T>(make: () => Question | null): ReadonlySignal<Answ
 		latest.value = make;
 	});
 	const last = useRef<{ key: string; stop: () => void }>();
+	const tried = useRef(0);
 	useSignalEffect(() => {
 		const q = latest.value();
 		const key = q ? keyOf(q) + (q.again ?? '') : '';
-		void attempt.value;
-		if (last.current?.key === key && !answer.current!.peek().error) return;
+		const again = attempt.value !== tried.current && answer.current!.peek().error;
+		tried.current = attempt.value;
+		if (last.current?.key === key && !again) return;
 		last.current?.stop();
 		if (!q) answer.current!.value = { data: null, of: null, error: null, loading: false };
 		last.current = { key, stop: q ? pursue(q, answer.current!) : () => {} };

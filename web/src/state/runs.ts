@@ -3,6 +3,7 @@ import { quoted } from '../logic/format';
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { get, send } from '../api/client';
 import type { Plan, Run, Session, SessionHead } from '../api/types';
+import { hasEnded, isLive, RunNews } from '../logic/run_news';
 import { runName } from '../logic/run_words';
 import { address, go } from './address';
 import { forget } from './questions';
@@ -11,6 +12,9 @@ import { tell } from './toasts';
 import { deleteWithUndo, gone } from './undo';
 
 const PAGE = 50;
+
+export { hasEnded, isLive };
+const news = new RunNews();
 
 /** The session of the address, null while it loads; its runs are in `runs`. */
 export const session = signal<Omit<SessionHead, 'runs'> | null>(null);
@@ -71,16 +75,9 @@ export function tryProblemAgain(): void {
 	void refresh();
 }
 
-export function isLive(r: Run): boolean {
-	return r.state === 'running';
-}
-
-export function hasEnded(r: Run): boolean {
-	return r.state !== 'running' && r.state !== 'queued';
-}
-
 /** A run as a message or an answer tells it: new ones are put in front. */
-export function learn(r: Run): void {
+export function learn(heard: Run): void {
+	const r = news.newest(heard);
 	const before = loaded.peek().find((x) => x.uuid === r.uuid);
 	// What was answered while it ran is not the last word.
 	if (before && before.state !== r.state && hasEnded(r)) forget(r.uuid);
@@ -123,7 +120,7 @@ async function load(uuid: string): Promise<void> {
 		const { runs: page, next: rest, ...head } = s;
 		session.value = head;
 		next.value = rest;
-		loaded.value = page;
+		loaded.value = page.map((r) => news.newest(r));
 		sessionProblem.value = null;
 		const now = address.peek();
 		if (now.session === uuid && !now.run && page[0]) go({ run: page[0].uuid }, true);
@@ -145,7 +142,7 @@ export async function refresh(): Promise<void> {
 		session.value = head;
 		const last = page[page.length - 1];
 		const older = last ? loaded.peek().filter((r) => r.created_at < last.created_at) : [];
-		loaded.value = [...page, ...older];
+		loaded.value = [...page.map((r) => news.newest(r)), ...older];
 		if (!older.length) next.value = rest;
 	} catch {
 		// The screen stays as it is; the banner says that the server is away.
