@@ -60,15 +60,15 @@ static void read_samples(struct store *s, int64_t run, struct samples *to)
 static void add_chunk(struct store *s, int64_t run, struct buf *bytes)
 {
 	struct chunk_piece piece = {bytes->s, bytes->len};
-	struct buf merged = {}, summary = {};
+	struct buf summary = {};
 	struct chunk_info info;
 	int64_t id;
 
-	check(chunks_merge(&piece, 1, &merged, &summary, &info, &error), "merging");
-	check(store_chunk_add(s, run, 0, &info, merged.s, merged.len, summary.s, summary.len, &id,
+	check(chunk_peek(bytes->s, bytes->len, &info, &error), "looking at a chunk");
+	check(chunk_summarize(&piece, &summary, &error), "summarizing");
+	check(store_chunk_add(s, run, 0, &info, bytes->s, bytes->len, summary.s, summary.len, &id,
 			      &error),
 	      "storing");
-	buf_release(&merged);
 	buf_release(&summary);
 	buf_clear(bytes);
 }

@@ -3,16 +3,14 @@
  * expression is tried once on each name, and what comes out holds for all paths below: samples are
  * never asked one by one.
  *
- * Expressions come from outside. What would take the C library long or much memory is refused: long
- * ones, back references, and repetitions that multiply.
+ * Expressions come from outside: see base/pattern.h for what they may be. One that takes seconds for all
+ * names of a run is refused.
  */
 #ifndef TACHO_ANALYZE_FRAME_FILTER_H
 #define TACHO_ANALYZE_FRAME_FILTER_H
 
 #include "analyze/call_paths.h"
 #include "base/err.h"
-
-#define FRAME_FILTER_BYTES_MAX 256u
 
 /* By node: whether it or one above it matches; the caller frees it. -EINVAL says what is wrong. */
 int frame_filter_make(bool **ret, const struct call_paths *c, const struct profile *p,

@@ -133,6 +133,17 @@ void jw_kv_u64(struct json *j, const char *key, uint64_t v)
 	jw_u64(j, v);
 }
 
+void jw_kv_word(struct json *j, const char *key, uint64_t v)
+{
+	jw_key(j, key);
+	jw_i64(j, (int64_t)v);
+}
+
+void jw_kv_count(struct json *j, const char *key, uint64_t v)
+{
+	jw_kv_u64(j, key, v < INT64_MAX ? v : INT64_MAX);
+}
+
 void jw_kv_double(struct json *j, const char *key, double v)
 {
 	jw_key(j, key);

@@ -33,6 +33,10 @@ void jw_raw(struct json *j, const char *text); /* a value that is JSON already *
 void jw_kv_str(struct json *j, const char *key, const char *s);
 void jw_kv_u64(struct json *j, const char *key, uint64_t v);
 void jw_kv_double(struct json *j, const char *key, double v);
+/* For jansson, which takes no text with a number beyond 63 bits: a value of which each bit counts becomes
+ * negative then, an amount stays the largest. */
+void jw_kv_word(struct json *j, const char *key, uint64_t v);
+void jw_kv_count(struct json *j, const char *key, uint64_t v);
 void jw_kv_bool(struct json *j, const char *key, bool v);
 
 #endif

@@ -184,9 +184,9 @@ void counter_stream_describe(const struct counter_stream *s, struct json *j)
 		jw_kv_bool(j, "counted", true);
 		jw_kv_bool(j, "sampled", false);
 		jw_kv_u64(j, "type", event.attr.type);
-		jw_kv_u64(j, "config", event.attr.config);
-		jw_kv_u64(j, "period", 0);
-		jw_kv_u64(j, "frequency", 0);
+		jw_kv_word(j, "config", event.attr.config);
+		jw_kv_word(j, "period", 0);
+		jw_kv_word(j, "frequency", 0);
 		jw_kv_bool(j, "supported", is_counted(row));
 		jw_kv_str(j, "problem", problem_of(row));
 		jw_kv_bool(j, "user_only", row->user_only);

@@ -285,9 +285,9 @@ void recorder_describe(const struct recorder *r, struct buf *out)
 		jw_kv_bool(&j, "counted", false);
 		jw_kv_bool(&j, "sampled", true);
 		jw_kv_u64(&j, "type", attr->type);
-		jw_kv_u64(&j, "config", attr->config);
-		jw_kv_u64(&j, "period", attr->freq ? 0 : attr->sample_period);
-		jw_kv_u64(&j, "frequency", attr->freq ? attr->sample_freq : 0);
+		jw_kv_word(&j, "config", attr->config);
+		jw_kv_word(&j, "period", attr->freq ? 0 : attr->sample_period);
+		jw_kv_word(&j, "frequency", attr->freq ? attr->sample_freq : 0);
 		jw_kv_bool(&j, "supported", true);
 		jw_kv_str(&j, "problem", NULL);
 		jw_kv_bool(&j, "user_only", row->user_only);

@@ -118,7 +118,7 @@ void run_environment_of_file(const struct perfdata_facts *facts, struct json *j)
 	jw_kv_str(j, "machine", facts->arch);
 	jw_kv_str(j, "cpu", facts->cpu_desc);
 	jw_kv_u64(j, "cpus_online", facts->cpus_online);
-	jw_kv_u64(j, "memory_bytes", facts->total_memory_kb * 1024);
+	jw_kv_count(j, "memory_bytes", facts->total_memory_kb * 1024);
 	jw_kv_str(j, "perf", facts->version);
 	jw_kv_str(j, "command", command.len ? command.s : NULL);
 	jw_kv_str(j, "tacho", TACHO_VERSION);

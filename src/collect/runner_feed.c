@@ -9,6 +9,7 @@
 
 /* Chunks of a run that nobody watches; what a crash can take is not older than this. */
 #define QUIET_FLUSH_NS (500 * NS_PER_MSEC)
+#define TOTALS_AHEAD   8
 
 /* ---- sending ---- */
 
@@ -19,6 +20,13 @@ void feed_dictionary(struct run_feed *f)
 		f->ended |= !runner_send_patiently(f->runner, RUN_DICTIONARY, &f->scratch);
 		buf_clear(&f->scratch);
 	}
+}
+
+/* Totals are larger than the caches: that of a later row is on its way meanwhile. */
+static void fetch_total(const struct run_feed *f, const struct sample_row *row)
+{
+	if (row->event < FEED_TOTALS_EVENTS && row->stack < f->totals[row->event].len)
+		__builtin_prefetch(&f->totals[row->event].items[row->stack], 1);
 }
 
 static void add_total(struct run_feed *f, const struct sample_row *row)
@@ -66,8 +74,11 @@ static void send_samples(struct run_feed *f)
 				     &info);
 		f->ended |= !runner_send_patiently(f->runner, RUN_CHUNK, &f->scratch);
 	}
-	vec_each(&f->rows, row)
-		add_total(f, row);
+	for (size_t i = 0; i < f->rows.len; i++) {
+		if (i + TOTALS_AHEAD < f->rows.len)
+			fetch_total(f, &f->rows.items[i + TOTALS_AHEAD]);
+		add_total(f, &f->rows.items[i]);
+	}
 	f->samples += f->rows.len;
 	f->rows.len = 0;
 }
@@ -159,7 +170,6 @@ static int read_live(struct run_feed *f, struct err *e)
 	struct resolve_options o = {
 		.precision = RESOLVE_ADDRESSES,
 		.threads = 1, /* there is better use for the other CPUs */
-		.no_rows = true,
 		.no_counted = true,
 		.on_sample = feed_sample,
 		.sample_ctx = f,

@@ -50,7 +50,6 @@ int feed_import_read(struct run_feed *f, struct err *e)
 {
 	struct resolve_options o = {
 		.precision = RESOLVE_ADDRESSES,
-		.no_rows = true,
 		.no_counted = true,
 		.on_sample = on_sample,
 		.sample_ctx = f,
@@ -137,9 +136,9 @@ static void put_events(const struct stream *s, struct json *j)
 		jw_kv_bool(j, "counted", !sampled);
 		jw_kv_bool(j, "sampled", sampled);
 		jw_kv_u64(j, "type", attr->type);
-		jw_kv_u64(j, "config", attr->config);
-		jw_kv_u64(j, "period", attr->freq ? 0 : attr->sample_period);
-		jw_kv_u64(j, "frequency", attr->freq ? attr->sample_freq : 0);
+		jw_kv_word(j, "config", attr->config);
+		jw_kv_word(j, "period", attr->freq ? 0 : attr->sample_period);
+		jw_kv_word(j, "frequency", attr->freq ? attr->sample_freq : 0);
 		jw_kv_bool(j, "supported", true);
 		jw_kv_str(j, "problem", NULL);
 		jw_close(j, '}');
@@ -156,9 +155,9 @@ void feed_import_opened(struct run_feed *f)
 
 	f->opened = true;
 	jw_open(&j, '{');
-	jw_kv_u64(&j, "start_ns", start);
-	jw_kv_u64(&j, "start_wall_ns",
-		  facts->has_clock ? facts->wall_ns + (start - facts->clock_ns) : 0);
+	jw_kv_word(&j, "start_ns", start);
+	jw_kv_word(&j, "start_wall_ns",
+		   facts->has_clock ? facts->wall_ns + (start - facts->clock_ns) : 0);
 	jw_kv_str(&j, "clock", clock_name(f));
 	jw_kv_u64(&j, "pid", 0);
 	put_events(&f->file->stream, &j);

@@ -65,22 +65,22 @@ void runner_send_ledger(struct runner *r, bool last)
 
 	pthread_mutex_lock(&r->lock);
 	jw_open(&j, '{');
-	jw_kv_u64(&j, "samples", r->figures.samples);
-	jw_kv_u64(&j, "lost", c->lost + r->figures.lost);
-	jw_kv_u64(&j, "throttled", c->throttled + r->figures.throttled);
+	jw_kv_count(&j, "samples", r->figures.samples);
+	jw_kv_count(&j, "lost", c->lost + r->figures.lost);
+	jw_kv_count(&j, "throttled", c->throttled + r->figures.throttled);
 	jw_kv_u64(&j, "intervals", c->ticks.ticks);
 	jw_kv_u64(&j, "intervals_missed", c->ticks.missed);
 	jw_kv_u64(&j, "interval_stretched_ns", c->ticks.stretched_ns);
 	jw_kv_u64(&j, "interval_worst_late_ns", c->ticks.worst_late_ns);
 	put_multiplexed(r, &j);
-	jw_kv_u64(&j, "behind_ns", last ? 0 : r->figures.behind_ns);
-	jw_kv_u64(&j, "dropped", c->live.dropped);
+	jw_kv_count(&j, "behind_ns", last ? 0 : r->figures.behind_ns);
+	jw_kv_count(&j, "dropped", c->live.dropped);
 	jw_kv_u64(&j, "collector_cpu_ns", own_cpu_ns() + c->cpu_ns);
 	jw_kv_u64(&j, "spilled_bytes", c->live.spilled_bytes);
 	/* The ring collector has said it before the last of them were read. */
 	jw_kv_u64(&j, "waiting_bytes", last ? 0 : c->live.waiting_bytes);
 	jw_kv_u64(&j, "output_dropped_bytes", r->output.dropped_bytes);
-	jw_kv_u64(&j, "cut_stacks", r->figures.cut_stacks);
+	jw_kv_count(&j, "cut_stacks", r->figures.cut_stacks);
 	if (r->order.import)
 		jw_kv_double(&j, "done_part", last ? 1 : r->figures.done_part);
 	jw_close(&j, '}');

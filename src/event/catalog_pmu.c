@@ -171,7 +171,7 @@ void source_machine(struct walk *w)
 	/* Without a name libpfm4 tells of this machine's CPU, not of the one whose files we read. */
 	if (!uarch && w->c->roots.foreign)
 		return;
-	if (!w->stopped && pfm_visit(uarch, emit_pfm, &p) == 0 && uarch && !set)
+	if (!w->stopped && pfm_visit(uarch, true, emit_pfm, &p) == 0 && uarch && !set)
 		unknown_uarch(w, uarch);
 	vendor_release(&named);
 }

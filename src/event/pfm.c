@@ -4,6 +4,7 @@
 
 #include <perfmon/pfmlib.h>
 #include <perfmon/pfmlib_perf_event.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,19 +50,34 @@ static bool load(struct pfm_library *lib)
 }
 #endif
 
-/*
- * The library tells what is here from what is merely known only at initialisation: with all PMUs
- * active it would encode a name for another CPU than this one.
- */
-static bool begin(struct pfm_library *lib, bool all_pmus)
+/* What the library knows it keeps in variables of its own, of which there is one set a process. */
+static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
+
+static void end(const struct pfm_library *lib)
+{
+	lib->terminate();
+	pthread_mutex_unlock(&one_at_a_time);
+}
+
+static bool begin(struct pfm_library *lib)
 {
 	if (!load(lib))
 		return false;
-	if (all_pmus)
-		setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
-	else
-		unsetenv("LIBPFM_ENCODE_INACTIVE");
-	return lib->initialize() == PFM_SUCCESS;
+	pthread_mutex_lock(&one_at_a_time);
+	if (lib->initialize() == PFM_SUCCESS)
+		return true;
+	pthread_mutex_unlock(&one_at_a_time);
+	return false;
+}
+
+/* With LIBPFM_ENCODE_INACTIVE in the environment it knows names of CPUs that are not here. */
+static bool is_present(const struct pfm_library *lib, int event)
+{
+	pfm_event_info_t info = {.size = sizeof(info)};
+	pfm_pmu_info_t pmu = {.size = sizeof(pmu)};
+
+	return !lib->get_event_info(event, PFM_OS_NONE, &info) &&
+	       !lib->get_pmu_info(info.pmu, &pmu) && pmu.is_present;
 }
 
 bool pfm_encode(const char *text, struct perf_event_attr *attr)
@@ -70,11 +86,12 @@ bool pfm_encode(const char *text, struct perf_event_attr *attr)
 	pfm_perf_encode_arg_t arg = {.attr = attr, .size = sizeof(arg)};
 	bool known;
 
-	if (!begin(&lib, false))
+	if (!begin(&lib))
 		return false;
 	known = lib.get_os_event_encoding(text, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &arg) ==
-		PFM_SUCCESS;
-	lib.terminate();
+			PFM_SUCCESS &&
+		is_present(&lib, arg.idx);
+	end(&lib);
 	/* It also knows the kernel's own names and tracepoints, but those are looked up by us. */
 	return known && attr->type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_TRACEPOINT;
 }
@@ -161,8 +178,8 @@ static size_t read_masks(const struct pfm_library *lib, int event, int count,
 	return n;
 }
 
-static bool visit_pmu(const struct pfm_library *lib, const pfm_pmu_info_t *pmu, pfm_visitor visit,
-		      void *ctx)
+static bool visit_pmu(const struct pfm_library *lib, const pfm_pmu_info_t *pmu, bool with_masks,
+		      pfm_visitor visit, void *ctx)
 {
 	struct catalog_mask masks[MASKS_MAX];
 
@@ -178,7 +195,7 @@ static bool visit_pmu(const struct pfm_library *lib, const pfm_pmu_info_t *pmu, 
 		event.present = pmu->is_present;
 		event.uncore = pmu->type == PFM_PMU_TYPE_UNCORE;
 		event.masks = masks;
-		event.mask_count = read_masks(lib, i, info.nattrs, masks);
+		event.mask_count = with_masks ? read_masks(lib, i, info.nattrs, masks) : 0;
 		if (!visit(ctx, &event))
 			return false;
 	}
@@ -197,13 +214,13 @@ static bool next_pmu(const struct pfm_library *lib, int *at, pfm_pmu_info_t *inf
 	return false;
 }
 
-size_t pfm_visit(const char *uarch, pfm_visitor visit, void *ctx)
+size_t pfm_visit(const char *uarch, bool with_masks, pfm_visitor visit, void *ctx)
 {
 	struct pfm_library lib;
 	pfm_pmu_info_t pmu;
 	size_t matched = 0;
 
-	if (!begin(&lib, true))
+	if (!begin(&lib))
 		return 0;
 	for (int i = -1; next_pmu(&lib, &i, &pmu);) {
 		bool wanted = !uarch                  ? pmu.is_present
@@ -213,10 +230,10 @@ size_t pfm_visit(const char *uarch, pfm_visitor visit, void *ctx)
 		if (!wanted)
 			continue;
 		matched++;
-		if (!visit_pmu(&lib, &pmu, visit, ctx))
+		if (!visit_pmu(&lib, &pmu, with_masks, visit, ctx))
 			break;
 	}
-	lib.terminate();
+	end(&lib);
 	return matched;
 }
 
@@ -225,9 +242,9 @@ void pfm_pmus(uarch_visitor visit, void *ctx)
 	struct pfm_library lib;
 	pfm_pmu_info_t pmu;
 
-	if (!begin(&lib, true))
+	if (!begin(&lib))
 		return;
 	for (int i = -1; next_pmu(&lib, &i, &pmu);)
 		visit(ctx, pmu.name, pmu.desc, pmu.is_present);
-	lib.terminate();
+	end(&lib);
 }

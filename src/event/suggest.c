@@ -37,29 +37,26 @@ static void offer_pmus(struct parse *p, struct suggest *near)
 		suggest_offer(near, event->name);
 }
 
-static bool offer_name(void *ctx, const struct pfm_event *event)
-{
-	if (event->present)
-		suggest_offer(ctx, event->name);
-	return true;
-}
-
-struct elsewhere {
-	const char *name;
+struct symbolic {
+	struct suggest *near;
+	const char *name; /* without its unit masks */
 	size_t len;
-	struct buf where;
+	struct buf elsewhere;
 	size_t count;
 };
 
-/* The same event on other microarchitectures; their uncore boxes are too many to name. */
-static bool note_elsewhere(void *ctx, const struct pfm_event *event)
+/* What this CPU has is near, or not; other microarchitectures may have the very same name. Their
+ * uncore boxes are too many to name. */
+static bool offer_symbolic(void *ctx, const struct pfm_event *event)
 {
-	struct elsewhere *w = ctx;
+	struct symbolic *s = ctx;
 
-	if (strncasecmp(event->name, w->name, w->len) || event->name[w->len] || event->uncore)
+	if (event->present)
+		suggest_offer(s->near, event->name);
+	if (strncasecmp(event->name, s->name, s->len) || event->name[s->len] || event->uncore)
 		return true;
-	if (w->count++ < 6)
-		buf_addf(&w->where, "%s%s", w->count > 1 ? ", " : "", event->pmu);
+	if (s->count++ < 6)
+		buf_addf(&s->elsewhere, "%s%s", s->count > 1 ? ", " : "", event->pmu);
 	return true;
 }
 
@@ -69,22 +66,19 @@ int suggest_event(struct parse *p, const char *at, const char *end)
 	CLEANUP(free_ptr) char *name = xstrndup(at, len);
 	CLEANUP(buf_release) struct buf hint = {};
 	struct suggest near = {.wanted = name};
-	struct elsewhere other = {.name = name, .len = word < len ? word : len};
+	struct symbolic known = {.near = &near, .name = name, .len = word < len ? word : len};
 
 	offer_generic(&near);
 	offer_pmus(p, &near);
-	pfm_visit("all", offer_name, &near);
+	pfm_visit("all", false, offer_symbolic, &known);
 	suggest_sentence(&near, &hint);
 	suggest_release(&near);
-	if (!hint.len) {
-		pfm_visit("all", note_elsewhere, &other);
-		if (other.count)
-			buf_addf(&hint, " on this CPU; it exists on %s%s", buf_str(&other.where),
-				 other.count > 6 ? " and others" : "");
-		else
-			buf_add(&hint, "; tacho list shows what there is");
-		buf_release(&other.where);
-	}
+	if (!hint.len && known.count)
+		buf_addf(&hint, " on this CPU; it exists on %s%s", buf_str(&known.elsewhere),
+			 known.count > 6 ? " and others" : "");
+	else if (!hint.len)
+		buf_add(&hint, "; tacho list shows what there is");
+	buf_release(&known.elsewhere);
 	return parse_error(p, at, "unknown event '%s'%s", name, buf_str(&hint));
 }
 

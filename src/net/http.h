@@ -96,6 +96,9 @@ struct http_options {
 	bool (*identify)(void *worker, const char *token, struct identity *ret);
 	const char *upload_dir;
 	uint64_t upload_bytes_max, body_bytes_max;
+	/* Whether all uploads that are on their way may take so much of the disk; NULL: they may. An
+	 * error and its sentence: not this one. Called by workers. */
+	int (*upload_room)(void *worker, uint64_t bytes, struct err *e);
 	unsigned connections_max;             /* 0: what the limit of open files allows */
 	unsigned connections_per_address_max; /* 0: no limit of its own */
 	/* For the head of a request, and for every 16 KiB of its body; what is slower is closed. So is

@@ -290,3 +290,14 @@ bool exchange_admit(struct exchange *x, void *worker)
 	take_args(x, &args);
 	return true;
 }
+
+bool exchange_readmit(struct exchange *x, void *worker)
+{
+	const struct http_options *o = &x->server->o;
+
+	if (x->route->open || !x->has_body)
+		return true;
+	return (o->identify && o->identify(worker, x->token, &x->identity) &&
+		x->identity.role >= x->route->role) ||
+	       refuse_unknown(x);
+}

@@ -4,7 +4,6 @@
 #include "net/http_text.h"
 
 #include <string.h>
-#include <unistd.h>
 
 const char *http_query(const struct http_request *r, const char *name)
 {
@@ -55,8 +54,7 @@ static void exchange_free(struct exchange *x)
 {
 	if (x->response)
 		MHD_destroy_response(x->response);
-	if (x->request.upload_fd >= 0)
-		close(x->request.upload_fd);
+	upload_close(x);
 	free(x->request.upload_name);
 	http_pairs_release(&x->request.query);
 	buf_release(&x->request.body);

@@ -60,6 +60,8 @@ struct exchange {
 	bool swallow; /* it is refused already, `reply` says why; but a client hears when it has sent */
 	uint64_t swallowed;
 	struct buf block;
+	uint64_t
+		claimed; /* bytes of an upload: what its head says, or what has come if that is more */
 	bool in_parts;
 	struct multipart parts;
 
@@ -106,6 +108,7 @@ struct http_server {
 	struct http_guard guard;
 	struct http_streams *streams;
 	atomic_uint_fast64_t requests, errors, refused, bytes_sent;
+	atomic_uint_fast64_t uploading; /* bytes that all uploads claim */
 };
 
 /* http_listen.c: a socket, or a sentence. */
@@ -134,6 +137,8 @@ void worker_queue(struct exchange *x, enum exchange_job job);
 
 /* http_admit.c: by workers. False: the reply says why not, or sends the client elsewhere. */
 bool exchange_admit(struct exchange *x, void *worker);
+/* Again when the body is there, which may have taken long: who was revoked meanwhile does nothing more. */
+bool exchange_readmit(struct exchange *x, void *worker);
 /* By libmicrohttpd's thread: Host, Origin, the target. False: refused. */
 bool exchange_check(struct exchange *x);
 
@@ -141,9 +146,11 @@ bool exchange_check(struct exchange *x);
 void login_page(struct exchange *x);
 
 /* http_upload.c: by workers. */
-int upload_open(struct exchange *x, struct err *e);
-int upload_write(struct exchange *x, struct err *e);
-int upload_finish(struct exchange *x, struct err *e);
+int upload_open(struct exchange *x, void *worker, struct err *e);
+int upload_write(struct exchange *x, void *worker, struct err *e);
+int upload_finish(struct exchange *x, void *worker, struct err *e);
+/* Any thread; also if it was never opened. */
+void upload_close(struct exchange *x);
 
 /* http_reply.c */
 void reply_init(struct http_reply *r);

@@ -64,16 +64,42 @@ static int open_nameless(const char *dir)
 	return fd;
 }
 
-int upload_open(struct exchange *x, struct err *e)
+/* Before it is written, so that what is refused takes no room. */
+static int claim(struct exchange *x, void *worker, uint64_t bytes, struct err *e)
+{
+	struct http_server *s = x->server;
+	uint64_t all;
+
+	if (bytes <= x->claimed)
+		return 0;
+	all = atomic_fetch_add(&s->uploading, bytes - x->claimed) + bytes - x->claimed;
+	x->claimed = bytes;
+	return s->o.upload_room ? s->o.upload_room(worker, all, e) : 0;
+}
+
+void upload_close(struct exchange *x)
+{
+	if (x->request.upload_fd >= 0)
+		close(x->request.upload_fd);
+	x->request.upload_fd = -1;
+	atomic_fetch_sub(&x->server->uploading, x->claimed);
+	x->claimed = 0;
+}
+
+int upload_open(struct exchange *x, void *worker, struct err *e)
 {
 	const char *type = http_header(&x->request, "Content-Type");
 	const char *length = http_header(&x->request, "Content-Length");
+	uint64_t bytes = length ? strtoull(length, NULL, 10) : 0;
 	char boundary[71];
+	int rc;
 
 	/* A form is a little longer than its file. */
-	if (length && strtoull(length, NULL, 10) >
-			      x->server->o.upload_bytes_max + 2 * MULTIPART_HEAD_BYTES_MAX)
+	if (bytes > x->server->o.upload_bytes_max + 2 * MULTIPART_HEAD_BYTES_MAX)
 		return too_large(x, e);
+	rc = claim(x, worker, bytes, e);
+	if (rc < 0)
+		return rc;
 	x->request.upload_fd = open_nameless(x->server->upload_dir);
 	if (x->request.upload_fd < 0)
 		return write_failed(errno, e);
@@ -85,11 +111,13 @@ int upload_open(struct exchange *x, struct err *e)
 	return 0;
 }
 
-int upload_write(struct exchange *x, struct err *e)
+int upload_write(struct exchange *x, void *worker, struct err *e)
 {
-	int err;
+	int err = claim(x, worker, x->request.upload_bytes + x->block.len, e);
 
-	if (x->in_parts)
+	if (err)
+		buf_clear(&x->block);
+	else if (x->in_parts)
 		err = multipart_feed(&x->parts, x->block.s, x->block.len, e);
 	else
 		err = write_bytes(x, x->block.s, x->block.len, e);
@@ -97,12 +125,12 @@ int upload_write(struct exchange *x, struct err *e)
 	return err;
 }
 
-int upload_finish(struct exchange *x, struct err *e)
+int upload_finish(struct exchange *x, void *worker, struct err *e)
 {
 	int err = 0;
 
 	if (x->block.len)
-		err = upload_write(x, e);
+		err = upload_write(x, worker, e);
 	buf_release(&x->block);
 	if (!err && x->in_parts) {
 		err = multipart_finish(&x->parts, e);

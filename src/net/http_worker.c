@@ -52,13 +52,13 @@ static struct exchange *next_job(struct http_server *s)
 	return x;
 }
 
-static int admit_body(struct exchange *x, struct err *e)
+static int admit_body(struct exchange *x, void *worker, struct err *e)
 {
 	const char *length = http_header(&x->request, "Content-Length");
 	CLEANUP(buf_release) struct buf limit = {};
 
 	if (x->route->upload)
-		return upload_open(x, e);
+		return upload_open(x, worker, e);
 	if (!length || strtoull(length, NULL, 10) <= x->server->o.body_bytes_max)
 		return 0;
 	buf_add_size(&limit, x->server->o.body_bytes_max);
@@ -76,7 +76,7 @@ static void do_admit(struct exchange *x, void *worker)
 		exchange_refuse_early(x);
 		return;
 	}
-	err = admit_body(x, &e);
+	err = admit_body(x, worker, &e);
 	x->phase = EXCHANGE_BODY;
 	if (err) {
 		http_reply_error(&x->reply, http_status_of(err), e.text);
@@ -84,10 +84,10 @@ static void do_admit(struct exchange *x, void *worker)
 	}
 }
 
-static void do_block(struct exchange *x)
+static void do_block(struct exchange *x, void *worker)
 {
 	struct err e = {};
-	int err = upload_write(x, &e);
+	int err = upload_write(x, worker, &e);
 
 	x->phase = EXCHANGE_BODY;
 	if (err) {
@@ -102,14 +102,15 @@ static void do_handle(struct exchange *x, void *worker)
 	struct err e = {};
 	int err = 0;
 
-	if (x->swallow || (!x->admitted && !exchange_admit(x, worker))) {
+	if (x->swallow ||
+	    !(x->admitted ? exchange_readmit(x, worker) : exchange_admit(x, worker))) {
 		exchange_answer(x);
 		return;
 	}
 	if (x->route->upload && x->request.upload_fd < 0)
-		err = upload_open(x, &e); /* a body of no bytes */
+		err = upload_open(x, worker, &e); /* a body of no bytes */
 	if (!err && x->route->upload)
-		err = upload_finish(x, &e);
+		err = upload_finish(x, worker, &e);
 	if (!err)
 		err = x->route->handle(worker, &x->request, &x->reply, &e);
 	if (err < 0)
@@ -145,7 +146,7 @@ static void do_job(struct exchange *x, void *worker)
 		do_admit(x, worker);
 		break;
 	case JOB_BLOCK:
-		do_block(x);
+		do_block(x, worker);
 		break;
 	case JOB_HANDLE:
 		do_handle(x, worker);

@@ -128,12 +128,23 @@ static struct rank_slot *rank_slot(const struct ranks *r, uint64_t value)
 	return &r->slots[at];
 }
 
+/* As times are: that they are all different needs no counting. */
+static bool ascends(const uint64_t *values, size_t rows)
+{
+	for (size_t i = 1; i < rows; i++)
+		if (values[i] <= values[i - 1])
+			return false;
+	return true;
+}
+
 /* False: there are too many different ones for it to be worth while. */
 static bool count_values(struct ranks *r, const uint64_t *values, size_t rows)
 {
 	size_t limit = rows / 4, room = 64;
 	struct rank_slot *last = NULL;
 
+	if (ascends(values, limit + 1))
+		return false;
 	while (room < 2 * limit)
 		room *= 2;
 	*r = (struct ranks){

@@ -1,4 +1,4 @@
-/* Small chunks become a large one, with its summary: see summary.h. */
+/* Small chunks become a large one; chunks get their summaries: see summary.h. */
 #include "profile/summary.h"
 
 #include <errno.h>
@@ -39,21 +39,26 @@ static int read_samples(const struct chunk_piece *piece, sample_rows *rows, stru
 }
 
 static int merge_samples(const struct chunk_piece *pieces, size_t count, struct buf *ret_chunk,
-			 struct buf *ret_summary, struct chunk_info *ret, struct err *e)
+			 struct chunk_info *ret, struct err *e)
 {
-	size_t begin = ret_chunk->len;
-	struct sample_columns c;
 	sample_rows rows = {};
-	struct histogram h;
 	int err = 0;
 
 	for (size_t i = 0; i < count && !err; i++)
 		err = read_samples(&pieces[i], &rows, e);
-	if (!err) {
+	if (!err)
 		chunk_encode_samples(rows.items, rows.len, ret_chunk, ret);
-		err = chunk_decode_samples(ret_chunk->s + begin, ret_chunk->len - begin, &c, e);
-	}
 	vec_release(&rows);
+	return err;
+}
+
+static int summarize_samples(const struct chunk_piece *chunk, struct buf *ret_summary,
+			     struct err *e)
+{
+	struct sample_columns c;
+	struct histogram h;
+	int err = chunk_decode_samples(chunk->bytes, chunk->size, &c, e);
+
 	if (err)
 		return err;
 	histogram_make(&c, &h);
@@ -93,22 +98,25 @@ static int read_counts(const struct chunk_piece *piece, uint32_t counter, count_
 }
 
 static int merge_counts(const struct chunk_piece *pieces, size_t count, uint32_t counter,
-			struct buf *ret_chunk, struct buf *ret_summary, struct chunk_info *ret,
-			struct err *e)
+			struct buf *ret_chunk, struct chunk_info *ret, struct err *e)
 {
-	size_t begin = ret_chunk->len;
-	struct count_columns c;
 	count_rows rows = {};
-	count_blocks blocks;
 	int err = 0;
 
 	for (size_t i = 0; i < count && !err; i++)
 		err = read_counts(&pieces[i], counter, &rows, e);
-	if (!err) {
+	if (!err)
 		chunk_encode_counts(counter, rows.items, rows.len, ret_chunk, ret);
-		err = chunk_decode_counts(ret_chunk->s + begin, ret_chunk->len - begin, &c, e);
-	}
 	vec_release(&rows);
+	return err;
+}
+
+static int summarize_counts(const struct chunk_piece *chunk, struct buf *ret_summary, struct err *e)
+{
+	struct count_columns c;
+	count_blocks blocks;
+	int err = chunk_decode_counts(chunk->bytes, chunk->size, &c, e);
+
 	if (err)
 		return err;
 	count_blocks_make(&c, &blocks);
@@ -118,8 +126,19 @@ static int merge_counts(const struct chunk_piece *pieces, size_t count, uint32_t
 	return 0;
 }
 
+int chunk_summarize(const struct chunk_piece *chunk, struct buf *ret_summary, struct err *e)
+{
+	struct chunk_info info;
+	int err = chunk_peek(chunk->bytes, chunk->size, &info, e);
+
+	if (err)
+		return err;
+	return info.kind == CHUNK_SAMPLES ? summarize_samples(chunk, ret_summary, e)
+					  : summarize_counts(chunk, ret_summary, e);
+}
+
 int chunks_merge(const struct chunk_piece *pieces, size_t count, struct buf *ret_chunk,
-		 struct buf *ret_summary, struct chunk_info *ret, struct err *e)
+		 struct chunk_info *ret, struct err *e)
 {
 	int err;
 
@@ -129,6 +148,6 @@ int chunks_merge(const struct chunk_piece *pieces, size_t count, struct buf *ret
 	if (err)
 		return err;
 	if (ret->kind == CHUNK_SAMPLES)
-		return merge_samples(pieces, count, ret_chunk, ret_summary, ret, e);
-	return merge_counts(pieces, count, ret->counter, ret_chunk, ret_summary, ret, e);
+		return merge_samples(pieces, count, ret_chunk, ret, e);
+	return merge_counts(pieces, count, ret->counter, ret_chunk, ret, e);
 }

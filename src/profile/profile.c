@@ -21,23 +21,26 @@ static struct stack_slot *stack_place(const struct profile *p, uint32_t parent, 
 	return &s->items[at];
 }
 
-static void grow_stacks(struct profile *p)
+/* Those that are not in the table yet; two thirds full at most, and then for a while. */
+static void index_stacks(struct profile *p)
 {
 	struct stack_slots *s = &p->stack_slots;
 	size_t room = 1024;
 
-	/* Two thirds full at most, and then for a while. */
-	while (room < 2 * s->count)
-		room *= 2;
-	if (s->items)
+	if (!s->items || p->stacks.len * 3 > s->mask * 2) {
+		while (room < 2 * p->stacks.len)
+			room *= 2;
 		table_free(s->items, s->mask + 1, sizeof(*s->items));
-	s->items = table_alloc(room, sizeof(*s->items));
-	s->mask = room - 1;
-	for (uint32_t n = 1; n < p->stacks.len; n++) {
+		s->items = table_alloc(room, sizeof(*s->items));
+		s->mask = room - 1;
+		s->indexed = 1;
+	}
+	for (size_t n = s->indexed; n < p->stacks.len; n++) {
 		uint32_t parent = p->stacks.items[n].parent.n, frame = p->stacks.items[n].frame.n;
 
-		*stack_place(p, parent, frame) = (struct stack_slot){parent, frame, n};
+		*stack_place(p, parent, frame) = (struct stack_slot){parent, frame, (uint32_t)n};
 	}
+	s->indexed = p->stacks.len;
 }
 
 /* ---- finding an entry by its contents; 0: there is none ---- */
@@ -187,8 +190,9 @@ static void index_tables(struct profile *p)
 		if (!find_thread(p, &p->threads.items[n], hash))
 			slots_add(&p->thread_slots, hash, n);
 	}
-	p->stack_slots.count = p->stacks.len;
-	grow_stacks(p);
+	table_free(p->stack_slots.items, p->stack_slots.mask + 1, sizeof(struct stack_slot));
+	p->stack_slots = (struct stack_slots){};
+	index_stacks(p);
 	p->unindexed = false;
 }
 
@@ -333,26 +337,35 @@ void profile_name_frame(struct profile *p, frame_id frame, const struct frame_na
 		vec_push(&p->names, names[i]);
 }
 
-stack_id profile_stack(struct profile *p, stack_id parent, frame_id frame)
+stack_id profile_stack_new(struct profile *p, stack_id parent, frame_id frame)
 {
-	struct stack_slot *slot;
-
-	if (p->unindexed)
-		index_tables(p);
-	/* Two thirds full at most. */
-	if (!p->stack_slots.items || p->stack_slots.count * 3 > p->stack_slots.mask * 2)
-		grow_stacks(p);
-	slot = stack_place(p, parent.n, frame.n);
-	if (slot->stack)
-		return (stack_id){slot->stack};
 	if (p->stacks.len >= PROFILE_STACKS_MAX) {
 		p->refused++;
 		return (stack_id){};
 	}
-	*slot = (struct stack_slot){parent.n, frame.n, (uint32_t)p->stacks.len};
-	p->stack_slots.count++;
 	vec_push(&p->stacks, (struct profile_stack){parent, frame});
-	return (stack_id){slot->stack};
+	return (stack_id){(uint32_t)p->stacks.len - 1};
+}
+
+stack_id profile_stack(struct profile *p, stack_id parent, frame_id frame)
+{
+	struct stack_slots *s = &p->stack_slots;
+	struct stack_slot *slot;
+	stack_id added;
+
+	if (p->unindexed)
+		index_tables(p);
+	if (s->indexed < p->stacks.len || s->indexed * 3 > s->mask * 2)
+		index_stacks(p);
+	slot = stack_place(p, parent.n, frame.n);
+	if (slot->stack)
+		return (stack_id){slot->stack};
+	added = profile_stack_new(p, parent, frame);
+	if (added.n) {
+		*slot = (struct stack_slot){parent.n, frame.n, added.n};
+		s->indexed = p->stacks.len;
+	}
+	return added;
 }
 
 /* ---- samples ---- */

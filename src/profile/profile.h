@@ -166,7 +166,7 @@ struct stack_slots {
 		uint32_t parent, frame;
 		uint32_t stack; /* 0: free */
 	} * items;
-	size_t mask, count;
+	size_t mask, indexed; /* stacks up to this number are in it */
 };
 
 struct profile {
@@ -212,6 +212,8 @@ frame_id profile_frame_named(struct profile *p, const char *name, size_t len, en
 void profile_name_frame(struct profile *p, frame_id frame, const struct frame_name *names,
 			uint32_t count);
 stack_id profile_stack(struct profile *p, stack_id parent, frame_id frame);
+/* The same, for whoever knows that there is none yet: it need not be looked for. */
+stack_id profile_stack_new(struct profile *p, stack_id parent, frame_id frame);
 thread_id profile_thread(struct profile *p, uint32_t pid, uint32_t tid, string_id comm);
 event_id profile_event(struct profile *p, const char *name);
 /* Adds it; the caller knows that it is new. Gives its number. */

@@ -1,6 +1,6 @@
 /*
  * What a large chunk says of itself, so that questions about a window read summaries and decode only
- * the chunks at its edges. The store keeps it beside the chunk; merging makes it.
+ * the chunks at its edges. The store keeps it beside the chunk.
  *
  * Samples: a histogram, how many samples and how much weight each (event, thread, stack) has.
  * Counts: blocks of SUMMARY_BLOCK_ROWS values with least, largest, sum and time.
@@ -42,16 +42,19 @@ void count_blocks_make(const struct count_columns *c, count_blocks *ret);
 void count_blocks_encode(const count_blocks *b, struct buf *out);
 int count_blocks_decode(const void *bytes, size_t size, count_blocks *ret, struct err *e);
 
-/*
- * Small chunks of one kind (and counter) become one, with its summary. All of them together have at
- * most CHUNK_ROWS_MAX rows; times may overlap.
- */
 struct chunk_piece {
 	const void *bytes;
 	size_t size;
 };
 
+/* The summary of a chunk of either kind. */
+int chunk_summarize(const struct chunk_piece *chunk, struct buf *ret_summary, struct err *e);
+
+/*
+ * Small chunks of one kind (and counter) become one. All of them together have at most CHUNK_ROWS_MAX
+ * rows; times may overlap.
+ */
 int chunks_merge(const struct chunk_piece *pieces, size_t count, struct buf *ret_chunk,
-		 struct buf *ret_summary, struct chunk_info *ret, struct err *e);
+		 struct chunk_info *ret, struct err *e);
 
 #endif

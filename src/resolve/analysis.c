@@ -90,6 +90,7 @@ int analysis_init(struct analysis *a, struct perfdata *file, struct modules *mod
 		.machine = machine_of(&file->facts),
 		.base_ns = file->facts.first_sample_ns,
 		.grows = true,
+		.seed = hash_seed(),
 		.nowhere = profile_module(profile, "[unknown]", NULL, CODE_UNKNOWN),
 	};
 	resolver_init(&a->resolver, &a->shared, profile);

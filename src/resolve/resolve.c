@@ -206,11 +206,11 @@ static void hand_on(struct worker *w)
 {
 	struct analysis *a = w->pool->analysis;
 
-	if (!a->options.on_sample)
+	if (!w->resolver.puts_off)
 		return;
 	resolver_flush(&w->resolver);
 	pthread_mutex_lock(&w->pool->lock);
-	resolver_translate(&w->resolver, a->profile, w->samples.items, w->samples.len);
+	resolver_translate(&w->resolver, &a->resolver, w->samples.items, w->samples.len);
 	vec_each(&w->samples, sample)
 		a->options.on_sample(a->options.sample_ctx, sample);
 	pthread_mutex_unlock(&w->pool->lock);
@@ -267,6 +267,7 @@ static void init_worker(struct pool *pool, struct worker *w)
 	profile_init(&w->profile);
 	resolver_init(&w->resolver, &a->shared, &w->profile);
 	if (a->options.on_sample) {
+		w->resolver.puts_off = true;
 		w->resolver.on_sample = keep_sample;
 		w->resolver.sample_ctx = w;
 	}
@@ -292,7 +293,7 @@ static void run_workers(struct pool *pool)
 {
 	struct analysis *a = pool->analysis;
 	struct worker *first = &pool->workers[0];
-	bool apart = a->options.on_sample;
+	bool apart = a->options.on_sample && pool->count > 1;
 	unsigned started = 1;
 
 	if (apart)

@@ -38,12 +38,12 @@ struct resolve_options {
 	bool (*want_place)(void *ctx, struct module *m, uint64_t address);
 	void *want_ctx;
 	/*
-	 * Told of each sample besides, with the numbers of the profile that it went to; in the order
-	 * of time only where records are read so. By one thread at a time. NULL: nobody asks.
+	 * Told of each sample, with the numbers of the profile, which then has tables, but no rows; in
+	 * the order of time only where records are read so. By one thread at a time. NULL: samples
+	 * become rows. Not with want_place.
 	 */
 	void (*on_sample)(void *ctx, const struct sample_row *sample);
 	void *sample_ctx;
-	bool no_rows; /* only on_sample is told; the profile has tables, but no rows */
 	/* Events that were only counted are no events of the profile (where they come last). */
 	bool no_counted;
 	/* Told of records that tools have written (struct stream_visitor). NULL: nobody asks. */

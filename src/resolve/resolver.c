@@ -193,138 +193,116 @@ static void grow_rows(struct known_rows *k)
 	*k = larger;
 }
 
-/* How many of the outermost steps are those of the last new chain: mostly all but a few. */
-static size_t steps_in_common(const chain_steps *x, const chain_steps *y)
-{
-	size_t room = x->len < y->len ? x->len : y->len, common = 0;
-
-	for (; common < room; common++) {
-		const struct chain_step *a = &x->items[x->len - 1 - common];
-		const struct chain_step *b = &y->items[y->len - 1 - common];
-
-		if (a->offset != b->offset || a->image != b->image)
-			break;
-	}
-	return common;
-}
-
-/* @steps become the last new chain; what they are afterwards is of no importance. */
-static stack_id stack_of_steps(struct resolver *r, chain_steps *steps)
-{
-	size_t common = steps_in_common(steps, &r->last), len = steps->len, last = r->last.len;
-	stack_id stack = common ? r->last_stacks.items[last - common] : (stack_id){};
-	chain_steps done = *steps;
-
-	vec_reserve(&r->last_stacks, len);
-	resolver_fetch_frames(r, steps, len - common);
-	if (common)
-		memmove(r->last_stacks.items + len - common, r->last_stacks.items + last - common,
-			common * sizeof(stack_id));
-	for (size_t i = len - common; i-- > 0;) {
-		frame_id frame = resolver_frame(r, &done.items[i]);
-
-		if (frame.n)
-			stack = profile_stack(r->profile, stack, frame);
-		r->last_stacks.items[i] = stack;
-	}
-	r->last_stacks.len = len;
-	*steps = r->last;
-	r->last = done;
-	return stack;
-}
-
 /*
  * Two different chains with the same hash of 64 seeded bits would be taken for one: among ten
  * million different ones the chance of any is 1 in 400,000.
  */
-static uint64_t hash_of_steps(struct resolver *r, const struct profile_row *keys)
+static uint64_t hash_of_steps(struct resolver *r)
 {
-	uint64_t h = r->seed;
+	uint64_t h = r->shared->seed;
 
-	/* Without rows a stack is a stack, whoever had it. */
-	if (!r->shared->options->no_rows)
-		h = hash_mix(r->seed ^ ((uint64_t)keys->thread.n << 32 | keys->event.n),
-			     (uint64_t)keys->cpu << 32 | keys->bucket);
-
-	/* Where most places have become one, few rows are left, which the caches hold. */
-	if (r->shared->options->want_place)
-		vec_each(&r->steps, step)
-			h = hash_mix(h, resolver_frame(r, step).n);
-	else
-		vec_each(&r->steps, step)
-			h = hash_mix(h ^ step->image, step->offset);
+	for (size_t i = r->steps.len; i-- > 0;)
+		h = resolver_hash_step(r, h, &r->steps.items[i]);
 	return h;
 }
 
-static void tell_sample(struct resolver *r, uint32_t stack)
+static uint64_t row_hash(const struct profile_row *keys, uint64_t chain)
 {
-	const struct pending_sample *p = &r->pending;
+	return hash_mix(chain ^ ((uint64_t)keys->thread.n << 32 | keys->event.n),
+			(uint64_t)keys->cpu << 32 | keys->bucket);
+}
+
+static void tell_sample(struct resolver *r, const struct pending_sample *p)
+{
 	struct sample_row sample = {
 		.time_ns = p->time_ns,
 		.weight = p->weight,
 		.address = p->address,
 		.event = p->keys.event.n,
 		.thread = p->keys.thread.n,
-		.stack = stack,
+		.stack = resolver_stack(r, &p->steps, p->hash),
 		.cpu = p->cpu,
 	};
 
 	r->on_sample(r->sample_ctx, &sample);
 }
 
-void resolver_flush(struct resolver *r)
+static void count_row(struct resolver *r, struct pending_sample *p)
 {
-	struct pending_sample *p = &r->pending;
-	bool no_rows = r->shared->options->no_rows;
 	struct known_rows *k = &r->rows;
-	struct known_row *row;
+	uint64_t hash = row_hash(&p->keys, p->hash);
+	struct known_row *row = &k->slots[row_slot(k, hash)];
 
-	if (!p->used)
-		return;
-	p->used = false;
-	row = &k->slots[row_slot(k, p->hash)];
 	if (!row->row) {
-		p->keys.stack = stack_of_steps(r, &p->steps);
-		row->row = no_rows ? p->keys.stack.n + 1 : profile_row(r->profile, &p->keys);
+		p->keys.stack.n = resolver_stack(r, &p->steps, p->hash);
+		row->row = profile_row(r->profile, &p->keys);
 		if (!row->row)
 			return;
-		row->hash = p->hash;
+		row->hash = hash;
 		k->count++;
-	}
-	if (no_rows) {
-		tell_sample(r, row->row - 1);
-		return;
 	}
 	row->samples++;
 	row->weight += p->weight;
+}
+
+static struct pending_sample *pending(struct resolver *r, size_t number)
+{
+	return &r->pending[number % PENDING_SAMPLES];
+}
+
+static void flush_one(struct resolver *r)
+{
+	struct pending_sample *p = pending(r, r->pending_begin++);
+
 	if (r->on_sample)
-		tell_sample(r, r->profile->rows.items[row->row - 1].stack.n);
+		tell_sample(r, p);
+	else
+		count_row(r, p);
+}
+
+void resolver_flush(struct resolver *r)
+{
+	while (r->pending_begin < r->pending_end)
+		flush_one(r);
+}
+
+/* What the sample will be looked up in is brought into the caches. */
+static void fetch_sample(struct resolver *r, const struct pending_sample *p)
+{
+	struct known_rows *k = &r->rows;
+
+	if (r->on_sample) {
+		resolver_fetch_stack(r, p->hash);
+		return;
+	}
+	if (!k->slots || k->count * 3 > k->mask * 2)
+		grow_rows(k);
+	__builtin_prefetch(&k->slots[row_hash(&p->keys, p->hash) & k->mask]);
 }
 
 /* r->steps are the sample's chain. */
 static void count_sample(struct resolver *r, const struct profile_row *keys,
 			 const struct record *sample, uint64_t time_ns, uint64_t weight)
 {
-	struct known_rows *k = &r->rows;
+	struct pending_sample *p = pending(r, r->pending_end);
 	chain_steps spare;
 
-	resolver_flush(r);
-	if (!k->slots || k->count * 3 > k->mask * 2)
-		grow_rows(k);
-	spare = r->pending.steps;
-	r->pending = (struct pending_sample){
+	if (r->pending_end - r->pending_begin == PENDING_SAMPLES)
+		flush_one(r);
+	r->pending_end++;
+	spare = p->steps;
+	*p = (struct pending_sample){
 		.steps = r->steps,
 		.keys = *keys,
-		.hash = hash_of_steps(r, keys),
+		.hash = hash_of_steps(r),
 		.weight = weight,
 		.time_ns = time_ns,
 		.address = sample->sample.addr,
 		.cpu = sample->id.cpu,
-		.used = true,
 	};
 	r->steps = spare;
 	r->steps.len = 0;
-	__builtin_prefetch(&k->slots[r->pending.hash & k->mask]);
+	fetch_sample(r, p);
 }
 
 /* Counts stay beside the hashes while samples come, because rows lie elsewhere in memory. */
@@ -347,8 +325,7 @@ static void deliver_counts(struct resolver *r)
 void resolver_count_all(struct resolver *r)
 {
 	resolver_flush(r);
-	if (!r->shared->options->no_rows)
-		deliver_counts(r);
+	deliver_counts(r);
 }
 
 /* ---- samples ---- */
@@ -487,8 +464,8 @@ void resolver_init(struct resolver *r, struct resolve_shared *shared, struct pro
 {
 	*r = (struct resolver){.shared = shared,
 			       .profile = profile,
-			       .seed = hash_seed(),
 			       .frames.seed = hash_seed(),
+			       .stacks_seen = 1, /* the empty one */
 			       .on_sample = shared->options->on_sample,
 			       .sample_ctx = shared->options->sample_ctx};
 }
@@ -497,10 +474,15 @@ void resolver_release(struct resolver *r)
 {
 	table_free(r->frames.slots, r->frames.mask + 1, sizeof(*r->frames.slots));
 	table_free(r->rows.slots, r->rows.mask + 1, sizeof(*r->rows.slots));
+	table_free(r->stacks.slots, r->stacks.mask + 1, sizeof(*r->stacks.slots));
 	vec_release(&r->steps);
-	vec_release(&r->pending.steps);
-	vec_release(&r->last);
-	vec_release(&r->last_stacks);
+	for (size_t i = 0; i < PENDING_SAMPLES; i++)
+		vec_release(&r->pending[i].steps);
+	vec_release(&r->hashes);
+	vec_release(&r->new_chains.steps);
+	vec_release(&r->new_chains.hashes);
+	vec_release(&r->new_chains.lens);
+	vec_release(&r->new_chains.stacks);
 	vec_release(&r->modules);
 	vec_release(&r->wanted);
 	vec_release(&r->same_comm);

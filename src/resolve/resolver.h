@@ -24,6 +24,7 @@ struct resolve_shared {
 	struct filter filter;
 	uint64_t base_ns;  /* that buckets of time are counted from */
 	uint16_t machine;  /* EM_*, of the recorded machine */
+	uint64_t seed;     /* of the hashes of chains, which are the same for all workers */
 	module_id nowhere; /* stands for addresses in no mapping */
 	bool grows;        /* the history is added to while we resolve; then there is one worker */
 };
@@ -56,23 +57,24 @@ struct known_place {
 	uint32_t root, image;
 };
 
-#define KNOWN_PLACES 512
+#define KNOWN_PLACES    512
+#define PENDING_SAMPLES 4 /* a power of two */
 
 struct resolver {
 	struct resolve_shared *shared;
 	struct profile *profile; /* its own, or the history's */
 	chain_steps steps;
-	/* The sample before: its row is on the way from memory while the next one is decoded. */
+	/* The samples before: what they are looked up in is on the way from memory while the next
+	 * ones are decoded. */
 	struct pending_sample {
 		chain_steps steps;
 		struct profile_row keys;
 		uint64_t hash, weight;
 		uint64_t time_ns, address; /* of data; with the CPU, only for options->on_sample */
 		uint32_t cpu;
-		bool used;
-	} pending;
-	chain_steps last;          /* the last chain that was new, and */
-	VEC(stack_id) last_stacks; /* the stack that begins at each of its steps */
+	} pending[PENDING_SAMPLES];
+	size_t pending_begin, pending_end; /* counted on; modulo PENDING_SAMPLES they are places */
+	VEC(uint64_t) hashes;              /* of the steps of a chain that is looked up */
 	struct known_place places[KNOWN_PLACES];
 	struct known_frames {
 		struct known_frame {
@@ -88,10 +90,33 @@ struct resolver {
 			uint64_t hash; /* of all that makes the row */
 			uint64_t weight;
 			uint32_t samples; /* since they were last delivered */
-			uint32_t row;     /* + 1; 0: free. With no_rows, the stack + 1 */
+			uint32_t row;     /* + 1; 0: free */
 		} * slots;
 		size_t count, mask;
-	} rows;
+	} rows; /* unless each sample is told */
+	struct known_stacks {
+		struct known_stack {
+			uint64_t hash;  /* of a chain, or of the outer part of one */
+			uint32_t stack; /* + 1; 0: free */
+		} * slots;
+		size_t count, mask;
+	} stacks;
+	/* Of a worker that puts off what is new: stacks are numbers of its own, until
+	 * resolver_translate() asks another resolver for them. */
+	struct new_chains {
+		chain_steps steps;    /* of all chains, one after the other, */
+		VEC(uint64_t) hashes; /* of each with all outside of it */
+		VEC(uint32_t) lens;   /* by chain: its steps */
+		VEC(stack_id) stacks; /* by number: what was found for it */
+	} new_chains;
+	bool puts_off;
+	/*
+	 * As long as every step has led to a frame of its own, a chain that is new makes stacks that
+	 * are new, and the profile need not look for them. Not so with twins: two have led to the same one, or
+	 * the profile has stacks that are not from here.
+	 */
+	bool twins;
+	size_t stacks_seen;           /* of the profile, when we were done the last time */
 	frame_id other;               /* stands for all places that are not wanted; 0: none yet */
 	VEC(struct module *) modules; /* by image */
 	VEC(uint8_t) wanted;          /* by thread: 1 no, 2 yes */
@@ -109,7 +134,6 @@ struct resolver {
 		bool wanted;
 	} last_thread;
 	struct unwinder *unwinder;
-	uint64_t seed;
 	uint64_t ips[1024]; /* that unwinding gives */
 	/* Is told of each sample; at first that of the options. */
 	void (*on_sample)(void *ctx, const struct sample_row *sample);
@@ -132,7 +156,7 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 		     const struct stream_event *event, uint32_t event_index, uint64_t time_ns,
 		     uint64_t weight);
 
-/* The last sample waits for the next one, unless this is called. */
+/* The last samples wait for the next ones, unless this is called. */
 void resolver_flush(struct resolver *r);
 
 /* The sample's chain, in r->steps; and the frame of a step. For those who print samples. */
@@ -143,7 +167,7 @@ void resolver_leaf(struct resolver *r, const struct record *sample,
 		   const struct stream_event *event, uint64_t time_ns);
 frame_id resolver_frame(struct resolver *r, const struct chain_step *step);
 /* Has what the frames of the first steps are found by brought into the caches. */
-void resolver_fetch_frames(const struct resolver *r, const chain_steps *steps, size_t count);
+void resolver_fetch_frames(const struct resolver *r, const struct chain_step *steps, size_t count);
 /* A step of its own for an address, looked up in the maps @root. */
 struct chain_step resolver_step(struct resolver *r, uint64_t address, uint32_t root);
 
@@ -155,9 +179,9 @@ void resolver_know_threads(struct resolver *r);
  * own: then only totals are to be added. */
 void resolver_deliver(struct resolver *from, struct profile *to);
 
-/* Samples that a worker has resolved, told with numbers of its profile, get those of @to. Nobody else
- * may add to @to meanwhile. */
-void resolver_translate(struct resolver *from, struct profile *to, struct sample_row *rows,
+/* Samples that a worker has told with numbers of its own get those of @to, which has the profile of all
+ * and which nobody else may use meanwhile. */
+void resolver_translate(struct resolver *from, struct resolver *to, struct sample_row *rows,
 			size_t count);
 
 /* The symbol that a frame's address belongs to; NULL: none. */
@@ -173,6 +197,24 @@ struct module *resolver_module(struct resolver *r, uint32_t image);
 
 /* The counts of all rows into the worker's profile. */
 void resolver_count_all(struct resolver *r);
+
+/* The stack of a chain with this hash; of a worker that puts off, the number that it has for it. */
+uint32_t resolver_stack(struct resolver *r, const chain_steps *steps, uint64_t hash);
+/* Has what it is found by brought into the caches. */
+void resolver_fetch_stack(const struct resolver *r, uint64_t hash);
+
+/* The hash of a chain that goes on with one more step towards the leaf. Where most places have become
+ * one, frames are hashed: few stacks are left, which the caches hold. */
+static inline uint64_t resolver_hash_step(struct resolver *r, uint64_t hash,
+					  const struct chain_step *step)
+{
+	if (r->shared->options->want_place)
+		return hash_mix(hash, resolver_frame(r, step).n);
+	return hash_mix(hash ^ step->image, step->offset);
+}
+
+/* A thread of a worker's profile in that of all. */
+thread_id resolver_merge_thread(struct profile *to, const struct profile *from, thread_id thread);
 
 void resolver_find_place(const struct history *h, uint32_t root, uint64_t address,
 			 struct known_place *ret);

@@ -186,21 +186,24 @@ frame_id resolver_frame(struct resolver *r, const struct chain_step *step)
 		grow_frames(k);
 	at = frame_slot(k, step->offset, step->image);
 	if (!k->slots[at].frame.n) {
-		k->slots[at] = (struct known_frame){step->offset, step->image, find_frame(r, step)};
-		k->count += k->slots[at].frame.n != 0;
+		size_t before = r->profile->frames.len;
+		frame_id frame = find_frame(r, step);
+
+		k->slots[at] = (struct known_frame){step->offset, step->image, frame};
+		k->count += frame.n != 0;
+		r->twins |= frame.n && frame.n < before;
 	}
 	return k->slots[at].frame;
 }
 
 /* The table of frames is larger than the caches: what will be needed is on its way meanwhile. */
-void resolver_fetch_frames(const struct resolver *r, const chain_steps *steps, size_t count)
+void resolver_fetch_frames(const struct resolver *r, const struct chain_step *steps, size_t count)
 {
 	const struct known_frames *k = &r->frames;
 
 	for (size_t i = 0; k->slots && i < count; i++) {
-		const struct chain_step *step = &steps->items[i];
+		uint64_t hash = hash_mix(steps[i].offset ^ k->seed, steps[i].image);
 
-		__builtin_prefetch(
-			&k->slots[hash_mix(step->offset ^ k->seed, step->image) & k->mask]);
+		__builtin_prefetch(&k->slots[hash & k->mask]);
 	}
 }

@@ -38,7 +38,7 @@ static void merge_stacks(struct merged_numbers *m, struct profile *to, const str
 	}
 }
 
-static thread_id merge_thread(struct profile *to, const struct profile *from, thread_id thread)
+thread_id resolver_merge_thread(struct profile *to, const struct profile *from, thread_id thread)
 {
 	const struct profile_thread *t;
 
@@ -57,22 +57,10 @@ static void merge_rows(struct resolver *r, struct profile *to)
 		struct profile_row moved = *row;
 
 		moved.stack = r->merged.stacks.items[row->stack.n];
-		moved.thread = merge_thread(to, from, row->thread);
+		moved.thread = resolver_merge_thread(to, from, row->thread);
 		profile_add(to, &moved);
 	}
 	to->refused += from->refused;
-}
-
-void resolver_translate(struct resolver *from, struct profile *to, struct sample_row *rows,
-			size_t count)
-{
-	merge_stacks(&from->merged, to, from->profile);
-	for (size_t i = 0; i < count; i++) {
-		thread_id thread = {rows[i].thread};
-
-		rows[i].stack = from->merged.stacks.items[rows[i].stack].n;
-		rows[i].thread = merge_thread(to, from->profile, thread).n;
-	}
 }
 
 void resolver_deliver(struct resolver *from, struct profile *to)

@@ -9,6 +9,7 @@
 
 #define BODY_DEPTH_MAX   16
 #define NAME_SHOWN_BYTES 60
+#define TIME_NS_MAX      9000000000000000000ull /* 285 years */
 
 static int unknown(const char *what, const char *name, const char *const *known, struct err *e)
 {
@@ -106,7 +107,8 @@ bool api_parse_ns(const char *text, uint64_t *ret)
 
 	/* Exact beyond 2^53, which a run of a hundred days reaches. */
 	if (!text[len])
-		return text[0] >= '0' && text[0] <= '9' && parse_u64(text, ret);
+		return text[0] >= '0' && text[0] <= '9' && parse_u64(text, ret) &&
+		       *ret <= TIME_NS_MAX;
 	if (!len || len >= sizeof(number))
 		return false;
 	memcpy(number, text, len);
@@ -114,7 +116,7 @@ bool api_parse_ns(const char *text, uint64_t *ret)
 	for (size_t i = 0; i < ARRAY_LEN(units); i++)
 		if (!strcmp(text + len, units[i].name))
 			unit = units[i].ns;
-	if (!unit || !parse_double(number, &value) || value * unit > 9e18)
+	if (!unit || !parse_double(number, &value) || value * unit > TIME_NS_MAX)
 		return false;
 	*ret = (uint64_t)llround(value * unit);
 	return true;

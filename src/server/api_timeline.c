@@ -125,8 +125,9 @@ static int64_t *pixel_times(const struct question *q, uint64_t from_ns, double p
 {
 	int64_t *t = xcalloc(pixels, sizeof(*t));
 
+	/* Times of a recording may be any: what does not fit wraps around, and does no harm. */
 	for (uint32_t i = 0; i < pixels; i++)
-		t[i] = question_since_start(q, from_ns) + llround(i * pixel_ns);
+		t[i] = question_since_start(q, from_ns + (uint64_t)(i * pixel_ns + 0.5));
 	return t;
 }
 

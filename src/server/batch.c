@@ -52,13 +52,12 @@ static int store_as_one(const struct batch_chunk *chunks, size_t count, struct s
 {
 	CLEANUP(free_ptr) struct chunk_piece *pieces = xcalloc(count, sizeof(*pieces));
 	CLEANUP(buf_release) struct buf chunk = {};
-	CLEANUP(buf_release) struct buf summary = {};
 	struct chunk_info info;
 
 	for (size_t i = 0; i < count; i++)
 		pieces[i] = (struct chunk_piece){chunks[i].bytes, chunks[i].size};
 	/* What cannot be decoded is kept, too: who reads it says what is wrong. */
-	if (count == 1 || chunks_merge(pieces, count, &chunk, &summary, &info, NULL) < 0)
+	if (count == 1 || chunks_merge(pieces, count, &chunk, &info, NULL) < 0)
 		return store_each(chunks, count, s, run, source, e);
 	return store_chunk_add(s, run, source, &info, chunk.s, chunk.len, NULL, 0, NULL, e);
 }

@@ -5,6 +5,7 @@
  */
 #include "base/digits.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "server/export_formats.h"
 #include "server/api.h"
 
@@ -13,14 +14,37 @@
 
 #define ROW_NUMBERS 8 /* in a row of samples */
 
+/* What a spreadsheet takes for a formula that it is to run. "-[Class method]" is a name. */
+static bool is_formula(const char *text)
+{
+	return *text == '=' || *text == '@' || ((*text == '+' || *text == '-') && text[1] != '[');
+}
+
+/* Nearly all texts. */
+static bool is_plain(const char *text)
+{
+	if (is_formula(text))
+		return false;
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~' || *text == ',' || *text == '"')
+			return false;
+	return true;
+}
+
+/* Names come from programs: without controls, as UTF-8 that every reader takes, and never a formula. */
 static void add_field(struct buf *out, const char *text)
 {
-	if (!strpbrk(text, ",\"\n\r")) {
+	CLEANUP(buf_release) struct buf clean = {};
+
+	if (is_plain(text)) {
 		buf_add(out, text);
 		return;
 	}
+	text_add_printable(&clean, text);
 	buf_add_char(out, '"');
-	for (; *text; text++) {
+	if (is_formula(text))
+		buf_add_char(out, '\'');
+	for (text = buf_str(&clean); *text; text++) {
 		if (*text == '"')
 			buf_add_char(out, '"');
 		buf_add_char(out, *text);

@@ -220,7 +220,12 @@ static int check_limits(struct runs *r, struct store *store, struct err *e)
 			       "%u runs are waiting already, and no more may (queue-max): cancel "
 			       "some, or come again later.",
 			       queued);
-	return files_check_room(r->server, store, e);
+	return files_check_room(r->server, store, 0, e);
+}
+
+int runs_upload_room(struct runs *r, struct store *store, uint64_t bytes, struct err *e)
+{
+	return files_check_room(r->server, store, bytes, e);
 }
 
 /* Into the store and then to the supervisor. */

@@ -29,6 +29,8 @@ int runs_submit(struct runs *r, struct store *store, const struct stored_session
 int runs_submit_import(struct runs *r, struct store *store, const struct stored_session *session,
 		       int fd, const char *name, bool keep_raw, const char *user,
 		       struct stored_run *ret, struct err *e);
+/* Whether so many bytes of recordings can come within the quota; -EDQUOT if not. */
+int runs_upload_room(struct runs *r, struct store *store, uint64_t bytes, struct err *e);
 /* Queued: cancelled now. Running: TERM, then KILL. -EALREADY if it has ended. */
 int runs_cancel(struct runs *r, struct store *store, const char *uuid, struct err *e);
 /* Between two others in the queue: in front of @before, or last if NULL. */

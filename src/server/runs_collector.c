@@ -114,7 +114,8 @@ static int send_plan(struct active *a, struct err *e)
 		return err_set(e, EINVAL, "what the run was to do cannot be read any more");
 	}
 	a->import = json_object_get(plan, "import") != NULL;
-	a->streaming = !json_is_false(json_object_get(plan, "streaming"));
+	/* The samples of a file have no names before all of them are read. */
+	a->streaming = !a->import && !json_is_false(json_object_get(plan, "streaming"));
 	json_object_set_new(all, "plan", plan);
 	json_object_set_new(all, "spill", json_string(spill));
 	json_object_set_new(all, "output_bytes", json_integer((json_int_t)c->output_bytes));

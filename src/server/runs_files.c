@@ -181,15 +181,19 @@ uint64_t files_room(const struct server *s, struct store *store)
 	return bytes + directory_bytes(s->config.data, "raw");
 }
 
-int files_check_room(const struct server *s, struct store *store, struct err *e)
+int files_check_room(const struct server *s, struct store *store, uint64_t more, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text = {};
 	uint64_t quota = s->config.quota_bytes, room = quota ? files_room(s, store) : 0;
 
-	if (!quota || room <= quota)
+	if (!quota || (room <= quota && more <= quota - room))
 		return 0;
 	buf_add(&text, "The data directory takes ");
 	buf_add_size(&text, room);
+	if (more) {
+		buf_add(&text, ", what is being uploaded ");
+		buf_add_size(&text, more);
+	}
 	buf_add(&text, ", and the quota is ");
 	buf_add_size(&text, quota);
 	buf_add(&text, ": delete runs, or start the server with a larger --quota.");

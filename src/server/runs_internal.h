@@ -210,8 +210,8 @@ int raw_keep(const struct server *s, const char *uuid, int fd, struct err *e);
 void files_clean(const struct server *s, struct store *store);
 /* Bytes on the disk that all of it takes. */
 uint64_t files_room(const struct server *s, struct store *store);
-/* -EDQUOT with a sentence if the quota is used up. */
-int files_check_room(const struct server *s, struct store *store, struct err *e);
+/* -EDQUOT with a sentence if there is no room for so many bytes more within the quota. */
+int files_check_room(const struct server *s, struct store *store, uint64_t more, struct err *e);
 /* Marks as interrupted what was running when the last server ended. */
 int files_recover(const struct server *s, struct store *store, struct err *e);
 

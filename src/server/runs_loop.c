@@ -165,7 +165,7 @@ static void check_room(struct runs *r, uint64_t now)
 	if (!r->server->config.quota_bytes || !r->active.len || now < r->room_check_ns)
 		return;
 	r->room_check_ns = now + ROOM_CHECK_MS * NS_PER_MSEC;
-	if (files_check_room(r->server, r->store, &e) != -EDQUOT)
+	if (files_check_room(r->server, r->store, 0, &e) != -EDQUOT)
 		return;
 	vec_each(&r->active, p)
 		if (!(*p)->over) {

@@ -31,8 +31,8 @@ static int parse_window(struct selection *sel, const struct http_request *r, con
 			"The parameter %sfrom is a time since the run began: nanoseconds, or "
 			"a number with a unit, as 1.5s or 200ms.",
 			prefix);
-	if (from)
-		sel->from_ns = d->start_ns + ns;
+	if (from && __builtin_add_overflow(d->start_ns, ns, &sel->from_ns))
+		sel->from_ns = UINT64_MAX;
 	if (to && !api_parse_ns(to, &ns))
 		return err_set(
 			e, EINVAL,

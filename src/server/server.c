@@ -194,6 +194,13 @@ static char *make_url(const struct server *s, const char *host, uint16_t port)
 			 six ? "]" : "", port);
 }
 
+static int upload_room(void *worker, uint64_t bytes, struct err *e)
+{
+	struct api *a = worker;
+
+	return runs_upload_room(a->server->runs, a->store, bytes, e);
+}
+
 static int start_http(struct server *s, struct err *e)
 {
 	const struct server_config *c = &s->config;
@@ -209,6 +216,7 @@ static int start_http(struct server *s, struct err *e)
 		.identify = identify,
 		.upload_dir = upload,
 		.upload_bytes_max = c->upload_bytes,
+		.upload_room = upload_room,
 		.body_bytes_max = c->body_bytes,
 		.connections_max = c->connections,
 		.connections_per_address_max = c->connections_per_address,

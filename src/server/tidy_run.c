@@ -100,21 +100,41 @@ static void find_damaged(struct tidy_run *t, const struct merge *m,
 			 const struct chunk_piece *pieces)
 {
 	for (size_t i = 0; i < m->ids.len; i++) {
-		CLEANUP(buf_release) struct buf chunk = {};
 		CLEANUP(buf_release) struct buf summary = {};
-		struct chunk_info info;
 
-		if (chunks_merge(&pieces[i], 1, &chunk, &summary, &info, NULL) < 0)
+		if (chunk_summarize(&pieces[i], &summary, NULL) < 0)
 			vec_push(&t->damaged, m->ids.items[i]);
 	}
+}
+
+/* One chunk alone is whole already: it stays as it is. */
+static int summarize(struct store *s, int64_t run, const struct merge *m,
+		     const struct chunk_piece *piece, struct err *e)
+{
+	CLEANUP(buf_release) struct buf summary = {};
+	int result = chunk_summarize(piece, &summary, e);
+
+	return result < 0 ? result : store_chunk_summarize(s, run, m->ids.items[0], &summary, e);
+}
+
+static int make_one(struct store *s, int64_t run, const struct merge *m,
+		    const struct chunk_piece *pieces, struct err *e)
+{
+	CLEANUP(buf_release) struct buf chunk = {};
+	CLEANUP(buf_release) struct buf summary = {};
+	struct chunk_info info;
+	int result = chunks_merge(pieces, m->ids.len, &chunk, &info, e);
+
+	if (result == 0 && m->whole)
+		result = chunk_summarize(&(struct chunk_piece){chunk.s, chunk.len}, &summary, e);
+	return result < 0 ? result
+			  : store_chunks_replace(s, run, m->ids.items, m->ids.len, m->source, &info,
+						 &chunk, m->whole ? &summary : NULL, e);
 }
 
 static int merge_chosen(struct tidy_run *t, struct store *s, struct merge *m, struct err *e)
 {
 	CLEANUP(free_ptr) struct chunk_piece *pieces = NULL;
-	CLEANUP(buf_release) struct buf chunk = {};
-	CLEANUP(buf_release) struct buf summary = {};
-	struct chunk_info info;
 	size_t damaged = t->damaged.len;
 	int result = read_all(s, m, e);
 
@@ -122,8 +142,9 @@ static int merge_chosen(struct tidy_run *t, struct store *s, struct merge *m, st
 		return result;
 	pieces = xcalloc(m->ids.len, sizeof(*pieces));
 	list_pieces(m, pieces);
-	result = chunks_merge(pieces, m->ids.len, &chunk, &summary, &info, e);
-	if (result < 0) {
+	result = m->ids.len == 1 ? summarize(s, t->run, m, pieces, e)
+				 : make_one(s, t->run, m, pieces, e);
+	if (result == -EBADMSG) {
 		find_damaged(t, m, pieces);
 		if (t->damaged.len == damaged)
 			return result;
@@ -131,8 +152,6 @@ static int merge_chosen(struct tidy_run *t, struct store *s, struct merge *m, st
 		t->run = 0;
 		return 1;
 	}
-	result = store_chunks_replace(s, t->run, m->ids.items, m->ids.len, m->source, &info, &chunk,
-				      m->whole ? &summary : NULL, e);
 	if (result < 0)
 		return result;
 	t->merges++;

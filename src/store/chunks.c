@@ -184,13 +184,54 @@ static int remove_chunk(struct store *s, int64_t run, int64_t id, struct err *e)
 	return 0;
 }
 
+/* Whoever has read the chunks of the run is to read them again. */
+static int next_generation(struct store *s, int64_t run, struct err *e)
+{
+	int64_t changed = sql_run(s, e, "UPDATE runs SET generation = generation + 1 WHERE id = $1",
+				  SQL_VALUES(sql_int(run)));
+
+	return changed < 0 ? (int)changed : 0;
+}
+
+static int add_summary(struct store *s, int64_t run, int64_t chunk, struct sql_value summary,
+		       struct err *e)
+{
+	int64_t changed = sql_run(s, e,
+				  "UPDATE chunks SET merged = 1, summary_size = $1 "
+				  "WHERE id = $2 AND run_id = $3 AND merged = 0",
+				  SQL_VALUES(sql_u64(summary.size), sql_int(chunk), sql_int(run)));
+
+	if (changed > 0)
+		changed = sql_run(s, e,
+				  "INSERT INTO chunk_summaries (chunk_id, bytes) VALUES ($1, $2)",
+				  SQL_VALUES(sql_int(chunk), summary));
+	else if (changed == 0)
+		return no_chunk(chunk, e);
+	if (changed < 0)
+		return (int)changed;
+	run_grows(s, run, (int64_t)summary.size);
+	return next_generation(s, run, e);
+}
+
+int store_chunk_summarize(struct store *s, int64_t run, int64_t chunk, const struct buf *summary,
+			  struct err *e)
+{
+	bool own;
+	int result = sql_scope_begin(s, &own, e);
+
+	if (result)
+		return result;
+	result = add_summary(s, run, chunk, sql_bytes(summary->s, summary->len), e);
+	return sql_scope_end(s, own, result, e);
+}
+
 int store_chunks_replace(struct store *s, int64_t run, const int64_t *old, size_t count,
 			 uint32_t source, const struct chunk_info *info, const struct buf *bytes,
 			 const struct buf *summary, struct err *e)
 {
 	struct sql_value summary_value =
 		summary ? sql_bytes(summary->s, summary->len) : sql_bytes(NULL, 0);
-	int64_t id, changed;
+	int64_t id;
 	bool own;
 	int result = sql_scope_begin(s, &own, e);
 
@@ -201,10 +242,7 @@ int store_chunks_replace(struct store *s, int64_t run, const int64_t *old, size_
 			      &id, e);
 	for (size_t i = 0; i < count && !result; i++)
 		result = remove_chunk(s, run, old[i], e);
-	if (!result) {
-		changed = sql_run(s, e, "UPDATE runs SET generation = generation + 1 WHERE id = $1",
-				  SQL_VALUES(sql_int(run)));
-		result = changed < 0 ? (int)changed : 0;
-	}
+	if (!result)
+		result = next_generation(s, run, e);
 	return sql_scope_end(s, own, result, e);
 }

@@ -210,7 +210,10 @@ int store_chunk_read(struct store *s, int64_t chunk, struct buf *bytes, struct b
 int store_chunks_replace(struct store *s, int64_t run, const int64_t *old, size_t count,
 			 uint32_t source, const struct chunk_info *info, const struct buf *bytes,
 			 const struct buf *summary, struct err *e);
-/* Grows with every replacement: a cache that has seen another number reads anew. */
+/* One that is whole as it is gets its summary, and does not wait any more. */
+int store_chunk_summarize(struct store *s, int64_t run, int64_t chunk, const struct buf *summary,
+			  struct err *e);
+/* Grows with every replacement and summary: a cache that has seen another number reads anew. */
 int store_run_generation(struct store *s, int64_t run, int64_t *ret, struct err *e);
 
 int store_runs_to_merge(struct store *s, run_numbers *ret, struct err *e);

@@ -11,6 +11,10 @@
 
 #define NAME_BYTES_MAX (64u << 20) /* of all sections' names */
 #define NOTE_BYTES_MAX (1u << 20)  /* of the section with the build id */
+/* A file with holes is as large as it says, and has nothing to read. What a file system compresses
+ * is smaller than it seems, too, but not by so much. */
+#define HOLES_BYTES_MAX (64ull << 20)
+#define HOLES_RATIO_MAX 64u
 
 struct section {
 	uint32_t name, type, link, info;
@@ -289,6 +293,16 @@ static int open_any(struct elf_file **ret, const struct elf_file *from, const ch
 	return 0;
 }
 
+static uint64_t size_to_read(const struct stat *st)
+{
+	uint64_t size = (uint64_t)st->st_size, on_disk = (uint64_t)st->st_blocks * 512;
+
+	/* Some file systems, and those of the kernel, do not know what they hold. */
+	if (!on_disk || size / HOLES_RATIO_MAX <= on_disk || size <= HOLES_BYTES_MAX)
+		return size;
+	return HOLES_BYTES_MAX;
+}
+
 int elf_open_fd(struct elf_file **ret, int fd, const char *name_for_errors, struct err *e)
 {
 	struct elf_file f = {.fd = fd};
@@ -299,7 +313,7 @@ int elf_open_fd(struct elf_file **ret, int fd, const char *name_for_errors, stru
 			       strerror(errno));
 	if (!S_ISREG(st.st_mode))
 		return err_set(e, EINVAL, "'%s' is not a regular file", name_for_errors);
-	f.size = (uint64_t)st.st_size;
+	f.size = size_to_read(&st);
 	return open_any(ret, &f, name_for_errors, e);
 }
 

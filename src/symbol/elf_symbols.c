@@ -94,6 +94,9 @@ static bool open_table(struct elf_file *f, uint32_t type, struct table *ret)
 		return false;
 	t.entry_size = t.is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	t.count = t.symbols.size / t.entry_size;
+	/* More would not be taken; looking at each can take hours. */
+	if (t.count > SYMTAB_SYMBOLS_MAX)
+		t.count = SYMTAB_SYMBOLS_MAX;
 	if (elf_section_count(f) >= SHN_LORESERVE)
 		find_extended(f, &t);
 	*ret = t;
@@ -200,9 +203,12 @@ bool elf_add_symbols(struct symtab *t, struct elf_file *f, struct elf_file *prog
 	CLEANUP(free_ptr) uint8_t *places = NULL;
 	struct context c = {.to = t, .machine = elf_machine(f)};
 	struct table from;
-	char *names;
+	char *names, last;
 
-	if (!open_table(f, type, &from))
+	/* Room is made only for what is there. */
+	if (!open_table(f, type, &from) ||
+	    (from.names.size &&
+	     !elf_section_read(f, from.names.index, from.names.size - 1, &last, 1)))
 		return false;
 	names = symtab_add_names(t, from.names.size, &c.base);
 	if (!names) {

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import re
+import struct
 import time
 import uuid
 
@@ -185,6 +186,13 @@ class Runs(DescribedCase):
         self.assertIn("no-such-program-anywhere", missing["error"])
         late = self.ended("sleep 60", timeout=0.3)
         self.assertTrue(late["timed_out"], dump(late))
+
+    def test_event_with_the_highest_bit(self):
+        """As some of AMD's have it; this one is not there, which is all that is wrong with it."""
+        run = self.ended("true", tool="stat", events=["task-clock", "r8000000000000000"])
+        self.assertEqual((run["state"], run["error"]), ("done", None), dump(run))
+        event = {e["name"]: e for e in run["opened_events"]}["r8000000000000000"]
+        self.assertEqual(event["config"] % 2 ** 64, 1 << 63)
 
     def test_cancel(self):
         running = self.server.run(self.session, "sleep 60")
@@ -590,6 +598,18 @@ class Import(DescribedCase):
         self.assertGreater(run["samples"], 100)
         self.assertFalse(run["raw"])
         self.assertEqual(self.server.get("session/" + run["session"])["title"], "of a form.data")
+
+    def test_largest_numbers(self):
+        """An event's config and period are what they are, also if a file lies about them."""
+        data = bytearray(self.recording())
+        attrs = struct.unpack_from("<Q", data, 24)[0]
+        struct.pack_into("<QQ", data, attrs + 8, 2 ** 64 - 1, 2 ** 64 - 1)  # config, period
+        struct.pack_into("<Q", data, attrs + 40, struct.unpack_from("<Q", data, attrs + 40)[0] & ~(1 << 10))
+        run = self.server.post("import", bytes(data), status=202)
+        run = self.server.wait_run(run["uuid"])
+        self.assertEqual(run["state"], "done", dump(run))
+        self.assertEqual(run["opened_events"][0]["config"] % 2 ** 64, 2 ** 64 - 1)
+        self.assertEqual(run["opened_events"][0]["period"] % 2 ** 64, 2 ** 64 - 1)
 
     def test_what_is_no_recording(self):
         run = self.server.post("import", b"this is not a recording" * 100, status=202)

@@ -11,8 +11,9 @@ import re
 import shutil
 import subprocess
 import unittest
+import xml.dom.minidom
 
-from helpers import CORPUS, Case, corpus_truth, eventually, needs_program
+from helpers import CORPUS, Case, compiled, corpus_truth, eventually, needs_program
 from server import Server, ServerCase
 from shapes import shape
 
@@ -247,6 +248,35 @@ class Names(OneRun):
             text = self.get(format, run).decode()
             self.assertNotIn("<script>alert", text)
             self.assertIn("&lt;script&gt;alert(1)", text)
+
+
+    def test_names_of_functions(self):
+        """What a program calls its functions is neither a formula, nor a control, nor markup."""
+        plain = "h" * 40
+        path = compiled("named", """
+            #include <time.h>
+            volatile unsigned long sum;
+            __attribute__((noinline)) void %s(int n) { for (int i = 0; i < n; i++) sum += i; }
+            int main(void) { struct timespec t; do { %s(100000); clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t); }
+                while (!t.tv_sec && t.tv_nsec < 200000000); }""" % (plain, plain), "-O1")
+        with open(path, "rb") as file:
+            program = file.read()
+        for name, shown in ((b"=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"), (b"@sum(1)", "'@sum(1)"),
+                            (b"-1+1", "'-1+1"), (b"-[Class method]", "-[Class method]"),
+                            (b"a\x1b[31m\r\n\xff\x9b,\"", "a?[31m????,\""),
+                            (b"<script>alert(1)</script>]]>&", "<script>alert(1)</script>]]>&")):
+            with self.subTest(name):
+                evil = self.write("evil", "")
+                with open(evil, "wb") as file:
+                    file.write(program.replace(plain.encode(), name.ljust(40, b"_")))
+                os.chmod(evil, 0o755)
+                run = self.measured([evil], tool="record", sample={"events": ["cpu-clock:u"]})
+                text = self.get("csv", run, what="samples").decode()
+                self.assertFalse(set(text) & set(map(chr, range(32))) - {"\n"})
+                functions = {row["function"] for row in csv.DictReader(io.StringIO(text))}
+                self.assertIn(shown.ljust(40 + len(shown) - len(name), "_"), functions)
+                xml.dom.minidom.parseString(self.get("svg", run))
+                self.assertNotIn("<script>alert", self.get("html", run).decode())
 
 
 class Imported(OneRun):

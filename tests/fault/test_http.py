@@ -11,6 +11,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 
+from helpers import eventually  # noqa: E402
 from server import ServerCase  # noqa: E402
 
 MEGABYTE = 1 << 20
@@ -231,6 +232,26 @@ class Http(ServerCase):
             while s.recv(65536):
                 pass
         self.assert_alive()
+
+    def test_revoked_before_the_body_is_there(self):
+        session = self.server.session()
+        for path, body in (("session/" + session, b'{"workload": "true"}'), ("sessions", b'{"title": "his"}'),
+                           ("import", b"x" * 300000)):
+            with self.subTest(path):
+                token = self.server.post("users", {"name": "eve", "role": "run"}, status=201)["token"]
+                with self.dial(60) as s:
+                    s.sendall(b"POST /api/v1/%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"
+                              b"Connection: close\r\nContent-Length: %d\r\n\r\n" %
+                              (path.encode(), token.encode(), len(body)) + body[:5])
+                    self.assertTrue(eventually(
+                        lambda: b"tacho_http_connections 2" in self.server.get_bytes("/metrics"), 10))
+                    time.sleep(0.2)  # the head is read
+                    self.server.delete("users/eve")
+                    s.sendall(body[5:])
+                    self.assertIn(b"HTTP/1.1 401 ", s.recv(65536))
+        self.assertEqual(self.server.get("session/" + session)["runs"], [])
+        self.assertEqual(len(self.server.get("sessions")["sessions"]), 1)
+        self.assertEqual(os.listdir(os.path.join(self.server.data, "upload")), [])
 
 
 class Crowd(ServerCase):

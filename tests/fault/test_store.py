@@ -4,6 +4,7 @@ program is left running, and when the fault is over the server goes on."""
 
 import json
 import os
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -200,6 +201,36 @@ class Quota(StoreCase):
         self.assertTrue(eventually(lambda: self.server.request(
             "POST", "session/" + self.session, {"workload": "true", "tool": "stat"}).status == 202))
         self.assertEqual(self.done(), "done")
+
+    def begin_upload(self, length):
+        """Says how much will come, and waits."""
+        s = socket.create_connection((self.server.host, self.server.port), 30)
+        self.addCleanup(s.close)
+        s.sendall(b"POST /api/v1/import HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n%s\r\n\r\n" %
+                  (self.server.token.encode(), length))
+        return s
+
+    def test_uploads_count(self):
+        """Those that are on their way, too: many at once take no more than one may."""
+        self.serve("--quota", "20M")
+        answer = self.begin_upload(b"Content-Length: 30000000").recv(65536)
+        self.assertIn(b" 507 ", answer)
+        self.assertIn(b"what is being uploaded 30.0 MB, and the quota is 21.0 MB", answer)
+        # One that does not say how large it is.
+        s = self.begin_upload(b"Transfer-Encoding: chunked")
+        try:
+            for _ in range(21):
+                s.sendall(b"%x\r\n%s\r\n" % (1 << 20, b"x" * (1 << 20)))
+            s.sendall(b"0\r\n\r\n")
+        except ConnectionError:
+            pass
+        self.assertIn(b" 507 ", s.recv(65536))
+        waiting = [self.begin_upload(b"Content-Length: 6000000") for _ in range(3)]
+        self.assertTrue(eventually(lambda: self.server.request("POST", "import", b"x" * 6_000_000).status == 507))
+        for one in waiting:
+            one.close()
+        # Who is gone takes nothing; then this is no recording, which is another matter.
+        self.assertTrue(eventually(lambda: self.server.request("POST", "import", b"x" * 6_000_000).status == 202))
 
 
 class Retention(StoreCase):

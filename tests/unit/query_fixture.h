@@ -149,7 +149,8 @@ static void merge_chunks(int kind, uint32_t counter, size_t at_once)
 			OK(store_chunk_read(store, old[n], &bytes[n], NULL, &error));
 			pieces[n] = (struct chunk_piece){bytes[n].s, bytes[n].len};
 		}
-		OK(chunks_merge(pieces, count, &merged, &summary, &info, &error));
+		OK(chunks_merge(pieces, count, &merged, &info, &error));
+		OK(chunk_summarize(&(struct chunk_piece){merged.s, merged.len}, &summary, &error));
 		OK(store_chunks_replace(store, run.id, old, count, 0, &info, &merged, &summary,
 					&error));
 		for (size_t n = 0; n < count; n++)

@@ -11,6 +11,7 @@
 #include "support.h"
 
 #include <ctype.h>
+#include <pthread.h>
 
 /* ---- one event as one line ---- */
 
@@ -299,7 +300,7 @@ static void symbolic_events(void **state)
 	char *text;
 
 	(void)state;
-	pfm_visit(NULL, take_first, &found);
+	pfm_visit(NULL, true, take_first, &found);
 	if (!found.name || !pfm_encode(found.name, &attr)) {
 		print_message("# SKIP libpfm4 is not installed or does not know this CPU\n");
 		free(found.name);
@@ -325,6 +326,87 @@ static void symbolic_events(void **state)
 	leave();
 }
 
+static bool count_event(void *ctx, const struct pfm_event *event)
+{
+	(void)event;
+	++*(size_t *)ctx;
+	return true;
+}
+
+#define ASKED_TIMES 20
+
+struct asking {
+	size_t expected, right, known;
+};
+
+static void *ask_often(void *ctx)
+{
+	struct asking *a = ctx;
+
+	for (int i = 0; i < ASKED_TIMES; i++) {
+		struct perf_event_attr attr = {.size = sizeof(attr)};
+		size_t count = 0;
+
+		pfm_visit("all", false, count_event, &count);
+		a->right += count == a->expected;
+		a->known += pfm_encode("no_such_event_of_any_cpu", &attr);
+	}
+	return NULL;
+}
+
+/* The server's threads ask whenever they like; the library itself has one state a process. */
+static void symbolic_events_of_threads(void **state)
+{
+	struct asking asking[4] = {};
+	pthread_t threads[ARRAY_LEN(asking)];
+	size_t all = 0;
+
+	(void)state;
+	pfm_visit("all", false, count_event, &all);
+	if (!all) {
+		print_message("# SKIP libpfm4 is not installed\n");
+		skip();
+	}
+	for (size_t i = 0; i < ARRAY_LEN(asking); i++) {
+		asking[i].expected = all;
+		assert_int_equal(pthread_create(&threads[i], NULL, ask_often, &asking[i]), 0);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(asking); i++)
+		pthread_join(threads[i], NULL);
+	for (size_t i = 0; i < ARRAY_LEN(asking); i++) {
+		assert_int_equal(asking[i].right, ASKED_TIMES);
+		assert_int_equal(asking[i].known, 0);
+	}
+}
+
+static bool take_absent(void *ctx, const struct pfm_event *event)
+{
+	char **name = ctx;
+
+	if (event->present || event->uncore || event->mask_count)
+		return true;
+	*name = xasprintf("%s::%s", event->pmu, event->name);
+	return false;
+}
+
+/* Whatever the environment says, a name of a CPU that is not here has no meaning; and the
+ * environment, which workloads are given, is not touched. */
+static void symbolic_events_and_the_environment(void **state)
+{
+	struct perf_event_attr attr = {.size = sizeof(attr)};
+	char *absent = NULL;
+
+	(void)state;
+	unsetenv("LIBPFM_ENCODE_INACTIVE");
+	pfm_visit("all", true, take_absent, &absent);
+	assert_null(getenv("LIBPFM_ENCODE_INACTIVE"));
+	setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
+	assert_false(absent && pfm_encode(absent, &attr));
+	assert_string_equal(getenv("LIBPFM_ENCODE_INACTIVE"), "1");
+	unsetenv("LIBPFM_ENCODE_INACTIVE");
+	free(absent);
+}
+
 /* A name of another microarchitecture is not known, but said to exist there. */
 static void symbolic_elsewhere(void **state)
 {
@@ -334,7 +416,7 @@ static void symbolic_elsewhere(void **state)
 
 	(void)state;
 	enter("vm-no-pmu");
-	if (!pfm_visit("all", take_none, NULL)) {
+	if (!pfm_visit("all", false, take_none, NULL)) {
 		print_message("# SKIP libpfm4 is not installed\n");
 		leave();
 		skip();
@@ -862,6 +944,8 @@ int main(void)
 		cmocka_unit_test(tracepoints),
 		cmocka_unit_test(breakpoints),
 		cmocka_unit_test(symbolic_events),
+		cmocka_unit_test(symbolic_events_of_threads),
+		cmocka_unit_test(symbolic_events_and_the_environment),
 		cmocka_unit_test(symbolic_elsewhere),
 		cmocka_unit_test(modifiers),
 		cmocka_unit_test(groups),

@@ -259,8 +259,7 @@ static void differences_meet_by_name(void **state)
 
 static void filters_hold_for_all_below(void **state)
 {
-	static const char *const bad[] = {"(",     "a{1,400}b{1,400}", "(a)\\1", "[[:nope:]]",
-					  "x++?+", "(((a+)*)?)+"};
+	static const char *const bad[] = {"(", "(a{1,200}b{1,200}){3}", "(a)\\1", "[[:nope:]]"};
 	struct sample_set s;
 	struct path_flame f;
 	bool *keep = NULL;

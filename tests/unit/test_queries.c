@@ -377,6 +377,9 @@ static void wrong_questions(void **state)
 	(void)state;
 	whole_run(0);
 	refuses("flame?from=5s&to=5s", EINVAL, "window is empty");
+	refuses("flame?from=18446744073709551615", EINVAL, "is a time since the run began");
+	refuses("flame?from=9000000000000000001", EINVAL, "is a time since the run began");
+	refuses("flame?to=18446744073709551615", EINVAL, "is a time since the run began");
 	refuses("flame?from=yesterday", EINVAL, "a time since the run began");
 	refuses("flame?fram=x", EINVAL, "'fram'");
 	refuses("flame?event=cpu-clok", EINVAL, "cpu-clock");

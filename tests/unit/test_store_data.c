@@ -201,6 +201,38 @@ static void test_replacing_chunks(void **state)
 	buf_release(&got_summary);
 }
 
+static void test_summary_of_a_whole_chunk(void **state)
+{
+	int64_t run = new_run(), other = new_run(), id, generation, now;
+	struct chunk_info info = counts_info(0, 100, 200);
+	struct buf summary = {}, got = {}, got_summary = {};
+	stored_chunks chunks = {};
+
+	(void)state;
+	buf_add(&summary, "sum");
+	OK(store_chunk_add(store, run, 7, &info, "0123456789", 10, NULL, 0, &id, &error));
+	OK(store_run_generation(store, run, &generation, &error));
+	assert_int_equal(store_chunk_summarize(store, other, id, &summary, &error), -ENOENT);
+	assert_int_equal(store_chunk_summarize(store, run, id + 1, &summary, &error), -ENOENT);
+	assert_int_equal(bytes_of(run), 10);
+	OK(store_chunk_summarize(store, run, id, &summary, &error));
+	OK(store_run_generation(store, run, &now, &error));
+	assert_true(now > generation);
+	assert_int_equal(bytes_of(run), 13);
+	OK(store_chunk_read(store, id, &got, &got_summary, &error));
+	assert_string_equal(got.s, "0123456789");
+	assert_string_equal(got_summary.s, "sum");
+	OK(store_chunks_to_merge(store, run, 10, &chunks, &error));
+	assert_int_equal(chunks.len, 0);
+	/* It has one already. */
+	assert_int_equal(store_chunk_summarize(store, run, id, &summary, &error), -ENOENT);
+	assert_int_equal(bytes_of(run), 13);
+	vec_release(&chunks);
+	buf_release(&summary);
+	buf_release(&got);
+	buf_release(&got_summary);
+}
+
 /* Numbers are never given out twice: who has seen one and asks again must not get another's bytes. */
 static void test_numbers_are_not_used_again(void **state)
 {
@@ -444,6 +476,7 @@ int main(void)
 		STORE_TEST(test_dictionaries),
 		STORE_TEST(test_windows_of_chunks),
 		STORE_TEST(test_replacing_chunks),
+		STORE_TEST(test_summary_of_a_whole_chunk),
 		STORE_TEST(test_numbers_are_not_used_again),
 		STORE_TEST(test_code_and_derived),
 		STORE_TEST(test_output_and_notes),

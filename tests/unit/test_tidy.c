@@ -191,12 +191,25 @@ static void test_whole_chunks_while_it_runs(void **state)
 static void test_a_whole_one_gets_its_summary(void **state)
 {
 	struct stored_run run = new_run(STATE_RUNNING);
+	stored_chunks before = {}, after = {};
+	int64_t generation, now;
 
 	(void)state;
 	add_samples(run.id, 0, CHUNK_ROWS_MAX);
+	list_chunks(run.id, CHUNK_SAMPLES, &before);
+	OK(store_run_generation(store, run.id, &generation, &error));
 	assert_int_equal(merge_all(run.id, false), 1);
 	check_samples(run.id, CHUNK_ROWS_MAX);
 	assert_int_equal(merge_all(run.id, true), 0);
+	/* It is not written once more, but whoever has it in memory learns of the summary. */
+	list_chunks(run.id, CHUNK_SAMPLES, &after);
+	assert_int_equal(after.len, 1);
+	assert_int_equal(after.items[0].id, before.items[0].id);
+	assert_true(after.items[0].merged);
+	OK(store_run_generation(store, run.id, &now, &error));
+	assert_true(now > generation);
+	vec_release(&before);
+	vec_release(&after);
 }
 
 /* Counters that are read slowly never make a whole chunk: they must not become thousands of rows. */

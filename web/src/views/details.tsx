@@ -233,7 +233,8 @@ function EventRow(props: { event: OpenedEvent }) {
 			<td>{eventUse(e)}</td>
 			<td>{eventRate(e)}</td>
 			<td class="mono small" title="As the kernel knows it (perf_event_attr)">
-				{e.type ?? '–'} / {e.config === undefined ? '–' : '0x' + e.config.toString(16)}
+				{e.type ?? '–'} /{' '}
+				{e.config === undefined ? '–' : '0x' + BigInt.asUintN(64, BigInt(e.config)).toString(16)}
 			</td>
 			<td>
 				{problem ? <span class="problem">✗ {problem}</span> : <span class="fine">✓ none</span>}

@@ -1,0 +1,178 @@
+/*
+ * From a chain to the stack of a profile. The hash of a chain goes from the outermost step to the leaf,
+ * so that it has those of all its callers on its way: a new chain is looked up from the leaf outwards,
+ * and only what is not known of it needs frames.
+ */
+#include "resolve/resolver.h"
+
+#define FIRST_SLOTS 1024
+
+/* Their slots are fetched before it is known whether they are needed: they mostly are. */
+#define STEPS_AHEAD  2
+#define CHAINS_AHEAD 4
+
+static size_t stack_slot(const struct known_stacks *k, uint64_t hash)
+{
+	size_t at = hash & k->mask;
+
+	while (k->slots[at].stack && k->slots[at].hash != hash)
+		at = (at + 1) & k->mask;
+	return at;
+}
+
+static void grow(struct known_stacks *k)
+{
+	struct known_stacks larger = {.count = k->count};
+	size_t room = k->slots ? k->mask + 1 : 0;
+
+	larger.mask = (room ? room * 2 : FIRST_SLOTS) - 1;
+	larger.slots = table_alloc(larger.mask + 1, sizeof(*larger.slots));
+	for (size_t i = 0; i < room; i++)
+		if (k->slots[i].stack)
+			larger.slots[stack_slot(&larger, k->slots[i].hash)] = k->slots[i];
+	table_free(k->slots, room, sizeof(*k->slots));
+	*k = larger;
+}
+
+static bool find(const struct known_stacks *k, uint64_t hash, uint32_t *ret)
+{
+	const struct known_stack *known;
+
+	if (!k->slots)
+		return false;
+	known = &k->slots[stack_slot(k, hash)];
+	*ret = known->stack - 1;
+	return known->stack;
+}
+
+static void add(struct known_stacks *k, uint64_t hash, uint32_t stack)
+{
+	if (!k->slots || k->count * 3 > k->mask * 2)
+		grow(k);
+	k->slots[stack_slot(k, hash)] = (struct known_stack){hash, stack + 1};
+	k->count++;
+}
+
+static void fetch(const struct known_stacks *k, uint64_t hash)
+{
+	if (k->slots)
+		__builtin_prefetch(&k->slots[hash & k->mask]);
+}
+
+/* The hash of each step and all outside of it. */
+static void hash_steps(struct resolver *r, const chain_steps *steps, uint64_t *ret)
+{
+	uint64_t h = r->shared->seed;
+
+	for (size_t i = steps->len; i-- > 0;)
+		ret[i] = h = resolver_hash_step(r, h, &steps->items[i]);
+}
+
+static void fetch_steps(const struct resolver *r, const struct chain_step *steps,
+			const uint64_t *hashes, size_t len)
+{
+	for (size_t i = 0; i < len && i <= STEPS_AHEAD; i++)
+		fetch(&r->stacks, hashes[i]);
+	resolver_fetch_frames(r, steps, len < STEPS_AHEAD ? len : STEPS_AHEAD);
+}
+
+/* The stacks of the @unknown innermost steps. */
+static stack_id make_stacks(struct resolver *r, const struct chain_step *steps,
+			    const uint64_t *hashes, size_t unknown, stack_id stack)
+{
+	struct profile *p = r->profile;
+
+	r->twins |= r->stacks_seen != p->stacks.len;
+	for (size_t i = unknown; i-- > 0;) {
+		frame_id frame = resolver_frame(r, &steps[i]);
+
+		if (frame.n)
+			stack = r->twins ? profile_stack(p, stack, frame)
+					 : profile_stack_new(p, stack, frame);
+		/* What found no room in the profile is not to take any here, but for whole chains. */
+		if (stack.n || !i)
+			add(&r->stacks, hashes[i], stack.n);
+	}
+	r->stacks_seen = p->stacks.len;
+	return stack;
+}
+
+static stack_id stack_of_steps(struct resolver *r, const struct chain_step *steps,
+			       const uint64_t *hashes, size_t len)
+{
+	stack_id stack = {};
+	size_t unknown = 0;
+
+	while (unknown < len && !find(&r->stacks, hashes[unknown], &stack.n))
+		unknown++;
+	return make_stacks(r, steps, hashes, unknown, unknown < len ? stack : (stack_id){});
+}
+
+/* Its number is one of our own, until somebody who has the profile of all looks for its stack. */
+static uint32_t put_off(struct resolver *r, const chain_steps *steps, uint64_t hash)
+{
+	struct new_chains *c = &r->new_chains;
+	uint32_t number = (uint32_t)r->stacks.count;
+	size_t at = c->steps.len;
+
+	vec_reserve(&c->steps, at + steps->len);
+	vec_reserve(&c->hashes, at + steps->len);
+	for (size_t i = 0; i < steps->len; i++)
+		c->steps.items[at + i] = steps->items[i];
+	hash_steps(r, steps, c->hashes.items + at);
+	c->steps.len = c->hashes.len = at + steps->len;
+	vec_push(&c->lens, (uint32_t)steps->len);
+	add(&r->stacks, hash, number);
+	return number;
+}
+
+void resolver_fetch_stack(const struct resolver *r, uint64_t hash)
+{
+	fetch(&r->stacks, hash);
+}
+
+uint32_t resolver_stack(struct resolver *r, const chain_steps *steps, uint64_t hash)
+{
+	uint32_t stack;
+
+	if (find(&r->stacks, hash, &stack))
+		return stack;
+	if (r->puts_off)
+		return put_off(r, steps, hash);
+	vec_reserve(&r->hashes, steps->len);
+	hash_steps(r, steps, r->hashes.items);
+	fetch_steps(r, steps->items, r->hashes.items, steps->len);
+	return stack_of_steps(r, steps->items, r->hashes.items, steps->len).n;
+}
+
+/* The chains that were put off since the last time. */
+static void find_stacks(struct resolver *from, struct resolver *to)
+{
+	struct new_chains *c = &from->new_chains;
+	const struct chain_step *steps = c->steps.items;
+	const uint64_t *hashes = c->hashes.items;
+	const uint32_t *lens = c->lens.items;
+	size_t at = 0, fetched = 0, fetched_at = 0;
+
+	for (size_t i = 0; i < c->lens.len; i++) {
+		for (; fetched < c->lens.len && fetched <= i + CHAINS_AHEAD; fetched++) {
+			fetch_steps(to, steps + fetched_at, hashes + fetched_at, lens[fetched]);
+			fetched_at += lens[fetched];
+		}
+		vec_push(&c->stacks, stack_of_steps(to, steps + at, hashes + at, lens[i]));
+		at += lens[i];
+	}
+	c->lens.len = c->steps.len = c->hashes.len = 0;
+}
+
+void resolver_translate(struct resolver *from, struct resolver *to, struct sample_row *rows,
+			size_t count)
+{
+	find_stacks(from, to);
+	for (size_t i = 0; i < count; i++) {
+		thread_id thread = {rows[i].thread};
+
+		rows[i].stack = from->new_chains.stacks.items[rows[i].stack].n;
+		rows[i].thread = resolver_merge_thread(to->profile, from->profile, thread).n;
+	}
+}
