@@ -34,6 +34,22 @@ struct live_event {
 	VEC(struct live_gain) total, pending; /* by node */
 };
 
+/* How many samples an event had in each of the newest pieces of time: a ring, like that of counters, for
+ * who comes later. Of older ones the store knows. */
+#define LIVE_RATE_NS    (50 * NS_PER_MSEC)
+#define LIVE_RATE_SLOTS 2048u
+
+struct live_burst {
+	uint64_t piece;
+	uint32_t event, samples;
+};
+
+struct live_rates {
+	uint64_t end;            /* pieces since the run began; the ring has the last of them */
+	VEC(uint32_t *) samples; /* by event: LIVE_RATE_SLOTS each */
+	VEC(struct live_burst) pending;
+};
+
 struct live_count {
 	uint64_t time_ns, duration_ns, value;
 	uint32_t counter, running_ppm;
@@ -50,6 +66,7 @@ struct live_run {
 	VEC(struct live_event) events;
 	VEC(struct live_dirty { uint32_t event, node; }) dirty;
 	VEC(struct live_count) counts; /* pending */
+	struct live_rates rates;
 	struct {
 		struct live_count *items; /* a ring of the last that were published */
 		size_t first, len;
@@ -73,6 +90,12 @@ bool live_run_waits(const struct live_run *r);
 void live_run_publish(struct live_run *r, uint64_t now_ns);
 /* The run has changed its state: told behind all that has come before. */
 void live_run_state(struct live_run *r, const struct buf *json);
+
+/* live_rates.c. @time_ns since the run began; what was added is shown once it was folded. */
+void live_rates_add(struct live_rates *r, uint32_t event, uint64_t time_ns);
+void live_rates_fold(struct live_rates *r);
+void live_rates_text(const struct live_rates *r, struct json *j);
+void live_rates_release(struct live_rates *r);
 
 /* live_text.c: messages, or members of one. From @from up to, not including, @to. */
 void live_add_names(const struct live_run *r, struct json *j, uint32_t from, uint32_t to);

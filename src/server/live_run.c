@@ -87,8 +87,10 @@ static void take_samples(struct live_run *r, const void *bytes, size_t size)
 		return;
 	topic = bus_topic_lock(r->live->server->bus, r->topic);
 	for (size_t i = 0; i < c.rows; i++)
-		if (c.event[i] < r->profile.events.len && c.event[i] < EVENTS_MAX)
+		if (c.event[i] < r->profile.events.len && c.event[i] < EVENTS_MAX) {
 			add_sample(r, c.event[i], node_of(r, c.stack[i]), c.weight[i]);
+			live_rates_add(&r->rates, c.event[i], live_since_start(r, c.time_ns[i]));
+		}
 	if (c.rows && c.time_ns[c.rows - 1] > r->to_ns)
 		r->to_ns = c.time_ns[c.rows - 1];
 	bus_topic_unlock(r->live->server->bus, topic);
@@ -208,6 +210,7 @@ static void fold_samples(struct live_run *r, struct json *j)
 		*gain = (struct live_gain){};
 	}
 	r->dirty.len = 0;
+	live_rates_fold(&r->rates);
 	r->sent.names = (uint32_t)r->paths.names.len;
 	r->sent.nodes = (uint32_t)r->paths.nodes.len;
 	r->sent.events = (uint32_t)r->profile.events.len;
@@ -394,6 +397,7 @@ static void snapshot_samples(const struct live_run *r, struct buf *out)
 				live_add_gain(&j, event, node, gain);
 		}
 	jw_close(&j, ']');
+	live_rates_text(&r->rates, &j);
 	jw_kv_u64(&j, "to_ns", live_since_start(r, r->to_ns));
 	jw_close(&j, '}');
 }
@@ -476,6 +480,7 @@ void live_run_end(struct live_run *r)
 	}
 	vec_release(&r->events);
 	vec_release(&r->dirty);
+	live_rates_release(&r->rates);
 	vec_release(&r->counts);
 	free(r->last_counts.items);
 	for (int i = 0; i < 2; i++) {

@@ -461,15 +461,19 @@ static void overlap_add(struct active *a, const struct active *other, uint64_t n
 	a->changed = true;
 }
 
+/* Reading a file can disturb a run; what is in the file was measured elsewhere. */
 void overlap_begin(struct runs *r, struct active *a)
 {
 	uint64_t now = clock_now_ns();
 
-	vec_each(&r->active, other)
-		if (*other != a && !(*other)->over) {
+	vec_each(&r->active, other) {
+		if (*other == a || (*other)->over)
+			continue;
+		if (!a->import)
 			overlap_add(a, *other, now);
+		if (!(*other)->import)
 			overlap_add(*other, a, now);
-		}
+	}
 }
 
 void overlap_end(struct runs *r, struct active *a)
@@ -489,7 +493,7 @@ void overlap_end(struct runs *r, struct active *a)
 /* On the clock of the run, whose start is 0. */
 static json_int_t since_start(const struct active *a, uint64_t ns)
 {
-	uint64_t start = a->opened && !a->import ? (uint64_t)a->run.start_ns : a->begun_ns;
+	uint64_t start = a->opened ? (uint64_t)a->run.start_ns : a->begun_ns;
 
 	return ns > start ? (json_int_t)(ns - start) : 0;
 }

@@ -576,6 +576,17 @@ class Import(DescribedCase):
         message = self.server.expect(409, "POST", "benchmark/%s/rerun" % run["uuid"]).message()
         self.assertIn("file", message)
 
+    def test_beside_a_run(self):
+        data = self.recording()
+        beside = self.server.run(self.server.session(), ["sleep", "60"], exclusive=False)["uuid"]
+        self.server.wait_state(beside, "running")
+        read = self.server.wait_run(self.server.post("import", data, status=202)["uuid"])
+        self.server.post("benchmark/%s/cancel" % beside, status=202)
+        # Reading may have disturbed what was measured meanwhile, but not what is in the file.
+        self.assertEqual(read["ledger"]["overlap"], [])
+        others = [o["run"] for o in self.server.wait_run(beside)["ledger"]["overlap"]]
+        self.assertEqual(others, [read["uuid"]])
+
     def test_form(self):
         data = self.recording()
         body = (b"--limit\r\nContent-Disposition: form-data; name=\"file\"; filename=\"of a form.data\"\r\n"

@@ -129,6 +129,25 @@ class Live(ServerCase):
         grew = [at for at, name in zip(early.arrived, early.events) if name == "samples"]
         self.assertLess(len(grew), 20 * (grew[-1] - grew[0]) + 25)
 
+    def test_past_of_samples(self):
+        run = self.begin(2.5, tool="record", sample={"events": ["cpu-clock"], "frequency": 499})
+        self.server.wait_state(run, "running")
+        # Nobody watches until there is something that was missed.
+        while not any(self.server.get("benchmark/%s/timeline" % run, {"samples": 1})["samples"]):
+            time.sleep(0.05)
+        told = None
+        for event in self.server.stream({"run": run}):
+            if event.name == "samples" and told is None:
+                told = event.json()
+            if event.name == "current":
+                break
+        # When it happened is told with how much it is.
+        self.assertEqual(told["rates"]["from_ns"], 0)
+        steps, = told["rates"]["samples"]
+        self.assertEqual(sum(steps), sum(samples for _, _, samples, _ in told["gain"]))
+        self.assertLess((len(steps) - 1) * told["rates"]["step_ns"], told["to_ns"])
+        self.assertEqual(self.server.wait_run(run)["state"], "done")
+
     def test_back_again(self):
         run = self.begin(tool="record", sample={"events": ["cpu-clock"], "frequency": 499})
         whole = Client(self.server, run)

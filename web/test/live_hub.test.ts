@@ -134,6 +134,47 @@ describe('the hub', () => {
 		expect(late.total).toBe(100);
 	});
 
+	/** What the server tells who comes late; its store has answered for the time before when `answer` ends. */
+	async function late(answer: Promise<unknown>) {
+		const body = () => answer.then((data) => new Response(JSON.stringify(data) + '\n'));
+		vi.stubGlobal('fetch', vi.fn(body));
+		const { tab } = watched();
+		const rates = { from_ns: 20e9, step_ns: 5e9, samples: [[500, 500]] };
+		FakeSource.last.say('snapshot', { topic: 'run/r' }, '0');
+		FakeSource.last.say('samples', gain(100, { events: ['a'], to_ns: 30e9, rates }), '0');
+		FakeSource.last.say('current', { topic: 'run/r' }, '9');
+		await vi.advanceTimersByTimeAsync(20);
+		return tab;
+	}
+	const stored = {
+		from_ns: 0,
+		to_ns: 20e9,
+		counters: [],
+		samples: [{ event: 'a', t: [0, 10e9], rate: [7, 8], count: [70, 80] }],
+		marks: [],
+	};
+
+	it('shows a run that is opened late with its past, at once', async () => {
+		const tab = await late(Promise.resolve(stored));
+		expect(tab.kinds().filter((kind) => kind === 'whole')).toHaveLength(1);
+		const { mean } = tab.run!.rates[0]!.line(0, 30e9, 3);
+		expect([...mean]).toEqual([7, 8, 100].map((rate) => expect.closeTo(rate)));
+	});
+
+	it('does not wait for a past that takes its time', async () => {
+		let answer: (data: unknown) => void = () => {};
+		const tab = await late(new Promise((done) => (answer = done)));
+		FakeSource.last.say('samples', gain(10, { to_ns: 31e9 }), '10');
+		expect(tab.run).toBeNull();
+		await vi.advanceTimersByTimeAsync(500);
+		expect(tab.total).toBe(110);
+		expect(tab.run!.rates[0]!.line(0, 10e9, 1).mean[0]).toBeNaN();
+		answer(stored);
+		await vi.advanceTimersByTimeAsync(20);
+		expect(tab.total).toBe(110);
+		expect(tab.run!.rates[0]!.line(0, 10e9, 1).mean[0]).toBeCloseTo(7);
+	});
+
 	it('goes on behind the last message when a topic comes, which is named as fresh', () => {
 		const { hub, tab } = watched();
 		const first = FakeSource.last;

@@ -155,22 +155,49 @@ describe('all of a run', () => {
 		expect(two.counters).toHaveLength(2);
 	});
 
+	it('marks where samples are lost, from the second ledger on', () => {
+		const run = new RunAccumulator('r');
+		run.apply(updateOfSamples(FIRST));
+		run.apply(updateOfLedger('r', { samples: 3, lost: 5 }));
+		expect(run.marks).toEqual([]);
+		run.apply(updateOfSamples(samples({ gain: [[0, 1, 5, 50]], to_ns: 100 * MS })));
+		run.apply(updateOfLedger('r', { samples: 3, lost: 7, dropped: 1, throttled: 2 }));
+		run.apply(updateOfLedger('r', { samples: 3, lost: 7, dropped: 1, throttled: 2 }));
+		expect(run.marks).toEqual([
+			{ ns: 100 * MS, kind: 'lost', count: 3 },
+			{ ns: 100 * MS, kind: 'throttled', count: 2 },
+		]);
+		expect(RunAccumulator.restored(structuredClone(run.save())).marks).toEqual(run.marks);
+	});
+
+	it('has nothing to ask the store for when a snapshot has all of it', () => {
+		const run = new RunAccumulator('r');
+		const rates = { from_ns: 0, step_ns: 50 * MS, samples: [[1, 0, 2]] };
+		run.apply(updateOfSamples({ ...FIRST, to_ns: 140 * MS, rates }));
+		expect(run.pastNs).toBe(0);
+		expect([...run.rates[0]!.line(0, 150 * MS, 3).mean]).toEqual([20, 0, expect.closeTo(50)]);
+	});
+
 	it('takes the sum of a snapshot for what it is: no rate of one moment', () => {
 		const run = new RunAccumulator('r');
-		run.apply(updateOfSamples({ ...FIRST, to_ns: 5e9 }));
-		run.settle();
-		run.apply(updateOfSamples(samples({ gain: [[0, 1, 10, 10]], to_ns: 5.1e9 })));
-		expect(run.pastNs).toBe(5.1e9);
-		const { mean } = run.rates[0]!.line(5e9, 5.1e9, 1);
+		// 100 and 50 samples a second in the last two steps, the second of which is half over.
+		const rates = { from_ns: 4.88e9, step_ns: 40 * MS, samples: [[4, 1]] };
+		run.apply(updateOfSamples({ ...FIRST, to_ns: 4.94e9, rates }));
+		const newest = run.rates[0]!.line(4.88e9, 4.92e9, 1).mean;
+		expect(newest[0]).toBeCloseTo(100);
+		expect(run.rates[0]!.line(4.92e9, 4.94e9, 1).mean[0]).toBeCloseTo(50);
+		run.apply(updateOfSamples(samples({ gain: [[0, 1, 10, 10]], to_ns: 5.04e9 })));
+		const { mean } = run.rates[0]!.line(4.94e9, 5.04e9, 1);
 		expect(mean[0]).toBeCloseTo(100);
+		expect(run.pastNs).toBe(4.88e9);
 		run.addPast({
 			from_ns: 0,
-			to_ns: 5e9,
+			to_ns: 4.8e9,
 			counters: [],
-			samples: [{ event: 'cpu-clock', t: [0, 2.5e9], rate: [40, 60], count: [100, 150] }],
+			samples: [{ event: 'cpu-clock', t: [0, 2.4e9], rate: [40, 60], count: [98, 147] }],
 			marks: [],
 		});
-		const past = run.rates[0]!.line(0, 5e9, 2).mean;
+		const past = run.rates[0]!.line(0, 4.8e9, 2).mean;
 		expect(past[0]).toBeCloseTo(40);
 		expect(past[1]).toBeCloseTo(60);
 	});

@@ -71,6 +71,9 @@ describe('times', () => {
 	it('have the day only when it is another', () => {
 		expect(clockTime(before(3600), now)).toBe('11:00');
 		expect(clockTime(before(86400), now)).toBe('14 Nov, 12:00');
+		// Midnight is nothing special.
+		const early = new Date(now.getTime() - 11.5 * 3600e3);
+		expect(clockTime(new Date(early.getTime() - 3600e3).toISOString(), early)).toBe('23:30');
 	});
 	it('between two tries grow to a limit', () => {
 		expect([0, 1, 2, 9, 1000].map(nextPause)).toEqual([1000, 2000, 4000, 15000, 15000]);

@@ -44,8 +44,12 @@ const PATIENCE_MS = 150_000;
 const RECENT_MS = 15_000;
 /** How long news of runs wait for each other. */
 const BATCH_MS = 100;
-/** Until the server has stored what a snapshot has. */
-const PAST_DELAY_MS = 1500;
+/** Until the server has stored what it has told. */
+const STORED_MS = 1500;
+/** Counting begins a little later than the run: that much nobody misses. */
+const PAST_MIN_NS = 100e6;
+/** The first picture waits so long for what came before it. */
+const PAST_PATIENCE_MS = 400;
 const PAST_PIXELS = 2000;
 
 export class Hub {
@@ -220,10 +224,22 @@ export class Hub {
 		this.stream.hasAll(topic);
 		const run = topic.startsWith('run/') ? this.runs.get(topic.slice(4)) : undefined;
 		if (!run) return;
-		run.data.settle();
-		run.partial = false;
-		this.giveAll(topic);
-		setTimeout(() => void this.addPast(topic, run), PAST_DELAY_MS);
+		const give = () => {
+			if (this.runs.get(run.data.run) !== run) return;
+			run.partial = false;
+			this.giveAll(topic);
+		};
+		const past = run.data.pastNs;
+		if (past < PAST_MIN_NS) return give();
+		const inTime = setTimeout(give, PAST_PATIENCE_MS);
+		setTimeout(
+			async () => {
+				await this.addPast(run, past);
+				clearTimeout(inTime);
+				give();
+			},
+			Math.max(0, STORED_MS - (run.data.nowNs - past) / 1e6),
+		);
 	}
 
 	private giveAll(topic: Topic): void {
@@ -231,15 +247,12 @@ export class Hub {
 			if (tab.shown && tab.topics.has(topic)) this.giveWhole(tab, topic);
 	}
 
-	/** A snapshot has only the newest values of counters: what came before is in the store. */
-	private async addPast(topic: Topic, run: WatchedRun): Promise<void> {
-		const to = run.data.pastNs;
-		if (to <= 0 || this.runs.get(run.data.run) !== run) return;
+	/** A snapshot has only the newest of counters and rates: what came before is in the store. */
+	private async addPast(run: WatchedRun, to: number): Promise<void> {
 		try {
 			const query = { from: 0, to, pixels: PAST_PIXELS, samples: true };
 			const path = `benchmark/${run.data.run}/timeline`;
 			run.data.addPast(await getColumns<Timeline>(path, query));
-			if (this.runs.get(run.data.run) === run) this.giveAll(topic);
 		} catch {
 			// The lines begin later, then; the stored run has them.
 		}

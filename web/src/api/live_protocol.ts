@@ -63,6 +63,8 @@ export interface SamplesMessage {
 	gain: [number, number, number, number][];
 	events: string[];
 	to_ns: number;
+	/** In a snapshot, whose gain is the sum of all that happened: when it did, the newest of it. */
+	rates?: { from_ns: number; step_ns: number; samples: number[][] };
 }
 
 export interface OutputMessage {

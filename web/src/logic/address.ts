@@ -30,6 +30,8 @@ export const VIEW_NAMES: Record<View, string> = {
 
 export const FLAME_MODES = ['plain', 'inverted', 'sandwich', 'ordered'] as const;
 export type FlameMode = (typeof FLAME_MODES)[number];
+const ROOT_PLACES = ['auto', 'top', 'bottom'] as const;
+export type RootPlace = (typeof ROOT_PLACES)[number];
 export const COLOURS = ['kind', 'module', 'name'] as const;
 export type Colour = (typeof COLOURS)[number];
 export const STREAMS = ['both', 'stdout', 'stderr'] as const;
@@ -65,7 +67,8 @@ export interface Address {
 	/** Path of the node that is zoomed to: names from below the root, joined by a line feed. */
 	focus: string | null;
 	search: string | null;
-	icicle: boolean;
+	/** Where its root is; auto: as the screen suggests. */
+	root: RootPlace;
 	/** Boxes that are too light to be seen without zooming, too. */
 	light: boolean;
 	colour: Colour;
@@ -108,7 +111,7 @@ export const HOME: Address = {
 	module: null,
 	focus: null,
 	search: null,
-	icicle: false,
+	root: 'auto',
 	light: false,
 	colour: 'kind',
 	plot: 'lines',
@@ -124,10 +127,11 @@ export const HOME: Address = {
 };
 
 const WINDOWS = ['window', 'second', 'zoom'] as const;
-const FLAGS = ['icicle', 'light', 'logx', 'logy', 'full'] as const;
+const FLAGS = ['light', 'logx', 'logy', 'full'] as const;
 const CHOICES = {
 	view: VIEWS,
 	mode: FLAME_MODES,
+	root: ROOT_PLACES,
 	colour: COLOURS,
 	plot: PLOTS,
 	stream: STREAMS,

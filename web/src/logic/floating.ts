@@ -31,3 +31,22 @@ export function placeBeside(
 		maxHeight: Math.min(wanted.height, above),
 	};
 }
+
+/** What belongs to a point: right below it if there is room, and as a whole on the screen. */
+export function besidePoint(
+	at: { x: number; y: number },
+	gap: number,
+	size: { width: number; height: number },
+	screen: { width: number; height: number },
+): { left: number; top: number } {
+	const place = (point: number, length: number, room: number) => {
+		const after = point + gap + length + MARGIN <= room;
+		const before =
+			gap > 0 && point - gap - length >= MARGIN ? point - gap - length : room - length - MARGIN;
+		return Math.max(MARGIN, after ? point + gap : before);
+	};
+	return {
+		left: place(at.x, size.width, screen.width),
+		top: place(at.y, size.height, screen.height),
+	};
+}

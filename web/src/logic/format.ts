@@ -30,9 +30,18 @@ export function dayAndTime(at: Date): string {
 	return `${at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${timeOfDay(at)}`;
 }
 
-/** "12:03" of the same day, otherwise "12 Nov, 12:03". */
+/** The time of day alone is not taken for another day's. */
+const RECENT_MS = 12 * 3600e3;
+
+/** "12:03" of the last hours, otherwise "12 Nov, 12:03". */
 export function clockTime(at: string, now: Date): string {
 	const then = new Date(at);
 	if (Number.isNaN(then.getTime())) return '';
-	return then.toDateString() === now.toDateString() ? timeOfDay(then) : dayAndTime(then);
+	const recent = Math.abs(now.getTime() - then.getTime()) < RECENT_MS;
+	return recent ? timeOfDay(then) : dayAndTime(then);
+}
+
+/** A name within a sentence. It may be written from right to left: the sentence stays as it is. */
+export function quoted(name: string): string {
+	return `“\u2068${name}\u2069”`;
 }

@@ -1,7 +1,7 @@
 /* All that is known of a run that goes on: accumulators that updates are applied to. The hub has one for
  * each run that is watched, and so has each tab that shows it. */
 import type { CountsMessage, OutputMessage, SamplesMessage } from '../api/live_protocol';
-import type { FunctionName, Ledger, Timeline } from '../api/types';
+import type { FunctionName, Ledger, Mark, Timeline } from '../api/types';
 import { CounterSeries, type SavedCounter } from './live_counts';
 import { OutputTail, type SavedOutput } from './live_output';
 import { LiveTree, type SavedTree } from './live_tree';
@@ -12,6 +12,13 @@ interface CounterInfo {
 	unit: string | null;
 	scale: number;
 	cpu: number | null;
+}
+
+/** How many samples each event had in each step, from a time on. */
+interface SampleRates {
+	from_ns: number;
+	step_ns: number;
+	samples: number[][];
 }
 
 /** What is new of a run; numbers in flat arrays, which are cheap to pass on. */
@@ -28,6 +35,8 @@ export interface RunUpdate {
 	gain: Float64Array;
 	/** The time of the newest sample; 0: no samples in this. */
 	toNs: number;
+	/** Samples of each event over time: this is the sum of all that happened, not news of one moment. */
+	rates: SampleRates | null;
 	output: { stream: 1 | 2; text: string; leftOut: number }[];
 	ledger: Ledger | null;
 }
@@ -42,12 +51,15 @@ export interface SavedRun {
 	tree: SavedTree;
 	output: SavedOutput;
 	ledger: Ledger | null;
+	marks: Mark[];
 }
 
 /** As many as an answer of the server has at most. */
 const COUNTERS_MAX = 256;
 /** With more counters than this, each is kept at less detail. */
 const DETAILED_COUNTERS = 32;
+/** More of them cannot be told apart. */
+const MARKS_MAX = 1000;
 /** Samples come in batches: rates of shorter times would only show those. */
 const RATE_NS = 40e6;
 const COUNT_FIELDS = 4;
@@ -60,6 +72,7 @@ const NONE: Omit<RunUpdate, 'run'> = {
 	events: [],
 	gain: new Float64Array(0),
 	toNs: 0,
+	rates: null,
 	output: [],
 	ledger: null,
 };
@@ -85,6 +98,7 @@ export function updateOfSamples(m: SamplesMessage): RunUpdate {
 		events: m.events,
 		gain: Float64Array.from(m.gain.flat()),
 		toNs: m.to_ns,
+		rates: m.rates ?? null,
 	};
 }
 
@@ -97,6 +111,10 @@ export function updateOfLedger(run: string, ledger: Ledger): RunUpdate {
 	return { ...NONE, run, ledger };
 }
 
+function lost(l: Ledger): number {
+	return (l.lost ?? 0) + (l.dropped ?? 0);
+}
+
 export class RunAccumulator {
 	/** The newest time of anything. */
 	nowNs = 0;
@@ -106,6 +124,8 @@ export class RunAccumulator {
 	readonly tree = new LiveTree();
 	readonly output = new OutputTail();
 	ledger: Ledger | null = null;
+	/** Where samples were lost or slowed down: as exactly as the ledger is told. */
+	marks: Mark[] = [];
 	private byId = new Map<number, CounterSeries>();
 	/** The samples up to here are in the rates; those after it wait, by event. */
 	private sampledNs = -1;
@@ -120,16 +140,28 @@ export class RunAccumulator {
 		this.tree.addNodes(u.nodes);
 		this.tree.addEvents(u.events);
 		this.tree.addGain(u.gain);
-		if (u.toNs) this.addRates(u);
+		if (u.rates) this.startRates(u.rates, u.toNs);
+		else if (u.toNs) this.addRates(u);
 		for (const piece of u.output) this.output.add(piece.stream, piece.text, piece.leftOut);
-		this.ledger = u.ledger ?? this.ledger;
+		if (u.ledger) this.addLedger(u.ledger);
 	}
 
-	/** What has been applied is the sum of all that happened before, not news of one moment. */
-	settle(): void {
-		this.sampledNs = this.nowNs;
-		this.waiting = [];
-		this.rates = this.tree.events.map(() => new CounterSeries());
+	private addLedger(ledger: Ledger): void {
+		const before = this.ledger;
+		this.ledger = ledger;
+		// The first one is told to who comes late: when all that was, the store knows.
+		if (!before) return;
+		this.addMark('lost', lost(ledger) - lost(before));
+		this.addMark('throttled', (ledger.throttled ?? 0) - (before.throttled ?? 0));
+	}
+
+	/** When that was, nobody has told. */
+	private get hasOldLosses(): boolean {
+		return !this.marks.length && !!this.ledger && lost(this.ledger) > 0;
+	}
+
+	private addMark(kind: Mark['kind'], count: number): void {
+		if (count > 0) this.marks = [...this.marks, { ns: this.nowNs, kind, count }].slice(-MARKS_MAX);
 	}
 
 	private addCounter(info: CounterInfo): void {
@@ -146,6 +178,23 @@ export class RunAccumulator {
 			this.byId.get(counts[i + 1]!)?.add(t, counts[i + 3]!, counts[i + 2]!);
 			if (t > this.nowNs) this.nowNs = t;
 		}
+	}
+
+	/** The newest step may not be over. */
+	private startRates(past: SampleRates, toNs: number): void {
+		const step = past.step_ns;
+		this.rates = this.tree.events.map(() => new CounterSeries());
+		this.rates.forEach((rate, event) =>
+			past.samples[event]?.forEach((samples, i) => {
+				const begin = past.from_ns + i * step;
+				const end = Math.min(begin + step, Math.max(toNs, begin));
+				rate.add(end, end - begin, samples);
+			}),
+		);
+		const end = past.from_ns + step * Math.max(0, ...past.samples.map((all) => all.length));
+		this.sampledNs = Math.min(toNs, end);
+		this.nowNs = Math.max(this.nowNs, toNs);
+		this.waiting = [];
 	}
 
 	/** How many samples there were since the last ones. */
@@ -165,7 +214,9 @@ export class RunAccumulator {
 
 	/** Of the time before this only the store knows; 0: there is none. */
 	get pastNs(): number {
-		return Math.max(0, this.sampledNs, ...this.counters.map((c) => c.series.beginNs));
+		if (this.hasOldLosses) return this.nowNs;
+		const all = [...this.counters.map((c) => c.series), ...this.rates];
+		return Math.max(0, ...all.map((series) => series.beginNs));
 	}
 
 	/** What the server has stored of that. */
@@ -187,6 +238,7 @@ export class RunAccumulator {
 				);
 			}
 		}
+		this.marks = [...t.marks, ...this.marks].slice(-MARKS_MAX);
 		for (const line of t.samples) {
 			const rate = this.rates[this.tree.events.indexOf(line.event)];
 			for (let i = 0; rate && i < line.t.length; i++) {
@@ -207,6 +259,7 @@ export class RunAccumulator {
 			tree: this.tree.save(),
 			output: this.output.save(),
 			ledger: this.ledger,
+			marks: this.marks,
 		};
 	}
 
@@ -221,6 +274,7 @@ export class RunAccumulator {
 		made.tree.restore(saved.tree);
 		made.output.restore(saved.output);
 		made.ledger = saved.ledger;
+		made.marks = saved.marks;
 		made.nowNs = saved.nowNs;
 		made.sampledNs = saved.sampledNs;
 		made.waiting = saved.waiting;

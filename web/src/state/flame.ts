@@ -8,8 +8,10 @@ import {
 	type Signal,
 } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import type { Flame, OpenedEvent, Run } from '../api/types';
+import type { Flame } from '../api/types';
+import { takesSamples } from '../logic/sampled';
 import { address } from './address';
+import { width } from './layout';
 import { liveRun } from './live';
 import { useQuestion, type Answer } from './questions';
 import { isLive, run } from './runs';
@@ -27,6 +29,12 @@ const growing = computed<string | null>(() => {
 	const r = run.value;
 	const narrowed = window || threads || pids || cpus || frames;
 	return r && isLive(r) && !narrowed && mode === 'plain' ? r.uuid : null;
+});
+
+/** Phones show the beginning of the graph on their first screen: that is to be its root. */
+export const rootPlace = computed<'top' | 'bottom'>(() => {
+	const { root } = address.value;
+	return root !== 'auto' ? root : width.value === 'phone' ? 'top' : 'bottom';
 });
 
 /** What part of the whole is zoomed to. The closer, the lighter are the boxes that are asked for. */
@@ -66,16 +74,6 @@ function useGrowing(): ReadonlySignal<Flame | null> {
 		return () => clearTimeout(timer);
 	});
 	return shown.current;
-}
-
-/** Samples of which events this run has. */
-export function sampledEvents(r: Run): string[] {
-	const of = (e: OpenedEvent) => e.sampled && e.supported !== false;
-	return [...new Set((r.opened_events ?? []).filter(of).map((e) => e.name))];
-}
-
-export function takesSamples(r: Run): boolean {
-	return r.tool !== 'stat' || r.samples > 0 || sampledEvents(r).length > 0;
 }
 
 /** All nodes while one searches: light ones add up, and their share is to be right. Else none. */

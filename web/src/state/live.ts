@@ -3,7 +3,7 @@
 import { batch, computed, effect, signal, type Signal } from '@preact/signals';
 import { on, watch } from '../api/live';
 import type { Connection } from '../api/live_protocol';
-import type { FlameTree, FunctionName, Ledger } from '../api/types';
+import type { FlameTree, FunctionName, Ledger, Mark } from '../api/types';
 import type { Line } from '../logic/live_counts';
 import { RunAccumulator, type RunUpdate, type SavedRun } from '../logic/live_run';
 import { forget } from './questions';
@@ -42,6 +42,7 @@ interface LiveRun {
 	/** The call tree of one event (null: the first) so far, with totals. The arrays go on growing. */
 	tree(event: string | null): FlameTree;
 	readonly ledger: Ledger | null;
+	readonly marks: Mark[];
 	readonly output: LiveOutput;
 }
 
@@ -88,6 +89,9 @@ class Live implements LiveRun {
 	}
 	get ledger() {
 		return this.data.ledger;
+	}
+	get marks() {
+		return this.data.marks;
 	}
 	get output(): LiveOutput {
 		return this.data.output;

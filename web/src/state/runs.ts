@@ -1,4 +1,5 @@
 /* The session that is open, its runs, and what can be done with them. */
+import { quoted } from '../logic/format';
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { get, send } from '../api/client';
 import type { Plan, Run, Session, SessionHead } from '../api/types';
@@ -208,7 +209,7 @@ export async function cancelRun(uuid: string): Promise<void> {
 /** Deletes it when the message with "Undo" is gone; the next one is opened if it was open. */
 export function deleteRun(r: Run): void {
 	const before = address.peek();
-	deleteWithUndo('benchmark/' + r.uuid, `“${runName(r)}” was deleted`, () => {
+	deleteWithUndo('benchmark/' + r.uuid, `${quoted(runName(r))} was deleted`, () => {
 		if (address.peek().session !== r.session) return;
 		if (before.run === r.uuid) go(before, true);
 		else go({ a: before.a, b: before.b }, true);

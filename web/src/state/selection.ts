@@ -3,9 +3,10 @@
 import { computed } from '@preact/signals';
 import type { Query } from '../api/client';
 import type { Window } from '../logic/address';
+import { commonEvents, comparedEvent, sampledEvents } from '../logic/sampled';
 import { address } from './address';
 import type { Question } from './questions';
-import { isLive, run } from './runs';
+import { isLive, run, runOf } from './runs';
 
 /** How often a view asks again about a run that goes on. */
 export const LIVE_AGAIN_MS = 1000;
@@ -37,6 +38,19 @@ function side(name: string, w: Window | null, only: Query): Query {
 	return Object.fromEntries(Object.entries(query).map(([key, value]) => [`${name}_${key}`, value]));
 }
 
+/** The event that runs A and B are compared by, and what else they could be. The chosen one may be that of
+ * the open run alone: then another is compared, and `event` says which. */
+export const compared = computed<{ event: string | null; events: string[] }>(() => {
+	const { run: uuid, window, second, a, b, event } = address.value;
+	const [before, after] = uuid && window && second ? [uuid, uuid] : [a, b];
+	const sides = [runOf(before), runOf(after)];
+	if (!sides[0] || !sides[1]) return { event, events: [] };
+	return {
+		event: comparedEvent(sides[0], sides[1], event),
+		events: commonEvents(sides[0], sides[1]),
+	};
+});
+
 /** The two sides of a comparison, or null: two windows of this run, or runs A and B. */
 export const comparison = computed<Query | null>(() => {
 	const { run: uuid, window, second, a, b, frames } = address.value;
@@ -51,11 +65,12 @@ export const comparison = computed<Query | null>(() => {
 	}
 	if (!a || !b) return null;
 	// A brush belongs to the run that it was made on; so do threads and CPUs.
+	const only = { frames, event: compared.value.event };
 	return {
 		before: a,
 		after: b,
-		...side('before', a === uuid ? window : null, { frames }),
-		...side('after', b === uuid ? window : null, { frames }),
+		...side('before', a === uuid ? window : null, only),
+		...side('after', b === uuid ? window : null, only),
 	};
 });
 
@@ -70,7 +85,7 @@ interface OtherSide {
 
 /** The second window, or the run pinned as the other of A and B. */
 export function otherSide(kind: string, more: Query = {}): OtherSide | null {
-	const { run: uuid, window, second, a, b, frames } = address.value;
+	const { run: uuid, window, second, a, b, event, frames } = address.value;
 	if (!uuid) return null;
 	if (window && second) {
 		const query = { ...windowQuery(second), ...filters.value, ...more };
@@ -79,6 +94,11 @@ export function otherSide(kind: string, more: Query = {}): OtherSide | null {
 	}
 	const other = b && b !== uuid ? b : a && a !== uuid ? a : null;
 	if (!other) return null;
-	const question = { path: `benchmark/${other}/${kind}`, query: { frames, ...more } };
+	const [mine, theirs] = [run.value, runOf(other)];
+	// Shares of different events are not to be compared.
+	const of = event ?? (mine ? (sampledEvents(mine)[0] ?? null) : null);
+	if (of && theirs && !sampledEvents(theirs).includes(of)) return null;
+	const query = { event: of, frames, ...more };
+	const question = { path: `benchmark/${other}/${kind}`, query };
 	return { question, before: other !== b, name: other === b ? 'run B' : 'run A' };
 }

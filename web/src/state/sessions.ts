@@ -3,7 +3,7 @@ import { computed, signal } from '@preact/signals';
 import { get, send } from '../api/client';
 import type { Run, Session, SessionHead } from '../api/types';
 import { HOME } from '../logic/address';
-import { dayAndTime } from '../logic/format';
+import { dayAndTime, quoted } from '../logic/format';
 import { address, go, goHome } from './address';
 import { onReturn } from './server';
 import { renameSession as rename, session } from './runs';
@@ -105,7 +105,7 @@ export async function renameSession(uuid: string, title: string): Promise<void> 
 
 export function deleteSession(s: { uuid: string; title: string }): void {
 	const before = address.peek();
-	deleteWithUndo('session/' + s.uuid, `“${s.title}” and its runs were deleted`, () => {
+	deleteWithUndo('session/' + s.uuid, `${quoted(s.title)} and its runs were deleted`, () => {
 		if (before.session === s.uuid && !address.peek().session) go(before);
 	});
 	if (session.peek()?.uuid === s.uuid) goHome();

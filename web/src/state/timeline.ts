@@ -7,7 +7,9 @@ import type { Address, View, Window } from '../logic/address';
 import type { Plot } from '../logic/timeline_plots';
 import { liveRange, span, zoomOrAll, type Brush, type Brushes } from '../logic/timeline_range';
 import { address, go } from './address';
+import { width } from './layout';
 import { hasEnded, isLive, run } from './runs';
+import { px } from './scale';
 
 /** The end of what is known of a run, ns: from answers, or from its stream. */
 const ends = signal<{ run: string; ns: number } | null>(null);
@@ -18,11 +20,18 @@ export const marks = signal<Mark[]>([]);
 /** Where the pointer or the keyboard is, ns. */
 export const cursor = signal<number | null>(null);
 /** Space for the value axis, left of the lines; --axis of timeline.css. */
-export const AXIS_PX = 46;
+export const axisWidth = computed(() => px(46));
 /** Width of the area that lines are drawn in, CSS pixels; 0 before it is laid out. */
 export const plotWidth = signal(0);
-/** Plots that are switched off: names of counters. */
-export const hidden = signal<ReadonlySet<string>>(new Set());
+/** Plots that were switched on or off: names of counters. */
+const switched = signal<ReadonlyMap<string, boolean>>(new Map());
+/** Phones show the first ones if nothing is said: the result is to begin on the first screen. */
+export const PHONE_PLOTS = 2;
+export const hidden = computed<ReadonlySet<string>>(() => {
+	const first = width.value === 'phone' ? PHONE_PLOTS : Infinity;
+	const off = plots.value.filter((p, place) => !(switched.value.get(p.key) ?? place < first));
+	return new Set(off.map((p) => p.key));
+});
 /** The next drag makes the second window, as Shift does: fingers have no Shift. */
 export const secondNext = signal(false);
 const draft = signal<Partial<Brushes & { zoom: Window | null }>>({});
@@ -172,7 +181,5 @@ export function stayAfterEnd(lastShown: Window): void {
 }
 
 export function toggleHidden(key: string): void {
-	const next = new Set(hidden.peek());
-	if (!next.delete(key)) next.add(key);
-	hidden.value = next;
+	switched.value = new Map(switched.peek()).set(key, hidden.peek().has(key));
 }

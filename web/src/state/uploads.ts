@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import { apiPath, tellAnswer } from '../api/client';
 import type { Run } from '../api/types';
+import { quoted } from '../logic/format';
 import { address, go } from './address';
 import { learn } from './runs';
 import { mayRun } from './server';
@@ -74,7 +75,7 @@ export async function importFile(file: File): Promise<void> {
 		go({ session: r.session, run: r.uuid });
 	} catch (e) {
 		if ((e as Error).name !== 'AbortError')
-			toast(`“${file.name}” could not be imported: ${(e as Error).message}`, {
+			toast(`${quoted(file.name)} could not be imported: ${(e as Error).message}`, {
 				kind: 'error',
 			});
 	} finally {

@@ -18,11 +18,12 @@ import { useShortcut } from '../state/keys';
 import { useQuestion } from '../state/questions';
 import { selected } from '../state/selection';
 import { dark } from '../state/theme';
+import { px } from '../state/scale';
 import { NoAnswer } from './no_answer';
 import { Empty, Loading } from './states';
 import './annotate.css';
 
-const ROW = 20;
+const ROW_HEIGHT = 20;
 /** Rows above and below what is seen. */
 const SPARE = 20;
 const VIEW_WORDS: Record<CodeView, string> = {
@@ -42,7 +43,7 @@ function Row(props: { row: CodeRow; at: number; hottest: number; current: boolea
 			class={`code-row ${row.kind}${current ? ' current' : ''}`}
 			role="row"
 			aria-rowindex={at + 1}
-			style={{ top: `${at * ROW}px` }}
+			style={{ top: `${at * px(ROW_HEIGHT)}px` }}
 		>
 			<span role="cell" class="code-share number" title={plural(row.samples, 'sample')}>
 				{row.share > 0 && (
@@ -101,13 +102,13 @@ function Rows(props: { rows: CodeRow[]; current: number }) {
 	const [seen, setSeen] = useState({ from: 0, to: 60 });
 	const look = () => {
 		const { scrollTop, clientHeight } = list.current!;
-		const from = Math.max(0, Math.floor(scrollTop / ROW) - SPARE);
-		const to = Math.ceil((scrollTop + clientHeight) / ROW) + SPARE;
+		const from = Math.max(0, Math.floor(scrollTop / px(ROW_HEIGHT)) - SPARE);
+		const to = Math.ceil((scrollTop + clientHeight) / px(ROW_HEIGHT)) + SPARE;
 		if (from !== seen.from || to !== seen.to) setSeen({ from, to });
 	};
 	useLayoutEffect(() => {
 		const { clientHeight } = list.current!;
-		list.current!.scrollTop = Math.max(0, current * ROW - clientHeight / 2);
+		list.current!.scrollTop = Math.max(0, current * px(ROW_HEIGHT) - clientHeight / 2);
 		look();
 	}, [rows, current]);
 	const hottest = rows.reduce((most, row) => Math.max(most, row.share), 1e-9);
@@ -121,7 +122,7 @@ function Rows(props: { rows: CodeRow[]; current: number }) {
 			tabIndex={0}
 			onScroll={look}
 		>
-			<div role="rowgroup" style={{ height: `${rows.length * ROW}px` }}>
+			<div role="rowgroup" style={{ height: `${rows.length * px(ROW_HEIGHT)}px` }}>
 				{rows.slice(seen.from, seen.to).map((row, i) => (
 					<Row
 						key={seen.from + i}

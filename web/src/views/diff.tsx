@@ -6,12 +6,13 @@ import { sidesOf } from '../logic/compare';
 import { address, go } from '../state/address';
 import { useQuestion } from '../state/questions';
 import { isLive, runOf } from '../state/runs';
-import { comparison, LIVE_AGAIN_MS } from '../state/selection';
+import { compared, comparison, LIVE_AGAIN_MS } from '../state/selection';
 import { DiffCounters } from './diff_counters';
 import { DiffFlame } from './diff_flame';
 import { DiffFunctions } from './diff_functions';
 import { DiffHead } from './diff_head';
 import { NothingToCompare } from './diff_choice';
+import { EventChoice } from './event_choice';
 import { NoAnswer } from './no_answer';
 import { Empty, Loading } from './states';
 import './change.css';
@@ -53,6 +54,20 @@ export function DiffView() {
 	);
 }
 
+/** What is compared by which event, if that is not said by the choice. */
+function ComparedBy() {
+	const { event: chosen } = address.value;
+	const { event, events } = compared.value;
+	if (chosen && event && chosen !== event)
+		return (
+			<span class="small dim diff-by">
+				By {event}: not both have samples of {chosen}
+			</span>
+		);
+	if (events.length === 1) return <span class="small dim diff-by">Samples of {events[0]}</span>;
+	return null;
+}
+
 function PartChoice() {
 	const { diff: part, search } = address.value;
 	return (
@@ -64,6 +79,12 @@ function PartChoice() {
 					</button>
 				))}
 			</div>
+			{part !== 'counters' && (
+				<>
+					<EventChoice events={compared.value.events} event={compared.value.event} />
+					<ComparedBy />
+				</>
+			)}
 			{part === 'flame' && (
 				<input
 					type="search"

@@ -1,12 +1,12 @@
 /* The differential as a flame graph: red has a larger share after, blue a smaller one. */
 import { useMemo, useState } from 'preact/hooks';
 import type { Diff } from '../api/types';
-import { sidesOf } from '../logic/compare';
 import { legendOf } from '../logic/flame_colours';
 import { layOutDiff, type DiffWidth } from '../logic/flame_diff';
 import { address, go } from '../state/address';
+import { rootPlace } from '../state/flame';
 import { dark } from '../state/theme';
-import { eventUnit } from './diff_head';
+import { comparedUnit } from './diff_head';
 import { flameActions } from './flame_actions';
 import { FlameCanvas } from './flame_canvas';
 
@@ -23,9 +23,8 @@ const WIDTHS: [DiffWidth, string, string][] = [
 export function DiffFlame(props: { diff: Diff }) {
 	const { diff } = props;
 	const [width, setWidth] = useState<DiffWidth>('both');
-	const { focus, search, icicle } = address.value;
-	const side = sidesOf(address.value)?.before;
-	const unit = side ? eventUnit(side) : null;
+	const { focus, search } = address.value;
+	const unit = comparedUnit();
 	const graph = useMemo(() => layOutDiff(diff, unit, width), [diff, unit, width]);
 	return (
 		<div class="diff-flame">
@@ -33,7 +32,7 @@ export function DiffFlame(props: { diff: Diff }) {
 				graph={graph}
 				label="Flame graph of what has changed"
 				colour="change"
-				root={icicle ? 'top' : 'bottom'}
+				root={rootPlace.value}
 				focus={focus}
 				onFocus={(path) => go({ focus: path }, true)}
 				search={search}

@@ -7,6 +7,7 @@ import { rowFilter } from '../logic/row_filter';
 import { formatSort, parseSort } from '../logic/table_sort';
 import { formatShare } from '../logic/units';
 import { address, go } from '../state/address';
+import { px } from '../state/scale';
 import { FilterInput } from './filter_input';
 import { Empty } from './states';
 import { useWidth } from './use_width';
@@ -86,7 +87,7 @@ export function DiffFunctions(props: { diff: Diff }) {
 			),
 		[functions, filter, sort.key, sort.down],
 	);
-	const narrow = width < NARROW;
+	const narrow = width < px(NARROW);
 	return (
 		<div class="diff-functions" ref={ref}>
 			<div class="diff-filter">

@@ -8,6 +8,7 @@ import { runName } from '../logic/run_words';
 import { formatDuration, formatWindow } from '../logic/units';
 import { address, go } from '../state/address';
 import { runOf } from '../state/runs';
+import { compared } from '../state/selection';
 import { RunChoice } from './diff_choice';
 
 /** How long a side is, ns; null: not known yet. */
@@ -19,9 +20,9 @@ function lengthOf(side: Side): number | null {
 	return seconds ? seconds * 1e9 : null;
 }
 
-export function eventUnit(side: Side): string | null {
-	const sampled = runOf(side.run)?.opened_events?.find((e) => e.sampled);
-	return weightUnit(address.value.event ?? sampled?.name ?? null, null);
+/** Of the weights on both sides. */
+export function comparedUnit(): string | null {
+	return weightUnit(compared.value.event, null);
 }
 
 function weightWords(weight: number, unit: string | null): string {
@@ -80,7 +81,7 @@ function SideHead(props: {
 		side.window && formatWindow(side.window.from, side.window.to),
 		length !== null && formatDuration(length),
 		samples !== undefined && plural(samples, 'sample'),
-		weight ? weightWords(weight, eventUnit(side)) : null,
+		weight ? weightWords(weight, comparedUnit()) : null,
 	].filter(Boolean);
 	return (
 		<div class={`diff-side is-${which}`}>

@@ -113,6 +113,14 @@ function ChipMenu(props: Props & { index: number; close: () => void }) {
 	);
 }
 
+function Bond() {
+	return (
+		<span class="bond" title="Counted at the same time as the one before">
+			+
+		</span>
+	);
+}
+
 function Chip(props: Props & { index: number }) {
 	const { events, index } = props;
 	const event = events[index]!;
@@ -134,11 +142,7 @@ function Chip(props: Props & { index: number }) {
 				close();
 			}}
 		>
-			{event.joined && index > 0 && (
-				<span class="bond" title="Counted at the same time as the one before">
-					+
-				</span>
-			)}
+			{event.joined && index > 0 && <Bond />}
 			<button
 				type="button"
 				class="plain mono"

@@ -11,6 +11,7 @@ import {
 } from '../logic/event_groups';
 import { rowsOnScreen, scrollToShow } from '../logic/virtual';
 import type { EventSearch } from '../state/events';
+import { px } from '../state/scale';
 import { ROW_HEIGHT } from './event_picker';
 
 function Marked(props: { text: string; search: string }) {
@@ -91,6 +92,22 @@ export function GroupButtons(props: {
 	);
 }
 
+/** Which rows are in sight; the active one is. */
+function useListScroll(count: number, active: number) {
+	const box = useRef<HTMLDivElement>(null);
+	const [top, setTop] = useState(0);
+	const rows = { count, height: px(ROW_HEIGHT) };
+	const height = box.current?.clientHeight ?? 360;
+	useLayoutEffect(() => {
+		if (box.current && active >= 0)
+			box.current.scrollTop = scrollToShow(active, rows, {
+				top: box.current.scrollTop,
+				height: box.current.clientHeight,
+			});
+	}, [active]);
+	return { box, setTop, ...rowsOnScreen(rows, { top, height }) };
+}
+
 export function EventList(props: {
 	id: string;
 	found: EventSearch;
@@ -102,18 +119,7 @@ export function EventList(props: {
 	onPoint: (index: number) => void;
 }) {
 	const { events, more } = props.found;
-	const box = useRef<HTMLDivElement>(null);
-	const [top, setTop] = useState(0);
-	const rows = { count: events.length, height: ROW_HEIGHT };
-	const height = box.current?.clientHeight ?? 360;
-	const { first, last } = rowsOnScreen(rows, { top, height });
-	useLayoutEffect(() => {
-		if (box.current && props.active >= 0)
-			box.current.scrollTop = scrollToShow(props.active, rows, {
-				top: box.current.scrollTop,
-				height: box.current.clientHeight,
-			});
-	}, [props.active]);
+	const { box, setTop, first, last } = useListScroll(events.length, props.active);
 	useLayoutEffect(() => {
 		if (more && last >= events.length - 5) more();
 	}, [last, events.length]);
@@ -128,7 +134,11 @@ export function EventList(props: {
 			onScroll={(e) => setTop(e.currentTarget.scrollTop)}
 			onMouseDown={(e) => e.preventDefault()}
 		>
-			<div class="event-rows" role="presentation" style={{ height: events.length * ROW_HEIGHT }}>
+			<div
+				class="event-rows"
+				role="presentation"
+				style={{ height: events.length * px(ROW_HEIGHT) }}
+			>
 				{events.slice(first, last).map((e, i) => (
 					<div
 						key={e.name}
@@ -139,7 +149,7 @@ export function EventList(props: {
 						aria-disabled={!isAvailable(e)}
 						aria-posinset={first + i + 1}
 						aria-setsize={more ? -1 : events.length}
-						style={{ top: (first + i) * ROW_HEIGHT, height: ROW_HEIGHT }}
+						style={{ top: (first + i) * px(ROW_HEIGHT), height: px(ROW_HEIGHT) }}
 						title={aboutEvent(e)}
 						onClick={() => props.onPick(e)}
 						onMouseMove={() => props.onPoint(first + i)}

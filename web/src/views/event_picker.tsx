@@ -1,16 +1,15 @@
 /* Choosing events: a search with a list below it, and what was chosen as chips. */
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useRef, useState } from 'preact/hooks';
 import type { EventInfo } from '../api/types';
 import { isAvailable, isForm, type EventGroup } from '../logic/event_groups';
 import { addEvent, parseEvents, removeEvent, type Chosen } from '../logic/events';
 import { rowOfKey } from '../logic/virtual';
 import { useEventSearch, type EventSearch } from '../state/events';
-import { tell } from '../state/toasts';
+import { px } from '../state/scale';
 import { EventChips } from './event_chips';
-import type { Found } from './event_found';
 import { Floating } from './floating';
 import { Field } from './form_parts';
-import { Loading } from './states';
+import { lazy } from './lazy';
 import './event_picker.css';
 
 const LIST_HEIGHT = 430;
@@ -80,22 +79,13 @@ function onKey(
 			p.setText('');
 		} else p.setOpen(!p.open);
 	} else if (e.key !== 'Home' && e.key !== 'End') {
-		const rows = { count: p.found.events.length, height: ROW_HEIGHT };
-		const to = rowOfKey(e.key, p.active, rows, { top: 0, height: LIST_HEIGHT });
+		const rows = { count: p.found.events.length, height: px(ROW_HEIGHT) };
+		const to = rowOfKey(e.key, p.active, rows, { top: 0, height: px(LIST_HEIGHT) });
 		if (to === null && !(e.key === 'ArrowDown' && !p.open)) return;
 		e.preventDefault();
 		if (p.open && to !== null) p.setActive(to);
 		p.setOpen(true);
 	}
-}
-
-/** The list is loaded when it is opened for the first time. */
-function useFound(wanted: boolean): typeof Found | null {
-	const [body, setBody] = useState<typeof Found | null>(null);
-	useEffect(() => {
-		if (wanted && !body) import('./event_found').then((m) => setBody(() => m.Found), tell);
-	}, [wanted]);
-	return body;
 }
 
 export interface PickerProps {
@@ -106,9 +96,10 @@ export interface PickerProps {
 	onChange: (events: Chosen[]) => void;
 }
 
+const Popup = lazy('Searching …', () => import('./event_found').then((m) => m.Found));
+
 export function EventPicker(props: PickerProps) {
 	const p = usePicker();
-	const List = useFound(p.open);
 	const listId = useId();
 	const anchor = useRef<HTMLDivElement>(null);
 	const input = useRef<HTMLInputElement>(null);
@@ -157,11 +148,7 @@ export function EventPicker(props: PickerProps) {
 							class="event-popup"
 							onLeave={() => p.setOpen(false)}
 						>
-							{List ? (
-								<List {...props} p={p} id={listId} pick={pick} />
-							) : (
-								<Loading what="Searching …" />
-							)}
+							<Popup {...props} p={p} id={listId} pick={pick} />
 						</Floating>
 					)}
 				</div>

@@ -10,9 +10,11 @@ import { searchGraph, type FlameMatches } from '../logic/flame_search';
 import { weightUnit } from '../logic/flame_words';
 import { plural } from '../logic/format';
 import { formatShare } from '../logic/units';
+import { takesSamples } from '../logic/sampled';
 import { address, go } from '../state/address';
-import { takesSamples, useEveryNode, useFlame, zoomedShare } from '../state/flame';
+import { rootPlace, useEveryNode, useFlame, zoomedShare } from '../state/flame';
 import { useShortcut } from '../state/keys';
+import { width } from '../state/layout';
 import type { Answer, Question } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { tell } from '../state/toasts';
@@ -102,14 +104,23 @@ function timeActions(graph: FlameGraph, node: number): FlameAction[] {
 }
 
 const HINTS: Partial<Record<FlameMode, string>> = {
-	plain: 'Each box is a function, as broad as its share of the samples. Click one to zoom in.',
-	inverted: 'At the root is what was running; on it stands who called it. Click a box to zoom in.',
+	plain: 'Each box is a function, as broad as its share of the samples.',
+	inverted: 'At the root is what was running; on it stands who called it.',
 	ordered: 'From left to right as it happened, of one thread. Select a shorter time to see more.',
 };
 
+const MOUSE_HINT = ' Click one to zoom in, right-click for its callers and its code.';
+const TOUCH_HINT = ' Tap one to zoom in, hold it for more.';
+
+function hintOf(mode: FlameMode): string | undefined {
+	const hint = HINTS[mode];
+	if (!hint || mode === 'ordered') return hint;
+	return hint + (width.value === 'phone' ? TOUCH_HINT : MOUSE_HINT);
+}
+
 function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 	const { data, error, loading, of } = props.answer;
-	const { mode, function: name, focus, search, icicle, colour } = address.value;
+	const { mode, function: name, focus, search, colour } = address.value;
 	if (mode === 'sandwich' && !name) return <SandwichChoice />;
 	if (error && !loading) return <NoAnswer error={error} />;
 	if (!data) return <Loading what="Adding up the samples …" />;
@@ -122,12 +133,12 @@ function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 				graph={props.graph}
 				label={`Flame graph of ${data.event ?? 'samples'}`}
 				colour={colour}
-				root={icicle ? 'top' : 'bottom'}
+				root={rootPlace.value}
 				focus={focus}
 				onFocus={(path) => go({ focus: path })}
 				search={search}
 				actions={(f, m, node) => [...timeActions(props.graph!, node), ...flameActions(f, m)]}
-				hint={HINTS[mode]}
+				hint={hintOf(mode)}
 				onDrawn={(g) => drawn(of, g)}
 			/>
 			<FlameFoot flame={data} graph={props.graph} hidden={data.hidden} />

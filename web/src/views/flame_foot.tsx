@@ -1,12 +1,19 @@
 /* Below a flame graph: how much it shows, what it leaves out, what its colours mean. */
+import { useMemo } from 'preact/hooks';
 import type { Flame, FlameHidden } from '../api/types';
 import { legendOf, searchLegend } from '../logic/flame_colours';
 import type { FlameGraph } from '../logic/flame_layout';
 import { searchGraph } from '../logic/flame_search';
+import { unknownShare } from '../logic/flame_unknown';
 import { weightText } from '../logic/flame_words';
 import { plural } from '../logic/format';
+import { formatShare } from '../logic/units';
 import { address, go } from '../state/address';
+import { change, useSettingsOfRun } from '../state/draft';
 import { lightest } from '../state/flame';
+import { showSide } from '../state/layout';
+import { run } from '../state/runs';
+import { mayRun } from '../state/server';
 import { dark } from '../state/theme';
 
 function Legend(props: { graph: FlameGraph }) {
@@ -40,6 +47,35 @@ function HiddenNodes(props: { nodes: number }) {
 	);
 }
 
+/** Less of it is usual. */
+const MUCH_UNKNOWN = 0.1;
+
+/** Half a graph of "[unknown]" has a remedy that nobody can guess. */
+function Unknown(props: { graph: FlameGraph }) {
+	const r = run.value;
+	const share = useMemo(() => unknownShare(props.graph), [props.graph]);
+	if (!r || r.import || r.sample?.callgraph !== 'fp' || share < MUCH_UNKNOWN) return null;
+	const copies = () => {
+		useSettingsOfRun();
+		change({ callgraph: 'dwarf' });
+		showSide('left');
+	};
+	return (
+		<span class="flame-unknown">
+			{formatShare(share)} has unknown callers (no frame pointers).
+			{mayRun.value && (
+				<button
+					class="plain small"
+					title="Puts the settings of this run into the form, with copies of the stack"
+					onClick={copies}
+				>
+					Run with copies of the stack
+				</button>
+			)}
+		</span>
+	);
+}
+
 export function FlameFoot(props: { flame: Flame; graph: FlameGraph; hidden?: FlameHidden }) {
 	const { flame, graph, hidden } = props;
 	return (
@@ -54,6 +90,7 @@ export function FlameFoot(props: { flame: Flame; graph: FlameGraph; hidden?: Fla
 				</span>
 			)}
 			{hidden && <HiddenNodes nodes={hidden.nodes} />}
+			{!graph.time && !flame.callees && <Unknown graph={graph} />}
 			<Legend graph={graph} />
 		</div>
 	);

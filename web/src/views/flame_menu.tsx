@@ -1,6 +1,7 @@
 /* What can be done with a node: opened by the right button, a long touch, or a key. */
 import { useEffect, useRef } from 'preact/hooks';
 import { menuKey } from './menu_keys';
+import { putBeside } from './put_beside';
 
 export interface FlameAction {
 	label: string;
@@ -24,11 +25,7 @@ export function FlameMenu(props: {
 	const menu = useRef<HTMLDivElement>(null);
 	useEffect(() => {
 		const element = menu.current!;
-		const host = element.offsetParent as HTMLElement;
-		const left = Math.min(place.x, host.clientWidth - element.offsetWidth - 4);
-		const top = Math.min(place.y, host.clientHeight - element.offsetHeight - 4);
-		element.style.left = `${Math.max(4, left)}px`;
-		element.style.top = `${Math.max(4, top)}px`;
+		putBeside(element, place, 0);
 		element.querySelector('button')!.focus();
 	}, [place]);
 	const onKeyDown = (e: KeyboardEvent) => {

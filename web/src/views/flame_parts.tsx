@@ -5,6 +5,7 @@ import type { FlameGraph } from '../logic/flame_layout';
 import { ancestry, nameOf, placeAmongSiblings } from '../logic/flame_path';
 import { nodeSentence, nodeWords } from '../logic/flame_words';
 import { formatShare } from '../logic/units';
+import { putBeside } from './put_beside';
 
 export interface TipPlace {
 	node: number;
@@ -12,19 +13,15 @@ export interface TipPlace {
 	y: number;
 }
 
+/** To the pointer. */
+const TIP_GAP = 14;
+
 export function FlameTip(props: { graph: FlameGraph; tip: TipPlace }) {
 	const { graph, tip } = props;
 	const element = useRef<HTMLDivElement>(null);
 	const { name, module, facts } = nodeWords(graph, tip.node);
 	useLayoutEffect(() => {
-		const box = element.current!;
-		const host = box.offsetParent as HTMLElement;
-		const right = tip.x + 14 + box.offsetWidth <= host.clientWidth;
-		const left = right ? tip.x + 14 : tip.x - 14 - box.offsetWidth;
-		const below = tip.y + 18 + box.offsetHeight <= host.clientHeight;
-		const top = below ? tip.y + 18 : tip.y - 12 - box.offsetHeight;
-		box.style.left = `${Math.max(2, Math.min(left, host.clientWidth - box.offsetWidth - 2))}px`;
-		box.style.top = `${top}px`;
+		putBeside(element.current!, tip, TIP_GAP);
 	});
 	return (
 		<div ref={element} class="popover flame-tip" aria-hidden="true">

@@ -17,6 +17,16 @@ interface Drag {
 	moved: boolean;
 }
 
+/** The second click of two would zoom to whatever has come under the pointer by the first. */
+function secondClicks(): (e: Event) => boolean {
+	let last = -1000;
+	return (e) => {
+		const second = e.timeStamp - last < 300;
+		if (!second) last = e.timeStamp;
+		return second;
+	};
+}
+
 /** The result takes everything off again. */
 export function listenToPointers(
 	element: HTMLElement,
@@ -34,6 +44,7 @@ export function listenToPointers(
 		return [e.clientX - box.left, e.clientY - box.top];
 	};
 	const nodeUnder = (e: MouseEvent) => stage.nodeAt(...place(e));
+	const isSecond = secondClicks();
 
 	on('pointerdown', (e) => {
 		if (e.button) return;
@@ -55,13 +66,10 @@ export function listenToPointers(
 	const up = (e: PointerEvent) => {
 		const drag = down.get(e.pointerId);
 		down.delete(e.pointerId);
-		// The second click of two would zoom to whatever has come under the pointer by the first.
-		if (!drag || drag.moved || e.type === 'pointercancel' || e.timeStamp - lastClick < 300) return;
-		lastClick = e.timeStamp;
+		if (!drag || drag.moved || e.type === 'pointercancel' || isSecond(e)) return;
 		const node = nodeUnder(e);
 		if (node >= 0) events.click(node);
 	};
-	let lastClick = -1000;
 	on('pointerup', up);
 	on('pointercancel', up);
 	on('pointerleave', () => events.hover(-1, 0, 0));

@@ -10,6 +10,7 @@ import { clampView } from '../logic/flame_view';
 import { nodeLabel } from '../logic/flame_words';
 import { copyText } from '../state/copy';
 import { dark } from '../state/theme';
+import { scale } from '../state/scale';
 import type { FlameCanvasProps } from './flame_canvas';
 import type { MenuPlace } from './flame_menu';
 import type { TipPlace } from './flame_parts';
@@ -61,7 +62,7 @@ function useShow(stage: { current: FlameStage | null }, props: FlameCanvasProps)
 	const onDrawn = useRef(props.onDrawn);
 	onDrawn.current = props.onDrawn;
 	const drawn = useRef<FlameGraph | null>(null);
-	useLayoutEffect(() => stage.current!.dress(isDark), [isDark]);
+	useLayoutEffect(() => stage.current!.dress(isDark), [isDark, scale.value]);
 	useLayoutEffect(() => {
 		const s = stage.current!;
 		s.root = root;

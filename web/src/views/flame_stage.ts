@@ -13,8 +13,11 @@ import {
 	type FlameView,
 	type Labels,
 } from '../logic/flame_view';
+import { px } from '../state/scale';
 
-export const ROW = 19;
+/** Usual pixels. */
+const ROW = 19;
+const TEXT = 12;
 const MOVE_MS = 150;
 const LABEL_FROM = 26;
 const PAD = 4;
@@ -50,6 +53,8 @@ export interface Box {
 
 export class FlameStage {
 	view: FlameView = WHOLE_VIEW;
+	/** Height of a box with its gap. */
+	row = px(ROW);
 	/** Pixels that are scrolled away from the root. */
 	scroll = 0;
 	root: 'top' | 'bottom' = 'bottom';
@@ -97,12 +102,13 @@ export class FlameStage {
 
 	/** Colours and type of the theme, read once each time that it changes. */
 	dress(dark: boolean): void {
+		this.row = px(ROW);
 		const [r, g, b] = INK[dark ? 'dark' : 'light'];
 		this.ink = `rgb(${r} ${g} ${b})`;
 		this.accent = tokenColour(this.canvas, '--accent');
 		this.thumb = tokenColour(this.canvas, '--line-strong');
 		this.gap = pixel(parseHex(tokenColour(this.canvas, '--surface')));
-		this.font = `12px ${tokenColour(this.canvas, '--font')}`;
+		this.font = `${px(TEXT)}px ${tokenColour(this.canvas, '--font')}`;
 		this.widthOf = characterWidths(this.font);
 		this.invalidate();
 	}
@@ -156,7 +162,7 @@ export class FlameStage {
 
 	/** Whether there are more rows than fit. */
 	get scrollable(): number {
-		return Math.max(0, (this.graph?.rows.length ?? 0) * ROW + 2 - this.height);
+		return Math.max(0, (this.graph?.rows.length ?? 0) * this.row + 2 - this.height);
 	}
 
 	scrollTo(scroll: number): void {
@@ -167,23 +173,24 @@ export class FlameStage {
 	reveal(node: number): void {
 		if (!this.height) return;
 		const depth = this.graph?.depth[node] ?? 0;
-		const near = depth * ROW;
+		const near = depth * this.row;
 		if (near < this.scroll) this.scrollTo(near);
-		else if (near + ROW > this.scroll + this.height) this.scrollTo(near + 2 * ROW - this.height);
+		else if (near + this.row > this.scroll + this.height)
+			this.scrollTo(near + 2 * this.row - this.height);
 		this.invalidate();
 	}
 
 	private topOf(depth: number): number {
 		return this.root === 'top'
-			? depth * ROW - this.scroll
-			: this.height - (depth + 1) * ROW + this.scroll;
+			? depth * this.row - this.scroll
+			: this.height - (depth + 1) * this.row + this.scroll;
 	}
 
 	nodeAt(x: number, y: number): number {
 		if (!this.graph) return -1;
 		const down = this.root === 'top' ? y + this.scroll : this.height - y + this.scroll;
 		const at = this.view.left + (x / this.width) * (this.view.right - this.view.left);
-		return nodeAt(this.graph, Math.floor(down / ROW), at);
+		return nodeAt(this.graph, Math.floor(down / this.row), at);
 	}
 
 	/** Where a node is drawn, cut to what is in sight. */
@@ -192,7 +199,7 @@ export class FlameStage {
 		const scale = this.width / (this.view.right - this.view.left);
 		const left = Math.max(0, (x0[node]! - this.view.left) * scale);
 		const right = Math.min(this.width, (x1[node]! - this.view.left) * scale);
-		return { left, top: this.topOf(depth[node]!), width: right - left, height: ROW - 1 };
+		return { left, top: this.topOf(depth[node]!), width: right - left, height: this.row - 1 };
 	}
 
 	private paintNow(): void {
@@ -223,11 +230,11 @@ export class FlameStage {
 		pixels.fill(this.gap);
 		for (let depth = 0; depth < graph.rows.length; depth++) {
 			const top = this.topOf(depth);
-			if (top + ROW <= 0 || top >= this.height) continue;
+			if (top + this.row <= 0 || top >= this.height) continue;
 			const labels: Labels = [];
 			paintRow(graph, depth, this.view, look, line, labels);
 			const from = Math.max(0, Math.round(top * this.ratio));
-			const to = Math.min(height, Math.round((top + ROW - 1) * this.ratio));
+			const to = Math.min(height, Math.round((top + this.row - 1) * this.ratio));
 			for (let y = from; y < to; y++) pixels.set(line, y * width);
 			out.push({ depth, labels });
 		}
@@ -246,9 +253,9 @@ export class FlameStage {
 				const left = labels[i + 1]! / ratio;
 				const right = labels[i + 2]! / ratio;
 				const text = fitText(this.labelOf(node), right - left - 2 * PAD, this.widthOf);
-				if (text) context.fillText(text, left + PAD, top + ROW / 2);
+				if (text) context.fillText(text, left + PAD, top + this.row / 2);
 				// A match is not told by its colour alone.
-				if (this.marked?.[node]) context.fillRect(left, top + ROW - 3, right - left - 1, 2);
+				if (this.marked?.[node]) context.fillRect(left, top + this.row - 3, right - left - 1, 2);
 			}
 		}
 	}

@@ -3,11 +3,13 @@ import { useRef } from 'preact/hooks';
 import { apiPath } from '../api/client';
 import { COLOURS, FLAME_MODES, type Colour, type FlameMode } from '../logic/address';
 import { framesWords } from '../logic/flame_frames';
+import { sampledEvents } from '../logic/sampled';
 import { address, go } from '../state/address';
-import { sampledEvents } from '../state/flame';
+import { rootPlace } from '../state/flame';
 import { useShortcut } from '../state/keys';
 import { run } from '../state/runs';
 import { filters, windowQuery } from '../state/selection';
+import { EventChoice } from './event_choice';
 import { Popover } from './popover';
 import { saveFile } from './save_file';
 
@@ -42,25 +44,6 @@ function Modes() {
 				</button>
 			))}
 		</div>
-	);
-}
-
-function EventChoice(props: { event: string | null }) {
-	const events = run.value ? sampledEvents(run.value) : [];
-	if (events.length < 2) return null;
-	return (
-		<select
-			aria-label="Event of the samples"
-			title="Which event the samples are of"
-			value={address.value.event ?? props.event ?? ''}
-			onChange={(e) => go({ event: e.currentTarget.value })}
-		>
-			{events.map((name) => (
-				<option key={name} value={name}>
-					{name}
-				</option>
-			))}
-		</select>
 	);
 }
 
@@ -122,18 +105,24 @@ function Save() {
 
 /** @event: whose samples are shown. */
 export function FlameToolbar(props: { found: string; event: string | null }) {
-	const { icicle, colour, frames, mode } = address.value;
+	const onTop = rootPlace.value === 'top';
+	const { colour, frames, mode } = address.value;
 	return (
 		<div class="flame-toolbar" role="group" aria-label="How the graph is shown">
 			<Modes />
-			<EventChoice event={props.event} />
+			<EventChoice
+				events={run.value ? sampledEvents(run.value) : []}
+				event={address.value.event ?? props.event}
+			/>
 			{mode !== 'sandwich' && (
 				<button
-					aria-pressed={icicle}
+					class="flame-root"
+					aria-label="Root on top"
+					aria-pressed={onTop}
 					title="Draw the root at the top and let the graph hang down"
-					onClick={() => go({ icicle: !icicle }, true)}
+					onClick={() => go({ root: onTop ? 'bottom' : 'top' }, true)}
 				>
-					Root on top
+					<span aria-hidden="true">Root on top</span>
 				</button>
 			)}
 			<select

@@ -2,11 +2,12 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { placeBeside, type Placed } from '../logic/floating';
+import { px } from '../state/scale';
 import { useLeaving } from './use_leaving';
 
 export function Floating(props: {
 	anchor: RefObject<HTMLElement>;
-	/** Wanted; it gets what the screen has. */
+	/** Wanted, at the usual size of text; it gets what the screen has. */
 	width: number;
 	height: number;
 	class?: string;
@@ -16,7 +17,8 @@ export function Floating(props: {
 	onLeave: () => void;
 	children: ComponentChildren;
 }) {
-	const { anchor, width, height } = props;
+	const { anchor } = props;
+	const [width, height] = [px(props.width), px(props.height)];
 	const box = useRef<HTMLDivElement>(null);
 	const [placed, setPlaced] = useState<Placed | null>(null);
 	useLeaving([box, anchor], props.onLeave);

@@ -12,12 +12,16 @@ import {
 	type FunctionLine,
 } from '../logic/function_rows';
 import { rowFilter, type RowFilter } from '../logic/row_filter';
+import { sampledEvents } from '../logic/sampled';
 import { formatSort, parseSort } from '../logic/table_sort';
-import { formatShare } from '../logic/units';
+import { formatCount, formatShare } from '../logic/units';
 import { address, go } from '../state/address';
 import { copyText } from '../state/copy';
 import { useQuestion, type Answer } from '../state/questions';
+import { run } from '../state/runs';
 import { otherSide, selected } from '../state/selection';
+import { px } from '../state/scale';
+import { EventChoice } from './event_choice';
 import { FilterInput } from './filter_input';
 import { NoSamples } from './no_samples';
 import { NoAnswer } from './no_answer';
@@ -66,8 +70,8 @@ function FunctionTable(props: { mine: Functions; theirs: Answer<Functions>; load
 	const against = compared ? other!.name : null;
 	const columns = useMemo(() => {
 		const all = columnsOf(filter, against);
-		return width < NARROW ? all.filter((c) => !WIDE_ONLY.includes(c.key)) : all;
-	}, [filter, against, width < NARROW]);
+		return width < px(NARROW) ? all.filter((c) => !WIDE_ONLY.includes(c.key)) : all;
+	}, [filter, against, width < px(NARROW)]);
 	return (
 		<div class="functions-view" ref={ref}>
 			<FunctionBar
@@ -92,7 +96,7 @@ function FunctionTable(props: { mine: Functions; theirs: Answer<Functions>; load
 				rows={rows}
 				columns={columns}
 				keyOf={(f) => `${f.name}\n${f.module}\n${f.kind}`}
-				minWidth={width < NARROW ? 340 : compared ? 800 : 660}
+				minWidth={width < px(NARROW) ? 340 : compared ? 800 : 660}
 				sort={sort}
 				onSort={(s) => go({ sort: formatSort(s) }, true)}
 				onOpen={(f) => showInFlame(f, lines)}
@@ -138,6 +142,7 @@ function FunctionBar(props: {
 	return (
 		<div class="functions-bar">
 			<FilterInput filter={filter} />
+			<EventChoice events={run.value ? sampledEvents(run.value) : []} event={address.value.event} />
 			<span class="small dim" role="status">
 				{text && !filter.problem
 					? `${shown.toLocaleString('en')} of ${plural(all, 'function')}`
@@ -157,6 +162,11 @@ function Marked(props: { filter: RowFilter; text: string }) {
 	return <>{pieces.map((piece, i) => (i % 2 ? <mark key={i}>{piece}</mark> : piece))}</>;
 }
 
+/** As much of the number as there is room for; the rest is told by its title. */
+function samplesText(samples: number): string {
+	return samples < 100_000 ? samples.toLocaleString('en') : formatCount(samples);
+}
+
 /** A bar is seen at once, the number can be read, samples say how sure it is. */
 function Share(props: { part: number; samples: number }) {
 	return (
@@ -165,7 +175,7 @@ function Share(props: { part: number; samples: number }) {
 				<span style={{ width: `${Math.min(100, props.part * 100)}%` }} />
 			</span>
 			<span class="share-part">{props.part ? formatShare(props.part) : '0 %'}</span>
-			<span class="share-samples dim">{props.samples.toLocaleString('en')}</span>
+			<span class="share-samples dim">{samplesText(props.samples)}</span>
 		</span>
 	);
 }

@@ -6,10 +6,12 @@ import type { Heatmap } from '../api/types';
 import { makeGrid, type Grid } from '../logic/heatmap';
 import { SAMPLES, type Plot } from '../logic/timeline_plots';
 import { formatCount, formatValue, sumUnit } from '../logic/units';
+import { width as layoutWidth } from '../state/layout';
 import { useQuestion } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { filters } from '../state/selection';
 import { liveAgain, nowNs, plotWidth } from '../state/timeline';
+import { px } from '../state/scale';
 import { HeatCanvas, HeatText } from './heatmap_canvas';
 import { heatStops } from './timeline_colours';
 import './heatmap.css';
@@ -117,14 +119,15 @@ export function HeatmapView(props: { plots: Plot[] }) {
 	const r = run.value;
 	const live = r !== null && isLive(r);
 	const long = nowNs.value >= SHORT_NS;
-	// A run that begins keeps the place: nothing moves when there is enough to show.
-	const open = opened.value ?? (live || long);
+	// A run that begins keeps the place: nothing moves when there is enough to show. On phones the result
+	// needs it more.
+	const open = opened.value ?? (layoutWidth.value !== 'phone' && (live || long));
 	const asks = open && props.plots.length > 0 && (long || !live);
 	const names = props.plots.filter((p) => p.key !== SAMPLES).map((p) => p.key);
 	const hasSamples = names.length < props.plots.length;
 	const chosen = counter.value && names.includes(counter.value) ? counter.value : null;
 	const name = chosen ?? (hasSamples ? null : (names[0] ?? null));
-	const height = useTall() ? TALL_PX : LOW_PX;
+	const height = px(useTall() ? TALL_PX : LOW_PX);
 	const { grid, error, empty } = useGrid(name, asks);
 	if (!props.plots.length && !live) return null;
 	const source = name ? props.plots.find((p) => p.key === name)?.source : null;

@@ -15,6 +15,7 @@ import {
 	type Line,
 } from '../logic/histogram';
 import { formatShare, formatAmount, type Unit } from '../logic/units';
+import { px } from '../state/scale';
 
 const LEFT = 58;
 const RIGHT = 14;
@@ -43,14 +44,14 @@ interface Frame {
 }
 
 function frameOf(width: number, labels: number): Frame {
-	const inner = Math.max(80, width - LEFT - RIGHT);
-	const top = 8 + labels * LABEL_HEIGHT;
-	const height = HEIGHT - top - BOTTOM;
+	const inner = Math.max(80, width - px(LEFT) - px(RIGHT));
+	const top = px(8) + labels * px(LABEL_HEIGHT);
+	const height = px(HEIGHT) - top - px(BOTTOM);
 	return {
 		width: inner,
 		top,
 		height,
-		x: (part) => LEFT + part * inner,
+		x: (part) => px(LEFT) + part * inner,
 		y: (part) => top + (1 - part) * height,
 	};
 }
@@ -66,7 +67,7 @@ export function HistogramPlot(props: HistogramPlotProps) {
 	const [at, setAt] = useState(-1);
 	const bars = useMemo(() => layOutBars(h, axes), [h, axes.logx, axes.logy]);
 	const lines = useMemo(() => layOutPercentiles(h, axes), [h, axes.logx]);
-	const rows = labelRows(lines, LABEL_WIDTH / Math.max(80, props.width - LEFT - RIGHT));
+	const rows = labelRows(lines, px(LABEL_WIDTH) / Math.max(80, props.width - px(LEFT) - px(RIGHT)));
 	const frame = frameOf(props.width, Math.max(...rows) + 1);
 	const now = Math.min(at, bars.length - 1);
 	const bar = bars[now];
@@ -85,7 +86,7 @@ export function HistogramPlot(props: HistogramPlotProps) {
 	};
 	const onPointer = (e: PointerEvent) => {
 		const box = (e.currentTarget as Element).getBoundingClientRect();
-		const part = (e.clientX - box.left - LEFT) / frame.width;
+		const part = (e.clientX - box.left - px(LEFT)) / frame.width;
 		setAt(bars.findIndex((b) => part >= b.x0 && part <= b.x1));
 	};
 	const f = (v: number) => formatAmount(v, unit);
@@ -101,7 +102,7 @@ export function HistogramPlot(props: HistogramPlotProps) {
 				onPointerMove={onPointer}
 				onPointerLeave={() => setAt(-1)}
 			>
-				<svg width={props.width} height={HEIGHT} aria-hidden="true">
+				<svg width={props.width} height={px(HEIGHT)} aria-hidden="true">
 					<YAxis frame={frame} most={Math.max(...bars.map((b) => b.count))} log={axes.logy} />
 					<XAxis frame={frame} plot={props} />
 					{bars.map((b, i) => (
@@ -147,8 +148,13 @@ function YAxis(props: { frame: Frame; most: number; log: boolean }) {
 		<g class="histogram-axis">
 			{ticks.map((n) => (
 				<g key={n}>
-					<line x1={LEFT} x2={LEFT + frame.width} y1={frame.y(scale(n))} y2={frame.y(scale(n))} />
-					<text x={LEFT - 6} y={frame.y(scale(n)) + 4} text-anchor="end">
+					<line
+						x1={px(LEFT)}
+						x2={px(LEFT) + frame.width}
+						y1={frame.y(scale(n))}
+						y2={frame.y(scale(n))}
+					/>
+					<text x={px(LEFT) - 6} y={frame.y(scale(n)) + 4} text-anchor="end">
 						{n.toLocaleString('en')}
 					</text>
 				</g>
@@ -169,7 +175,7 @@ function XAxis(props: { frame: Frame; plot: HistogramPlotProps }) {
 	const y = frame.top + frame.height;
 	return (
 		<g class="histogram-axis">
-			<line class="histogram-base" x1={LEFT} x2={LEFT + frame.width} y1={y} y2={y} />
+			<line class="histogram-base" x1={px(LEFT)} x2={px(LEFT) + frame.width} y1={y} y2={y} />
 			{[...zero, ...ticks].map((v) => (
 				<g key={v}>
 					<line
@@ -199,11 +205,11 @@ function Percentiles(props: {
 		<g class="histogram-percentiles">
 			{lines.map((l, i) => {
 				const x = frame.x(l.x);
-				const left = labelIsLeft(l, LABEL_WIDTH / frame.width);
-				const y = 11 + rows[i]! * LABEL_HEIGHT;
+				const left = labelIsLeft(l, px(LABEL_WIDTH) / frame.width);
+				const y = px(11) + rows[i]! * px(LABEL_HEIGHT);
 				return (
 					<g key={l.label}>
-						<line x1={x} x2={x} y1={y - 8} y2={frame.top + frame.height} />
+						<line x1={x} x2={x} y1={y - px(8)} y2={frame.top + frame.height} />
 						<text x={left ? x - 3 : x + 3} y={y} text-anchor={left ? 'end' : 'start'}>
 							<tspan class="histogram-label">{l.label}</tspan> {props.format(l.value)}
 						</text>

@@ -1,4 +1,5 @@
 /* Signs for buttons, drawn in the colour of the text. They say nothing to screen readers: the button does. */
+import { pxToRem } from '../logic/rem';
 
 const PATHS = {
 	search: 'M11 11l3.5 3.5M12 7a5 5 0 1 1-10 0 5 5 0 0 1 10 0z',
@@ -34,7 +35,7 @@ const PATHS = {
 export type IconName = keyof typeof PATHS;
 
 export function Icon(props: { name: IconName; size?: number }) {
-	const size = props.size ?? 16;
+	const size = pxToRem((props.size ?? 16) + 'px');
 	return (
 		<svg
 			class="icon"
@@ -55,7 +56,7 @@ export function Icon(props: { name: IconName; size?: number }) {
 
 /** The needle of a rev counter. */
 export function Logo(props: { size?: number }) {
-	const size = props.size ?? 24;
+	const size = pxToRem((props.size ?? 24) + 'px');
 	return (
 		<svg width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">
 			<rect width="32" height="32" rx="7" fill="#0b6e75" />

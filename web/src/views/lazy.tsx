@@ -5,8 +5,11 @@ import { useEffect } from 'preact/hooks';
 import { Loading, Problem } from './states';
 
 /** @what is said while it is fetched: "Functions …". Its `prepare` fetches it before it is shown. */
-export function lazy(what: string, load: () => Promise<ComponentType>) {
-	const view = signal<ComponentType | null>(null);
+export function lazy<P extends object = object>(
+	what: string,
+	load: () => Promise<ComponentType<P>>,
+) {
+	const view = signal<ComponentType<P> | null>(null);
 	const failed = signal(false);
 	let asked = false;
 	const prepare = () => {
@@ -20,10 +23,10 @@ export function lazy(what: string, load: () => Promise<ComponentType>) {
 				failed.value = true;
 			});
 	};
-	const Lazy = () => {
+	const Lazy = (props: P) => {
 		useEffect(prepare, []);
 		const View = view.value;
-		if (View) return <View />;
+		if (View) return <View {...props} />;
 		if (!failed.value) return <Loading what={what} />;
 		return <Problem error="This part of the page could not be fetched." again={prepare} />;
 	};

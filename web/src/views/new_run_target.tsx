@@ -37,6 +37,64 @@ function useGrowing(text: string) {
 	return ref;
 }
 
+function Suggestions(props: {
+	id: string;
+	list: string[];
+	active: number;
+	take: (text: string) => void;
+}) {
+	return (
+		<div
+			id={props.id}
+			class="suggestions"
+			role="listbox"
+			aria-label="Earlier commands"
+			onMouseDown={(e) => e.preventDefault()}
+		>
+			{props.list.map((text, i) => (
+				<div
+					key={text}
+					id={`${props.id}-${i}`}
+					role="option"
+					aria-selected={i === props.active}
+					class="mono cut"
+					onClick={() => props.take(text)}
+				>
+					{text}
+				</div>
+			))}
+		</div>
+	);
+}
+
+interface SuggestionKeys {
+	open: boolean;
+	setOpen: (open: boolean) => void;
+	active: number;
+	setActive: (active: number) => void;
+	list: string[];
+	take: (text: string) => void;
+}
+
+/** Arrows go through the list, Enter takes what is marked, Escape and Tab leave it. */
+function suggestionKey(e: KeyboardEvent, s: SuggestionKeys, manyLines: boolean): void {
+	if (e.ctrlKey || e.metaKey) return;
+	if (e.key === 'Escape' && s.open) {
+		e.stopPropagation();
+		s.setOpen(false);
+	} else if (e.key === 'ArrowDown' && !manyLines) {
+		e.preventDefault();
+		s.setOpen(true);
+		s.setActive(s.open ? Math.min(s.active + 1, s.list.length - 1) : -1);
+	} else if (e.key === 'ArrowUp' && s.open && s.active >= 0) {
+		e.preventDefault();
+		s.setActive(s.active - 1);
+	} else if (e.key === 'Enter' && s.open && s.list[s.active] !== undefined) {
+		e.preventDefault();
+		s.take(s.list[s.active]!);
+	} else if (e.key === 'Tab') s.setOpen(false);
+}
+
 function CommandInput(props: { control: ControlProps }) {
 	const { command } = draft.value;
 	const ref = useGrowing(command);
@@ -49,24 +107,8 @@ function CommandInput(props: { control: ControlProps }) {
 		setOpen(false);
 		ref.current?.focus();
 	};
-	const onKeyDown = (e: KeyboardEvent) => {
-		if (e.ctrlKey || e.metaKey) return;
-		const last = list.length - 1;
-		if (e.key === 'Escape' && open) {
-			e.stopPropagation();
-			setOpen(false);
-		} else if (e.key === 'ArrowDown' && !command.includes('\n')) {
-			e.preventDefault();
-			setOpen(true);
-			setActive(open ? Math.min(active + 1, last) : -1);
-		} else if (e.key === 'ArrowUp' && open && active >= 0) {
-			e.preventDefault();
-			setActive(active - 1);
-		} else if (e.key === 'Enter' && open && list[active] !== undefined) {
-			e.preventDefault();
-			take(list[active]);
-		} else if (e.key === 'Tab') setOpen(false);
-	};
+	const onKeyDown = (e: KeyboardEvent) =>
+		suggestionKey(e, { open, setOpen, active, setActive, list, take }, command.includes('\n'));
 	const shown = open && list.length > 0;
 	return (
 		<>
@@ -94,26 +136,7 @@ function CommandInput(props: { control: ControlProps }) {
 			/>
 			{shown && (
 				<Floating anchor={ref} width={420} height={280} onLeave={() => setOpen(false)}>
-					<div
-						id={id}
-						class="suggestions"
-						role="listbox"
-						aria-label="Earlier commands"
-						onMouseDown={(e) => e.preventDefault()}
-					>
-						{list.map((text, i) => (
-							<div
-								key={text}
-								id={`${id}-${i}`}
-								role="option"
-								aria-selected={i === active}
-								class="mono cut"
-								onClick={() => take(text)}
-							>
-								{text}
-							</div>
-						))}
-					</div>
+					<Suggestions {...{ id, list, active, take }} />
 				</Floating>
 			)}
 		</>

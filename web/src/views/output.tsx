@@ -1,5 +1,5 @@
 /* What the program printed: coloured as in a terminal, searched, downloaded; live and stored. */
-import { useSignal } from '@preact/signals';
+import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { apiPath } from '../api/client';
 import type { Run } from '../api/types';
@@ -158,6 +158,29 @@ function useHits(output: Output, words: string): { hits: Hit[]; searched: string
 
 const WRAP_KEY = 'output.wrap';
 
+function Wrap(props: { wrap: Signal<boolean> }) {
+	const { wrap } = props;
+	const turn = () => {
+		wrap.value = !wrap.value;
+		keep(WRAP_KEY, wrap.value ? 'yes' : 'no');
+	};
+	return (
+		<button aria-pressed={wrap.value} title="Long lines go on in the next row" onClick={turn}>
+			Wrap lines
+		</button>
+	);
+}
+
+function Follow(props: { follow: Signal<boolean> }) {
+	const { follow } = props;
+	const turn = () => (follow.value = !follow.value);
+	return (
+		<button aria-pressed={follow.value} title="Keep the newest line in sight" onClick={turn}>
+			Follow the end
+		</button>
+	);
+}
+
 export function OutputView() {
 	const r = run.value!;
 	const source = useOutput();
@@ -195,25 +218,8 @@ export function OutputView() {
 					at={at.value}
 					move={move}
 				/>
-				<button
-					aria-pressed={wrap.value}
-					title="Long lines go on in the next row"
-					onClick={() => {
-						wrap.value = !wrap.value;
-						keep(WRAP_KEY, wrap.value ? 'yes' : 'no');
-					}}
-				>
-					Wrap lines
-				</button>
-				{isLive(r) && (
-					<button
-						aria-pressed={follow.value}
-						title="Keep the newest line in sight"
-						onClick={() => (follow.value = !follow.value)}
-					>
-						Follow the end
-					</button>
-				)}
+				<Wrap wrap={wrap} />
+				{isLive(r) && <Follow follow={follow} />}
 				<Download uuid={r.uuid} />
 			</div>
 			<Notes r={r} output={output} />

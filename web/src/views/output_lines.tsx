@@ -4,9 +4,10 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import { styles, type OutputLines } from '../logic/ansi';
 import { shownColours, type Rgb } from '../logic/ansi_colours';
 import { RowIndex, segments, type Hit } from '../logic/output_rows';
+import { px } from '../state/scale';
 import { dark } from '../state/theme';
 
-const ROW = 19;
+const ROW_HEIGHT = 19;
 /** Browsers know no higher elements than this, about; beyond it the bar is coarser than a row. */
 const HEIGHT_MAX = 8_000_000;
 const MARGIN_ROWS = 12;
@@ -118,6 +119,46 @@ function hitsOf(hits: Hit[], line: number): Hit[] {
 	return out;
 }
 
+/** Which of @rows rows are in sight, and where each is. The newest one while they are followed. */
+function useRowsInSight(
+	box: RefObject<HTMLDivElement>,
+	rows: number,
+	follow: boolean,
+	setFollow: (follow: boolean) => void,
+) {
+	const [view, setView] = useState({ top: 0, height: 400 });
+	const rowHeight = px(ROW_HEIGHT);
+	const height = Math.min(HEIGHT_MAX, rows * rowHeight);
+	const visible = Math.ceil(view.height / rowHeight);
+	// Where the bar is coarse, its position is a part of all rows.
+	const coarse = height < rows * rowHeight;
+	const scale = coarse ? (rows - visible) / (height - view.height) : 1 / rowHeight;
+	const look = () => {
+		const { scrollTop: top, clientHeight } = box.current!;
+		if (top !== view.top || clientHeight !== view.height) setView({ top, height: clientHeight });
+	};
+	const scrolled = () => {
+		const { scrollTop, clientHeight, scrollHeight } = box.current!;
+		// By the time this is told there may be more lines: only going up means to stay.
+		if (scrollTop + clientHeight >= scrollHeight - 4) setFollow(true);
+		else if (scrollTop < view.top) setFollow(false);
+		look();
+	};
+	useLayoutEffect(() => {
+		if (follow) box.current!.scrollTop = box.current!.scrollHeight;
+		look();
+	});
+	return {
+		scrolled,
+		height,
+		visible,
+		scale,
+		firstRow: Math.max(0, Math.min(rows - visible, Math.floor(view.top * scale))),
+		topOf: (row: number) =>
+			coarse ? view.top + (row - view.top * scale) * rowHeight : row * rowHeight,
+	};
+}
+
 export function Lines(props: {
 	lines: OutputLines;
 	/** Lines of standard error are marked. */
@@ -129,38 +170,18 @@ export function Lines(props: {
 	length: number;
 	current: Hit | null;
 }) {
-	const { lines, wrap, follow, current } = props;
+	const { lines, wrap, current } = props;
 	const box = useRef<HTMLDivElement>(null);
 	const styled = useStyles();
 	const gutter = String(lines.lines.length + lines.dropped).length + (props.marked ? 4 : 1);
 	const columns = useColumns(box, gutter);
 	const index = useMemo(() => new RowIndex(wrap ? columns : null), [lines, wrap, columns]);
-	const [view, setView] = useState({ top: 0, height: 400 });
 	index.update(lines.lines, lines.dropped);
-	const height = Math.min(HEIGHT_MAX, index.rows * ROW);
-	const visible = Math.ceil(view.height / ROW);
-	// Where the bar is coarse, its position is a part of all rows.
-	const scale =
-		height < index.rows * ROW ? (index.rows - visible) / (height - view.height) : 1 / ROW;
-	const firstRow = Math.max(0, Math.min(index.rows - visible, Math.floor(view.top * scale)));
+	const inSight = useRowsInSight(box, index.rows, props.follow, props.setFollow);
+	const { height, firstRow, visible, scale, topOf } = inSight;
 	const from = Math.max(0, firstRow - MARGIN_ROWS);
 	const to = Math.min(index.rows, firstRow + visible + MARGIN_ROWS);
 
-	const look = () => {
-		const { scrollTop: top, clientHeight } = box.current!;
-		if (top !== view.top || clientHeight !== view.height) setView({ top, height: clientHeight });
-	};
-	const scrolled = () => {
-		const { scrollTop, clientHeight, scrollHeight } = box.current!;
-		// By the time this is told there may be more lines: only going up means to stay.
-		if (scrollTop + clientHeight >= scrollHeight - 4) props.setFollow(true);
-		else if (scrollTop < view.top) props.setFollow(false);
-		look();
-	};
-	useLayoutEffect(() => {
-		if (follow) box.current!.scrollTop = box.current!.scrollHeight;
-		look();
-	});
 	useEffect(() => {
 		if (!current) return;
 		const row = index.rowOf(current.line, current.start);
@@ -171,12 +192,12 @@ export function Lines(props: {
 	const rows = [];
 	for (let row = from; row < to; row++) {
 		const place = index.at(row);
-		const top = scale === 1 / ROW ? row * ROW : view.top + (row - view.top * scale) * ROW;
 		const hits = hitsOf(props.hits, place.line);
 		rows.push(
 			<Row
 				key={row}
-				{...{ lines, place, top, gutter, styled, hits, current }}
+				{...{ lines, place, gutter, styled, hits, current }}
+				top={topOf(row)}
 				marked={props.marked}
 				length={props.length}
 			/>,
@@ -186,7 +207,7 @@ export function Lines(props: {
 		<div
 			class={wrap ? 'lines' : 'lines wide'}
 			ref={box}
-			onScroll={scrolled}
+			onScroll={inSight.scrolled}
 			tabIndex={0}
 			role="region"
 			aria-label="What the program printed"

@@ -1,4 +1,5 @@
 /* Search everywhere: commands, runs, sessions. The field keeps the focus, arrows choose. */
+import { quoted } from '../logic/format';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Choice } from '../logic/palette';
 import { dialog } from '../state/dialogs';
@@ -41,6 +42,14 @@ function useDialog() {
 		look('');
 	}, []);
 	return box;
+}
+
+function Nothing(props: { query: string }) {
+	return (
+		<p class="dim nothing" role="status">
+			{searching.value ? 'Searching …' : `Nothing is called ${quoted(props.query)}.`}
+		</p>
+	);
 }
 
 export function Palette() {
@@ -97,11 +106,7 @@ export function Palette() {
 				<kbd>Esc</kbd>
 			</div>
 			<Options at={Math.min(at, count - 1)} choose={choose} point={setAt} />
-			{!count && (
-				<p class="dim nothing" role="status">
-					{searching.value ? 'Searching …' : `Nothing is called “${query}”.`}
-				</p>
-			)}
+			{!count && <Nothing query={query} />}
 		</dialog>
 	);
 }

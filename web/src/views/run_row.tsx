@@ -1,7 +1,7 @@
 /* One run of the list. */
 import { useState } from 'preact/hooks';
 import type { Run } from '../api/types';
-import { clockTime } from '../logic/format';
+import { clockTime, quoted } from '../logic/format';
 import { runName, runTrouble, STATE_WORDS } from '../logic/run_words';
 import { formatCount, formatDuration } from '../logic/units';
 import { address, follow, go, link } from '../state/address';
@@ -14,6 +14,8 @@ import { StateSign } from './run_state';
 import { Sparkline } from './sparkline';
 
 function durationOf(run: Run): string {
+	// How long it took to read says nothing about what was measured.
+	if (run.import && !isLive(run)) return 'imported';
 	if (run.duration_s !== null) return formatDuration(run.duration_s * 1e9);
 	if (!run.started_at || !isLive(run)) return '';
 	const seconds = Math.floor((now.value - Date.parse(run.started_at)) / 1000);
@@ -75,7 +77,7 @@ function Words(props: { run: Run }) {
 							key={tag}
 							type="button"
 							class="chip"
-							title={`Only runs with “${tag}”`}
+							title={`Only runs with ${quoted(tag)}`}
 							onClick={() => (runSearch.value = tag)}
 						>
 							{tag}

@@ -47,15 +47,7 @@ export function Sandwich(props: { flame: Flame; onDrawn: (graph: FlameGraph) => 
 	const common = { colour, search, actions: flameActions };
 	return (
 		<div class="sandwich">
-			<div class="sandwich-head">
-				<h2>
-					Who calls <span class="mono">{name}</span>
-				</h2>
-				<span class="small dim">{formatShare(callees.total[0]! / flame.total)} of all samples</span>
-				<button class="small" onClick={() => go({ function: null, module: null, focus: null })}>
-					Another function
-				</button>
-			</div>
+			<SandwichHead name={name} share={callees.total[0]! / flame.total} />
 			<FlameCanvas
 				{...common}
 				graph={callers}
@@ -75,6 +67,20 @@ export function Sandwich(props: { flame: Flame; onDrawn: (graph: FlameGraph) => 
 				onDrawn={onDrawn}
 			/>
 			<FlameFoot flame={flame} graph={callees} hidden={hidden} />
+		</div>
+	);
+}
+
+function SandwichHead(props: { name: string | null; share: number }) {
+	return (
+		<div class="sandwich-head">
+			<h2>
+				Who calls <span class="mono">{props.name}</span>
+			</h2>
+			<span class="small dim">{formatShare(props.share)} of all samples</span>
+			<button class="small" onClick={() => go({ function: null, module: null, focus: null })}>
+				Another function
+			</button>
 		</div>
 	);
 }

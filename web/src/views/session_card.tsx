@@ -74,7 +74,7 @@ function LastRuns(props: { session: SessionHead }) {
 							{runName(r)}
 						</a>
 						<span class="dim number">
-							{r.duration_s !== null ? formatDuration(r.duration_s * 1e9) : ''}
+							{r.duration_s !== null && !r.import ? formatDuration(r.duration_s * 1e9) : ''}
 						</span>
 					</li>
 				);

@@ -1,5 +1,6 @@
 /* What is shown where there is nothing to show: why, and what to do. Never a blank area. */
 import type { ComponentChildren } from 'preact';
+import './states.css';
 
 export function Empty(props: { title: string; children?: ComponentChildren }) {
 	return (

@@ -16,6 +16,7 @@ import { formatShare, formatWindow } from '../logic/units';
 import { address, go } from '../state/address';
 import { useQuestion, type Question } from '../state/questions';
 import { selected, windowQuery } from '../state/selection';
+import { px } from '../state/scale';
 import { NoSamples } from './no_samples';
 import { NoAnswer } from './no_answer';
 import { Loading } from './states';
@@ -141,13 +142,13 @@ function columnsOf(
 	const columns: TableColumn<ThreadRow>[] = [
 		{
 			key: 'name',
-			title: width < NARROW ? 'Process' : 'Process and thread',
+			title: width < px(NARROW) ? 'Process' : 'Process and thread',
 			width: 'minmax(110px, 1fr)',
 			sort: 'up',
 			cell: (t) => (
 				<span class="thread-name" title={t.names.join(' → ')}>
 					{t.name}
-					{t.threads > 1 && width >= NARROW && (
+					{t.threads > 1 && width >= px(NARROW) && (
 						<span class="dim small"> {plural(t.threads, 'thread')}</span>
 					)}
 				</span>
@@ -182,5 +183,5 @@ function columnsOf(
 		stripColumn(rows, strips, window, width),
 	];
 	const wide = ['id', 'samples'];
-	return width < NARROW ? columns.filter((c) => !wide.includes(c.key)) : columns;
+	return width < px(NARROW) ? columns.filter((c) => !wide.includes(c.key)) : columns;
 }

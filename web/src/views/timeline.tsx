@@ -4,9 +4,20 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Run } from '../api/types';
 import { flagsOf, SAMPLES, type Plot } from '../logic/timeline_plots';
 import { address } from '../state/address';
+import { width } from '../state/layout';
 import { isLive, run } from '../state/runs';
-import { AXIS_PX, hidden, marks, plots, plotsOf, plotWidth, visible } from '../state/timeline';
+import {
+	axisWidth,
+	hidden,
+	marks,
+	PHONE_PLOTS,
+	plots,
+	plotsOf,
+	plotWidth,
+	visible,
+} from '../state/timeline';
 import { tell } from '../state/toasts';
+import { px } from '../state/scale';
 import { HeatmapView } from './heatmap';
 import { NoAnswer } from './no_answer';
 import { Empty, Loading } from './states';
@@ -23,8 +34,9 @@ const POINTS_PX = 208;
 
 /** Few plots are higher than many, on high screens all of them; when they need more room they scroll. */
 function rowHeight(count: number): number {
+	if (width.value === 'phone') return px(ROW_MIN_PX);
 	const part = count <= 2 ? 0.1 : count <= 4 ? 0.06 : 0.055;
-	return Math.round(Math.min(Math.max(innerHeight * part, ROW_MIN_PX), ROW_MAX_PX));
+	return Math.round(Math.min(Math.max(innerHeight * part, px(ROW_MIN_PX)), px(ROW_MAX_PX)));
 }
 
 /** Measures where lines are drawn: as wide as the sheet that lies over them. */
@@ -58,12 +70,13 @@ function useLoaded<T>(load: (() => Promise<T>) | null): T | null {
 /** How many plots there will be: the place is kept for them, so that nothing moves when they come. */
 function expected(r: Run): number {
 	const counted = r.tool === 'record' ? 0 : (r.events?.length ?? 0);
-	return counted + (r.tool === 'stat' ? 0 : 1);
+	const all = counted + (r.tool === 'stat' ? 0 : 1);
+	return width.value === 'phone' ? Math.min(all, PHONE_PLOTS) : all;
 }
 
 function Plots(props: { all: Plot[]; run: Run }) {
 	const area = useWidth();
-	const width = plotWidth.value;
+	const across = plotWidth.value;
 	const points = address.value.plot !== 'lines' && props.all.some((p) => p.key === SAMPLES);
 	const drawRows = useLoaded(loadRows);
 	const drawPoints = useLoaded(points ? loadPoints : null);
@@ -72,15 +85,18 @@ function Plots(props: { all: Plot[]; run: Run }) {
 	const height = rowHeight(count);
 	return (
 		<div class="plots" ref={area}>
-			<div class="plot-rows" style={{ minHeight: (points ? POINTS_PX : count * height) + 'px' }}>
+			<div
+				class="plot-rows"
+				style={{ minHeight: (points ? px(POINTS_PX) : count * height) + 'px' }}
+			>
 				{!props.all.length && (
 					<Loading
 						what={isLive(props.run) ? 'Waiting for the first values…' : 'Reading the timeline…'}
 					/>
 				)}
-				<Flags flags={flagsOf(marks.value, visible.value, width, FLAG_PX)} />
-				{width > 0 && drawPoints && <drawPoints.PointsPlot height={POINTS_PX} />}
-				{width > 0 &&
+				<Flags flags={flagsOf(marks.value, visible.value, across, px(FLAG_PX))} />
+				{across > 0 && drawPoints && <drawPoints.PointsPlot height={px(POINTS_PX)} />}
+				{across > 0 &&
 					drawRows &&
 					!points &&
 					shown.map((plot) => (
@@ -88,7 +104,7 @@ function Plots(props: { all: Plot[]; run: Run }) {
 							key={plot.key}
 							plot={plot}
 							place={props.all.indexOf(plot)}
-							width={width + AXIS_PX}
+							width={across + axisWidth.value}
 							height={height}
 						/>
 					))}

@@ -95,7 +95,7 @@ function drawLive(uuid: string): void {
 		const shown = visible.value;
 		plots.value = makePlots(liveLines(live.rates, shown), liveLines(live.counters, shown));
 		plotsOf.value = uuid;
-		marks.value = [];
+		marks.value = live.marks;
 	});
 }
 

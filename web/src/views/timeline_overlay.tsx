@@ -6,6 +6,7 @@ import { pointAt, type Flag, type Plot } from '../logic/timeline_plots';
 import { partAt, span, timeTicks, type Brush } from '../logic/timeline_range';
 import { formatDuration, formatTime, formatValue, formatWindow } from '../logic/units';
 import { brushes, cursor, plotWidth, visible, whole } from '../state/timeline';
+import { px } from '../state/scale';
 import {
 	box,
 	boxTool,
@@ -14,6 +15,7 @@ import {
 	followWheel,
 	timelineKey,
 } from './timeline_gestures';
+import './timeline_overlay.css';
 
 function percent(part: number): string {
 	return (part * 100).toFixed(3) + '%';
@@ -43,7 +45,7 @@ function BrushArea(props: { brush: Brush }) {
 	return (
 		<div class={'brush ' + props.brush} style={place(w)}>
 			<div class="brush-bar" data-grip={props.brush}>
-				{text.length * LETTER_PX < room ? text : name}
+				{text.length * px(LETTER_PX) < room ? text : name}
 			</div>
 		</div>
 	);

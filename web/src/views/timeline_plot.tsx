@@ -7,7 +7,8 @@ import 'uplot/dist/uPlot.min.css';
 import type { Plot } from '../logic/timeline_plots';
 import { timeTicks } from '../logic/timeline_range';
 import { formatCount } from '../logic/units';
-import { AXIS_PX, plots, visible } from '../state/timeline';
+import { axisWidth, plots, visible } from '../state/timeline';
+import { px, scale } from '../state/scale';
 import { colours, faint } from './timeline_colours';
 
 /** More lines than this have no bands: they would only hide each other. */
@@ -112,9 +113,9 @@ function options(holder: Holder, width: number, height: number): uPlot.Options {
 				values: (_, splits) => splits.map(() => ''),
 			},
 			{
-				size: AXIS_PX,
+				size: () => axisWidth.peek(),
 				stroke: axis,
-				font: '10px system-ui, sans-serif',
+				font: `${px(10)}px system-ui, sans-serif`,
 				gap: 4,
 				grid,
 				ticks: { show: false },
@@ -174,7 +175,7 @@ export function PlotCanvas(props: { plot: Plot; place: number; width: number; he
 			stop();
 			u.destroy();
 		};
-	}, [plot.lines.length, plot.area, place]);
+	}, [plot.lines.length, plot.area, place, scale.value]);
 
 	useEffect(() => {
 		const u = chart.current!;

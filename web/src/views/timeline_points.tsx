@@ -18,12 +18,14 @@ import { address, go } from '../state/address';
 import { useQuestion } from '../state/questions';
 import { isLive, run } from '../state/runs';
 import { filters } from '../state/selection';
-import { AXIS_PX, cursor, liveAgain, plotWidth, visible } from '../state/timeline';
+import { axisWidth, cursor, liveAgain, plotWidth, visible } from '../state/timeline';
+import { px } from '../state/scale';
 import { NoAnswer } from './no_answer';
 import { Loading } from './states';
 import { colours } from './timeline_colours';
 import { useAskedRange } from './timeline_data';
 import { pointerY, tapped } from './timeline_gestures';
+import './timeline_points.css';
 
 const POINTS_MAX = 20_000;
 const REACH_PX = 12;
@@ -113,7 +115,12 @@ function options(scene: { now: Scene }, width: number, height: number): uPlot.Op
 				splits: (u) => timeTicks(visible.peek(), u.bbox.width / uPlot.pxRatio / 90).at,
 				values: (_, splits) => splits.map(() => ''),
 			},
-			{ size: AXIS_PX, grid: { show: false }, ticks: { show: false }, values: () => [] },
+			{
+				size: () => axisWidth.peek(),
+				grid: { show: false },
+				ticks: { show: false },
+				values: () => [],
+			},
 		],
 		series: [{}, { show: false }],
 		hooks: { draw: [(u) => drawPoints(u, scene.now)] },
@@ -178,7 +185,7 @@ function Tip(props: { scene: Scene; stack: string[] | null; area: HTMLElement | 
 		<div
 			class="point-tip"
 			style={{
-				left: host.left + AXIS_PX + left * plotWidth.value + 'px',
+				left: host.left + axisWidth.value + left * plotWidth.value + 'px',
 				top: host.top + layout.y[hit]! * host.height + 10 + 'px',
 				transform: left > 0.6 ? 'translateX(calc(-100% - 10px))' : 'translateX(10px)',
 			}}
@@ -242,7 +249,7 @@ export function PointsPlot(props: { height: number }) {
 	const area = useRef<HTMLDivElement>(null);
 	const base = useMemo(() => {
 		if (!data) return null;
-		const strips = Math.max(2, Math.floor(height / STRIP_MIN_PX));
+		const strips = Math.max(2, Math.floor(height / px(STRIP_MIN_PX)));
 		const layout = kind === 'addresses' ? byAddress(data, 8) : byFunction(data, strips);
 		return { points: data, layout, search: pointSearch(data.t, layout.y) };
 	}, [data, kind, height]);
@@ -278,7 +285,7 @@ export function PointsPlot(props: { height: number }) {
 						</div>
 					))}
 				</div>
-				<Canvas scene={scene} width={plotWidth.value + AXIS_PX} height={height} />
+				<Canvas scene={scene} width={plotWidth.value + axisWidth.value} height={height} />
 				<Tip scene={scene} stack={stack} area={area.current} />
 			</div>
 			<PointLegend scene={scene} />

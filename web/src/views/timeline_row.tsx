@@ -20,9 +20,12 @@ function Means(props: { plot: Plot }) {
 	const value = (w: Window) => formatValue(meanIn(plot, w), plot.unit);
 	if (!a && !b)
 		return (
-			<span class="dim" title="The mean of what is shown">
-				⌀ {value(visible.value)}
-			</span>
+			<>
+				<span class="dim" title="The mean of what is shown">
+					⌀ {value(visible.value)}
+				</span>
+				<Names plot={plot} />
+			</>
 		);
 	return (
 		<>
@@ -37,6 +40,21 @@ function Means(props: { plot: Plot }) {
 					B {value(b)}
 				</span>
 			)}
+		</>
+	);
+}
+
+/** Which line is which, where there is room to say it. */
+function Names(props: { plot: Plot }) {
+	const { lines } = props.plot;
+	if (lines.length < 2 || lines.length > NAMED_MAX) return null;
+	return (
+		<>
+			{lines.map((line, i) => (
+				<span key={i} style={{ color: colour(i) }}>
+					{line.label}
+				</span>
+			))}
 		</>
 	);
 }

@@ -1,6 +1,7 @@
 /* Dropping a recording anywhere on the page, and how far it has come. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { quoted } from '../logic/format';
 import { formatBytes } from '../logic/units';
 import { session } from '../state/runs';
 import { mayRun } from '../state/server';
@@ -75,7 +76,7 @@ export function DropTarget() {
 					<h2>Drop a perf.data file</h2>
 					<p>
 						{session.value
-							? `It becomes a run of “${session.value.title}”.`
+							? `It becomes a run of ${quoted(session.value.title)}.`
 							: 'It becomes a run of a new session.'}
 					</p>
 				</div>

@@ -7,6 +7,8 @@ import { useCallback, useId, useLayoutEffect, useRef, useState } from 'preact/ho
 import type { Sort } from '../logic/table_sort';
 import { rowOfKey, rowsOnScreen, scrollToShow, type Scroll } from '../logic/virtual';
 import './virtual.css';
+import { px } from '../state/scale';
+import { pxToRem } from '../logic/rem';
 
 interface Virtual {
 	ref: RefObject<HTMLDivElement>;
@@ -84,7 +86,8 @@ interface VirtualListProps {
 }
 
 export function VirtualList(props: VirtualListProps) {
-	const { count, rowHeight } = props;
+	const { count } = props;
+	const rowHeight = px(props.rowHeight);
 	const id = useId();
 	const [active, setActive] = useState(-1);
 	const virtual = useVirtual(count, rowHeight, 0);
@@ -177,15 +180,15 @@ const HEAD_HEIGHT = 30;
 const ROW_HEIGHT = 30;
 
 function tracksOf<T>(columns: readonly TableColumn<T>[]): string {
-	return columns.map((c) => c.width).join(' ');
+	return columns.map((c) => pxToRem(c.width)).join(' ');
 }
 
 export function VirtualTable<T>(props: VirtualTableProps<T>) {
 	const { rows, columns } = props;
-	const rowHeight = props.rowHeight ?? ROW_HEIGHT;
+	const rowHeight = px(props.rowHeight ?? ROW_HEIGHT);
 	const id = useId();
 	const [active, setActive] = useState(-1);
-	const virtual = useVirtual(rows.length, rowHeight, HEAD_HEIGHT);
+	const virtual = useVirtual(rows.length, rowHeight, px(HEAD_HEIGHT));
 	const now = Math.min(active, rows.length - 1);
 	const onKeyDown = (e: KeyboardEvent) => {
 		if (moveByKey(e, virtual, { count: rows.length, height: rowHeight }, now, setActive)) return;
@@ -207,7 +210,7 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
 			onScroll={virtual.onScroll}
 			onKeyDown={onKeyDown}
 		>
-			<div role="rowgroup" class="virtual-head" style={{ minWidth: props.minWidth }}>
+			<div role="rowgroup" class="virtual-head" style={{ minWidth: px(props.minWidth ?? 0) }}>
 				<div role="row" aria-rowindex={1} style={{ gridTemplateColumns: tracksOf(columns) }}>
 					{columns.map((c) => (
 						<HeadCell key={c.key} column={c} sort={props.sort} onSort={props.onSort} />
@@ -217,7 +220,7 @@ export function VirtualTable<T>(props: VirtualTableProps<T>) {
 			<div
 				role="rowgroup"
 				class="virtual-rows"
-				style={{ height: rows.length * rowHeight, minWidth: props.minWidth }}
+				style={{ height: rows.length * rowHeight, minWidth: px(props.minWidth ?? 0) }}
 			>
 				{rows.slice(virtual.first, virtual.last).map((row, k) => {
 					const i = virtual.first + k;
@@ -249,7 +252,7 @@ function TableRow<T>(props: {
 	open: (e: MouseEvent) => void;
 }) {
 	const { table, row, i } = props;
-	const height = table.rowHeight ?? ROW_HEIGHT;
+	const height = px(table.rowHeight ?? ROW_HEIGHT);
 	return (
 		<div
 			id={props.id}
