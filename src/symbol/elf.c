@@ -1,10 +1,10 @@
 #include "symbol/elf.h"
 #include "base/cursor.h"
 #include "symbol/elf_packed.h"
+#include "symbol/elf_state.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -16,34 +16,6 @@
 #define HOLES_BYTES_MAX (64ull << 20)
 #define HOLES_RATIO_MAX 64u
 
-struct section {
-	uint32_t name, type, link, info;
-	uint64_t flags, address, offset, size, align, entry_size;
-	/* What was read of it; `asked` also when nothing could be. */
-	unsigned char *held;
-	const unsigned char *data;
-	size_t data_size;
-	bool asked;
-};
-
-struct elf_file {
-	int fd; /* -1: in memory */
-	const unsigned char *memory;
-	uint64_t size;
-	char *name;
-	bool is64, swap;
-	uint16_t machine, type;
-	uint64_t held_bytes;
-	struct section *sections;
-	size_t section_count;
-	char *section_names; /* ended by NUL */
-	size_t section_names_size;
-	struct elf_segment *segments;
-	size_t segment_count;
-	struct build_id build_id;
-	pthread_mutex_t lock; /* of everything that is read when first asked for */
-};
-
 /* What the file's header says, before the first section header corrects it. */
 struct elf_header {
 	uint64_t segments_at, sections_at;
@@ -53,7 +25,7 @@ struct elf_header {
 
 /* ---- bytes ---- */
 
-static bool read_bytes(const struct elf_file *f, uint64_t offset, void *to, size_t size)
+bool elf_read_bytes(const struct elf_file *f, uint64_t offset, void *to, size_t size)
 {
 	size_t done = 0;
 
@@ -84,7 +56,7 @@ static unsigned char *read_held(struct elf_file *f, uint64_t offset, uint64_t si
 	if (offset > f->size || size > f->size - offset || size > ELF_BYTES_MAX - f->held_bytes)
 		return NULL;
 	bytes = malloc(size ? size : 1);
-	if (!bytes || !read_bytes(f, offset, bytes, size)) {
+	if (!bytes || !elf_read_bytes(f, offset, bytes, size)) {
 		free(bytes);
 		return NULL;
 	}
@@ -117,7 +89,7 @@ static int read_header(struct elf_file *f, struct elf_header *ret, struct err *e
 	unsigned char bytes[sizeof(Elf64_Ehdr)] = {};
 	struct cursor c;
 
-	if (!read_bytes(f, 0, bytes, sizeof(Elf32_Ehdr)) || memcmp(bytes, ELFMAG, SELFMAG))
+	if (!elf_read_bytes(f, 0, bytes, sizeof(Elf32_Ehdr)) || memcmp(bytes, ELFMAG, SELFMAG))
 		return bad(f, e, "is not an ELF file");
 	if ((bytes[EI_CLASS] != ELFCLASS64 && bytes[EI_CLASS] != ELFCLASS32) ||
 	    (bytes[EI_DATA] != ELFDATA2LSB && bytes[EI_DATA] != ELFDATA2MSB))
@@ -125,7 +97,7 @@ static int read_header(struct elf_file *f, struct elf_header *ret, struct err *e
 	f->is64 = bytes[EI_CLASS] == ELFCLASS64;
 	f->swap = bytes[EI_DATA] !=
 		  (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB);
-	if (f->is64 && !read_bytes(f, 0, bytes, sizeof(bytes)))
+	if (f->is64 && !elf_read_bytes(f, 0, bytes, sizeof(bytes)))
 		return bad(f, e, "is cut off in its header");
 	c = cursor_in(f, bytes, sizeof(bytes));
 	cursor_skip(&c, EI_NIDENT);
@@ -170,7 +142,7 @@ static bool correct_header(const struct elf_file *f, struct elf_header *h)
 	struct section first;
 
 	if (!h->sections_at || h->section_size < size ||
-	    !read_bytes(f, h->sections_at, bytes, size))
+	    !elf_read_bytes(f, h->sections_at, bytes, size))
 		return false;
 	first = read_section(f, cursor_in(f, bytes, size));
 	if (!h->section_count)
@@ -195,7 +167,7 @@ static int read_sections(struct elf_file *f, const struct elf_header *h, struct 
 	if (h->sections_at > f->size || size > f->size - h->sections_at)
 		return bad(f, e, "is cut off: its section headers are missing");
 	table = malloc(size);
-	if (!table || !read_bytes(f, h->sections_at, table, size))
+	if (!table || !elf_read_bytes(f, h->sections_at, table, size))
 		return bad(f, e, "could not be read");
 	f->sections = xcalloc(h->section_count, sizeof(*f->sections));
 	f->section_count = h->section_count;
@@ -216,7 +188,7 @@ static void read_section_names(struct elf_file *f, uint32_t index)
 	    s->size > NAME_BYTES_MAX)
 		return;
 	f->section_names = malloc(s->size + 1);
-	if (!f->section_names || !read_bytes(f, s->offset, f->section_names, s->size))
+	if (!f->section_names || !elf_read_bytes(f, s->offset, f->section_names, s->size))
 		return;
 	f->section_names[s->size] = '\0';
 	f->section_names_size = s->size;
@@ -252,7 +224,7 @@ static int read_segments(struct elf_file *f, const struct elf_header *h, struct 
 	if (h->segments_at > f->size || size > f->size - h->segments_at)
 		return bad(f, e, "is cut off: its program headers are missing");
 	table = malloc(size);
-	if (!table || !read_bytes(f, h->segments_at, table, size))
+	if (!table || !elf_read_bytes(f, h->segments_at, table, size))
 		return bad(f, e, "could not be read");
 	f->segments = xcalloc(h->segment_count, sizeof(*f->segments));
 	f->segment_count = h->segment_count;
@@ -532,68 +504,12 @@ bool elf_section_read(struct elf_file *f, size_t index, uint64_t offset, void *t
 	if (s.type != SHT_NOBITS && !(s.flags & SHF_COMPRESSED))
 		return offset <= s.size && size <= s.size - offset &&
 		       s.offset <= UINT64_MAX - offset &&
-		       read_bytes(f, s.offset + offset, to, size);
+		       elf_read_bytes(f, s.offset + offset, to, size);
 	if (!elf_section_at(f, index, &s) || !s.data || offset > s.size || size > s.size - offset)
 		return false;
 	if (size)
 		memcpy(to, s.data + offset, size);
 	return true;
-}
-
-/* ---- segments ---- */
-
-size_t elf_segments(const struct elf_file *f, const struct elf_segment **ret)
-{
-	*ret = f->segments;
-	return f->segment_count;
-}
-
-/* An executable segment is preferred: two may share a page of the file. */
-static bool translate(const struct elf_file *f, uint64_t from, bool to_address, uint64_t *ret)
-{
-	bool found = false;
-
-	for (size_t i = 0; i < f->segment_count; i++) {
-		const struct elf_segment *s = &f->segments[i];
-		uint64_t start = to_address ? s->offset : s->address;
-
-		if (s->type != PT_LOAD || from < start || from - start >= s->file_size)
-			continue;
-		if (!found || s->flags & PF_X)
-			*ret = from - start + (to_address ? s->address : s->offset);
-		found = true;
-		if (s->flags & PF_X)
-			break;
-	}
-	return found;
-}
-
-bool elf_address_of_offset(const struct elf_file *f, uint64_t offset, uint64_t *ret_address)
-{
-	return translate(f, offset, true, ret_address);
-}
-
-bool elf_offset_of_address(const struct elf_file *f, uint64_t address, uint64_t *ret_offset)
-{
-	return translate(f, address, false, ret_offset);
-}
-
-size_t elf_read_address(struct elf_file *f, uint64_t address, void *to, size_t size)
-{
-	for (size_t i = 0; i < f->segment_count; i++) {
-		const struct elf_segment *s = &f->segments[i];
-		uint64_t at = address - s->address, rest;
-
-		if (s->type != PT_LOAD || address < s->address || at >= s->file_size)
-			continue;
-		rest = s->file_size - at;
-		if (size > rest)
-			size = rest;
-		return s->offset <= UINT64_MAX - at && read_bytes(f, s->offset + at, to, size)
-			       ? size
-			       : 0;
-	}
-	return 0;
 }
 
 /* ---- build id ---- */
