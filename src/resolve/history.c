@@ -367,10 +367,10 @@ static void find_gone(struct history *h)
 	for (uint32_t i = 0; i < h->threads.count; i++) {
 		const struct thread *thread = threads_at(&h->threads, i);
 		const struct space *s = find_space(h, thread->pid);
-		uint8_t *of = s ? &state[s - h->spaces.items] : NULL;
+		size_t at = s ? (size_t)(s - h->spaces.items) : 0;
 
-		if (of && *of != ALIVE)
-			*of = thread->exited ? EXITED : ALIVE;
+		if (s && state[at] != ALIVE)
+			state[at] = thread->exited ? EXITED : ALIVE;
 	}
 	for (size_t i = 0; i < h->spaces.len; i++) {
 		struct space *s = &h->spaces.items[i];

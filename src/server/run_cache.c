@@ -217,10 +217,12 @@ int run_cache_leaves(struct store *s, struct run_data *d, const struct leaf_addr
 	profile_init(&p);
 	if (!whole)
 		rc = run_profile_load(&p, s, d->id, e);
-	made = rc == 0 ? make_leaves(whole ? whole : &p) : NULL;
-	profile_release(&p);
-	if (rc < 0)
+	if (rc) {
+		profile_release(&p);
 		return rc;
+	}
+	made = make_leaves(whole ? whole : &p);
+	profile_release(&p);
 	*ret = made;
 	if (__atomic_compare_exchange_n(&d->leaves, &known, made, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE)) {
