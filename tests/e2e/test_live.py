@@ -130,7 +130,7 @@ class Live(ServerCase):
         self.assertLess(len(grew), 20 * (grew[-1] - grew[0]) + 25)
 
     def test_past_of_samples(self):
-        run = self.begin(2.5, tool="record", sample={"events": ["cpu-clock"], "frequency": 499})
+        run = self.begin(tool="record", sample={"events": ["cpu-clock"], "frequency": 499})
         self.server.wait_state(run, "running")
         # Nobody watches until there is something that was missed.
         while not any(self.server.get("benchmark/%s/timeline" % run, {"samples": 1})["samples"]):
@@ -141,6 +141,7 @@ class Live(ServerCase):
                 told = event.json()
             if event.name == "current":
                 break
+        self.end()
         # When it happened is told with how much it is.
         self.assertEqual(told["rates"]["from_ns"], 0)
         steps, = told["rates"]["samples"]
