@@ -16,7 +16,7 @@ const IN_DOCS: Record<string, string> = {
 	'brush-desktop-light': 'brush',
 	'diff-desktop-light': 'diff',
 	'functions-desktop-dark': 'functions-dark',
-	'functions-phone-light': 'phone',
+	'brush-phone-light': 'phone',
 };
 
 /** Whether only pictures are wanted, and this is not one of them. */
