@@ -1,6 +1,10 @@
 # The commands that people type. Everything is built by Meson in build/.
 BUILD ?= build
 
+# Tests look at their own source by the debug information, so an object that ccache kept from a copy
+# of the tree elsewhere must not be taken, whatever its configuration says.
+export CCACHE_HASHDIR = 1
+
 .PHONY: all run test test-pmu bench screenshots lint format asan fuzz install deps clean
 
 all: $(BUILD)/build.ninja
