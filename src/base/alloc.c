@@ -91,6 +91,28 @@ void *table_alloc(size_t count, size_t size)
 	return room + before;
 }
 
+void *table_double(void *table, size_t count, size_t size)
+{
+	size_t old = mapped_bytes(count, size), now = mapped_bytes(count * 2, size);
+	char *room;
+
+	if (!now) {
+		room = xrealloc(table, count * 2, size);
+		memset(room + count * size, 0, count * size);
+		return room;
+	}
+	room = table_alloc(count * 2, size);
+	if (!old) {
+		memcpy(room, table, count * size);
+		free(table);
+		return room;
+	}
+	/* Its pages are moved, not copied, to where they are aligned again. */
+	if (mremap(table, old, now, MREMAP_MAYMOVE | MREMAP_FIXED, room) == MAP_FAILED)
+		abort();
+	return room;
+}
+
 void table_free(void *table, size_t count, size_t size)
 {
 	size_t bytes = mapped_bytes(count, size);

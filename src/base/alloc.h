@@ -35,6 +35,8 @@ void *alloc_checked(size_t count, size_t size, size_t limit_bytes);
  * because faulting in small ones one by one would take longer than using them.
  */
 void *table_alloc(size_t count, size_t size);
+/* The same table with twice as many items; the new ones are zero. */
+void *table_double(void *table, size_t count, size_t size);
 /* With the same numbers; NULL is fine. */
 void table_free(void *table, size_t count, size_t size);
 
