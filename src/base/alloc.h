@@ -40,6 +40,13 @@ void *table_double(void *table, size_t count, size_t size);
 /* With the same numbers; NULL is fine. */
 void table_free(void *table, size_t count, size_t size);
 
+/*
+ * Memory that was freed is kept to be used again, up to some megabytes a thread, because getting it from
+ * the kernel page by page takes as long as using it. Whoever is then idle gives it back.
+ */
+void alloc_keep_freed(void);
+void alloc_give_back(void);
+
 /* For CLEANUP(): frees the pointer that the variable holds. */
 void free_ptr(void *ptr_to_ptr);
 
