@@ -12,7 +12,7 @@ struct module *resolver_module(struct resolver *r, uint32_t image)
 
 	while (r->modules.len <= image)
 		vec_push(&r->modules, NULL);
-	if (!r->modules.items[image]) {
+	if (!r->modules.items[image] || r->modules.items[image]->closed) {
 		struct module_request request = i->request;
 
 		if (!request.build_id.size)

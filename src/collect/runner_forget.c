@@ -1,0 +1,44 @@
+/* A run may last for days: what it has learnt must not take more and more memory. */
+#include "base/clock.h"
+#include "collect/runner_feed.h"
+
+#include <malloc.h>
+
+#define PAUSE_NS     (5 * NS_PER_SEC)
+#define MAPPED_BYTES (256 << 10)
+/* Symbols, lines and sections of files that nothing new was found in lately are read again if they are
+ * needed again. */
+#define SYMBOL_BYTES_MAX (48ull << 20)
+#define SYMBOL_FILES_MAX 256
+
+/* So many have been sent: 512 KiB. */
+#define STACKS_SENT_MAX (64u << 10)
+
+/* Stacks without frame pointers are new again and again. The server has them: what is needed here are
+ * the numbers of those that come up often. */
+static void forget_stacks(struct run_feed *f)
+{
+	if (f->profile.stacks.len < STACKS_SENT_MAX ||
+	    f->dictionary.stacks != profile_stacks_end(&f->profile))
+		return;
+	profile_forget_stacks(&f->profile);
+	resolver_forget_stacks(&f->analysis.resolver);
+}
+
+void feed_remember_little(void)
+{
+	/* Tables and sections then go back to the system when they are freed, not into the heap. */
+	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
+}
+
+void feed_forget(struct run_feed *f, uint64_t now_ns)
+{
+	analysis_forget(&f->analysis, f->record_ns);
+	forget_stacks(f);
+	if (now_ns < f->next_forget_ns)
+		return;
+	f->next_forget_ns = now_ns + PAUSE_NS;
+	modules_let_go(f->modules, SYMBOL_BYTES_MAX, SYMBOL_FILES_MAX);
+	/* It is given back between what stays: only the whole heap is looked at for that. */
+	malloc_trim(0);
+}
