@@ -44,8 +44,8 @@ struct run_feed {
 	struct buf scratch;
 	uint64_t samples, lost, throttled;
 	uint64_t next_flush_ns, newest_ns;
-	uint64_t record_ns; /* of the latest record of any kind */
-	uint64_t next_forget_ns;
+	uint64_t record_ns;                 /* of the latest record of any kind */
+	uint64_t forgot_ns;                 /* when it was last looked at what can be given back */
 	uint64_t next_jit_ns, jit_pause_ns; /* when names of code made meanwhile are asked for */
 	bool ready;                         /* the analysis is there */
 	bool opened;                        /* of an import: RUN_OPENED was sent */

@@ -4,8 +4,11 @@
 
 #include <malloc.h>
 
-#define PAUSE_NS     (5 * NS_PER_SEC)
-#define MAPPED_BYTES (256 << 10)
+/* What was not asked for in such a time is given back; sooner if there is much more than there should be,
+ * as when many programs are started at once. */
+#define PAUSE_NS       (5 * NS_PER_SEC)
+#define SHORT_PAUSE_NS NS_PER_SEC
+#define MAPPED_BYTES   (256 << 10)
 /* Symbols, lines and sections of files that nothing new was found in lately are read again if they are
  * needed again. */
 #define SYMBOL_BYTES_MAX (48ull << 20)
@@ -33,11 +36,13 @@ void feed_remember_little(void)
 
 void feed_forget(struct run_feed *f, uint64_t now_ns)
 {
+	bool much = modules_loaded_bytes(f->modules) > 2 * SYMBOL_BYTES_MAX;
+
 	analysis_forget(&f->analysis, f->record_ns);
 	forget_stacks(f);
-	if (now_ns < f->next_forget_ns)
+	if (now_ns < f->forgot_ns + (much ? SHORT_PAUSE_NS : PAUSE_NS))
 		return;
-	f->next_forget_ns = now_ns + PAUSE_NS;
+	f->forgot_ns = now_ns;
 	modules_let_go(f->modules, SYMBOL_BYTES_MAX, SYMBOL_FILES_MAX);
 	/* It is given back between what stays: only the whole heap is looked at for that. */
 	malloc_trim(0);
