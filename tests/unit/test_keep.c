@@ -133,8 +133,8 @@ static void many_processes_before(void **state)
 	keeper_finish(k, true, &notes);
 	kept = xasprintf("%s/perf-%d.map", in_dir("cache/tacho/jit/0000000000005678"),
 			 (int)getpid());
-	assert_int_equal(access(kept, R_OK), 0);
 	unlink(name);
+	assert_int_equal(access(kept, R_OK), 0);
 	free(name);
 	free(kept);
 	strvec_release(&notes);
