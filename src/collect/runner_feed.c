@@ -180,6 +180,7 @@ static int read_live(struct run_feed *f, struct err *e)
 		.precision = RESOLVE_ADDRESSES,
 		.threads = 1, /* there is better use for the other CPUs */
 		.no_counted = true,
+		.fine_frames = FEED_FINE_FRAMES,
 		.on_sample = feed_sample,
 		.sample_ctx = f,
 		.on_loss = feed_loss,

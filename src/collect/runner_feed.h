@@ -7,6 +7,8 @@
 #include "resolve/analysis.h"
 
 #define FEED_TOTALS_EVENTS 8
+/* Of a run that may last; with their names and all they take 60 MB. */
+#define FEED_FINE_FRAMES (256u << 10)
 
 /* A counter of the stream, summed over all places where its event counts. */
 struct feed_counter {

@@ -26,6 +26,7 @@ static void forget_stacks(struct run_feed *f)
 		return;
 	profile_forget_stacks(&f->profile);
 	resolver_forget_stacks(&f->analysis.resolver);
+	resolver_forget_frames(&f->analysis.resolver);
 }
 
 void feed_remember_little(void)

@@ -186,6 +186,9 @@ void resolver_know_threads(struct resolver *r);
  * up again then is another one, with the same frames.
  */
 void resolver_forget_stacks(struct resolver *r);
+/* Likewise with places whose frames are known; the profile finds them again. */
+void resolver_forget_frames(struct resolver *r);
+#define FRAMES_KNOWN (512u << 10) /* 16 MB */
 
 /* Adds all that a worker has found since the last time to the history's profile, which may be its
  * own: then only totals are to be added. */

@@ -65,8 +65,8 @@ static int end(void **state)
 	return 0;
 }
 
-/* What is called at @leaf by the same callers; its number, and that of its frame is checked. */
-static uint32_t sample(uint64_t leaf)
+/* What is called at @leaf by the same callers; its frame. */
+static struct profile_frame sample_at(uint64_t leaf)
 {
 	const uint64_t chain[DEPTH + 1] = {PERF_CONTEXT_USER, START + leaf, START + 0x30,
 					   START + 0x20, START + 0x10};
@@ -77,7 +77,13 @@ static uint32_t sample(uint64_t leaf)
 
 	resolver_sample(&r, &s, &event, 0, 1000, 1);
 	resolver_flush(&r);
-	assert_int_equal(p.frames.items[last.leaf].address, leaf);
+	return p.frames.items[last.leaf];
+}
+
+/* Its number. */
+static uint32_t sample(uint64_t leaf)
+{
+	assert_int_equal(sample_at(leaf).address, leaf);
 	return last.stack;
 }
 
@@ -134,10 +140,27 @@ static void stacks_that_came_once(void **state)
 	assert_int_equal(p.refused, 0);
 }
 
+/* The program is nowhere to be found: all that can be told apart are addresses. */
+static void places_without_names(void **state)
+{
+	(void)state;
+	options.no_names = false;
+	options.fine_frames = 1000;
+	shared.modules = modules_new(NULL);
+	for (uint64_t leaf = 0x1000; leaf < 0x101000; leaf += 16)
+		sample_at(leaf);
+	/* A thousand, and then pages. */
+	assert_in_range(p.frames.len, 1000 + 200, 1000 + 300);
+	assert_int_equal(sample_at(0x1010).address, 0x1010);
+	assert_int_equal(sample_at(0x100ff0).address, 0x100000);
+	modules_free(shared.modules);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(stacks_that_came_once, begin, end),
+		cmocka_unit_test_setup_teardown(places_without_names, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
