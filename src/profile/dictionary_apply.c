@@ -301,7 +301,7 @@ static int begin_table(struct piece *x, enum table t, uint64_t *ret_from, struct
 
 static int apply_table(struct piece *x, enum table t, struct err *e)
 {
-	uint64_t from;
+	uint64_t from = 0;
 	int r = begin_table(x, t, &from, e);
 
 	if (r < 0)
