@@ -188,7 +188,7 @@ static int read_live(struct run_feed *f, struct err *e)
 	};
 	int r;
 
-	feed_remember_little();
+	alloc_return_freed();
 	/* It belongs to the reader from now on. */
 	r = perfdata_open_fd(&f->file, f->data_fd, "the ring collector", NULL, e);
 	if (r < 0)

@@ -67,8 +67,6 @@ void feed_flush(struct run_feed *f);
 
 /* ---- runner_forget.c ---- */
 
-/* Before anything else of a run that may last. */
-void feed_remember_little(void);
 /* Between rounds: what is not needed any more, or can be read again. */
 void feed_forget(struct run_feed *f, uint64_t now_ns);
 

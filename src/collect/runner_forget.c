@@ -2,13 +2,10 @@
 #include "base/clock.h"
 #include "collect/runner_feed.h"
 
-#include <malloc.h>
-
 /* What was not asked for in such a time is given back; sooner if there is much more than there should be,
  * as when many programs are started at once. */
 #define PAUSE_NS       (5 * NS_PER_SEC)
 #define SHORT_PAUSE_NS NS_PER_SEC
-#define MAPPED_BYTES   (256 << 10)
 /* Symbols, lines and sections of files that nothing new was found in lately are read again if they are
  * needed again. */
 #define SYMBOL_BYTES_MAX (48ull << 20)
@@ -29,12 +26,6 @@ static void forget_stacks(struct run_feed *f)
 	resolver_forget_frames(&f->analysis.resolver);
 }
 
-void feed_remember_little(void)
-{
-	/* Tables and sections then go back to the system when they are freed, not into the heap. */
-	mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES);
-}
-
 void feed_forget(struct run_feed *f, uint64_t now_ns)
 {
 	bool much = modules_loaded_bytes(f->modules) > 2 * SYMBOL_BYTES_MAX;
@@ -45,6 +36,5 @@ void feed_forget(struct run_feed *f, uint64_t now_ns)
 		return;
 	f->forgot_ns = now_ns;
 	modules_let_go(f->modules, SYMBOL_BYTES_MAX, SYMBOL_FILES_MAX);
-	/* It is given back between what stays: only the whole heap is looked at for that. */
-	malloc_trim(0);
+	alloc_give_back();
 }

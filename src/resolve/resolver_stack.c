@@ -4,8 +4,8 @@
  * and only what is not known of it needs frames.
  */
 #include "resolve/resolver.h"
+#include "base/open_table.h"
 
-#define FIRST_SLOTS 1024
 /* Of who forgets: 8 MB. The server, which is told of stacks once, remembers more: see live_stacks.c. */
 #define STACKS_KNOWN (256u << 10)
 
@@ -22,18 +22,13 @@ static size_t stack_slot(const struct known_stacks *k, uint64_t hash)
 	return at;
 }
 
-static void grow(struct known_stacks *k)
+static bool stack_home(const void *slot, uint64_t seed, uint64_t *ret_hash)
 {
-	struct known_stacks larger = {.count = k->count, .count_max = k->count_max};
-	size_t room = k->slots ? k->mask + 1 : 0;
+	const struct known_stack *known = slot;
 
-	larger.mask = (room ? room * 2 : FIRST_SLOTS) - 1;
-	larger.slots = table_alloc(larger.mask + 1, sizeof(*larger.slots));
-	for (size_t i = 0; i < room; i++)
-		if (k->slots[i].stack)
-			larger.slots[stack_slot(&larger, k->slots[i].hash)] = k->slots[i];
-	table_free(k->slots, room, sizeof(*k->slots));
-	*k = larger;
+	(void)seed;
+	*ret_hash = known->hash;
+	return known->stack;
 }
 
 static struct known_stack *find(const struct known_stacks *k, uint64_t hash)
@@ -54,7 +49,7 @@ static uint32_t number_of(const struct known_stack *known)
 static void add(struct known_stacks *k, uint64_t hash, uint32_t stack, uint32_t leaf)
 {
 	if (!k->slots || k->count * 3 > k->mask * 2)
-		grow(k);
+		k->slots = open_table_grow(k->slots, &k->mask, sizeof(*k->slots), stack_home, 0);
 	k->slots[stack_slot(k, hash)] = (struct known_stack){hash, stack + 1, leaf};
 	k->count++;
 }
@@ -192,7 +187,7 @@ static size_t used_again(const struct known_stacks *k)
 static void keep_used(struct known_stacks *k)
 {
 	struct known_stacks kept = {.count = used_again(k)};
-	size_t room = FIRST_SLOTS;
+	size_t room = OPEN_TABLE_FIRST;
 
 	/* As much again as stays has room, so that it is not soon the same. */
 	kept.count_max = 2 * kept.count > STACKS_KNOWN ? 2 * kept.count : STACKS_KNOWN;
