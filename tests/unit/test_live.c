@@ -211,6 +211,7 @@ static void tell_stack(uint32_t stack)
 static void test_many_stacks(void **state)
 {
 	frame_id main_frame = profile_frame_named(&profile, "main", 4, CODE_USER), frame = {};
+	struct frame_name main_name = *names_of(&profile, main_frame);
 	stack_id main_stack, hot, stack;
 	uint32_t node;
 
@@ -225,8 +226,7 @@ static void test_many_stacks(void **state)
 			if (i < 10000) {
 				frame = profile_frame(&profile, (module_id){},
 						      round << 20 | i | 1u << 30);
-				profile_name_frame(&profile, frame, names_of(&profile, main_frame),
-						   1);
+				profile_name_frame(&profile, frame, &main_name, 1);
 			}
 			stack = profile_stack_new(&profile, main_stack, frame);
 		}
