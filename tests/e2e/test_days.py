@@ -6,7 +6,8 @@ import os
 import re
 import subprocess
 
-from helpers import eventually
+from helpers import compiled, eventually
+from jit import jit_program
 from server import ServerCase
 
 COPIES = 24
@@ -86,3 +87,14 @@ class LongRuns(ServerCase):
         self.assertGreater(sum(int(line.rpartition(" ")[2]) for line in later), 0)
         self.assertEqual({line.split(";")[0] for line in later}, {"copy1", "copy%d" % COPIES}, later)
         self.assertNotIn("[copy", folded)
+
+    def test_code_beside_a_runtime_without_names(self):
+        """Names of a runtime are looked for again and again: what was known of others stays."""
+        program = compiled("days", PROGRAM_C, "-g", "-O1")
+        run = self.server.run(self.server.session(),
+                              ["sh", "-c", '"$0"; "$1" none - made 6500; "$0"', program, jit_program()],
+                              tool="record", sample={"events": ["cpu-clock:u"], "frequency": 500})["uuid"]
+        self.assertEqual(self.server.wait_run(run)["state"], "done")
+        function = self.server.get("benchmark/%s/annotate" % run, {"function": "days_first"})["functions"][0]
+        self.assertNotIn("problem", function)
+        self.assertTrue(function["instructions"])
