@@ -85,8 +85,9 @@ static void grow_children(struct call_paths *c, const struct profile *p, size_t 
 	}
 }
 
+/* The parent itself: there is none, and no room for it. */
 static uint32_t child_of(struct call_paths *c, const struct profile *p, uint32_t parent,
-			 uint32_t name, bool inlined)
+			 uint32_t name, bool inlined, size_t nodes_max)
 {
 	uint32_t key = name << 1 | inlined;
 	struct path_slot *slot;
@@ -98,14 +99,15 @@ static uint32_t child_of(struct call_paths *c, const struct profile *p, uint32_t
 	for (; (slot = &c->children.items[at])->node; at = (at + 1) & c->children.mask)
 		if (slot->parent == parent && slot->key == key)
 			return slot->node;
+	if (c->nodes.len >= nodes_max)
+		return parent;
 	*slot = (struct path_slot){parent, key, (uint32_t)c->nodes.len};
 	vec_push(&c->nodes, (struct call_path){parent, name, inlined});
 	return slot->node;
 }
 
-/* Down through all that a frame stands for, from its outermost function. */
-static uint32_t through_frame(struct call_paths *c, const struct profile *p, uint32_t node,
-			      uint32_t frame)
+uint32_t call_path_below(struct call_paths *c, const struct profile *p, uint32_t node,
+			 uint32_t frame, size_t nodes_max)
 {
 	const struct profile_frame *f;
 	const struct frame_name *names;
@@ -118,12 +120,17 @@ static uint32_t through_frame(struct call_paths *c, const struct profile *p, uin
 		string_id module = module_name(p, f->module);
 		struct path_name name = {module, module, CODE_UNKNOWN};
 
-		return child_of(c, p, node, name_number(c, p, &name), false);
+		return child_of(c, p, node, name_number(c, p, &name), false, nodes_max);
 	}
 	names = &p->names.items[f->names];
-	for (uint32_t i = 0; i < f->name_count; i++)
-		node = child_of(c, p, node, name_of_function(c, p, names[i].function),
-				names[i].inlined);
+	for (uint32_t i = 0; i < f->name_count; i++) {
+		uint32_t child = child_of(c, p, node, name_of_function(c, p, names[i].function),
+					  names[i].inlined, nodes_max);
+
+		if (child == node)
+			break;
+		node = child;
+	}
 	return node;
 }
 
@@ -149,7 +156,7 @@ uint32_t call_path_of(struct call_paths *c, const struct profile *p, uint32_t st
 	node = stack ? c->of_stack.items[stack] - 1 : 0;
 	while (c->todo.len) {
 		stack = c->todo.items[--c->todo.len];
-		node = through_frame(c, p, node, p->stacks.items[stack].frame.n);
+		node = call_path_below(c, p, node, p->stacks.items[stack].frame.n, SIZE_MAX);
 		c->of_stack.items[stack] = node + 1;
 	}
 	return node;

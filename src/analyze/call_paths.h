@@ -47,6 +47,11 @@ void call_paths_init(struct call_paths *c);
 void call_paths_release(struct call_paths *c);
 /* The node of a stack, made if need be. A number that the profile does not have is the root. */
 uint32_t call_path_of(struct call_paths *c, const struct profile *p, uint32_t stack);
+/* Down from a node through all that a frame stands for, from its outermost function on; for who keeps
+ * nodes of stacks himself. What would be more than @nodes_max nodes, or is a frame that the profile does
+ * not have, is left out: its samples are the caller's. */
+uint32_t call_path_below(struct call_paths *c, const struct profile *p, uint32_t node,
+			 uint32_t frame, size_t nodes_max);
 /* The nodes of all stacks that the profile has by now. */
 void call_paths_all(struct call_paths *c, const struct profile *p);
 

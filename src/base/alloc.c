@@ -75,12 +75,19 @@ void free_ptr(void *ptr_to_ptr)
 	free(*(void **)ptr_to_ptr);
 }
 
-#define KEPT_BYTES (32 << 20)
+#define KEPT_BYTES  (32 << 20)
+#define SMALL_BYTES (256 << 10)
 
 void alloc_keep_freed(void)
 {
 	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
 	mallopt(M_MMAP_THRESHOLD, KEPT_BYTES / 2);
+}
+
+void alloc_return_freed(void)
+{
+	mallopt(M_TRIM_THRESHOLD, SMALL_BYTES);
+	mallopt(M_MMAP_THRESHOLD, SMALL_BYTES);
 }
 
 void alloc_give_back(void)

@@ -46,6 +46,8 @@ void table_free(void *table, size_t count, size_t size);
  */
 void alloc_keep_freed(void);
 void alloc_give_back(void);
+/* For who goes on for days and seldom needs much: what is large goes back at once when it is freed. */
+void alloc_return_freed(void);
 
 /* For CLEANUP(): frees the pointer that the variable holds. */
 void free_ptr(void *ptr_to_ptr);

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PLAIN_PROCESSES_MAX 4096u
 /* How often the watch is looked at: what lives shorter leaves next to no samples. */
 #define WATCH_NS (10 * NS_PER_MSEC)
 /* So long it copies at the end; and if it is stuck in a file system that does not answer, so long we
@@ -49,6 +50,7 @@ struct keeper {
 	/* Of the thread, and of the finisher when it has ended: */
 	VEC(struct kept_process) processes;
 	struct slots by_pid;
+	size_t processes_max; /* then those that nothing is to be kept of are forgotten */
 	struct held_files files;
 	struct stat own_mounts, own_root;
 };
@@ -59,6 +61,7 @@ struct keeper *keeper_new(const struct keeper_options *options)
 	pthread_condattr_t attr;
 
 	k->o = *options;
+	k->processes_max = PLAIN_PROCESSES_MAX;
 	pthread_mutex_init(&k->lock, NULL);
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -123,15 +126,39 @@ static bool differs(uint32_t pid, const char *name, const struct stat *own)
 	return !stat(path, &st) && (st.st_dev != own->st_dev || st.st_ino != own->st_ino);
 }
 
+static uint64_t hash_of_pid(uint32_t pid)
+{
+	return hash_mix(pid, hash_seed());
+}
+
+/* Builds start thousands of processes a minute, and hardly one of them makes code. Who is forgotten and
+ * maps something more is looked at again. */
+static void forget_plain(struct keeper *k)
+{
+	size_t kept = 0;
+
+	slots_release(&k->by_pid);
+	vec_each(&k->processes, p) {
+		if (!p->jit && !p->jvm && p->tmp_fd < 0 && p->jitdump_fd < 0)
+			continue;
+		k->processes.items[kept++] = *p;
+		slots_add(&k->by_pid, hash_of_pid(p->pid), (uint32_t)kept);
+	}
+	k->processes.len = kept;
+	k->processes_max = 2 * kept + PLAIN_PROCESSES_MAX;
+}
+
 static struct kept_process *find_process(struct keeper *k, uint32_t pid)
 {
-	uint64_t hash = hash_mix(pid, hash_seed());
+	uint64_t hash = hash_of_pid(pid);
 	size_t at = slots_begin(&k->by_pid, hash);
 	uint32_t number;
 
 	while ((number = slots_next(&k->by_pid, hash, &at)))
 		if (k->processes.items[number - 1].pid == pid)
 			return &k->processes.items[number - 1];
+	if (k->processes.len >= k->processes_max)
+		forget_plain(k);
 	if (k->processes.len >= KEEPER_PROCESSES_MAX)
 		return NULL;
 	vec_push(&k->processes, (struct kept_process){.pid = pid, .tmp_fd = -1, .jitdump_fd = -1});

@@ -25,8 +25,8 @@ void feed_dictionary(struct run_feed *f)
 /* Totals are larger than the caches: that of a later row is on its way meanwhile. */
 static void fetch_total(const struct run_feed *f, const struct sample_row *row)
 {
-	if (row->event < FEED_TOTALS_EVENTS && row->stack < f->totals[row->event].len)
-		__builtin_prefetch(&f->totals[row->event].items[row->stack], 1);
+	if (row->event < FEED_TOTALS_EVENTS && row->leaf < f->totals[row->event].len)
+		__builtin_prefetch(&f->totals[row->event].items[row->leaf], 1);
 }
 
 static void add_total(struct run_feed *f, const struct sample_row *row)
@@ -35,30 +35,36 @@ static void add_total(struct run_feed *f, const struct sample_row *row)
 
 	if (row->event >= FEED_TOTALS_EVENTS)
 		return;
-	if (row->stack >= totals->len) {
+	if (row->leaf >= totals->len) {
 		size_t before = totals->len;
 
-		vec_reserve(totals, row->stack + 1u);
-		totals->len = row->stack + 1u;
+		vec_reserve(totals, row->leaf + 1u);
+		totals->len = row->leaf + 1u;
 		memset(totals->items + before, 0, (totals->len - before) * sizeof(*totals->items));
 	}
-	totals->items[row->stack].weight += row->weight;
-	totals->items[row->stack].samples++;
+	totals->items[row->leaf].weight += row->weight;
+	totals->items[row->leaf].samples++;
 }
 
-/* The profile gets rows, for those who ask it what was hit. */
+/* The profile gets rows, for those who ask it what was hit: callers have been sent, and are not asked
+ * for. */
 static void make_rows(struct run_feed *f)
 {
+	struct profile *p = &f->profile;
+
+	profile_forget_stacks(p);
+	p->stacks_forgotten = 0;
 	for (uint32_t event = 0; event < FEED_TOTALS_EVENTS; event++)
-		for (uint32_t stack = 0; stack < f->totals[event].len; stack++) {
-			const struct stack_total *t = &f->totals[event].items[stack];
+		for (uint32_t frame = 1; frame < f->totals[event].len; frame++) {
+			const struct frame_total *t = &f->totals[event].items[frame];
 
 			if (t->samples)
-				vec_push(&f->profile.rows,
-					 (struct profile_row){.event = {event},
-							      .stack = {stack},
-							      .samples = t->samples,
-							      .weight = t->weight});
+				vec_push(&p->rows, (struct profile_row){.event = {event},
+									.stack = profile_stack_new(
+										p, (stack_id){},
+										(frame_id){frame}),
+									.samples = t->samples,
+									.weight = t->weight});
 		}
 }
 
@@ -163,7 +169,7 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 		return;
 	f->next_flush_ns = now + QUIET_FLUSH_NS;
 	feed_flush(f);
-	analysis_forget(&f->analysis, f->record_ns);
+	feed_forget(f, now);
 	feed_jit_look(f, now);
 }
 
@@ -174,14 +180,17 @@ static int read_live(struct run_feed *f, struct err *e)
 		.precision = RESOLVE_ADDRESSES,
 		.threads = 1, /* there is better use for the other CPUs */
 		.no_counted = true,
+		.fine_frames = FEED_FINE_FRAMES,
 		.on_sample = feed_sample,
 		.sample_ctx = f,
 		.on_loss = feed_loss,
 		.loss_ctx = f,
 	};
-	/* It belongs to the reader from now on. */
-	int r = perfdata_open_fd(&f->file, f->data_fd, "the ring collector", NULL, e);
+	int r;
 
+	alloc_return_freed();
+	/* It belongs to the reader from now on. */
+	r = perfdata_open_fd(&f->file, f->data_fd, "the ring collector", NULL, e);
 	if (r < 0)
 		return r;
 	r = feed_analysis(f, &o, e);
@@ -222,9 +231,6 @@ static void release(struct run_feed *f)
 		analysis_release(&f->analysis);
 	if (f->modules)
 		modules_free(f->modules);
-	vec_each(&f->older, modules)
-		modules_free(*modules);
-	vec_release(&f->older);
 	if (f->file)
 		perfdata_close(f->file);
 	dictionary_writer_release(&f->dictionary);

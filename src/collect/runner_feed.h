@@ -7,6 +7,8 @@
 #include "resolve/analysis.h"
 
 #define FEED_TOTALS_EVENTS 8
+/* Of a run that may last; with their names and all they take 60 MB. */
+#define FEED_FINE_FRAMES (256u << 10)
 
 /* A counter of the stream, summed over all places where its event counts. */
 struct feed_counter {
@@ -34,18 +36,18 @@ struct run_feed {
 	int data_fd;
 	struct perfdata *file;
 	struct modules *modules;
-	VEC(struct modules *) older; /* whose names are still in use */
 	struct profile profile;
 	struct analysis analysis;
 	struct dictionary_writer dictionary;
 	VEC(struct sample_row) rows;
-	/* What each stack has got, of the first events: enough to know whose code is worth keeping. */
-	VEC(struct stack_total { uint64_t weight, samples; }) totals[FEED_TOTALS_EVENTS];
+	/* What each frame has got, of the first events: enough to know whose code is worth keeping. */
+	VEC(struct frame_total { uint64_t weight, samples; }) totals[FEED_TOTALS_EVENTS];
 	struct feed_counts counts;
 	struct buf scratch;
 	uint64_t samples, lost, throttled;
 	uint64_t next_flush_ns, newest_ns;
 	uint64_t record_ns;                 /* of the latest record of any kind */
+	uint64_t forgot_ns;                 /* when it was last looked at what can be given back */
 	uint64_t next_jit_ns, jit_pause_ns; /* when names of code made meanwhile are asked for */
 	bool ready;                         /* the analysis is there */
 	bool opened;                        /* of an import: RUN_OPENED was sent */
@@ -62,6 +64,11 @@ void feed_dictionary(struct run_feed *f);
 void feed_send(struct run_feed *f);
 /* Names what is new and sends it all. */
 void feed_flush(struct run_feed *f);
+
+/* ---- runner_forget.c ---- */
+
+/* Between rounds: what is not needed any more, or can be read again. */
+void feed_forget(struct run_feed *f, uint64_t now_ns);
 
 /* ---- runner_jit.c ---- */
 

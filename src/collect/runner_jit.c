@@ -8,13 +8,10 @@
 
 static size_t renew(struct run_feed *f)
 {
-	static const struct symbol_options places;
 	frame_list changed = {};
 	size_t count;
 
-	vec_push(&f->older, f->modules);
-	f->modules = modules_new(&places);
-	namer_renew_jit(&f->analysis.namer, f->modules, &changed);
+	namer_renew_jit(&f->analysis.namer, &changed);
 	count = changed.len;
 	if (count) {
 		dictionary_renamed(&f->dictionary, changed.items, count);

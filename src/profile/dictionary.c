@@ -140,9 +140,11 @@ static void add_frames(struct dictionary_writer *w, const struct profile *p, con
 static void add_stacks(const struct profile *p, const struct range *r, struct buf *body)
 {
 	const struct profile_stack *items = p->stacks.items;
+	uint32_t before = p->stacks_forgotten;
+	struct range here = {r->from - before, r->to - before, r->scratch};
 
-	ADD_COLUMN(body, r, s, struct profile_stack, n - s->parent.n);
-	ADD_COLUMN(body, r, s, struct profile_stack, s->frame.n);
+	ADD_COLUMN(body, &here, s, struct profile_stack, n + before - s->parent.n);
+	ADD_COLUMN(body, &here, s, struct profile_stack, s->frame.n);
 }
 
 static void add_threads(const struct profile *p, const struct range *r, struct buf *body)

@@ -47,5 +47,8 @@ void dictionary_renamed(struct dictionary_writer *w, const frame_id *frames, siz
 
 /* -EBADMSG: damaged, or not the next piece; the profile is then as it was before, or has a part. */
 int dictionary_apply(struct profile *p, const void *bytes, size_t size, struct err *e);
+/* Only the stacks of a piece, for who has no room for more: their frames may be such as the profile
+ * does not have. No piece can be applied as a whole after that. */
+int dictionary_apply_stacks(struct profile *p, const void *bytes, size_t size, struct err *e);
 
 #endif

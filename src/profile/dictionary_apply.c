@@ -14,9 +14,10 @@
 struct piece {
 	struct profile *p;
 	struct cursor body;
-	uint32_t count;   /* of the table that is being read */
-	uint64_t *values; /* room for a column of it, */
-	size_t room;      /* of so many */
+	uint32_t sizes[TABLES]; /* of the sender's tables, as far as they have come */
+	uint32_t count;         /* of the table that is being read */
+	uint64_t *values;       /* room for a column of it, */
+	size_t room;            /* of so many */
 };
 
 static void make_room(struct piece *x, size_t count)
@@ -141,8 +142,8 @@ static bool take_frames(struct piece *x)
 
 static bool take_stacks(struct piece *x)
 {
-	uint32_t first = (uint32_t)x->p->stacks.len;
-	uint64_t frame = x->p->frames.len - 1;
+	uint32_t first = profile_stacks_end(x->p);
+	uint64_t frame = x->sizes[TABLE_FRAMES] - 1;
 	struct profile_stack *items = NEW_ENTRIES(&x->p->stacks, x->count);
 
 	if (!column_decode(&x->body, x->count, PROFILE_STACKS_MAX, x->values))
@@ -192,7 +193,7 @@ static double scale_of(uint64_t bits)
 
 static bool take_counters(struct piece *x)
 {
-	uint64_t string = x->p->strings.starts.len - 1, thread = x->p->threads.len - 1;
+	uint64_t string = x->p->strings.starts.len - 1, thread = x->sizes[TABLE_THREADS] - 1;
 	struct profile_counter *items = NEW_ENTRIES(&x->p->counters, x->count);
 
 	TAKE_COLUMN(x, string, struct profile_counter, items, to->name.n = (uint32_t)v);
@@ -207,17 +208,35 @@ static bool take_counters(struct piece *x)
 static const struct {
 	bool (*take)(struct piece *x);
 	uint32_t max;
+	unsigned columns;
 } tables[TABLES] = {
-	[TABLE_STRINGS] = {take_strings, PROFILE_STACKS_MAX},
-	[TABLE_MODULES] = {take_modules, PROFILE_FRAMES_MAX},
-	[TABLE_FUNCTIONS] = {take_functions, PROFILE_FRAMES_MAX},
-	[TABLE_NAMES] = {take_names, PROFILE_STACKS_MAX},
-	[TABLE_FRAMES] = {take_frames, PROFILE_FRAMES_MAX},
-	[TABLE_STACKS] = {take_stacks, PROFILE_STACKS_MAX},
-	[TABLE_THREADS] = {take_threads, PROFILE_FRAMES_MAX},
-	[TABLE_EVENTS] = {take_events, EVENTS_MAX},
-	[TABLE_COUNTERS] = {take_counters, PROFILE_FRAMES_MAX},
+	[TABLE_STRINGS] = {take_strings, PROFILE_STACKS_MAX, 1},
+	[TABLE_MODULES] = {take_modules, PROFILE_FRAMES_MAX, 4},
+	[TABLE_FUNCTIONS] = {take_functions, PROFILE_FRAMES_MAX, 6},
+	[TABLE_NAMES] = {take_names, PROFILE_STACKS_MAX, 4},
+	[TABLE_FRAMES] = {take_frames, PROFILE_FRAMES_MAX, 4},
+	[TABLE_STACKS] = {take_stacks, PROFILE_STACKS_MAX, 2},
+	[TABLE_THREADS] = {take_threads, PROFILE_FRAMES_MAX, 3},
+	[TABLE_EVENTS] = {take_events, EVENTS_MAX, 2},
+	[TABLE_COUNTERS] = {take_counters, PROFILE_FRAMES_MAX, 5},
 };
+
+static bool pass_over(struct piece *x, enum table t)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < tables[t].columns; i++)
+		if (!column_decode(&x->body, x->count, UINT64_MAX, x->values))
+			return false;
+	/* Of strings the column are their lengths. */
+	for (uint32_t i = 0; t == TABLE_STRINGS && i < x->count; i++) {
+		if (x->values[i] > x->body.size - x->body.at - bytes)
+			return false;
+		bytes += x->values[i];
+	}
+	cursor_skip(&x->body, bytes);
+	return true;
+}
 
 static bool take_told(struct piece *x)
 {
@@ -267,30 +286,64 @@ static bool take_namings(struct piece *x)
 	return true;
 }
 
-static int apply_tables(struct piece *x, struct err *e)
+/* The next table of the piece: where it begins, and how much there is of it. */
+static int begin_table(struct piece *x, enum table t, uint64_t *ret_from, struct err *e)
 {
-	uint32_t sizes[TABLES];
+	uint64_t from = varint_take(&x->body), count = varint_take(&x->body);
 
-	dictionary_sizes(x->p, sizes);
-	for (enum table t = 0; t < TABLES; t++) {
-		uint64_t from = varint_take(&x->body), count = varint_take(&x->body);
-
-		if (x->body.failed || count > ENTRIES_MAX || from + count > tables[t].max)
-			return err_set(e, EBADMSG, "a stored dictionary is damaged, or too large");
-		if (from != sizes[t])
-			return err_set(e, EBADMSG,
-				       "a piece of a stored dictionary is missing or comes twice");
-		x->count = (uint32_t)count;
-		make_room(x, count + 1);
-		if (count && !tables[t].take(x))
-			return err_set(e, EBADMSG, "a stored dictionary is damaged");
-	}
-	if (!take_told(x) || !take_namings(x) || x->body.at != x->body.size)
-		return err_set(e, EBADMSG, "a stored dictionary is damaged at its end");
+	if (x->body.failed || count > ENTRIES_MAX || from + count > tables[t].max)
+		return err_set(e, EBADMSG, "a stored dictionary is damaged, or too large");
+	x->count = (uint32_t)count;
+	make_room(x, count + 1);
+	*ret_from = from;
 	return 0;
 }
 
-int dictionary_apply(struct profile *p, const void *bytes, size_t size, struct err *e)
+static int apply_table(struct piece *x, enum table t, struct err *e)
+{
+	uint64_t from = 0;
+	int r = begin_table(x, t, &from, e);
+
+	if (r < 0)
+		return r;
+	if (from != x->sizes[t])
+		return err_set(e, EBADMSG,
+			       "a piece of a stored dictionary is missing or comes twice");
+	if (x->count && !tables[t].take(x))
+		return err_set(e, EBADMSG, "a stored dictionary is damaged");
+	x->sizes[t] += x->count;
+	return 0;
+}
+
+static int apply_tables(struct piece *x, struct err *e)
+{
+	int r = 0;
+
+	dictionary_sizes(x->p, x->sizes);
+	for (enum table t = 0; t < TABLES && !r; t++)
+		r = apply_table(x, t, e);
+	if (!r && (!take_told(x) || !take_namings(x) || x->body.at != x->body.size))
+		r = err_set(e, EBADMSG, "a stored dictionary is damaged at its end");
+	return r;
+}
+
+static int apply_stacks(struct piece *x, struct err *e)
+{
+	uint64_t from = 0;
+	int r = 0;
+
+	dictionary_sizes(x->p, x->sizes);
+	for (enum table t = 0; t < TABLE_STACKS && !r; t++) {
+		r = begin_table(x, t, &from, e);
+		if (!r && x->count && !pass_over(x, t))
+			r = err_set(e, EBADMSG, "a stored dictionary is damaged");
+		x->sizes[t] = (uint32_t)from + x->count;
+	}
+	return r ? r : apply_table(x, TABLE_STACKS, e);
+}
+
+static int apply(struct profile *p, const void *bytes, size_t size,
+		 int (*how)(struct piece *x, struct err *e), struct err *e)
 {
 	struct piece x = {.p = p};
 	struct packed packed = {};
@@ -303,8 +356,18 @@ int dictionary_apply(struct profile *p, const void *bytes, size_t size, struct e
 		return err;
 	x.body = packed.body;
 	profile_tables_written(p);
-	err = apply_tables(&x, e);
+	err = how(&x, e);
 	free(x.values);
 	packed_release(&packed);
 	return err;
+}
+
+int dictionary_apply(struct profile *p, const void *bytes, size_t size, struct err *e)
+{
+	return apply(p, bytes, size, apply_tables, e);
+}
+
+int dictionary_apply_stacks(struct profile *p, const void *bytes, size_t size, struct err *e)
+{
+	return apply(p, bytes, size, apply_stacks, e);
 }

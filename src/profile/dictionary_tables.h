@@ -32,8 +32,8 @@ static inline void dictionary_sizes(const struct profile *p, uint32_t sizes[TABL
 	sizes[TABLE_FUNCTIONS] = (uint32_t)p->functions.len;
 	sizes[TABLE_NAMES] = (uint32_t)p->names.len;
 	sizes[TABLE_FRAMES] = (uint32_t)p->frames.len;
-	sizes[TABLE_STACKS] = (uint32_t)p->stacks.len;
-	sizes[TABLE_THREADS] = (uint32_t)p->threads.len;
+	sizes[TABLE_STACKS] = profile_stacks_end(p);
+	sizes[TABLE_THREADS] = p->threads_forgotten + (uint32_t)p->threads.len;
 	sizes[TABLE_EVENTS] = (uint32_t)p->events.len;
 	sizes[TABLE_COUNTERS] = (uint32_t)p->counters.len;
 }

@@ -339,12 +339,30 @@ void profile_name_frame(struct profile *p, frame_id frame, const struct frame_na
 
 stack_id profile_stack_new(struct profile *p, stack_id parent, frame_id frame)
 {
-	if (p->stacks.len >= PROFILE_STACKS_MAX) {
+	if (profile_stacks_end(p) >= PROFILE_STACKS_MAX) {
 		p->refused++;
 		return (stack_id){};
 	}
 	vec_push(&p->stacks, (struct profile_stack){parent, frame});
-	return (stack_id){(uint32_t)p->stacks.len - 1};
+	return (stack_id){profile_stacks_end(p) - 1};
+}
+
+void profile_forget_threads(struct profile *p)
+{
+	slots_release(&p->thread_slots);
+	p->threads_forgotten += (uint32_t)p->threads.len - 1;
+	p->threads.len = 1;
+}
+
+void profile_forget_stacks(struct profile *p)
+{
+	struct stack_slots *s = &p->stack_slots;
+
+	if (s->items)
+		table_free(s->items, s->mask + 1, sizeof(*s->items));
+	*s = (struct stack_slots){};
+	p->stacks_forgotten = profile_stacks_end(p) - 1;
+	p->stacks.len = 1;
 }
 
 stack_id profile_stack(struct profile *p, stack_id parent, frame_id frame)

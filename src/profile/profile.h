@@ -176,7 +176,9 @@ struct profile {
 	VEC(struct profile_frame) frames;
 	VEC(struct frame_name) names;
 	VEC(struct profile_stack) stacks;
+	uint32_t stacks_forgotten; /* number n is in place n - stacks_forgotten */
 	VEC(struct profile_thread) threads;
+	uint32_t threads_forgotten; /* likewise */
 	VEC(struct profile_event) events;
 	VEC(struct profile_counter) counters;
 	VEC(struct profile_row) rows;
@@ -214,6 +216,19 @@ void profile_name_frame(struct profile *p, frame_id frame, const struct frame_na
 stack_id profile_stack(struct profile *p, stack_id parent, frame_id frame);
 /* The same, for whoever knows that there is none yet: it need not be looked for. */
 stack_id profile_stack_new(struct profile *p, stack_id parent, frame_id frame);
+/*
+ * Gives up all stacks that there are, for who has passed them on and goes on for days. Numbers go on
+ * behind them and may be parents of new ones, but nobody can look into them any more; whoever does not
+ * remember the number of a stack makes a second one of it. Only profile_stack_new() may follow.
+ */
+void profile_forget_stacks(struct profile *p);
+/* The same with threads, for who only reads a dictionary. */
+void profile_forget_threads(struct profile *p);
+/* Numbers that were given out: the next one. */
+static inline uint32_t profile_stacks_end(const struct profile *p)
+{
+	return p->stacks_forgotten + (uint32_t)p->stacks.len;
+}
 thread_id profile_thread(struct profile *p, uint32_t pid, uint32_t tid, string_id comm);
 event_id profile_event(struct profile *p, const char *name);
 /* Adds it; the caller knows that it is new. Gives its number. */

@@ -6,9 +6,11 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define WORKERS_MAX  64
-#define FORGET_NS    (30ull * NS_PER_SEC) /* samples that come late are not that late */
-#define FORGET_NODES (256u << 10)
+#define WORKERS_MAX 64
+#define FORGET_NS   (30ull * NS_PER_SEC) /* samples that come late are not that late */
+/* How often, at most: to go through all that is there takes some milliseconds. */
+#define FORGET_PAUSE_NS (5ull * NS_PER_SEC)
+#define FORGET_NODES    (64u << 10)
 
 static uint16_t machine_of(const struct perfdata_facts *facts)
 {
@@ -167,15 +169,17 @@ void analysis_forget(struct analysis *a, uint64_t time_ns)
 {
 	struct history *h = &a->history;
 
-	if (h->maps.nodes.len + h->era_count < a->forget_nodes || time_ns < FORGET_NS)
+	if (h->maps.nodes.len + h->era_count < a->forget_nodes ||
+	    time_ns < a->forgot_ns + FORGET_PAUSE_NS || time_ns < FORGET_NS)
 		return;
+	a->forgot_ns = time_ns;
 	/* The first time there is only a look at how much there is. */
 	if (a->forget_nodes) {
-		history_forget(h, time_ns - FORGET_NS);
+		history_forget(h, time_ns - FORGET_NS, time_ns);
 		memset(a->resolver.places, 0, sizeof(a->resolver.places));
 	}
-	/* As much again, so that it costs little for each of them. */
-	a->forget_nodes = 2 * (h->maps.nodes.len + h->era_count) + FORGET_NODES;
+	/* Half as much again, so that it costs little for each of them. */
+	a->forget_nodes = (h->maps.nodes.len + h->era_count) * 3 / 2 + FORGET_NODES;
 }
 
 void analysis_name(struct analysis *a)

@@ -21,6 +21,7 @@ struct analysis {
 	struct resolve_options options;
 	struct history history;
 	size_t forget_nodes; /* of maps: from so many on there is something to forget */
+	uint64_t forgot_ns;  /* when that was done last */
 	struct resolve_shared shared;
 	struct resolver resolver;
 	struct namer namer;

@@ -351,18 +351,59 @@ static size_t eras_over(const void *eras, size_t each, size_t count, uint64_t ti
 				(eras)->len * sizeof(*(eras)->items));                             \
 	} while (0)
 
-static void forget_tasks(struct history *h, uint64_t before_ns)
+static void release_eras(struct history *h, size_t number)
 {
-	vec_each(&h->task_eras, eras)
-		DROP_FIRST(h, eras,
-			   eras_over(eras->items, sizeof(*eras->items), eras->len, before_ns));
+	h->era_count -= h->task_eras.items[number].len;
+	vec_release(&h->task_eras.items[number]);
 }
 
-/* Who had no task left the last time, and has none now, goes; one without any task is not known. */
-static void find_gone(struct history *h)
+/* The place that it gets was that of one who has moved already, or goes. */
+static void move_eras(void *ctx, uint32_t from, uint32_t to)
+{
+	struct history *h = ctx;
+
+	if (from == to || to >= h->task_eras.len)
+		return;
+	release_eras(h, to);
+	if (from >= h->task_eras.len)
+		return;
+	h->task_eras.items[to] = h->task_eras.items[from];
+	h->task_eras.items[from] = (__typeof__(*h->task_eras.items)){};
+}
+
+static void forget_tasks(struct history *h)
+{
+	threads_forget(&h->threads, move_eras, h);
+	while (h->task_eras.len > h->threads.count)
+		release_eras(h, --h->task_eras.len);
+}
+
+static void keep_spaces(struct history *h, const bool *goes)
+{
+	size_t kept = 1;
+
+	slots_release(&h->space_slots);
+	for (size_t i = 1; i < h->spaces.len; i++) {
+		struct space *s = &h->spaces.items[i];
+
+		if (goes[i]) {
+			h->era_count -= s->eras.len;
+			vec_release(&s->eras);
+			continue;
+		}
+		slots_add(&h->space_slots, hash_mix(h->profile->seed, s->pid), (uint32_t)kept);
+		h->spaces.items[kept++] = *s;
+	}
+	h->spaces.len = kept;
+}
+
+/* Who had no task left the last time, and has none now, goes: those that it had may be forgotten by
+ * now. One of whom no task was ever known is not known to have ended. */
+static void forget_spaces(struct history *h)
 {
 	enum { UNKNOWN, EXITED, ALIVE };
 	uint8_t *state = xcalloc(h->spaces.len, sizeof(*state));
+	bool *goes = xcalloc(h->spaces.len, sizeof(*goes));
 
 	for (uint32_t i = 0; i < h->threads.count; i++) {
 		const struct thread *thread = threads_at(&h->threads, i);
@@ -372,17 +413,15 @@ static void find_gone(struct history *h)
 		if (s && state[at] != ALIVE)
 			state[at] = thread->exited ? EXITED : ALIVE;
 	}
-	for (size_t i = 0; i < h->spaces.len; i++) {
+	for (size_t i = 1; i < h->spaces.len; i++) {
 		struct space *s = &h->spaces.items[i];
 
-		if (s->gone && state[i] == EXITED) {
-			DROP_FIRST(h, &s->eras, s->eras.len);
-			vec_release(&s->eras);
-			s->begun_ns = 0;
-		}
+		goes[i] = s->gone && state[i] != ALIVE;
 		s->gone = state[i] == EXITED;
 	}
+	keep_spaces(h, goes);
 	free(state);
+	free(goes);
 }
 
 static void forget_mappings(struct history *h, const bool *used)
@@ -401,13 +440,19 @@ static void forget_mappings(struct history *h, const bool *used)
 	free(to);
 }
 
-void history_forget(struct history *h, uint64_t before_ns)
+void history_forget(struct history *h, uint64_t before_ns, uint64_t now_ns)
 {
 	bool *used = xcalloc(h->mappings.len, sizeof(*used));
 	VEC(uint32_t *) roots = {};
 
-	forget_tasks(h, before_ns);
-	find_gone(h);
+	if (before_ns >= h->looked_ns) {
+		h->looked_ns = now_ns;
+		forget_tasks(h);
+		forget_spaces(h);
+	}
+	vec_each(&h->task_eras, eras)
+		DROP_FIRST(h, eras,
+			   eras_over(eras->items, sizeof(*eras->items), eras->len, before_ns));
 	vec_each(&h->spaces, s) {
 		DROP_FIRST(
 			h, &s->eras,

@@ -92,6 +92,7 @@ struct history {
 	 * none. Then history_thread_now() is to be asked. */
 	bool threads_on_demand;
 	uint64_t era_count;
+	uint64_t looked_ns; /* until then it is known who has exited: see history_forget() */
 	uint64_t refused;
 };
 
@@ -103,10 +104,10 @@ void history_record(struct history *h, const struct record *r, uint64_t time_ns)
 
 /*
  * Forgets what was before @before_ns, for who takes in records for hours and only asks about what is
- * later. Whose tasks have all exited is forgotten the next time. Sets of maps have other numbers
- * afterwards.
+ * later. Tasks that have exited by @now_ns, and processes whose tasks all have, are forgotten when that
+ * lies before. Sets of maps have other numbers afterwards.
  */
-void history_forget(struct history *h, uint64_t before_ns);
+void history_forget(struct history *h, uint64_t before_ns, uint64_t now_ns);
 
 /* Makes happen what was announced for that time or before. Before samples are looked up: records do
  * it by themselves. */

@@ -91,18 +91,22 @@ static function_id function_of_symbol(struct namer *n, const struct symbol *s, c
 				      module_id module)
 {
 	struct profile *p = n->resolver->profile;
-	uint64_t hash = hash_mix(p->seed, (uintptr_t)s);
+	uint64_t hash = hash_mix(p->seed ^ module.n, s->start);
 	size_t at = slots_begin(&n->functions, hash);
 	struct profile_function f = {
 		.module = module, .start = s->start, .size = s->end - s->start, .named = true};
 	uint32_t number;
 
-	while ((number = slots_next(&n->functions, hash, &at)))
-		if (n->known.items[number - 1].symbol == s)
+	f.kind = p->modules.items[module.n].kind;
+	/* Where a runtime has put one function, there may be another by now. */
+	while (f.kind != CODE_JIT && (number = slots_next(&n->functions, hash, &at)))
+		if (n->known.items[number - 1].start == s->start &&
+		    n->known.items[number - 1].module.n == module.n)
 			return n->known.items[number - 1].function;
 	f.name = readable(n, name);
-	f.kind = p->modules.items[module.n].kind;
-	vec_push(&n->known, (struct named_symbol){s, profile_function(p, &f)});
+	if (f.kind == CODE_JIT)
+		return profile_function(p, &f);
+	vec_push(&n->known, (struct named_symbol){s->start, module, profile_function(p, &f)});
 	slots_add(&n->functions, hash, (uint32_t)n->known.len);
 	return n->known.items[n->known.len - 1].function;
 }
@@ -229,11 +233,12 @@ static void prepare_modules(struct namer *n)
 	for (uint32_t i = 1; i < h->images.len; i++) {
 		module_id module = h->images.items[i].module;
 
-		if (!hit[module.n] || n->images.items[module.n])
-			continue;
-		n->images.items[module.n] = i;
-		resolver_module(n->resolver, i);
+		if (hit[module.n] && !n->images.items[module.n])
+			n->images.items[module.n] = i;
 	}
+	for (uint32_t i = 1; i < p->modules.len; i++)
+		if (hit[i] && n->images.items[i])
+			resolver_module(n->resolver, n->images.items[i]);
 }
 
 static unsigned worker_count(const struct namer *n, size_t frames)
@@ -362,25 +367,23 @@ size_t namer_unnamed_jit(const struct namer *n)
 	return count;
 }
 
-static void reopen_jit(struct namer *n, struct modules *fresh)
+static void reopen_jit(struct namer *n)
 {
-	const struct history *h = n->resolver->shared->history;
 	const struct profile *p = n->resolver->profile;
 
-	n->resolver->shared->modules = fresh;
-	for (uint32_t i = 1; i < h->images.len && i < n->resolver->modules.len; i++)
-		if (p->modules.items[h->images.items[i].module.n].kind == CODE_JIT)
-			n->resolver->modules.items[i] = NULL;
-	for (uint32_t i = 1; i < n->images.len; i++)
-		if (n->images.items[i] && p->modules.items[i].kind == CODE_JIT)
-			resolver_module(n->resolver, n->images.items[i]);
+	for (uint32_t i = 1; i < n->images.len; i++) {
+		struct module *m = module_of(n, (module_id){i});
+
+		if (m && p->modules.items[i].kind == CODE_JIT)
+			module_renew(m);
+	}
 }
 
-void namer_renew_jit(struct namer *n, struct modules *fresh, frame_list *ret)
+void namer_renew_jit(struct namer *n, frame_list *ret)
 {
 	struct profile *p = n->resolver->profile;
 
-	reopen_jit(n, fresh);
+	reopen_jit(n);
 	for (uint32_t i = 1; i < n->named; i++) {
 		struct profile_frame *frame = &p->frames.items[i];
 		struct module *m = is_unnamed_jit(p, frame) ? module_of(n, frame->module) : NULL;

@@ -12,7 +12,8 @@ struct namer {
 	size_t named;              /* frames that have been done */
 	struct slots functions;    /* symbols that have become functions */
 	VEC(struct named_symbol {
-		const struct symbol *symbol;
+		uint64_t start; /* not the symbol itself, which may be given back meanwhile */
+		module_id module;
 		function_id function;
 	})
 	known;
@@ -28,11 +29,10 @@ void namer_run(struct namer *n, struct resolve_report *report);
 
 /*
  * Runtimes go on writing the names of the code that they make, but a map is read once. This reads maps
- * anew, through @fresh, and names frames of such code that had no name: they are added to @ret. The
- * modules that were used so far must stay as long as the resolver does.
+ * anew and names frames of such code that had no name: they are added to @ret.
  */
 typedef VEC(frame_id) frame_list;
-void namer_renew_jit(struct namer *n, struct modules *fresh, frame_list *ret);
+void namer_renew_jit(struct namer *n, frame_list *ret);
 /* How many frames of such code have no name. */
 size_t namer_unnamed_jit(const struct namer *n);
 

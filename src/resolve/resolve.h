@@ -52,10 +52,13 @@ struct resolve_options {
 	/* Told when samples were lost (@count) or an event was throttled (0). NULL: nobody asks. */
 	void (*on_loss)(void *ctx, uint64_t time_ns, uint64_t count);
 	void *loss_ctx;
-	const bool *stop;       /* read with atomics; true: enough. NULL: never */
-	bool by_cpu;            /* rows are split by CPU, */
-	uint64_t bucket_ns;     /* by time */
-	unsigned max_stack;     /* 0: 127 */
+	const bool *stop;   /* read with atomics; true: enough. NULL: never */
+	bool by_cpu;        /* rows are split by CPU, */
+	uint64_t bucket_ns; /* by time */
+	unsigned max_stack; /* 0: 127 */
+	/* When there are more frames than this, places in files that have no name are told apart by pages
+	 * only: for who goes on for days. 0: never. */
+	size_t fine_frames;
 	bool no_inlines, lines; /* lines: with source files and lines */
 	bool no_names;          /* addresses only */
 	unsigned threads;       /* 0: as many as there are CPUs */

@@ -209,14 +209,16 @@ static uint64_t row_hash(const struct profile_row *keys, uint64_t chain)
 
 static void tell_sample(struct resolver *r, const struct pending_sample *p)
 {
+	struct found_stack found = resolver_stack(r, &p->steps, p->hash);
 	struct sample_row sample = {
 		.time_ns = p->time_ns,
 		.weight = p->weight,
 		.address = p->address,
 		.event = p->keys.event.n,
 		.thread = p->keys.thread.n,
-		.stack = resolver_stack(r, &p->steps, p->hash),
+		.stack = found.stack,
 		.cpu = p->cpu,
+		.leaf = found.leaf,
 	};
 
 	r->on_sample(r->sample_ctx, &sample);
@@ -229,7 +231,7 @@ static void count_row(struct resolver *r, struct pending_sample *p)
 	struct known_row *row = &k->slots[row_slot(k, hash)];
 
 	if (!row->row) {
-		p->keys.stack.n = resolver_stack(r, &p->steps, p->hash);
+		p->keys.stack.n = resolver_stack(r, &p->steps, p->hash).stack;
 		row->row = profile_row(r->profile, &p->keys);
 		if (!row->row)
 			return;
@@ -350,7 +352,8 @@ void resolver_know_threads(struct resolver *r)
 
 	for (uint32_t n = (uint32_t)r->wanted.len; n < p->threads.len; n++) {
 		vec_push(&r->wanted, n ? ask_filter(r, (thread_id){n}) : 1);
-		vec_push(&r->same_comm, first_of_comm(r, (thread_id){n}));
+		if (r->shared->options->by_comm)
+			vec_push(&r->same_comm, first_of_comm(r, (thread_id){n}));
 	}
 }
 

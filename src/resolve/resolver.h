@@ -47,6 +47,9 @@ typedef VEC(struct chain_step) chain_steps;
 /* Where all of a module lies that has no name, if that is not to be told apart. */
 #define NAMELESS_ADDRESS UINT64_MAX
 
+/* Set in known stacks that were met again since the last time that stacks were forgotten. */
+#define STACK_USED (1u << 31)
+
 /* Set in the roots of the kernel's maps. */
 #define KERNEL_ROOT (1u << 31)
 
@@ -97,9 +100,11 @@ struct resolver {
 	struct known_stacks {
 		struct known_stack {
 			uint64_t hash;  /* of a chain, or of the outer part of one */
-			uint32_t stack; /* + 1; 0: free */
+			uint32_t stack; /* + 1, and maybe STACK_USED; 0: free */
+			uint32_t leaf;  /* its frame */
 		} * slots;
 		size_t count, mask;
+		size_t count_max; /* of who forgets: then it is time to; 0: never */
 	} stacks;
 	/* Of a worker that puts off what is new: stacks are numbers of its own, until
 	 * resolver_translate() asks another resolver for them. */
@@ -175,6 +180,16 @@ struct chain_step resolver_step(struct resolver *r, uint64_t address, uint32_t r
  * while another worker adds to it. */
 void resolver_know_threads(struct resolver *r);
 
+/*
+ * For who goes on for days, has passed on the stacks of the profile, and has given them up there: those
+ * that were not met a second time since the last time are forgotten, if there are many. One that comes
+ * up again then is another one, with the same frames.
+ */
+void resolver_forget_stacks(struct resolver *r);
+/* Likewise with places whose frames are known; the profile finds them again. */
+void resolver_forget_frames(struct resolver *r);
+#define FRAMES_KNOWN (512u << 10) /* 16 MB */
+
 /* Adds all that a worker has found since the last time to the history's profile, which may be its
  * own: then only totals are to be added. */
 void resolver_deliver(struct resolver *from, struct profile *to);
@@ -199,7 +214,10 @@ struct module *resolver_module(struct resolver *r, uint32_t image);
 void resolver_count_all(struct resolver *r);
 
 /* The stack of a chain with this hash; of a worker that puts off, the number that it has for it. */
-uint32_t resolver_stack(struct resolver *r, const chain_steps *steps, uint64_t hash);
+struct found_stack {
+	uint32_t stack, leaf; /* the frame of it; of a worker that puts off, none */
+};
+struct found_stack resolver_stack(struct resolver *r, const chain_steps *steps, uint64_t hash);
 /* Has what it is found by brought into the caches. */
 void resolver_fetch_stack(const struct resolver *r, uint64_t hash);
 

@@ -5,13 +5,15 @@
 
 #include <string.h>
 
+#define NAMELESS_PAGE 4096
+
 struct module *resolver_module(struct resolver *r, uint32_t image)
 {
 	const struct image *i = &r->shared->history->images.items[image];
 
 	while (r->modules.len <= image)
 		vec_push(&r->modules, NULL);
-	if (!r->modules.items[image]) {
+	if (!r->modules.items[image] || r->modules.items[image]->closed) {
 		struct module_request request = i->request;
 
 		if (!request.build_id.size)
@@ -102,6 +104,18 @@ const struct symbol *resolver_symbol(struct module *m, uint64_t address, const c
 	return next;
 }
 
+/* What a runtime has made may get its name later. */
+static uint64_t coarse_nameless(const struct resolver *r, struct module *m, uint64_t address)
+{
+	size_t fine = r->shared->options->fine_frames;
+	const char *name;
+
+	if (!fine || r->profile->frames.len < fine || m->kind != MODULE_ELF || module_dwarf(m) ||
+	    resolver_symbol(m, address, &name))
+		return address;
+	return address & ~(uint64_t)(NAMELESS_PAGE - 1);
+}
+
 /* The address that stands for all that are not to be told apart from this one. */
 static uint64_t coarse_address(struct resolver *r, struct module *m, uint64_t address)
 {
@@ -109,7 +123,9 @@ static uint64_t coarse_address(struct resolver *r, struct module *m, uint64_t ad
 	const struct symbol *s;
 	const char *name;
 
-	if (o->precision == RESOLVE_ADDRESSES || o->lines || (!o->no_inlines && module_dwarf(m)))
+	if (o->precision == RESOLVE_ADDRESSES)
+		return coarse_nameless(r, m, address);
+	if (o->lines || (!o->no_inlines && module_dwarf(m)))
 		return address;
 	/* Finer than needed does no harm, waiting would. */
 	if (module_is_being_read(m))
@@ -169,6 +185,16 @@ static bool frame_home(const void *slot, uint64_t seed, uint64_t *ret_hash)
 
 	*ret_hash = frame_hash(seed, known->offset, known->image);
 	return known->frame.n;
+}
+
+void resolver_forget_frames(struct resolver *r)
+{
+	struct known_frames *k = &r->frames;
+
+	if (k->count < FRAMES_KNOWN)
+		return;
+	table_free(k->slots, k->mask + 1, sizeof(*k->slots));
+	*k = (struct known_frames){.seed = k->seed};
 }
 
 frame_id resolver_frame(struct resolver *r, const struct chain_step *step)

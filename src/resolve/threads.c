@@ -6,6 +6,7 @@
 
 #define CHUNK_THREADS 1024u
 #define UNKNOWN_PID   (~0u)
+#define FIRST_SLOTS   256u
 
 static uint32_t slot_of(const struct threads *t, uint32_t tid)
 {
@@ -27,7 +28,7 @@ static void begin_life(struct thread *thread, uint32_t pid, uint32_t tid)
 	thread->pid = pid;
 	thread->tid = tid;
 	thread->comm_known = false;
-	thread->exited = false;
+	thread->exited = thread->gone = false;
 	thread->lives++;
 	thread->comm_len = (uint16_t)snprintf(thread->comm, sizeof(thread->comm), ":%d", (int)tid);
 }
@@ -46,10 +47,10 @@ static void insert(struct threads *t, uint32_t number)
 	t->slots[slot] = number + 1;
 }
 
-static void grow(struct threads *t)
+static void index_anew(struct threads *t, uint32_t slot_count)
 {
 	free(t->slots);
-	t->slot_count = t->slot_count ? t->slot_count * 2 : 256;
+	t->slot_count = slot_count;
 	t->slots = xcalloc(t->slot_count, sizeof(*t->slots));
 	for (uint32_t i = 0; i < t->count; i++)
 		insert(t, i);
@@ -71,7 +72,7 @@ static struct thread *add(struct threads *t, uint32_t pid, uint32_t tid)
 	begin_life(thread, pid, tid);
 	/* Half full at most, so that looking for what is not there ends soon. */
 	if ((t->count + 1) * 2 > t->slot_count)
-		grow(t);
+		index_anew(t, t->slot_count * 2);
 	insert(t, t->count++);
 	return thread;
 }
@@ -159,11 +160,36 @@ void threads_record(struct threads *t, const struct record *r)
 	}
 }
 
+void threads_forget(struct threads *t, void (*moved)(void *ctx, uint32_t from, uint32_t to),
+		    void *ctx)
+{
+	uint32_t kept = 0, slot_count = FIRST_SLOTS;
+
+	for (uint32_t i = 0; i < t->count; i++) {
+		struct thread *thread = threads_at(t, i);
+
+		if (thread->exited && thread->gone)
+			continue;
+		thread->gone = thread->exited;
+		thread->number = kept;
+		if (kept != i)
+			*threads_at(t, kept) = *thread;
+		moved(ctx, i, kept++);
+	}
+	t->count = kept;
+	t->last = NULL;
+	while (t->chunks.len * CHUNK_THREADS >= kept + 2 * CHUNK_THREADS)
+		free(t->chunks.items[--t->chunks.len]);
+	while (slot_count < 4 * kept)
+		slot_count *= 2;
+	index_anew(t, slot_count);
+}
+
 void threads_init(struct threads *t)
 {
 	*t = (struct threads){.limit = THREADS_MAX, .seed = id_map_seed()};
 	t->other.number = UNKNOWN_PID;
-	grow(t);
+	index_anew(t, FIRST_SLOTS);
 	set_comm(threads_get(t, 0, 0), "swapper");
 }
 

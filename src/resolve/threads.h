@@ -19,10 +19,11 @@
 
 struct thread {
 	uint32_t pid, tid; /* pid: ~0 while unknown */
-	uint32_t number;   /* its place among all, not used again */
+	uint32_t number;   /* its place among all, not used again before threads_forget() */
 	uint16_t comm_len;
 	bool comm_known; /* else comm is ":TID" */
 	bool exited;
+	bool gone;      /* it had exited already when threads_forget() looked */
 	uint32_t lives; /* how often its memory was replaced: exec, or a new task of the same tid */
 	char comm[THREAD_COMM_SIZE];
 };
@@ -50,6 +51,14 @@ struct thread *threads_find(struct threads *t, uint32_t tid);
 /* The same without remembering who was asked for: for several threads at a time. */
 const struct thread *threads_look(const struct threads *t, uint32_t tid);
 struct thread *threads_at(const struct threads *t, uint32_t number);
+
+/*
+ * Tasks go that had exited when this was called the last time and have not come back since. The others
+ * get new numbers, in the same order: @moved is told of each, from the first on. Pointers to tasks are
+ * not valid any more.
+ */
+void threads_forget(struct threads *t, void (*moved)(void *ctx, uint32_t from, uint32_t to),
+		    void *ctx);
 
 /* Takes in COMM, FORK and EXIT; all other records change nothing. */
 void threads_record(struct threads *t, const struct record *r);

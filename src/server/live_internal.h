@@ -55,14 +55,25 @@ struct live_count {
 	uint32_t counter, running_ppm;
 };
 
+/* Nodes of the stacks that samples have had lately. */
+struct live_stacks {
+	struct live_stack {
+		uint32_t stack; /* 0: free */
+		uint32_t node;
+	} * slots;
+	size_t count, mask;
+	size_t added; /* since some were forgotten */
+};
+
 struct live_run {
 	struct live *live;
 	char uuid[UUID_BYTES];
 	char topic[64];
 	uint64_t start_ns, sent_ns, to_ns;
 	bool broken; /* a piece could not be understood: nothing that refers to it can be */
-	struct profile profile;
+	struct profile profile; /* without stacks and threads */
 	struct call_paths paths;
+	struct live_stacks stacks;
 	VEC(struct live_event) events;
 	VEC(struct live_dirty { uint32_t event, node; }) dirty;
 	VEC(struct live_count) counts; /* pending */
@@ -83,13 +94,18 @@ struct live_run {
 	bool ledger_waits; /* to be told */
 	struct buf notes;  /* each ended by NUL */
 	bool full;         /* the tree takes no more nodes */
-	bool closed;       /* nor do the tables: pieces are passed over */
+	bool closed;       /* nor do the tables: of pieces only stacks are looked at */
 };
 
 bool live_run_waits(const struct live_run *r);
 void live_run_publish(struct live_run *r, uint64_t now_ns);
 /* The run has changed its state: told behind all that has come before. */
 void live_run_state(struct live_run *r, const struct buf *json);
+
+/* live_stacks.c. False: it is not known any more; that is the root, then. */
+void live_stacks_add(struct live_stacks *s, uint32_t stack, uint32_t node);
+bool live_stacks_find(struct live_stacks *s, uint32_t stack, uint32_t *ret_node);
+void live_stacks_release(struct live_stacks *s);
 
 /* live_rates.c. @time_ns since the run began; what was added is shown once it was folded. */
 void live_rates_add(struct live_rates *r, uint32_t event, uint64_t time_ns);

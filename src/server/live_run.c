@@ -11,7 +11,7 @@
 
 /* A live graph is to be looked at: more nodes than this nobody sees, and a run may last for days. */
 #define NODES_MAX  (1u << 16)
-#define STACKS_MAX (1u << 20)
+#define FRAMES_MAX (1u << 17)
 #define TEXT_MAX   ((size_t)64 << 20) /* of names */
 #define EVENTS_MAX 256u
 /* Values of counters that one update has; more are added up in pairs. */
@@ -35,29 +35,45 @@ static void say_full(struct live_run *r)
 		   "the nearest caller that it has. Questions about the run see everything.");
 }
 
+/* Stacks become nodes of the tree at once: they need not be remembered as such. */
+static void add_stacks(struct live_run *r)
+{
+	struct profile *p = &r->profile;
+
+	for (uint32_t i = 1; i < p->stacks.len; i++) {
+		const struct profile_stack *s = &p->stacks.items[i];
+		uint32_t node;
+
+		/* Below a caller that is forgotten it would seem to have none. */
+		if (live_stacks_find(&r->stacks, s->parent.n, &node))
+			node = call_path_below(&r->paths, p, node, s->frame.n, NODES_MAX);
+		live_stacks_add(&r->stacks, p->stacks_forgotten + i, node);
+	}
+	profile_forget_stacks(p);
+	profile_forget_threads(p);
+}
+
 void live_run_dictionary(struct live_run *r, const void *bytes, size_t size)
 {
 	struct bus_topic *topic = bus_topic_lock(r->live->server->bus, r->topic);
 
-	if (!r->broken && !r->closed && dictionary_apply(&r->profile, bytes, size, NULL) < 0)
-		r->broken = true;
-	if (r->profile.stacks.len > STACKS_MAX || r->profile.strings.bytes.len > TEXT_MAX) {
-		r->closed = true;
+	if (!r->broken)
+		r->broken = (r->closed ? dictionary_apply_stacks
+				       : dictionary_apply)(&r->profile, bytes, size, NULL) < 0;
+	if (!r->broken)
+		add_stacks(r);
+	r->closed |= r->profile.frames.len > FRAMES_MAX || r->profile.strings.bytes.len > TEXT_MAX;
+	if (r->closed || r->paths.nodes.len >= NODES_MAX)
 		say_full(r);
-	}
 	bus_topic_unlock(r->live->server->bus, topic);
 }
 
 static uint32_t node_of(struct live_run *r, uint32_t stack)
 {
-	if (stack >= r->profile.stacks.len)
-		return 0;
-	if (r->paths.nodes.len < NODES_MAX)
-		return call_path_of(&r->paths, &r->profile, stack);
-	say_full(r);
-	while (stack && !call_path_known(&r->paths, stack))
-		stack = r->profile.stacks.items[stack].parent.n;
-	return call_path_known(&r->paths, stack);
+	uint32_t node;
+
+	live_stacks_find(&r->stacks, stack, &node);
+	return node;
 }
 
 static void add_sample(struct live_run *r, uint32_t event, uint32_t node, uint64_t weight)
@@ -491,6 +507,7 @@ void live_run_end(struct live_run *r)
 	free(r->ledger);
 	buf_release(&r->notes);
 	call_paths_release(&r->paths);
+	live_stacks_release(&r->stacks);
 	profile_release(&r->profile);
 	free(r);
 }

@@ -355,6 +355,7 @@ static void hold(struct section *s, unsigned char *bytes, size_t size)
 	s->held = bytes;
 	s->data = bytes;
 	s->data_size = size;
+	s->held_size = size;
 }
 
 static void unpack(struct elf_file *f, struct section *s, const unsigned char *bytes,
@@ -376,9 +377,9 @@ static void load(struct elf_file *f, struct section *s, const char *name)
 	struct elf_packed how;
 	unsigned char *bytes;
 
-	if (s->asked)
+	if (s->load)
 		return;
-	s->asked = true;
+	s->load = ++f->loads;
 	if (s->type == SHT_NOBITS || s->type == SHT_NULL || !s->size)
 		return;
 	if (f->memory && !(s->flags & SHF_COMPRESSED) && strncmp(name, ".zdebug", 7)) {
@@ -399,6 +400,45 @@ static void load(struct elf_file *f, struct section *s, const char *name)
 	}
 	free(bytes);
 	f->held_bytes -= s->size;
+}
+
+int elf_stat(const struct elf_file *f, struct stat *ret)
+{
+	if (f->fd < 0)
+		return -EBADF;
+	return fstat(f->fd, ret) ? -errno : 0;
+}
+
+uint64_t elf_held_bytes(const struct elf_file *f)
+{
+	return f->held_bytes;
+}
+
+uint64_t elf_loads(struct elf_file *f)
+{
+	uint64_t loads;
+
+	pthread_mutex_lock(&f->lock);
+	loads = f->loads;
+	pthread_mutex_unlock(&f->lock);
+	return loads;
+}
+
+void elf_forget_since(struct elf_file *f, uint64_t loads)
+{
+	pthread_mutex_lock(&f->lock);
+	for (size_t i = 0; i < f->section_count; i++) {
+		struct section *s = &f->sections[i];
+
+		if (s->load <= loads)
+			continue;
+		f->held_bytes -= s->held_size;
+		free(s->held);
+		s->held = NULL;
+		s->data = NULL;
+		s->data_size = s->held_size = s->load = 0;
+	}
+	pthread_mutex_unlock(&f->lock);
 }
 
 bool elf_section_header_at(const struct elf_file *f, size_t index, struct elf_section *ret)

@@ -67,6 +67,17 @@ size_t elf_segments(const struct elf_file *f, const struct elf_segment **ret);
 bool elf_address_of_offset(const struct elf_file *f, uint64_t offset, uint64_t *ret_address);
 bool elf_offset_of_address(const struct elf_file *f, uint64_t address, uint64_t *ret_offset);
 
+/* Of the file that is open; -EBADF: it is in memory. */
+struct stat;
+int elf_stat(const struct elf_file *f, struct stat *ret);
+
+/* How much of it is in memory. */
+uint64_t elf_held_bytes(const struct elf_file *f);
+/* How many sections were read so far; and gives back those that were read later than @loads, for who
+ * knows that nobody looks at these any more. They are read again if somebody asks. */
+uint64_t elf_loads(struct elf_file *f);
+void elf_forget_since(struct elf_file *f, uint64_t loads);
+
 /* Bytes at an ELF virtual address: code, for the disassembler. Returns how many there were. */
 size_t elf_read_address(struct elf_file *f, uint64_t address, void *to, size_t size);
 

@@ -13,7 +13,8 @@ struct section {
 	unsigned char *held;
 	const unsigned char *data;
 	size_t data_size;
-	bool asked;
+	uint64_t held_size; /* that it counts for in the file's held_bytes */
+	uint64_t load;      /* the how manieth of the file it was; 0: not asked for */
 };
 
 struct elf_file {
@@ -23,7 +24,7 @@ struct elf_file {
 	char *name;
 	bool is64, swap;
 	uint16_t machine, type;
-	uint64_t held_bytes;
+	uint64_t held_bytes, loads;
 	struct section *sections;
 	size_t section_count;
 	char *section_names; /* ended by NUL */

@@ -46,28 +46,11 @@ struct modules *modules_new(const struct symbol_options *options)
 
 static void free_module(struct module *m)
 {
-	struct module_state *s = m->state;
-
-	if (m->unwind_tables)
-		m->unwind_tables_free(m->unwind_tables);
-	if (s->dwarf)
-		s->dwarf_free(s->dwarf);
-	elf_close(s->mini);
-	elf_close(s->alternate);
-	elf_close(s->debug);
-	elf_close(s->core);
-	elf_close(s->elf);
-	jitdump_close(s->jitdump);
-	free(s->elf_bytes);
-	free(s->mini_bytes);
-	symtab_release(&s->own_names);
-	pthread_mutex_destroy(&s->lock);
-	free(s->key);
-	free(s);
+	module_close(m);
+	pthread_mutex_destroy(&m->state->lock);
+	free(m->state->key);
+	free(m->state);
 	free(m->path);
-	free(m->file);
-	free(m->debug_file);
-	free(m->problem);
 	free(m);
 }
 
@@ -183,10 +166,24 @@ static void open_module(struct module *m)
 		m->build_id = *elf_build_id(m->state->elf);
 }
 
+void module_open(struct module *m)
+{
+	struct module_state *s = m->state;
+
+	if (atomic_load_explicit(&s->opened, memory_order_acquire))
+		return;
+	pthread_mutex_lock(&s->lock);
+	if (!s->opened) {
+		open_module(m);
+		m->closed = false;
+		atomic_store_explicit(&s->opened, true, memory_order_release);
+	}
+	pthread_mutex_unlock(&s->lock);
+}
+
 struct module *modules_get(struct modules *all, const struct module_request *request)
 {
 	char *key = key_of(request);
-	struct module_state *s;
 	struct module *m;
 	uint32_t *slot;
 
@@ -203,15 +200,7 @@ struct module *modules_get(struct modules *all, const struct module_request *req
 	}
 	pthread_mutex_unlock(&all->lock);
 
-	s = m->state;
-	if (!atomic_load_explicit(&s->opened, memory_order_acquire)) {
-		pthread_mutex_lock(&s->lock);
-		if (!s->opened) {
-			open_module(m);
-			atomic_store_explicit(&s->opened, true, memory_order_release);
-		}
-		pthread_mutex_unlock(&s->lock);
-	}
+	module_open(m);
 	return m;
 }
 
@@ -265,6 +254,7 @@ const struct symtab *module_symbols(struct module *m)
 {
 	struct module_state *s = m->state;
 
+	module_ask(m);
 	if (!atomic_load_explicit(&s->names_asked, memory_order_acquire)) {
 		pthread_mutex_lock(&s->lock);
 		if (!s->names_asked)

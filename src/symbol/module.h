@@ -18,6 +18,8 @@
 #include "symbol/elf.h"
 #include "symbol/symtab.h"
 
+#include <stdatomic.h>
+
 struct dwarf;
 struct jitdump;
 struct unwind_tables;
@@ -64,6 +66,8 @@ struct module {
 	/* What src/unwind made of its call frame information, once; freed with the module. */
 	_Atomic(struct unwind_tables *) unwind_tables;
 	void (*unwind_tables_free)(struct unwind_tables *tables);
+	atomic_bool asked; /* for something that is loaded, since modules_let_go() looked */
+	bool closed;       /* modules_let_go() has closed its file: modules_get() opens it again */
 };
 
 struct modules; /* all of an analysis, each once */
@@ -81,6 +85,25 @@ void modules_set_recording(struct modules *all, uint64_t wall_ns, uint64_t clock
 struct module *modules_get(struct modules *all, const struct module_request *request);
 /* One that was got before, by its path and its build id in hexadecimal (empty: any); or NULL. */
 struct module *modules_find(struct modules *all, const char *path, const char *build_id);
+
+/*
+ * For who goes on for days: what was loaded of modules that nobody has asked for since the last time
+ * goes, the longest unused first, until all that is loaded takes at most @bytes; it is loaded again
+ * when somebody asks. Of their files at most @files stay open, and as many of those that could not be
+ * found again. Nobody may use a module meanwhile, nor keep what was got from one: symbols, strings.
+ */
+void modules_let_go(struct modules *all, uint64_t bytes, size_t files);
+/* What is loaded of files; without the kernel's names. */
+uint64_t modules_loaded_bytes(const struct modules *all);
+/* Code of a runtime, whose names may be more by now: they are read anew. Under the same conditions. */
+void module_renew(struct module *m);
+
+/* To be called by who looks into what was loaded. */
+static inline void module_ask(struct module *m)
+{
+	if (!atomic_load_explicit(&m->asked, memory_order_relaxed))
+		atomic_store_explicit(&m->asked, true, memory_order_relaxed);
+}
 
 /* Begins to read the kernel's names in the background, which takes a while (the kernel makes a text of
  * all of them): for whoever knows that he will ask. Nothing for other modules. */

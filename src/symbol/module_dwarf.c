@@ -29,7 +29,7 @@ static void open_dwarf(struct module *m)
 	}
 	if (!f || !elf_section_header(f, ".debug_info", &section))
 		return;
-	if (elf_section_header(f, ".gnu_debugaltlink", &section) && path)
+	if (!s->alternate && elf_section_header(f, ".gnu_debugaltlink", &section) && path)
 		s->alternate = find_alternate_file(f, path, &s->all->search, &alternate_path);
 	all = (struct dwarf_sections){
 		.info = bytes_of(f, ".debug_info"),
@@ -49,12 +49,14 @@ static void open_dwarf(struct module *m)
 	};
 	s->dwarf = dwarf_new(&all);
 	s->dwarf_free = dwarf_free;
+	s->dwarf_bytes = dwarf_held_bytes;
 }
 
 struct dwarf *module_dwarf(struct module *m)
 {
 	struct module_state *s = m->state;
 
+	module_ask(m);
 	if (!atomic_load_explicit(&s->dwarf_asked, memory_order_acquire)) {
 		pthread_mutex_lock(&s->lock);
 		if (!s->dwarf_asked) {

@@ -288,6 +288,14 @@ static bool open_mini(struct module_state *s)
 	return s->mini;
 }
 
+void module_close_mini(struct module_state *s)
+{
+	elf_close(s->mini);
+	free(s->mini_bytes);
+	s->mini = NULL;
+	s->mini_bytes = NULL;
+}
+
 static bool add_best_table(struct module *m)
 {
 	struct module_state *s = m->state;
@@ -306,12 +314,19 @@ void module_load_file_names(struct module *m)
 {
 	struct module_state *s = m->state;
 
+	uint64_t loads;
+
 	if (!s->elf)
 		return;
+	loads = elf_loads(s->elf);
 	if (!add_best_table(m))
 		elf_add_symbols(&s->own_names, s->elf, s->elf, SHT_DYNSYM);
 	elf_add_plt_symbols(&s->own_names, s->elf);
 	symtab_finish(&s->own_names);
+	/* All that names were made from: relocations can be larger than everything else that is kept.
+	 * Who reads other sections holds the module's lock, too. */
+	elf_forget_since(s->elf, loads);
+	module_close_mini(s);
 	if (s->own_names.symbols.len)
 		s->names = &s->own_names;
 	else

@@ -28,5 +28,7 @@ struct module *modules_find(struct modules *all, const char *path, const char *b
 		}
 	}
 	pthread_mutex_unlock(&all->lock);
+	if (found)
+		module_open(found);
 	return found;
 }

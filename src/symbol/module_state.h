@@ -60,6 +60,9 @@ struct module_state {
 	atomic_bool dwarf_asked;
 	struct dwarf *dwarf;
 	void (*dwarf_free)(struct dwarf *d);
+	uint64_t (*dwarf_bytes)(const struct dwarf *d);
+
+	unsigned idle; /* so many times modules_let_go() has found that nobody had asked */
 
 	struct jitdump *jitdump; /* NULL: none */
 
@@ -68,6 +71,12 @@ struct module_state {
 	struct elf_file *core;       /* /proc/kcore */
 	bool core_asked;
 };
+
+/* Opens it, unless it is open. */
+void module_open(struct module *m);
+/* Gives back what was loaded of it, or all of it. */
+void module_unload(struct module *m);
+void module_close(struct module *m);
 
 /* Sets the sentence unless there is one. */
 void module_problem(struct module *m, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -81,6 +90,7 @@ void module_open_file(struct module *m);
 void module_open_vdso(struct module *m);
 void module_load_file_names(struct module *m);
 void module_find_debug_file(struct module *m); /* once; under the lock */
+void module_close_mini(struct module_state *s);
 
 /* module_jit.c: code that was made at run time. */
 void module_open_jit(struct module *m);

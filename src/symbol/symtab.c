@@ -277,9 +277,16 @@ const struct symbol *symtab_find(const struct symtab *t, uint64_t address)
 	return NULL;
 }
 
+size_t symtab_bytes(const struct symtab *t)
+{
+	return t->symbols.cap * sizeof(*t->symbols.items) + t->index.cap * sizeof(*t->index.items) +
+	       t->names.cap;
+}
+
 void symtab_release(struct symtab *t)
 {
 	vec_release(&t->symbols);
 	vec_release(&t->index);
 	vec_release(&t->names);
+	t->refused = 0;
 }

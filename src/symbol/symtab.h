@@ -57,6 +57,8 @@ static inline const char *symtab_name(const struct symtab *t, const struct symbo
 {
 	return t->names.items + s->name;
 }
+/* Memory that it takes. */
+size_t symtab_bytes(const struct symtab *t);
 void symtab_release(struct symtab *t);
 
 #endif

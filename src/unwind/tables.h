@@ -25,6 +25,7 @@ static inline struct unwind_tables *unwind_tables_of(struct module *m)
 	struct unwind_tables *tables =
 		atomic_load_explicit(&m->unwind_tables, memory_order_acquire);
 
+	module_ask(m);
 	return tables ? tables : unwind_tables_load(m);
 }
 

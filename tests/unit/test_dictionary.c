@@ -337,6 +337,49 @@ static void test_wrong_pieces(void **state)
 	}
 }
 
+/* Who has sent its stacks may forget them: numbers go on, and parents are where they were. One without
+ * room reads the stacks alone. */
+static void test_forgotten_stacks(void **state)
+{
+	VEC(struct profile_stack) all = {};
+	struct profile stacks_only;
+	stack_id stack = {};
+
+	(void)state;
+	profile_init(&stacks_only);
+	vec_push(&all, (struct profile_stack){});
+	for (unsigned round = 0; round < 20; round++) {
+		CLEANUP(buf_release) struct buf piece = {};
+		struct err e = {};
+
+		grow(100 * round, 10);
+		for (unsigned i = 0; i < 50; i++) {
+			frame_id frame = profile_frame(&from, (module_id){}, 7000 + i);
+			stack_id parent = {stack.n / 2};
+
+			stack = profile_stack_new(&from, parent, frame);
+			assert_int_equal(stack.n, profile_stacks_end(&from) - 1);
+		}
+		for (size_t i = 1; i < from.stacks.len; i++)
+			vec_push(&all, from.stacks.items[i]);
+		assert_int_equal(all.len, profile_stacks_end(&from));
+		assert_true(dictionary_encode(&writer, &from, &piece));
+		assert_int_equal(dictionary_apply(&to, piece.s, piece.len, &e), 0);
+		assert_int_equal(dictionary_apply_stacks(&stacks_only, piece.s, piece.len, &e), 0);
+		for (size_t i = 0; i < piece.len; i++)
+			assert_int_equal(dictionary_apply_stacks(&stacks_only, piece.s, i, &e),
+					 -EBADMSG);
+		profile_forget_stacks(&from);
+		profile_forget_stacks(&stacks_only);
+		assert_int_equal(profile_stacks_end(&stacks_only), all.len);
+	}
+	assert_int_equal(to.stacks.len, all.len);
+	assert_memory_equal(to.stacks.items, all.items, all.len * sizeof(*all.items));
+	assert_int_equal(stacks_only.frames.len, 1);
+	profile_release(&stacks_only);
+	vec_release(&all);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -348,6 +391,7 @@ int main(void)
 		TEST(test_large),
 		TEST(test_interning_afterwards),
 		TEST(test_wrong_pieces),
+		TEST(test_forgotten_stacks),
 		TEST(test_equal_entries),
 		TEST(test_noise),
 	};

@@ -232,7 +232,7 @@ static void what_is_over_is_forgotten(void **state)
 	for (uint32_t round = 0; round < 50; round++) {
 		for (uint32_t i = 0; i < 100; i++, now += 10)
 			short_life(f, now, 1000 + (round * 100 + i) % 1500);
-		history_forget(&f->history, now - 100);
+		history_forget(&f->history, now - 100, now);
 		if (f->history.maps.nodes.len > most_nodes)
 			most_nodes = f->history.maps.nodes.len;
 		if (f->history.era_count > most_eras)
@@ -255,6 +255,11 @@ static void what_is_over_is_forgotten(void **state)
 	assert_true(most_nodes < 10000);
 	assert_true(most_eras < 10000);
 	assert_true(f->history.mappings.len < 2000);
+	/* Of those who are gone not even the number is remembered: here they are used again, elsewhere
+	 * there are four million. */
+	assert_true(f->history.threads.count < 300);
+	assert_true(f->history.task_eras.len < 300);
+	assert_true(f->history.spaces.len < 300);
 	assert_int_equal(f->history.refused, 0);
 	fixture_free(f);
 }

@@ -5,10 +5,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "collect/keeper.h"
 #include "symbol/jit_keep.h"
 #include "support.h"
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
 #include <utime.h>
 
 static void where_it_is(void **state)
@@ -87,13 +91,61 @@ static void two_levels(void **state)
 	assert_false(fs_exists("%s/ids/12/3456", support_dir));
 }
 
+static void see(struct keeper *k, uint32_t pid, const char *path)
+{
+	struct record r = {.type = PERF_RECORD_MMAP2,
+			   .mmap = {.pid = pid,
+				    .tid = pid,
+				    .start = 0x10000,
+				    .length = 0x1000,
+				    .prot = PROT_EXEC,
+				    .filename = path}};
+
+	keeper_see(k, &r);
+}
+
+/* After days of builds, names of code are kept as at the beginning. */
+static void many_processes_before(void **state)
+{
+	struct topology topology = {};
+	struct target nobody = {};
+	struct keeper_options o = {
+		.target = &nobody, .topology = &topology, .wall_ns = 0x5678, .clock_ns = 1};
+	char *name = xasprintf("/tmp/perf-%d.map", (int)getpid()), *kept;
+	struct keeper *k = keeper_new(&o);
+	strvec notes = {};
+	FILE *map = fopen(name, "w");
+
+	(void)state;
+	setenv("XDG_CACHE_HOME", in_dir("cache"), 1);
+	assert_non_null(map);
+	fputs("10000 100 made\n", map);
+	fclose(map);
+	keeper_start(k);
+	/* Numbers that no process has; the queue has room for a part of them. */
+	for (uint32_t i = 0; i < 80000; i++) {
+		see(k, 0x20000000 + i, "/bin/true");
+		if (i % 20000 == 0)
+			usleep(300000);
+	}
+	usleep(300000);
+	see(k, (uint32_t)getpid(), "//anon");
+	keeper_finish(k, true, &notes);
+	kept = xasprintf("%s/perf-%d.map", in_dir("cache/tacho/jit/0000000000005678"),
+			 (int)getpid());
+	unlink(name);
+	assert_int_equal(access(kept, R_OK), 0);
+	free(name);
+	free(kept);
+	strvec_release(&notes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(where_it_is),
-		cmocka_unit_test(a_copy),
-		cmocka_unit_test(oldest_go_first),
-		cmocka_unit_test(two_levels),
+		cmocka_unit_test(where_it_is),           cmocka_unit_test(a_copy),
+		cmocka_unit_test(oldest_go_first),       cmocka_unit_test(two_levels),
+		cmocka_unit_test(many_processes_before),
 	};
 
 	return cmocka_run_group_tests_name("keep", tests, make_support_dir, remove_support_dir);

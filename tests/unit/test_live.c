@@ -10,6 +10,7 @@
 #include "profile/chunk.h"
 #include "profile/dictionary.h"
 #include "server/live.h"
+#include "server/live_internal.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -194,6 +195,58 @@ static void test_many_functions(void **state)
 	bus_unwatch(late);
 }
 
+#define PLACES 100000u
+#define ROUNDS 30u
+
+static void tell_stack(uint32_t stack)
+{
+	tell_samples(stack - 1, 1);
+}
+
+/*
+ * A run of days has more stacks than anybody remembers. Those that come up again and again stay where
+ * they are in the graph, new ones get there; of code that comes too late to be remembered its callers
+ * are known.
+ */
+static void test_many_stacks(void **state)
+{
+	frame_id main_frame = profile_frame_named(&profile, "main", 4, CODE_USER), frame = {};
+	struct frame_name main_name = *names_of(&profile, main_frame);
+	stack_id main_stack, hot, stack;
+	uint32_t node;
+
+	(void)state;
+	profile_event(&profile, "cpu-clock");
+	main_stack = profile_stack_new(&profile, (stack_id){}, main_frame);
+	hot = profile_stack_new(&profile, main_stack,
+				profile_frame_named(&profile, "hot", 3, CODE_USER));
+	for (uint32_t round = 0; round < ROUNDS; round++) {
+		for (uint32_t i = 0; i < PLACES; i++) {
+			/* The first ones of each are new code, of one function. */
+			if (i < 10000) {
+				frame = profile_frame(&profile, (module_id){},
+						      round << 20 | i | 1u << 30);
+				profile_name_frame(&profile, frame, &main_name, 1);
+			}
+			stack = profile_stack_new(&profile, main_stack, frame);
+		}
+		tell_dictionary();
+		profile_forget_stacks(&profile);
+		tell_stack(hot.n);
+		tell_stack(stack.n);
+		finish_update();
+	}
+	assert_true(run->closed);
+	assert_int_equal(run->profile.stacks.len, 1);
+	assert_true(run->profile.frames.len < 200000);
+	assert_true(run->stacks.mask < 1u << 21);
+	assert_true(run->paths.nodes.len < 10);
+	assert_true(live_stacks_find(&run->stacks, hot.n, &node));
+	assert_int_equal(run->events.items[0].total.items[node].samples, ROUNDS);
+	/* Nothing is the root's. */
+	assert_int_equal(run->events.items[0].total.items[0].samples, 0);
+}
+
 #define VALUES 3000u
 
 static void tell_counts(uint32_t counter, uint64_t from_ns)
@@ -272,6 +325,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_many_functions, begin, end),
+		cmocka_unit_test_setup_teardown(test_many_stacks, begin, end),
 		cmocka_unit_test_setup_teardown(test_many_values, begin, end),
 		cmocka_unit_test_setup_teardown(test_unwatched, begin, end),
 	};

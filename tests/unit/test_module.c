@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "symbol/debug_cache.h"
+#include "symbol/dwarf.h"
 #include "symbol/module.h"
 #include "support.h"
 
@@ -328,6 +329,101 @@ static void deleted_but_mapped(void **state)
 	modules_free(all);
 }
 
+/* ---- for days ---- */
+
+static size_t open_files(void)
+{
+	size_t count = 0;
+
+	for (int fd = 0; fd < 1024; fd++)
+		count += fcntl(fd, F_GETFD) >= 0;
+	return count;
+}
+
+static void what_nobody_asks_for_is_given_back(void **state)
+{
+	struct modules *all = modules_new(&(struct symbol_options){});
+	struct build_id id = id_of("p"), linked = id_of("linked");
+	struct module *m = get_with(all, "p", &id), *debug = get_with(all, "linked", &linked);
+	uint64_t loaded;
+
+	(void)state;
+	assert_string_equal(name_at_file(m, "hidden_one"), "hidden_one");
+	assert_string_equal(name_at_file(debug, "hidden_one"), "hidden_one");
+	assert_non_null(module_dwarf(m));
+	loaded = modules_loaded_bytes(all);
+	assert_true(loaded > 0);
+	/* It was just asked for. */
+	modules_let_go(all, 0, 100);
+	assert_int_equal(modules_loaded_bytes(all), loaded);
+	/* There is room. */
+	modules_let_go(all, loaded, 100);
+	assert_int_equal(modules_loaded_bytes(all), loaded);
+	/* The one that was used last stays. */
+	module_dwarf(m);
+	modules_let_go(all, loaded - 1, 100);
+	assert_non_null(module_dwarf(m));
+	assert_true(modules_loaded_bytes(all) < loaded);
+	modules_let_go(all, 0, 100);
+	modules_let_go(all, 0, 100);
+	assert_true(modules_loaded_bytes(all) < 100); /* notes with build ids */
+	assert_false(m->closed);
+	assert_string_equal(name_at_file(m, "hidden_one"), "hidden_one");
+	assert_string_equal(name_at_file(debug, "hidden_one"), "hidden_one");
+	assert_non_null(module_dwarf(m));
+	assert_in_range(modules_loaded_bytes(all), loaded - 200, loaded);
+	modules_free(all);
+}
+
+static struct module *numbered_copy(struct modules *all, unsigned i)
+{
+	CLEANUP(free_ptr) char *name = xasprintf("copy%u", i);
+	CLEANUP(free_ptr) char *command = xasprintf("cp p copy%u", i);
+	struct build_id id = id_of("p");
+
+	assert_true(run(command));
+	return get_with(all, name, &id);
+}
+
+/* Each round of a build runs programs that were not there before. */
+static void files_are_not_all_kept_open(void **state)
+{
+	struct modules *all = modules_new(&(struct symbol_options){});
+	size_t before = open_files();
+	struct module *copies[20];
+
+	(void)state;
+	for (unsigned i = 0; i < ARRAY_LEN(copies); i++) {
+		copies[i] = numbered_copy(all, i);
+		assert_string_equal(name_at_file(copies[i], "hidden_one"), "hidden_one");
+		modules_let_go(all, 1 << 20, 4);
+		assert_true(open_files() <= before + 4 + 1);
+	}
+	assert_true(copies[0]->closed);
+	assert_ptr_equal(numbered_copy(all, 0), copies[0]);
+	assert_false(copies[0]->closed);
+	assert_string_equal(name_at_file(copies[0], "hidden_one"), "hidden_one");
+	modules_free(all);
+}
+
+/* What could not be found again is not given up as soon. */
+static void files_that_are_gone_stay_open(void **state)
+{
+	struct modules *all = modules_new(&(struct symbol_options){});
+	struct module *gone = numbered_copy(all, 0);
+
+	(void)state;
+	assert_true(run("rm copy0"));
+	for (unsigned i = 1; i < 20; i++) {
+		name_at_file(numbered_copy(all, i), "hidden_one");
+		modules_let_go(all, 0, 2);
+	}
+	assert_false(gone->closed);
+	assert_string_equal(name_at_file(gone, "hidden_one"), "hidden_one");
+	assert_null(gone->problem);
+	modules_free(all);
+}
+
 /* ---- the kernel and its page ---- */
 
 static void vdso(void **state)
@@ -443,6 +539,9 @@ int main(void)
 		cmocka_unit_test(own_cache),
 		cmocka_unit_test(perf_cache),
 		cmocka_unit_test(deleted_but_mapped),
+		cmocka_unit_test(what_nobody_asks_for_is_given_back),
+		cmocka_unit_test(files_are_not_all_kept_open),
+		cmocka_unit_test(files_that_are_gone_stay_open),
 		cmocka_unit_test(vdso),
 		cmocka_unit_test(kernel_from_a_copy),
 		cmocka_unit_test(another_kernel),
