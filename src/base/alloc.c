@@ -1,10 +1,14 @@
 #include "base/alloc.h"
 
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+
+#define HUGE_PAGE_BYTES   (2u << 20)
+#define LARGE_ARRAY_BYTES (8u << 20)
 
 static void *or_abort(void *p)
 {
@@ -18,9 +22,23 @@ void *xcalloc(size_t count, size_t size)
 	return or_abort(calloc(count ? count : 1, size ? size : 1));
 }
 
+/* Faulting in small pages one by one takes longer than most of what is done with a large array. */
+static void use_huge_pages(void *array, size_t bytes)
+{
+	uintptr_t begin = ((uintptr_t)array + HUGE_PAGE_BYTES - 1) & -(uintptr_t)HUGE_PAGE_BYTES;
+	uintptr_t end = ((uintptr_t)array + bytes) & -(uintptr_t)HUGE_PAGE_BYTES;
+
+	if (end > begin)
+		madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+}
+
 void *xrealloc(void *old, size_t count, size_t size)
 {
-	return or_abort(reallocarray(old, count ? count : 1, size ? size : 1));
+	void *array = or_abort(reallocarray(old, count ? count : 1, size ? size : 1));
+
+	if (count * size >= LARGE_ARRAY_BYTES)
+		use_huge_pages(array, count * size);
+	return array;
 }
 
 char *xstrdup(const char *s)
@@ -57,9 +75,20 @@ void free_ptr(void *ptr_to_ptr)
 	free(*(void **)ptr_to_ptr);
 }
 
-/* ---- tables ---- */
+#define KEPT_BYTES (32 << 20)
 
-#define HUGE_PAGE_BYTES (2u << 20)
+void alloc_keep_freed(void)
+{
+	mallopt(M_TRIM_THRESHOLD, KEPT_BYTES);
+	mallopt(M_MMAP_THRESHOLD, KEPT_BYTES / 2);
+}
+
+void alloc_give_back(void)
+{
+	malloc_trim(0);
+}
+
+/* ---- tables ---- */
 
 static size_t mapped_bytes(size_t count, size_t size)
 {
@@ -89,6 +118,28 @@ void *table_alloc(size_t count, size_t size)
 	munmap(room + before + bytes, HUGE_PAGE_BYTES - before);
 	madvise(room + before, bytes, MADV_HUGEPAGE);
 	return room + before;
+}
+
+void *table_double(void *table, size_t count, size_t size)
+{
+	size_t old = mapped_bytes(count, size), now = mapped_bytes(count * 2, size);
+	char *room;
+
+	if (!now) {
+		room = xrealloc(table, count * 2, size);
+		memset(room + count * size, 0, count * size);
+		return room;
+	}
+	room = table_alloc(count * 2, size);
+	if (!old) {
+		memcpy(room, table, count * size);
+		free(table);
+		return room;
+	}
+	/* Its pages are moved, not copied, to where they are aligned again. */
+	if (mremap(table, old, now, MREMAP_MAYMOVE | MREMAP_FIXED, room) == MAP_FAILED)
+		abort();
+	return room;
 }
 
 void table_free(void *table, size_t count, size_t size)

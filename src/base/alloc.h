@@ -35,8 +35,17 @@ void *alloc_checked(size_t count, size_t size, size_t limit_bytes);
  * because faulting in small ones one by one would take longer than using them.
  */
 void *table_alloc(size_t count, size_t size);
+/* The same table with twice as many items; the new ones are zero. */
+void *table_double(void *table, size_t count, size_t size);
 /* With the same numbers; NULL is fine. */
 void table_free(void *table, size_t count, size_t size);
+
+/*
+ * Memory that was freed is kept to be used again, up to some megabytes a thread, because getting it from
+ * the kernel page by page takes as long as using it. Whoever is then idle gives it back.
+ */
+void alloc_keep_freed(void);
+void alloc_give_back(void);
 
 /* For CLEANUP(): frees the pointer that the variable holds. */
 void free_ptr(void *ptr_to_ptr);

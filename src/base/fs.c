@@ -1,4 +1,5 @@
 #include "base/fs.h"
+#include "base/io.h"
 #include "base/number.h"
 
 #include <ctype.h>
@@ -124,19 +125,11 @@ int fs_list(const char *path, strvec *ret_names)
 int fs_write_atomic(const char *path, const char *text, size_t len)
 {
 	CLEANUP(free_ptr) char *temp = xasprintf("%s.%d.tmp", path, (int)getpid());
-	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), code = 0;
-	size_t done = 0;
+	int fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644), code;
 
 	if (fd < 0)
 		return -errno;
-	while (done < len && !code) {
-		ssize_t n = write(fd, text + done, len - done);
-
-		if (n >= 0)
-			done += (size_t)n;
-		else if (errno != EINTR)
-			code = errno;
-	}
+	code = -io_write(fd, text, len);
 	if (close(fd) && !code)
 		code = errno;
 	if (!code && rename(temp, path))

@@ -1,9 +1,9 @@
 /* What every command begins and ends with. */
 #include "cmd/command.h"
+#include "base/io.h"
 #include "base/text.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,28 +29,13 @@ int command_fail(int status, const char *fmt, ...)
 
 bool command_flush(struct buf *b, int fd)
 {
-	size_t done = 0;
-
-	while (done < b->len) {
-		ssize_t n = write(fd, b->s + done, b->len - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		/* Somebody else who has the descriptor may have made it non-blocking. */
-		if (n < 0 && errno == EAGAIN && poll(&(struct pollfd){fd, POLLOUT, 0}, 1, -1) > 0)
-			continue;
-		if (n < 0)
-			break;
-		done += (size_t)n;
-	}
-	bool all = done == b->len;
-	int code = errno;
+	int code = -io_write(fd, b->s, b->len);
 
 	buf_clear(b);
 	/* A reader that went away knows it; a full disk must be said. */
-	if (!all && fd == STDOUT_FILENO && code != EPIPE)
+	if (code && fd == STDOUT_FILENO && code != EPIPE)
 		command_fail(0, "cannot write the output: %s", strerror(code));
-	return all;
+	return !code;
 }
 
 int command_options(const struct command *self, void *values, int argc, char **argv,

@@ -41,6 +41,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	/* Where a caller ignores this one, nobody would tell us that a child has ended. */
 	signal(SIGCHLD, SIG_DFL);
+	alloc_keep_freed();
 	if (!name || !strcmp(name, "--help") || !strcmp(name, "-h")) {
 		bool done;
 

@@ -1,4 +1,5 @@
 #include "cmd/screen.h"
+#include "base/io.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "cmd/screen_keys.h"
@@ -36,20 +37,6 @@ static volatile sig_atomic_t resized, active;
 static const char enter[] = "\033[?1049h\033[?25l\033[?7l\033[2J";
 static const char leave[] = "\033[0m\033[?7h\033[?25h\033[?1049l";
 
-static void write_all(const char *bytes, size_t len)
-{
-	while (len) {
-		ssize_t n = write(screen.fd, bytes, len);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return;
-		bytes += n;
-		len -= (size_t)n;
-	}
-}
-
 /* ---- taking the terminal and giving it back ---- */
 
 /* Only calls that a signal handler may make. */
@@ -58,7 +45,7 @@ static void give_back(void)
 	if (!active)
 		return;
 	active = 0;
-	write_all(leave, sizeof(leave) - 1);
+	io_write(screen.fd, leave, sizeof(leave) - 1);
 	tcsetattr(screen.fd, TCSANOW, &screen.before);
 }
 
@@ -73,7 +60,7 @@ static void take(void)
 	raw.c_cc[VTIME] = 0;
 	active = 1;
 	tcsetattr(screen.fd, TCSANOW, &raw);
-	write_all(enter, sizeof(enter) - 1);
+	io_write(screen.fd, enter, sizeof(enter) - 1);
 	resized = 1;
 }
 
@@ -316,7 +303,7 @@ void screen_show(void)
 	}
 	if (style != ~0u)
 		add_style(out, SCREEN_PLAIN);
-	write_all(buf_str(out), out->len);
+	io_write(screen.fd, buf_str(out), out->len);
 }
 
 /* ---- keys ---- */

@@ -2,6 +2,7 @@
  * tacho-server: the commands that need HTTP, SQL and HDF5. `tacho` describes them and executes us; see
  * cmd/command.h. To add one: describe it in a file that both programs have, and add a row below.
  */
+#include "base/alloc.h"
 #include "cmd/command.h"
 #include "cmd/server_commands.h"
 
@@ -34,6 +35,7 @@ int main(int argc, char **argv)
 {
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
+	alloc_keep_freed();
 	for (size_t i = 0; argc > 1 && commands[i]; i++)
 		if (!strcmp(commands[i]->name, argv[1]))
 			return commands[i]->run(commands[i], argc - 2, argv + 2);

@@ -1,5 +1,6 @@
 /* What the keys of `tacho top` do. */
 #include "base/clock.h"
+#include "base/io.h"
 #include "cmd/screen.h"
 #include "cmd/top.h"
 #include "collect/sink.h"
@@ -349,19 +350,12 @@ static void write_text(struct top_session *s, const char *name, struct buf *text
 {
 	CLEANUP(free_ptr) char *path = output_stamped(name);
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	size_t done = 0;
+	int code = fd < 0 ? errno : -io_write(fd, text->s, text->len);
 
-	while (fd >= 0 && done < text->len) {
-		ssize_t n = write(fd, text->s + done, text->len - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	if (fd < 0 || close(fd) || done < text->len)
-		top_say(s, "cannot write '%s': %s", path, strerror(errno));
+	if (fd >= 0 && close(fd) && !code)
+		code = errno;
+	if (code)
+		top_say(s, "cannot write '%s': %s", path, strerror(code));
 	else
 		top_say(s, "wrote '%s'", path);
 }

@@ -52,12 +52,18 @@ static int by_number(const void *a, const void *b)
 	return (*(const pid_t *)a > *(const pid_t *)b) - (*(const pid_t *)a < *(const pid_t *)b);
 }
 
+/* A command beside tasks that are attached to only says how long they are watched. */
+static bool watches_workload(const struct recorder *r)
+{
+	return r->workload && r->target.tasks.len == 1 && r->target.tasks.items[0] == r->workload;
+}
+
 /* The processes that are watched: of the tasks, each once. */
 static void list_watched(const struct recorder *r, pid_list *ret)
 {
 	size_t kept = 0;
 
-	if (r->workload) {
+	if (watches_workload(r)) {
 		/* Before its exec there is nothing to know; later files find it running. */
 		if (r->running)
 			tree_list(getpid(), ret);

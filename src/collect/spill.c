@@ -1,4 +1,5 @@
 #include "collect/spill.h"
+#include "base/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -79,22 +80,14 @@ static void give_back(struct spill *s, uint64_t before)
 
 bool spill_take(struct spill *s, struct buf *ret)
 {
-	size_t size = s->sizes.items[s->next++], done = 0;
+	size_t size = s->sizes.items[s->next++];
 	uint64_t before = s->head;
 	char *room = buf_room(ret, size);
+	ssize_t got = io_read_at(s->fd, room, size, s->head);
 
-	while (done < size) {
-		ssize_t n = pread(s->fd, room + done, size - done, (off_t)(s->head + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
 	s->head += size;
 	give_back(s, before);
-	if (done < size)
+	if (got != (ssize_t)size)
 		return false;
 	buf_commit(ret, room + size);
 	return true;

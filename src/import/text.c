@@ -1,4 +1,5 @@
 #include "import/text.h"
+#include "base/io.h"
 #include "import/folded.h"
 #include "import/perf_script.h"
 
@@ -103,25 +104,6 @@ void text_import_end(struct text_import *t)
 	t->skipping = false;
 }
 
-/* Fills the block as far as it goes: a pipe gives little at a time, and the format is to be seen. */
-static ssize_t read_block(int fd, char *to, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = read(fd, to + done, size - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		done += (size_t)n;
-	}
-	return (ssize_t)done;
-}
-
 int text_import_fd(struct text_import *t, int fd, struct err *e)
 {
 	CLEANUP(free_ptr) char *block = xcalloc(1, READ_BYTES);
@@ -129,7 +111,8 @@ int text_import_fd(struct text_import *t, int fd, struct err *e)
 	ssize_t n;
 	int r = 0;
 
-	while ((n = read_block(fd, block, READ_BYTES)) > 0) {
+	/* Whole blocks: a pipe gives little at a time, and the format is to be seen. */
+	while ((n = io_read(fd, block, READ_BYTES)) > 0) {
 		r = text_import_feed(t, block, (size_t)n, e);
 		if (r < 0)
 			break;

@@ -1,4 +1,5 @@
 #include "net/client.h"
+#include "base/io.h"
 #include "net/event_parser.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -199,7 +200,7 @@ struct answer {
 static size_t take_bytes(char *bytes, size_t size, size_t count, void *to)
 {
 	struct answer *a = to;
-	size_t len = size * count, done = 0;
+	size_t len = size * count;
 	long status = 0;
 
 	curl_easy_getinfo(a->handle, CURLINFO_RESPONSE_CODE, &status);
@@ -212,18 +213,8 @@ static size_t take_bytes(char *bytes, size_t size, size_t count, void *to)
 		buf_add_mem(&a->body, bytes, len);
 		return len;
 	}
-	while (done < len) {
-		ssize_t n = write(a->fd, bytes + done, len - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0) {
-			a->write_errno = errno;
-			return 0;
-		}
-		done += (size_t)n;
-	}
-	return len;
+	a->write_errno = -io_write(a->fd, bytes, len);
+	return a->write_errno ? 0 : len;
 }
 
 static size_t give_bytes(char *to, size_t size, size_t count, void *ctx)

@@ -101,6 +101,7 @@ struct http_server {
 	pthread_cond_t queued;
 	struct exchange *first, *last;
 	bool stopping; /* under the lock */
+	bool worked;   /* under the lock: since memory was last given back */
 	atomic_bool closing;
 	pthread_t *threads;
 	unsigned thread_count;

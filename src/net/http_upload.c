@@ -3,6 +3,7 @@
  * Plain bytes, or the file of a form.
  */
 #include "net/http_internal.h"
+#include "base/io.h"
 
 #include "net/http_text.h"
 
@@ -31,21 +32,14 @@ static int write_failed(int code, struct err *e)
 static int write_bytes(void *ctx, const void *bytes, size_t size, struct err *e)
 {
 	struct exchange *x = ctx;
-	const char *at = bytes;
+	int result;
 
 	if (size > x->server->o.upload_bytes_max - x->request.upload_bytes)
 		return too_large(x, e);
-	while (size) {
-		ssize_t n = write(x->request.upload_fd, at, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return write_failed(n < 0 ? errno : EIO, e);
-		at += n;
-		size -= (size_t)n;
-		x->request.upload_bytes += (uint64_t)n;
-	}
+	result = io_write(x->request.upload_fd, bytes, size);
+	if (result < 0)
+		return write_failed(-result, e);
+	x->request.upload_bytes += size;
 	return 0;
 }
 

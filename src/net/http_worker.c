@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <string.h>
 
+#define REST_S 1
+
 /* The server ends: nobody will look at it. */
 static void turn_away(struct exchange *x, enum exchange_job job)
 {
@@ -35,11 +37,32 @@ void worker_queue(struct exchange *x, enum exchange_job job)
 }
 
 /* NULL: the server ends, and nothing is left. */
+/* For a moment there is nothing to do: what answers took is given back, once. */
+static void rest(struct http_server *s)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += REST_S;
+	s->worked = true;
+	while (!s->first && !s->stopping)
+		if (pthread_cond_clockwait(&s->queued, &s->lock, CLOCK_MONOTONIC, &until))
+			break;
+	if (s->first || s->stopping || !s->worked)
+		return;
+	s->worked = false;
+	pthread_mutex_unlock(&s->lock);
+	alloc_give_back();
+	pthread_mutex_lock(&s->lock);
+}
+
 static struct exchange *next_job(struct http_server *s)
 {
 	struct exchange *x;
 
 	pthread_mutex_lock(&s->lock);
+	if (!s->first && !s->stopping)
+		rest(s);
 	while (!s->first && !s->stopping)
 		pthread_cond_wait(&s->queued, &s->lock);
 	x = s->first;

@@ -1,4 +1,5 @@
 #include "perf/btf.h"
+#include "base/io.h"
 #include "base/alloc.h"
 #include "base/cursor.h"
 
@@ -115,7 +116,7 @@ int btf_kernel_image(void **ret_data, size_t *ret_size)
 {
 	int fd = open("/sys/kernel/btf/vmlinux", O_RDONLY | O_CLOEXEC);
 	struct stat st;
-	size_t done = 0;
+	ssize_t done = 0;
 	char *data;
 
 	if (fd < 0)
@@ -123,17 +124,14 @@ int btf_kernel_image(void **ret_data, size_t *ret_size)
 	data = !fstat(fd, &st) && st.st_size > 0
 		       ? alloc_checked((size_t)st.st_size, 1, BTF_BYTES_MAX)
 		       : NULL;
-	while (data && done < (size_t)st.st_size) {
-		ssize_t n = read(fd, data + done, (size_t)st.st_size - done);
-
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
+	if (data)
+		done = io_read(fd, data, (size_t)st.st_size);
 	close(fd);
-	if (!data)
+	if (!data || done < 0) {
+		free(data);
 		return -EINVAL;
+	}
 	*ret_data = data;
-	*ret_size = done;
+	*ret_size = (size_t)done;
 	return 0;
 }

@@ -1,4 +1,5 @@
 #include "perfdata/chunks.h"
+#include "base/io.h"
 
 #include <errno.h>
 #include <string.h>
@@ -50,16 +51,9 @@ bool chunk_open(struct chunk_reader *r, const struct perfdata *p, const struct c
 		r->bytes = xcalloc(1, r->room);
 	}
 	r->at = r->size = shift;
-	while (r->size < need) {
-		ssize_t n = pread(r->fd, r->bytes + r->size, need - r->size,
-				  (off_t)(chunk->offset + (r->size - shift)));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		r->size += (size_t)n;
-	}
+	if (io_read_at(r->fd, r->bytes + shift, chunk->size, chunk->offset) != (ssize_t)chunk->size)
+		return false;
+	r->size = need;
 	return true;
 }
 

@@ -1,4 +1,5 @@
 #include "perfdata/reader.h"
+#include "base/io.h"
 #include "perfdata/attr.h"
 
 #include <errno.h>
@@ -16,33 +17,6 @@
 #define IDS_BYTES_MAX      (8ull * STREAM_IDS_MAX)
 
 /* ---- bytes of the file ---- */
-
-static ssize_t read_some(int fd, void *to, size_t size)
-{
-	ssize_t n;
-
-	do
-		n = read(fd, to, size);
-	while (n < 0 && errno == EINTR);
-	return n < 0 ? -errno : n;
-}
-
-/* All of @size, unless the end comes first. */
-static ssize_t read_fully(int fd, void *to, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = read_some(fd, (char *)to + done, size - done);
-
-		if (n < 0)
-			return n;
-		if (n == 0)
-			break;
-		done += (size_t)n;
-	}
-	return (ssize_t)done;
-}
 
 /* A part of the file as a cursor in its byte order; the caller frees *ret_bytes. */
 static bool load_part(const struct perfdata *p, struct perfdata_section part, size_t limit,
@@ -265,7 +239,7 @@ static int read_file_header(struct perfdata *p, uint64_t header_size, struct err
 static int read_header(struct perfdata *p, struct err *e)
 {
 	uint64_t head[2];
-	ssize_t n = read_fully(p->fd, head, sizeof(head));
+	ssize_t n = io_read(p->fd, head, sizeof(head));
 
 	if (n < 0)
 		return err_set(e, (int)-n, "cannot read %s: %s", p->path, strerror((int)-n));

@@ -1,51 +1,48 @@
 #include "profile/slots.h"
-#include "base/alloc.h"
+#include "base/open_table.h"
 
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
 
-#define FIRST_SLOTS 256
-
-static void insert(struct slots *s, struct slot slot)
+static bool slot_home(const void *slot, uint64_t seed, uint64_t *ret_hash)
 {
-	size_t at = slot.tag & s->mask;
+	const struct slot *s = slot;
 
-	while (s->items[at].number)
-		at = (at + 1) & s->mask;
-	s->items[at] = slot;
+	(void)seed;
+	*ret_hash = s->tag;
+	return s->number;
 }
 
-static void grow(struct slots *s, size_t room)
+static void grow(struct slots *s)
 {
-	struct slot *old = s->items;
-	size_t old_count = old ? s->mask + 1 : 0;
-
-	s->items = table_alloc(room, sizeof(*s->items));
-	s->mask = room - 1;
-	for (size_t i = 0; i < old_count; i++)
-		if (old[i].number)
-			insert(s, old[i]);
-	table_free(old, old_count, sizeof(*old));
+	s->items = open_table_grow(s->items, &s->mask, sizeof(*s->items), slot_home, 0);
 }
 
 void slots_add(struct slots *s, uint64_t hash, uint32_t number)
 {
+	struct slot slot;
+
 	/* Half full at most, so that looking for what is not there ends soon. */
 	if (!s->items || s->count * 2 > s->mask)
-		grow(s, s->items ? (s->mask + 1) * 2 : FIRST_SLOTS);
-	insert(s, (struct slot){(uint32_t)(hash >> 32), number});
+		grow(s);
+	slot = (struct slot){(uint32_t)(hash >> 32), number};
+	open_table_put(s->items, s->mask, sizeof(slot), &slot, slot_home, 0);
 	s->count++;
 }
 
 void slots_reserve(struct slots *s, size_t count)
 {
-	size_t room = s->items ? s->mask + 1 : FIRST_SLOTS;
+	size_t room = OPEN_TABLE_FIRST;
 
 	while (count * 2 > room - 1)
 		room *= 2;
-	if (!s->items || room > s->mask + 1)
-		grow(s, room);
+	if (!s->items) {
+		s->items = table_alloc(room, sizeof(*s->items));
+		s->mask = room - 1;
+	}
+	while (s->mask + 1 < room)
+		grow(s);
 }
 
 void slots_release(struct slots *s)

@@ -1,4 +1,5 @@
 #include "resolve/resolver.h"
+#include "base/open_table.h"
 #include "resolve/image.h"
 #include "unwind/lbr.h"
 
@@ -6,7 +7,6 @@
 #include <string.h>
 
 #define MAX_STACK_DEFAULT 127
-#define FIRST_SLOTS       1024
 
 /* ---- chains ---- */
 
@@ -179,18 +179,13 @@ static size_t row_slot(const struct known_rows *k, uint64_t hash)
 	return at;
 }
 
-static void grow_rows(struct known_rows *k)
+static bool row_home(const void *slot, uint64_t seed, uint64_t *ret_hash)
 {
-	struct known_rows larger = {.count = k->count};
-	size_t room = k->slots ? k->mask + 1 : 0;
+	const struct known_row *known = slot;
 
-	larger.mask = (room ? room * 2 : FIRST_SLOTS) - 1;
-	larger.slots = table_alloc(larger.mask + 1, sizeof(*larger.slots));
-	for (size_t i = 0; i < room; i++)
-		if (k->slots[i].row)
-			larger.slots[row_slot(&larger, k->slots[i].hash)] = k->slots[i];
-	table_free(k->slots, room, sizeof(*k->slots));
-	*k = larger;
+	(void)seed;
+	*ret_hash = known->hash;
+	return known->row;
 }
 
 /*
@@ -276,7 +271,7 @@ static void fetch_sample(struct resolver *r, const struct pending_sample *p)
 		return;
 	}
 	if (!k->slots || k->count * 3 > k->mask * 2)
-		grow_rows(k);
+		k->slots = open_table_grow(k->slots, &k->mask, sizeof(*k->slots), row_home, 0);
 	__builtin_prefetch(&k->slots[row_hash(&p->keys, p->hash) & k->mask]);
 }
 

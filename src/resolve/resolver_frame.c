@@ -1,10 +1,9 @@
 /* From an address to what is mapped there, and to the frame of a profile. */
+#include "base/open_table.h"
 #include "resolve/image.h"
 #include "resolve/resolver.h"
 
 #include <string.h>
-
-#define FIRST_SLOTS 1024
 
 struct module *resolver_module(struct resolver *r, uint32_t image)
 {
@@ -149,9 +148,14 @@ static frame_id find_frame(struct resolver *r, const struct chain_step *step)
 			     address);
 }
 
+static uint64_t frame_hash(uint64_t seed, uint64_t offset, uint32_t image)
+{
+	return hash_mix(offset ^ seed, image);
+}
+
 static size_t frame_slot(const struct known_frames *k, uint64_t offset, uint32_t image)
 {
-	size_t at = hash_mix(offset ^ k->seed, image) & k->mask;
+	size_t at = frame_hash(k->seed, offset, image) & k->mask;
 
 	while (k->slots[at].frame.n &&
 	       (k->slots[at].offset != offset || k->slots[at].image != image))
@@ -159,19 +163,12 @@ static size_t frame_slot(const struct known_frames *k, uint64_t offset, uint32_t
 	return at;
 }
 
-static void grow_frames(struct known_frames *k)
+static bool frame_home(const void *slot, uint64_t seed, uint64_t *ret_hash)
 {
-	struct known_frames larger = {.count = k->count, .seed = k->seed};
-	size_t room = k->slots ? k->mask + 1 : 0;
+	const struct known_frame *known = slot;
 
-	larger.mask = (room ? room * 2 : FIRST_SLOTS) - 1;
-	larger.slots = table_alloc(larger.mask + 1, sizeof(*larger.slots));
-	for (size_t i = 0; i < room; i++)
-		if (k->slots[i].frame.n)
-			larger.slots[frame_slot(&larger, k->slots[i].offset, k->slots[i].image)] =
-				k->slots[i];
-	table_free(k->slots, room, sizeof(*k->slots));
-	*k = larger;
+	*ret_hash = frame_hash(seed, known->offset, known->image);
+	return known->frame.n;
 }
 
 frame_id resolver_frame(struct resolver *r, const struct chain_step *step)
@@ -183,7 +180,8 @@ frame_id resolver_frame(struct resolver *r, const struct chain_step *step)
 	if (r->shared->options->want_place)
 		return find_frame(r, step);
 	if (!k->slots || k->count * 3 > k->mask * 2)
-		grow_frames(k);
+		k->slots =
+			open_table_grow(k->slots, &k->mask, sizeof(*k->slots), frame_home, k->seed);
 	at = frame_slot(k, step->offset, step->image);
 	if (!k->slots[at].frame.n) {
 		size_t before = r->profile->frames.len;
@@ -202,7 +200,7 @@ void resolver_fetch_frames(const struct resolver *r, const struct chain_step *st
 	const struct known_frames *k = &r->frames;
 
 	for (size_t i = 0; k->slots && i < count; i++) {
-		uint64_t hash = hash_mix(steps[i].offset ^ k->seed, steps[i].image);
+		uint64_t hash = frame_hash(k->seed, steps[i].offset, steps[i].image);
 
 		__builtin_prefetch(&k->slots[hash & k->mask]);
 	}

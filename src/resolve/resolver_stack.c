@@ -4,8 +4,7 @@
  * and only what is not known of it needs frames.
  */
 #include "resolve/resolver.h"
-
-#define FIRST_SLOTS 1024
+#include "base/open_table.h"
 
 /* Their slots are fetched before it is known whether they are needed: they mostly are. */
 #define STEPS_AHEAD  2
@@ -20,18 +19,13 @@ static size_t stack_slot(const struct known_stacks *k, uint64_t hash)
 	return at;
 }
 
-static void grow(struct known_stacks *k)
+static bool stack_home(const void *slot, uint64_t seed, uint64_t *ret_hash)
 {
-	struct known_stacks larger = {.count = k->count};
-	size_t room = k->slots ? k->mask + 1 : 0;
+	const struct known_stack *known = slot;
 
-	larger.mask = (room ? room * 2 : FIRST_SLOTS) - 1;
-	larger.slots = table_alloc(larger.mask + 1, sizeof(*larger.slots));
-	for (size_t i = 0; i < room; i++)
-		if (k->slots[i].stack)
-			larger.slots[stack_slot(&larger, k->slots[i].hash)] = k->slots[i];
-	table_free(k->slots, room, sizeof(*k->slots));
-	*k = larger;
+	(void)seed;
+	*ret_hash = known->hash;
+	return known->stack;
 }
 
 static bool find(const struct known_stacks *k, uint64_t hash, uint32_t *ret)
@@ -48,7 +42,7 @@ static bool find(const struct known_stacks *k, uint64_t hash, uint32_t *ret)
 static void add(struct known_stacks *k, uint64_t hash, uint32_t stack)
 {
 	if (!k->slots || k->count * 3 > k->mask * 2)
-		grow(k);
+		k->slots = open_table_grow(k->slots, &k->mask, sizeof(*k->slots), stack_home, 0);
 	k->slots[stack_slot(k, hash)] = (struct known_stack){hash, stack + 1};
 	k->count++;
 }

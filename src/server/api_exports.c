@@ -3,7 +3,6 @@
 #include "server/export_formats.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <string.h>
 
 #define TRIES          5    /* chunks may be merged while they are read */
@@ -82,7 +81,7 @@ static void leave(struct api *a)
 {
 	--a->server->exports;
 	/* What it took is not needed again soon. */
-	malloc_trim(0);
+	alloc_give_back();
 }
 
 static int write_retrying(struct api *a, const struct http_request *r,

@@ -1,90 +1,14 @@
-/* Questions about time: counters and rates at any resolution, sub-second heat maps, how values spread. */
+/* Questions about time: counters and rates at any resolution, sub-second heat maps. */
 #include "analyze/heat.h"
 #include "analyze/timeline.h"
-#include "analyze/value_histogram.h"
 #include "server/question.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
-#define PIXELS       2000u
-#define COUNTERS_MAX 256u /* in one answer */
-#define HEAT_ROWS    50u
-#define VALUE_BINS   60u
-#define VALUES_MAX   (64u << 20)
-
-/* ---- which counters ---- */
-
-/* The part of a list "a,b,c" at @list that names a counter: names may have commas themselves. */
-static size_t name_at(const struct profile *p, const char *list)
-{
-	size_t longest = 0;
-
-	for (size_t i = 1; i < p->counters.len; i++) {
-		const char *name = profile_text(p, p->counters.items[i].name);
-		size_t len = strlen(name);
-
-		if (len > longest && !strncmp(list, name, len) && (list[len] == ',' || !list[len]))
-			longest = len;
-	}
-	return longest;
-}
-
-/* By counter of the profile: wanted or not. @list NULL: all but those that are marks. */
-static int choose_counters(const struct profile *p, const char *list, bool *wanted, struct err *e)
-{
-	size_t count = 0;
-
-	if (!list) {
-		for (size_t i = 1; i < p->counters.len && count < COUNTERS_MAX; i++) {
-			wanted[i] = !profile_counter_mark(p, i);
-			count += wanted[i];
-		}
-		return 0;
-	}
-	while (*list) {
-		size_t len = name_at(p, list);
-
-		if (!len)
-			return err_set(e, EINVAL, "The run has no counter '%.100s'.", list);
-		for (size_t i = 1; i < p->counters.len; i++) {
-			const char *name = profile_text(p, p->counters.items[i].name);
-
-			if (strlen(name) != len || strncmp(name, list, len) || wanted[i])
-				continue;
-			if (count++ == COUNTERS_MAX)
-				return err_set(e, EINVAL, "That is more than %u counters.",
-					       COUNTERS_MAX);
-			wanted[i] = true;
-		}
-		list += len + (list[len] == ',');
-	}
-	return 0;
-}
-
-/* Chunks of wanted counters whose intervals touch a window. */
-typedef int (*counts_visitor)(void *ctx, struct run_chunk *c, struct err *e);
-
-static int each_counts(struct run_data *d, const bool *wanted, uint64_t from_ns, uint64_t to_ns,
-		       counts_visitor visit, void *ctx, struct err *e)
-{
-	/* The first interval of the first chunk behind the window may begin inside. */
-	CLEANUP(free_ptr) bool *done = xcalloc(d->profile.counters.len, sizeof(*done));
-	int rc = 0;
-
-	for (size_t i = 0; i < d->chunks.len && rc == 0; i++) {
-		struct run_chunk *c = &d->chunks.items[i];
-		const struct chunk_info *info = &c->stored.info;
-
-		if (info->kind != CHUNK_COUNTS || info->counter >= d->profile.counters.len ||
-		    !wanted[info->counter] || done[info->counter] || info->last_ns < from_ns)
-			continue;
-		done[info->counter] = info->first_ns >= to_ns;
-		rc = visit(ctx, c, e);
-	}
-	return rc;
-}
+#define PIXELS    2000u
+#define HEAT_ROWS 50u
 
 /* ---- timeline ---- */
 
@@ -172,7 +96,7 @@ static int write_counters(struct question *q, const bool *wanted, uint64_t from_
 	for (uint32_t i = 0; i < counters; i++)
 		if (wanted[i])
 			timeline_init(&l.by_counter[i], from_ns, to_ns, pixels);
-	rc = each_counts(q->d, wanted, from_ns, to_ns, draw_chunk, &l, e);
+	rc = counters_each_chunk(q->d, wanted, from_ns, to_ns, draw_chunk, &l, e);
 	answer_time(&q->answer, "counters");
 	jw_key(&q->answer.j, "counters");
 	jw_open(&q->answer.j, '[');
@@ -219,7 +143,7 @@ static int write_losses(struct question *q, uint64_t from_ns, uint64_t to_ns, ui
 		if (wanted[i])
 			timeline_init(&l.by_counter[i], from_ns, to_ns, pixels);
 	}
-	rc = each_counts(q->d, wanted, from_ns, to_ns, draw_chunk, &l, e);
+	rc = counters_each_chunk(q->d, wanted, from_ns, to_ns, draw_chunk, &l, e);
 	for (uint32_t i = 1; i < p->counters.len; i++) {
 		if (!wanted[i])
 			continue;
@@ -324,7 +248,7 @@ static int timeline(struct question *q, struct err *e)
 	if (rc == 0)
 		rc = api_param_bool(q->r, "samples", &samples, e);
 	if (rc == 0)
-		rc = choose_counters(&q->d->profile, http_query(q->r, "counters"), wanted, e);
+		rc = counters_choose(&q->d->profile, http_query(q->r, "counters"), wanted, e);
 	if (rc < 0)
 		return rc;
 	if (!pixels)
@@ -429,8 +353,8 @@ static int warm(struct question *q, struct heat *h, uint64_t from, uint64_t to, 
 					&(struct cell_visitor){heat_cell_at, warm_cell, &w, event},
 					e);
 	}
-	rc = choose_counters(&q->d->profile, counter, wanted, e);
-	return rc < 0 ? rc : each_counts(q->d, wanted, from, to, warm_counts, &w, e);
+	rc = counters_choose(&q->d->profile, counter, wanted, e);
+	return rc < 0 ? rc : counters_each_chunk(q->d, wanted, from, to, warm_counts, &w, e);
 }
 
 static int heatmap(struct question *q, struct err *e)
@@ -475,119 +399,4 @@ int api_heatmap(void *worker, const struct http_request *r, struct http_reply *r
 	static const char *const params[] = {SELECTION_PARAMS, "format", "rows", "counter", NULL};
 
 	return question_ask(worker, r, reply, params, heatmap, e);
-}
-
-/* ---- how values are spread ---- */
-
-struct gathering {
-	struct question *q;
-	struct value_list values;
-	uint32_t event;
-	uint64_t from_ns, to_ns;
-};
-
-static void gather_weight(void *ctx, uint64_t weight, uint64_t samples)
-{
-	struct gathering *g = ctx;
-
-	if (g->values.values.len < VALUES_MAX)
-		value_list_add(&g->values, (double)weight, samples);
-}
-
-/* Intervals that end in the window, in the counter's unit. */
-static int gather_counts(void *ctx, struct run_chunk *c, struct err *e)
-{
-	struct gathering *g = ctx;
-	double scale = g->q->d->profile.counters.items[c->stored.info.counter].scale;
-	struct kept_counts rows = {};
-	int rc = run_counts(g->q->d, g->q->api->store, c, &rows, e);
-
-	for (size_t i = 0; rc == 0 && i < rows.columns->rows && g->values.values.len < VALUES_MAX;
-	     i++)
-		if (rows.columns->time_ns[i] >= g->from_ns && rows.columns->time_ns[i] < g->to_ns)
-			vec_push(&g->values.values, (double)rows.columns->value[i] * scale);
-	kept_counts_release(&rows);
-	return rc;
-}
-
-static int gather(struct question *q, struct gathering *g, struct err *e)
-{
-	CLEANUP(free_ptr) bool *wanted = xcalloc(q->d->profile.counters.len, sizeof(*wanted));
-	const char *counter = http_query(q->r, "counter"), *weight = http_query(q->r, "weight");
-	const struct profile *p = &q->d->profile;
-	int rc;
-
-	if (!counter == !weight)
-		return err_set(e, EINVAL,
-			       "Either counter=NAME or weight=EVENT says whose values are meant.");
-	if (counter) {
-		rc = choose_counters(p, counter, wanted, e);
-		return rc < 0 ? rc
-			      : each_counts(q->d, wanted, g->from_ns, g->to_ns, gather_counts, g,
-					    e);
-	}
-	for (; g->event < p->events.len; g->event++)
-		if (!strcmp(profile_text(p, p->events.items[g->event].name), weight))
-			return selection_each_weight(&q->sel, q->d, q->api->store, g->event,
-						     gather_weight, g, e);
-	return err_set(e, EINVAL, "The run has no samples of an event '%.100s'.", weight);
-}
-
-static void write_spread(struct json *j, const struct value_histogram *h)
-{
-	jw_open(j, '{');
-	jw_key(j, "bins");
-	jw_open(j, '[');
-	vec_each(&h->bins, bin) {
-		jw_open(j, '{');
-		jw_kv_double(j, "from", bin->from);
-		jw_kv_double(j, "to", bin->to);
-		jw_kv_u64(j, "count", bin->count);
-		jw_close(j, '}');
-	}
-	jw_close(j, ']');
-	jw_kv_double(j, "min", h->min);
-	jw_kv_double(j, "max", h->max);
-	jw_kv_double(j, "mean", h->mean);
-	jw_kv_double(j, "p50", h->p50);
-	jw_kv_double(j, "p90", h->p90);
-	jw_kv_double(j, "p99", h->p99);
-	jw_kv_double(j, "p999", h->p999);
-	jw_kv_u64(j, "count", h->count);
-	jw_close(j, '}');
-}
-
-static int histogram(struct question *q, struct err *e)
-{
-	const char *scale = http_query(q->r, "scale");
-	struct gathering g = {.q = q};
-	struct value_histogram h;
-	uint64_t bins = VALUE_BINS;
-	int rc = api_param_u64(q->r, "bins", VALUE_BINS_MAX, &bins, e);
-
-	if (rc < 0)
-		return rc;
-	if (!bins)
-		return err_set(e, EINVAL, "The parameter bins is at least 1.");
-	if (scale && strcmp(scale, "linear") && strcmp(scale, "log"))
-		return err_set(e, EINVAL, "The parameter scale is linear or log.");
-	question_window(q, &g.from_ns, &g.to_ns);
-	rc = gather(q, &g, e);
-	answer_time(&q->answer, "read");
-	if (rc == 0) {
-		value_histogram_make(&h, &g.values, (uint32_t)bins, scale && !strcmp(scale, "log"));
-		write_spread(&q->answer.j, &h);
-		value_histogram_release(&h);
-	}
-	value_list_release(&g.values);
-	return rc;
-}
-
-int api_histogram(void *worker, const struct http_request *r, struct http_reply *reply,
-		  struct err *e)
-{
-	static const char *const params[] = {SELECTION_PARAMS, "counter", "weight",
-					     "bins",           "scale",   NULL};
-
-	return question_ask(worker, r, reply, params, histogram, e);
 }

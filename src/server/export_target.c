@@ -1,5 +1,6 @@
 /* Files without a name that exports are written into. */
 #include "server/export_formats.h"
+#include "base/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,15 +10,9 @@
 static bool write_all(void *ctx, struct buf *bytes)
 {
 	struct export_target *t = ctx;
-	size_t done = 0;
 
-	while (done < bytes->len && !t->code) {
-		ssize_t n = write(t->fd, bytes->s + done, bytes->len - done);
-
-		if (n < 0 && errno != EINTR)
-			t->code = errno;
-		done += n > 0 ? (size_t)n : 0;
-	}
+	if (!t->code)
+		t->code = -io_write(t->fd, bytes->s, bytes->len);
 	buf_clear(bytes);
 	return !t->code;
 }

@@ -58,6 +58,7 @@ static struct run_data *take(struct run_cache *c, const struct stored_run *run)
 		memcpy(d->uuid, run->uuid, sizeof(d->uuid));
 		d->start_ns = (uint64_t)run->start_ns;
 		d->rows_bytes_max = c->limit_bytes / 2;
+		d->counts_bytes_max = c->limit_bytes / 4;
 		pthread_rwlock_init(&d->lock, NULL);
 		vec_push(&c->runs, d);
 	}

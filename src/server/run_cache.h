@@ -45,7 +45,8 @@ struct run_data {
 	int64_t generation, last_chunk, next_piece;
 	bool loaded, stale;
 	size_t bytes;
-	size_t rows_bytes, rows_bytes_max; /* of all chunks' rows and counts: more are not kept */
+	/* Of all chunks; more are not kept, so that neither takes the room of the other. */
+	size_t rows_bytes, rows_bytes_max, counts_bytes, counts_bytes_max;
 	unsigned users;
 	uint64_t used;
 	uint32_t main_event; /* number + 1 of that with most samples; 0: see selection_event() */

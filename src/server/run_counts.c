@@ -2,6 +2,11 @@
 #include "server/selection.h"
 
 #include <errno.h>
+#include <string.h>
+
+#define COUNTERS_MAX 256u /* in one answer */
+
+/* ---- what is kept of a chunk ---- */
 
 static int read_bytes(struct store *s, const struct run_chunk *c, bool summary, struct buf *ret,
 		      struct err *e)
@@ -18,14 +23,14 @@ static void keep_counts(struct run_data *d, struct run_chunk *c, struct count_co
 	size_t bytes = made->rows * sizeof(struct count_row);
 
 	ret->columns = made;
-	if (__atomic_load_n(&d->rows_bytes, __ATOMIC_RELAXED) >= d->rows_bytes_max) {
+	if (__atomic_load_n(&d->counts_bytes, __ATOMIC_RELAXED) >= d->counts_bytes_max) {
 		ret->own = made;
 		return;
 	}
 	if (__atomic_compare_exchange_n(&c->counts, &known, made, false, __ATOMIC_ACQ_REL,
 					__ATOMIC_ACQUIRE)) {
 		__atomic_add_fetch(&d->bytes, bytes, __ATOMIC_RELAXED);
-		__atomic_add_fetch(&d->rows_bytes, bytes, __ATOMIC_RELAXED);
+		__atomic_add_fetch(&d->counts_bytes, bytes, __ATOMIC_RELAXED);
 		return;
 	}
 	count_columns_release(made);
@@ -110,5 +115,73 @@ int run_blocks(struct run_data *d, struct store *s, struct run_chunk *c, const c
 		free(made);
 	else
 		*ret = keep_blocks(d, c, made);
+	return rc;
+}
+
+/* ---- which of them ---- */
+
+/* The part of a list "a,b,c" at @list that names a counter: names may have commas themselves. */
+static size_t name_at(const struct profile *p, const char *list)
+{
+	size_t longest = 0;
+
+	for (size_t i = 1; i < p->counters.len; i++) {
+		const char *name = profile_text(p, p->counters.items[i].name);
+		size_t len = strlen(name);
+
+		if (len > longest && !strncmp(list, name, len) && (list[len] == ',' || !list[len]))
+			longest = len;
+	}
+	return longest;
+}
+
+int counters_choose(const struct profile *p, const char *list, bool *wanted, struct err *e)
+{
+	size_t count = 0;
+
+	if (!list) {
+		for (size_t i = 1; i < p->counters.len && count < COUNTERS_MAX; i++) {
+			wanted[i] = !profile_counter_mark(p, i);
+			count += wanted[i];
+		}
+		return 0;
+	}
+	while (*list) {
+		size_t len = name_at(p, list);
+
+		if (!len)
+			return err_set(e, EINVAL, "The run has no counter '%.100s'.", list);
+		for (size_t i = 1; i < p->counters.len; i++) {
+			const char *name = profile_text(p, p->counters.items[i].name);
+
+			if (strlen(name) != len || strncmp(name, list, len) || wanted[i])
+				continue;
+			if (count++ == COUNTERS_MAX)
+				return err_set(e, EINVAL, "That is more than %u counters.",
+					       COUNTERS_MAX);
+			wanted[i] = true;
+		}
+		list += len + (list[len] == ',');
+	}
+	return 0;
+}
+
+int counters_each_chunk(struct run_data *d, const bool *wanted, uint64_t from_ns, uint64_t to_ns,
+			counts_visitor visit, void *ctx, struct err *e)
+{
+	/* The first interval of the first chunk behind the window may begin inside. */
+	CLEANUP(free_ptr) bool *done = xcalloc(d->profile.counters.len, sizeof(*done));
+	int rc = 0;
+
+	for (size_t i = 0; i < d->chunks.len && rc == 0; i++) {
+		struct run_chunk *c = &d->chunks.items[i];
+		const struct chunk_info *info = &c->stored.info;
+
+		if (info->kind != CHUNK_COUNTS || info->counter >= d->profile.counters.len ||
+		    !wanted[info->counter] || done[info->counter] || info->last_ns < from_ns)
+			continue;
+		done[info->counter] = info->first_ns >= to_ns;
+		rc = visit(ctx, c, e);
+	}
 	return rc;
 }

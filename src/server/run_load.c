@@ -70,7 +70,7 @@ static void count_bytes(struct run_data *d)
 {
 	size_t bytes = sizeof(*d) + profile_bytes(&d->profile) + paths_bytes(&d->paths);
 
-	d->rows_bytes = 0;
+	d->rows_bytes = d->counts_bytes = 0;
 	if (d->addresses)
 		bytes += profile_bytes(d->addresses);
 	if (d->leaves)
@@ -80,9 +80,9 @@ static void count_bytes(struct run_data *d)
 		if (chunk->rows)
 			d->rows_bytes += run_rows_bytes(chunk->rows);
 		if (chunk->counts)
-			d->rows_bytes += chunk->counts->rows * sizeof(struct count_row);
+			d->counts_bytes += chunk->counts->rows * sizeof(struct count_row);
 	}
-	bytes += d->rows_bytes;
+	bytes += d->rows_bytes + d->counts_bytes;
 	__atomic_store_n(&d->bytes, bytes, __ATOMIC_RELAXED);
 }
 
@@ -148,7 +148,7 @@ static void release_tables(struct run_data *d)
 	d->loaded = d->whole = d->ended = false;
 	d->generation = d->last_chunk = d->next_piece = 0;
 	d->main_event = 0;
-	d->rows_bytes = 0;
+	d->rows_bytes = d->counts_bytes = 0;
 	__atomic_store_n(&d->bytes, 0, __ATOMIC_RELAXED);
 }
 

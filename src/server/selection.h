@@ -106,4 +106,14 @@ int run_counts(struct run_data *d, struct store *s, struct run_chunk *chunk,
 	       struct kept_counts *ret, struct err *e);
 void kept_counts_release(struct kept_counts *k);
 
+/* By counter of the profile: wanted or not. @list ("a,b"; names may have commas themselves) NULL: all but
+ * those that are marks. */
+int counters_choose(const struct profile *p, const char *list, bool *wanted, struct err *e);
+
+/* Chunks of wanted counters whose intervals touch a window. */
+typedef int (*counts_visitor)(void *ctx, struct run_chunk *c, struct err *e);
+
+int counters_each_chunk(struct run_data *d, const bool *wanted, uint64_t from_ns, uint64_t to_ns,
+			counts_visitor visit, void *ctx, struct err *e);
+
 #endif

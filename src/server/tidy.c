@@ -6,7 +6,6 @@
 #include "server/tidy_run.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -196,7 +195,7 @@ static int pass(struct tidy *t, const run_list *todo)
 	if (!stopping(t))
 		shrink(t);
 	/* What dictionaries took is not needed until the next run has ended. */
-	malloc_trim(0);
+	alloc_give_back();
 	return result;
 }
 

@@ -1,4 +1,5 @@
 #include "symbol/debug_cache.h"
+#include "base/io.h"
 #include "base/fs.h"
 
 #include <errno.h>
@@ -7,8 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define COPY_BYTES (1u << 20)
 
 static const char *const kind_names[] = {
 	[DEBUG_CACHE_ELF] = "elf",
@@ -61,43 +60,11 @@ struct source {
 	size_t size;
 };
 
-static int write_all(int fd, const char *data, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, data, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		data += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 static int copy(int to, const struct source *from)
 {
-	CLEANUP(free_ptr) char *block = NULL;
-	uint64_t at = 0;
-	ssize_t n;
-
 	if (from->data)
-		return write_all(to, from->data, from->size);
-	block = xcalloc(1, COPY_BYTES);
-	while ((n = pread(from->fd, block, COPY_BYTES, (off_t)at)) != 0) {
-		int r;
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if ((at += (uint64_t)n) > DEBUG_CACHE_FILE_BYTES_MAX)
-			return -EFBIG;
-		if ((r = write_all(to, block, (size_t)n)) < 0)
-			return r;
-	}
-	return 0;
+		return io_write(to, from->data, from->size);
+	return io_copy(from->fd, to, DEBUG_CACHE_FILE_BYTES_MAX);
 }
 
 static int write_beside(const char *directory, const char *path, const struct source *from)

@@ -1,4 +1,5 @@
 #include "symbol/elf.h"
+#include "base/io.h"
 #include "base/cursor.h"
 #include "symbol/elf_packed.h"
 #include "symbol/elf_state.h"
@@ -27,8 +28,6 @@ struct elf_header {
 
 bool elf_read_bytes(const struct elf_file *f, uint64_t offset, void *to, size_t size)
 {
-	size_t done = 0;
-
 	if (offset > f->size || size > f->size - offset)
 		return false;
 	if (f->memory) {
@@ -36,16 +35,7 @@ bool elf_read_bytes(const struct elf_file *f, uint64_t offset, void *to, size_t 
 			memcpy(to, f->memory + offset, size);
 		return true;
 	}
-	while (done < size) {
-		ssize_t n = pread(f->fd, (char *)to + done, size - done, (off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		done += (size_t)n;
-	}
-	return true;
+	return io_read_at(f->fd, to, size, offset) == (ssize_t)size;
 }
 
 /* New memory with that part of the file, counted as held; NULL if it cannot be. */

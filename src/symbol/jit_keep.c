@@ -1,4 +1,5 @@
 #include "symbol/jit_keep.h"
+#include "base/io.h"
 #include "base/fs.h"
 
 #include <errno.h>
@@ -7,8 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#define COPY_BYTES (1u << 18)
 
 char *jit_keep_dir(uint64_t wall_ns)
 {
@@ -20,43 +19,6 @@ char *jit_keep_dir(uint64_t wall_ns)
 }
 
 /* ---- copying ---- */
-
-static int write_all(int fd, const char *data, size_t size)
-{
-	while (size) {
-		ssize_t n = write(fd, data, size);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		data += n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
-static int copy(int from, int to)
-{
-	CLEANUP(free_ptr) char *block = xcalloc(1, COPY_BYTES);
-	uint64_t at = 0;
-	ssize_t n;
-	int r;
-
-	while ((n = pread(from, block, COPY_BYTES, (off_t)at)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		at += (uint64_t)n;
-		if (at > KEEP_FILE_BYTES_MAX)
-			return -EFBIG;
-		r = write_all(to, block, (size_t)n);
-		if (r < 0)
-			return r;
-	}
-	return 0;
-}
 
 /* Appears in one step; only we may read it, as the original may hold what others must not see. */
 int jit_keep_file(const char *dir, const char *name, int fd, struct err *e)
@@ -70,7 +32,7 @@ int jit_keep_file(const char *dir, const char *name, int fd, struct err *e)
 	to = mkostemp(temp, O_CLOEXEC);
 	if (to < 0)
 		return err_set(e, errno, "cannot write into '%s': %s", dir, strerror(errno));
-	r = copy(fd, to);
+	r = io_copy(fd, to, KEEP_FILE_BYTES_MAX);
 	if (close(to) && !r)
 		r = -errno;
 	if (!r && rename(temp, path))

@@ -1,4 +1,5 @@
 #include "symbol/jitdump.h"
+#include "base/io.h"
 #include "base/buf.h"
 #include "base/cursor.h"
 
@@ -52,7 +53,7 @@ struct record {
 
 size_t jitdump_bytes(const struct jitdump *j, uint64_t offset, void *to, size_t size)
 {
-	size_t done = 0;
+	ssize_t n;
 
 	if (offset >= j->size)
 		return 0;
@@ -62,16 +63,8 @@ size_t jitdump_bytes(const struct jitdump *j, uint64_t offset, void *to, size_t 
 		memcpy(to, j->data + offset, size);
 		return size;
 	}
-	while (done < size) {
-		ssize_t n = pread(j->fd, (char *)to + done, size - done, (off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	return done;
+	n = io_read_at(j->fd, to, size, offset);
+	return n < 0 ? 0 : (size_t)n;
 }
 
 /* ---- names ---- */

@@ -1,4 +1,5 @@
 #include "symbol/source.h"
+#include "base/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -62,25 +63,6 @@ char *source_path(const strvec *from, const strvec *to, const char *path)
 	return xstrdup(path);
 }
 
-static int read_whole(int fd, char *to, size_t size)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		ssize_t n = read(fd, to + done, size - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		done += (size_t)n;
-	}
-	/* It may have become shorter meanwhile; the rest is NUL already. */
-	return 0;
-}
-
 static void split_lines(struct source_file *f, size_t size)
 {
 	char *at = f->text, *end = f->text + size;
@@ -116,8 +98,9 @@ static int try_read(struct sources *s, struct source_file *f)
 		r = -EFBIG;
 	else
 		f->text = xcalloc((size_t)st.st_size + 1, 1);
+	/* It may have become shorter meanwhile; the rest is NUL already. */
 	if (!r)
-		r = read_whole(fd, f->text, (size_t)st.st_size);
+		r = (int)io_read(fd, f->text, (size_t)st.st_size);
 	close(fd);
 	if (r < 0) {
 		free(f->text);

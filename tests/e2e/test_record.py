@@ -213,6 +213,13 @@ class Places(Record):
         self.assertGreaterEqual(data.count(SAMPLE), 200)
         self.assertEqual({s[2] for s in data.samples()}, {child.pid})
 
+    def test_process_for_as_long_as_a_command(self):
+        """The command says for how long; the names and mappings are those of the process."""
+        child = self.start_ready("onsignal", 200, 0)
+        data = self.file("-e", "dummy", "-c", "1", "-p", child.pid, "--", "true")
+        self.assertIn("load", data.names())
+        self.assertTrue(any(name.endswith("/load") for name in data.mapped()))
+
     def test_thread_alone(self):
         child = self.start_ready("onsignal", 200, 0)
         tacho = self.start_record("-i", "-e", "page-faults", "-c", "1", "-t", child.pid)

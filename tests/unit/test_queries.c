@@ -436,6 +436,27 @@ static void rows_are_kept(void **state)
 	compare_many();
 }
 
+/* However many values of counters were looked at, samples have as much room as before. */
+static void counts_have_their_own_room(void **state)
+{
+	struct run_data *d;
+
+	(void)state;
+	whole_run(17);
+	free(ask_text("histogram?counter=ticks,x"));
+	OK(run_cache_get(server.cache, store, &run, &d, &error));
+	assert_int_equal(d->rows_bytes, 0);
+	assert_true(d->counts_bytes > 0);
+	d->counts_bytes_max = 0;
+	run_cache_put(server.cache, d);
+	free(ask_text("flame?cpus=1"));
+	free(ask_text("histogram?counter=idle"));
+	OK(run_cache_get(server.cache, store, &run, &d, &error));
+	assert_true(d->rows_bytes > 0 && d->rows_bytes < d->rows_bytes_max);
+	assert_int_equal(d->counts_bytes, 900 * sizeof(struct count_row));
+	run_cache_put(server.cache, d);
+}
+
 static void small_caches_forget(void **state)
 {
 	struct run_cache_counts counts;
@@ -542,6 +563,7 @@ int main(void)
 		TEST(columns),
 		TEST(wrong_questions),
 		TEST(rows_are_kept),
+		TEST(counts_have_their_own_room),
 		TEST(small_caches_forget),
 		TEST(many_ask_at_once),
 	};

@@ -18,7 +18,7 @@
 /* ---- full ---- */
 
 /* In a mount namespace of this process's own: the machine's mounts stay as they are. */
-static bool small_disk(const char *path, const char *options)
+static bool mount_disk(const char *path, const char *options)
 {
 	static bool own;
 
@@ -31,9 +31,21 @@ static bool small_disk(const char *path, const char *options)
 	return mount("tmpfs", path, "tmpfs", 0, options) == 0;
 }
 
+/* Its path. Skipping leaves the test without cleaning up: this is the first thing that it does. */
+static char *small_disk(const char *name, const char *options)
+{
+	const char *path = in_dir(name);
+
+	if (!mount_disk(path, options)) {
+		print_message("# SKIP mounting a small disk takes root, and '/' to be a mount\n");
+		skip();
+	}
+	return xstrdup(path);
+}
+
 static void test_disk_full(void **state)
 {
-	CLEANUP(free_ptr) char *disk = xstrdup(in_dir("disk"));
+	CLEANUP(free_ptr) char *disk = small_disk("disk", "size=4m");
 	CLEANUP(free_ptr) char *directory = xasprintf("%s/data", disk);
 	CLEANUP(free_ptr) char *filler = xasprintf("%s/filler", disk);
 	struct store *s;
@@ -44,10 +56,6 @@ static void test_disk_full(void **state)
 	int result = 0, fd;
 
 	(void)state;
-	if (!small_disk(disk, "size=4m")) {
-		print_message("# SKIP mounting a small disk takes root\n");
-		skip();
-	}
 	s = open_store(directory);
 	run = new_run(s);
 	for (; !result && n < 10000; n++) {
@@ -122,7 +130,7 @@ static void fill_disk(struct store *s, int64_t run)
 
 static void delete_on_a_full_disk(const char *name, bool reading)
 {
-	CLEANUP(free_ptr) char *disk = xstrdup(in_dir(name));
+	CLEANUP(free_ptr) char *disk = small_disk(name, "size=40m");
 	CLEANUP(free_ptr) char *directory = xasprintf("%s/data", disk);
 	struct store *s;
 	sqlite3 *reader = NULL;
@@ -130,10 +138,6 @@ static void delete_on_a_full_disk(const char *name, bool reading)
 	int64_t run;
 	bool more = true;
 
-	if (!small_disk(disk, "size=40m")) {
-		print_message("# SKIP mounting a small disk takes root\n");
-		skip();
-	}
 	s = open_store(directory);
 	run = new_run(s);
 	if (reading)
@@ -173,15 +177,11 @@ static void test_deleting_with_a_long_log(void **state)
 
 static void test_read_only_disk(void **state)
 {
-	CLEANUP(free_ptr) char *disk = xstrdup(in_dir("frozen"));
+	CLEANUP(free_ptr) char *disk = small_disk("frozen", "size=4m");
 	CLEANUP(free_ptr) char *directory = xasprintf("%s/data", disk);
 	struct store *s;
 
 	(void)state;
-	if (!small_disk(disk, "size=4m")) {
-		print_message("# SKIP mounting takes root\n");
-		skip();
-	}
 	s = open_store(directory);
 	new_run(s);
 	store_close(s);

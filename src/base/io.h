@@ -1,0 +1,22 @@
+/*
+ * Reading and writing all of it: what read() and write() do in parts, and once more after a signal.
+ * Results are counts of bytes or 0, or a negative errno.
+ */
+#ifndef TACHO_BASE_IO_H
+#define TACHO_BASE_IO_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A signal handler may call it. */
+int io_write(int fd, const void *bytes, size_t size);
+
+/* Less than @size: the end came first. */
+ssize_t io_read(int fd, void *to, size_t size);
+ssize_t io_read_at(int fd, void *to, size_t size, uint64_t offset);
+
+/* A whole file, from its beginning; -EFBIG if it is longer than that. */
+int io_copy(int from, int to, uint64_t limit_bytes);
+
+#endif
