@@ -20,7 +20,7 @@ static void add_mmap(struct buf *out, const struct record *r)
 	if (r->type == PERF_RECORD_MMAP) {
 		buf_addf(out, "]: %c ", r->misc & PERF_RECORD_MISC_MMAP_DATA ? 'r' : 'x');
 	} else {
-		if (r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+		if (m->build_id) {
 			buf_add(out, " <");
 			for (unsigned i = 0; i < m->build_id_size; i++)
 				buf_addf(out, "%02x", m->build_id[i]);

@@ -32,6 +32,7 @@ void layout_init(struct layout *l, const struct perf_event_attr *attr)
 		.regs_user = attr->sample_regs_user,
 		.regs_intr = attr->sample_regs_intr,
 		.sample_id_all = attr->sample_id_all,
+		.build_ids = attr->build_id,
 		.fixed_bytes = bytes_of(type & FIXED_PARTS),
 		.sample_time_at =
 			position(type, PERF_SAMPLE_TIME,

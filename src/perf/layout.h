@@ -17,7 +17,7 @@
 struct layout {
 	uint64_t sample_type, read_format, branch_type;
 	uint64_t regs_user, regs_intr; /* masks */
-	bool sample_id_all;
+	bool sample_id_all, build_ids;
 	/* Of a sample, in bytes from its header's end; */
 	uint8_t sample_id_at, sample_time_at;
 	uint8_t fixed_bytes; /* all the parts of fixed size at its beginning */

@@ -23,17 +23,42 @@ ALWAYS_INLINE bool has_protection(const struct walk *w)
 	return walk_left(w) > 8 && !w->at[1] && !w->at[2];
 }
 
+#define ID_PART_BYTES 24u /* size, 3 bytes reserved, 20 bytes */
+#define ID_BYTES_MAX  20u
+#define ID_BYTES_SURE 16u
+
+/*
+ * Linux (at least 5.12 to 6.18) marks the records of all who watch a process if one of them has asked for
+ * build ids, also those that have device and inode. Who has not asked believes the mark only if what is
+ * there can be an id: of a usual length, with zeros around it.
+ */
+ALWAYS_INLINE bool has_build_id(const struct walk *w, uint16_t misc, bool asked)
+{
+	unsigned char other = 0;
+
+	if (!(misc & PERF_RECORD_MISC_MMAP_BUILD_ID))
+		return false;
+	if (asked || walk_left(w) < ID_PART_BYTES)
+		return true;
+	if (w->at[0] < ID_BYTES_SURE || w->at[0] > ID_BYTES_MAX)
+		return false;
+	for (unsigned i = 1; i < ID_PART_BYTES; i++)
+		other |= i < 4 || i >= 4u + w->at[0] ? w->at[i] : 0;
+	return !other;
+}
+
 /* Device and inode, or the build id in their place. */
-ALWAYS_INLINE void walk_mmap2(struct walk *w, uint16_t misc, struct mmap_view *m, bool swap)
+ALWAYS_INLINE void walk_mmap2(struct walk *w, uint16_t misc, bool ids_asked, struct mmap_view *m,
+			      bool swap)
 {
 	const unsigned char *id;
 
 	walk_mmap(w, m, swap);
-	if (misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
-		id = walk_bytes(w, 24); /* size, 3 bytes reserved, 20 bytes */
+	if (has_build_id(w, misc, ids_asked)) {
+		id = walk_bytes(w, ID_PART_BYTES);
 		if (!id)
 			return;
-		m->build_id_size = id[0] <= 20 ? id[0] : 0; /* more is a lie */
+		m->build_id_size = id[0] <= ID_BYTES_MAX ? id[0] : 0; /* more is a lie */
 		m->build_id = id + 4;
 	} else {
 		m->major = walk_u32(w, swap);
@@ -102,7 +127,7 @@ ALWAYS_INLINE void walk_body(const struct layout *l, struct walk *w, struct reco
 		r->mmap.filename = walk_string(w);
 		break;
 	case PERF_RECORD_MMAP2:
-		walk_mmap2(w, r->misc, &r->mmap, swap);
+		walk_mmap2(w, r->misc, l->build_ids, &r->mmap, swap);
 		break;
 	case PERF_RECORD_LOST:
 		r->lost.id = walk_u64(w, swap);
