@@ -1,6 +1,9 @@
 #include "analyze/flame_order.h"
 
 #define GAP_SPACES 5u /* of the usual length: longer than so many of them, it did not run */
+/* Pauses shorter than this part of what is shown are stripes that hide which function it was: a thread
+ * on a busy machine has one every few milliseconds. */
+#define GAP_PART 250u
 
 void flame_order_init(struct flame_order *f, uint64_t from_ns, uint64_t to_ns, size_t pixels)
 {
@@ -113,8 +116,9 @@ static uint64_t end_of(const struct flame_order *f, size_t pixel, size_t next, u
 {
 	uint64_t last = f->columns[pixel].last_ns, end = last + space;
 	uint64_t follows = next < f->pixels ? f->columns[next].first_ns : f->to_ns;
+	uint64_t seen = (f->to_ns - f->from_ns) / GAP_PART, late = GAP_SPACES * space;
 
-	if (next < f->pixels && follows - last <= GAP_SPACES * space)
+	if (next < f->pixels && follows - last <= (late > seen ? late : seen))
 		return follows;
 	return end < follows ? end : follows;
 }

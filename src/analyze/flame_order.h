@@ -1,7 +1,8 @@
 /*
  * A flame graph in the order of time: what one thread did from left to right, as boxes. Time is cut
  * into columns, each of which shows its heaviest sample; a call that lasts over several is one box.
- * Where nothing was sampled for much longer than usual there is no box: the thread did not run.
+ * Where nothing was sampled for much longer than usual there is no box: the thread did not run, for
+ * long enough to be seen.
  *
  * Samples come one by one, in any order, and only columns are kept of them. Pure; it reads the call
  * paths, which nobody may add to meanwhile. One thread.

@@ -344,6 +344,8 @@ static void run(struct collector *c)
 		channel_flush(&c->channel);
 		look_at_clock(c);
 	}
+	/* What follows is our own work, not the workload's. */
+	c->summary.end_ns = clock_now_ns();
 }
 
 /* ---- beginning and end ---- */
@@ -464,6 +466,8 @@ static void finish(struct collector *c)
 	recorder_keep(&c->recorder, c->hurried || c->orphaned);
 	c->recorder.counts.cpu_ns = clock_ns_of(CLOCK_PROCESS_CPUTIME_ID);
 	c->summary.counts = c->recorder.counts;
+	if (c->recorder.counting.end_ns > c->summary.end_ns)
+		c->summary.end_ns = c->recorder.counting.end_ns;
 }
 
 /* Whatever the workload has started and left behind, unless it has ended by itself. */

@@ -139,7 +139,8 @@ void counter_stream_finish(struct counter_stream *s, struct buf *out)
 		return;
 	counters_disable(&s->counters);
 	counters_read(&s->counters);
-	add_records(s, clock_now_ns(), true, out);
+	s->end_ns = clock_now_ns();
+	add_records(s, s->end_ns, true, out);
 	s->ticker.next_ns = 0;
 }
 

@@ -15,8 +15,8 @@
 struct counter_stream {
 	struct counters counters;
 	struct ticker ticker;
-	uint64_t *ids; /* that its records have, by number of event */
-	uint64_t start_ns;
+	uint64_t *ids;             /* that its records have, by number of event */
+	uint64_t start_ns, end_ns; /* of the last reading, 0: not yet */
 	bool open;
 };
 

@@ -46,6 +46,7 @@ enum { SUMMARY_WORKLOAD = 1, SUMMARY_EXEC_FAILED = 2 };
 void summary_put(struct buf *body, const struct record_summary *summary)
 {
 	counts_put(body, &summary->counts);
+	body_u64(body, summary->end_ns);
 	body_u32(body, (uint32_t)summary->wait_status);
 	body_u16(body, (uint16_t)((summary->has_workload ? SUMMARY_WORKLOAD : 0) |
 				  (summary->exec_failed ? SUMMARY_EXEC_FAILED : 0)));
@@ -59,6 +60,7 @@ bool summary_get(struct cursor *body, struct record_summary *ret)
 
 	if (!counts_get(body, &summary.counts))
 		return false;
+	summary.end_ns = cursor_u64(body);
 	summary.wait_status = (int)cursor_u32(body);
 	flags = cursor_u16(body);
 	end = cursor_u16(body);

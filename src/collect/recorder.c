@@ -230,12 +230,13 @@ int recorder_finish(struct recorder *r, struct err *e)
 	tell_gaps(r);
 	if (!r->sink)
 		return 0;
+	/* At once: what is left to do is not of the last interval. */
+	counter_stream_finish(&r->counting, &last);
 	/* Not recorder_round(): that might begin another file. */
 	result = drain(r, e);
 	take_counts(r);
 	if (result == 0)
 		result = append_lost(r, e);
-	counter_stream_finish(&r->counting, &last);
 	if (result == 0)
 		result = append_counts(r, &last, e);
 	closed = sink_finish(r->sink, result < 0 ? NULL : e);

@@ -35,6 +35,7 @@ struct record_summary {
 	bool has_workload, exec_failed;
 	int wait_status; /* of the workload, as wait(2) gives it */
 	enum record_end end;
+	uint64_t end_ns; /* monotonic: when the workload ended, or watching did; 0: unknown */
 };
 
 #define STARTER_FDS_MAX 4

@@ -1,4 +1,5 @@
 /* Sessions and runs as every answer shows them. docs/API.md and openapi/ describe the fields. */
+#include "base/clock.h"
 #include "server/api.h"
 #include "server/runs.h"
 
@@ -203,18 +204,42 @@ static void add_opened(struct json *j, const struct stored_run *r)
 	json_decref(opened);
 }
 
-static void add_end(struct json *j, const struct stored_run *r)
+/* How long the workload ran, or was watched, without our own work before and after it, as far as its
+ * collector has said when that was. An import has the clock of another machine. -1: unknown */
+static double seconds_of(const struct stored_run *r, json_t *plan, json_t *ended)
+{
+	int64_t end_ns = json_integer_value(json_object_get(ended, "end_ns"));
+
+	if (!json_object_get(plan, "import") && r->start_ns && end_ns > r->start_ns)
+		return (double)(end_ns - r->start_ns) / (double)NS_PER_SEC;
+	return r->started_ms && r->ended_ms >= r->started_ms
+		       ? (double)(r->ended_ms - r->started_ms) / 1000
+		       : -1;
+}
+
+double api_run_seconds(const struct stored_run *r)
+{
+	json_t *plan = parsed(r->plan), *ended = parsed(r->ended);
+	double seconds = seconds_of(r, plan, ended);
+
+	json_decref(plan);
+	json_decref(ended);
+	return seconds;
+}
+
+static void add_end(struct json *j, const struct stored_run *r, json_t *plan)
 {
 	json_t *ended = parsed(r->ended);
 	const char *error = json_string_value(json_object_get(ended, "error"));
+	double seconds = seconds_of(r, plan, ended);
 
 	member(j, "exit_status", ended, "status");
 	member(j, "signal", ended, "signal");
 	jw_kv_bool(j, "timed_out", json_is_true(json_object_get(ended, "timed_out")));
 	jw_kv_str(j, "error", r->error ? r->error : error);
 	jw_key(j, "duration_s");
-	if (r->started_ms && r->ended_ms >= r->started_ms)
-		jw_double(j, (double)(r->ended_ms - r->started_ms) / 1000);
+	if (seconds >= 0)
+		jw_double(j, seconds);
 	else
 		jw_null(j);
 	json_decref(ended);
@@ -236,7 +261,7 @@ void api_run_json(struct json *j, const struct stored_run *r, struct server *ser
 	api_json_time(j, "created_at", r->created_ms);
 	api_json_time(j, "started_at", r->started_ms);
 	api_json_time(j, "ended_at", r->ended_ms);
-	add_end(j, r);
+	add_end(j, r, plan);
 	jw_kv_str(j, "note", text_or_null(r->note));
 	jw_key(j, "tags");
 	json_is_array(tags) ? api_json_value(j, tags) : jw_raw(j, "[]");

@@ -50,6 +50,7 @@ static void add_head(const struct export_run *x, struct buf *out)
 {
 	const struct stored_run *r = &x->run;
 	const char *name = r->command && *r->command ? r->command : r->description;
+	double seconds = api_run_seconds(r);
 
 	buf_add(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		     "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
@@ -64,8 +65,8 @@ static void add_head(const struct export_run *x, struct buf *out)
 		buf_add(out, " · ");
 		add_time(out, r->started_ms);
 	}
-	if (r->ended_ms > r->started_ms)
-		buf_addf(out, " · %.3g s", (double)(r->ended_ms - r->started_ms) / 1e3);
+	if (seconds > 0)
+		buf_addf(out, " · %.3g s", seconds);
 	if (r->user && *r->user) {
 		buf_add(out, " · ");
 		add_escaped(out, r->user);

@@ -61,5 +61,6 @@ extern const struct http_route page_routes[];    /* page.c: / and what it needs 
 struct json;
 void api_session_json(struct json *j, const struct stored_session *s);
 void api_run_json(struct json *j, const struct stored_run *r, struct server *server);
+double api_run_seconds(const struct stored_run *r);
 
 #endif

@@ -9,9 +9,10 @@ let measured: Promise<Measured> | null = null;
 
 export function testScreens(size: 'desktop' | 'phone'): void {
 	const viewport = size === 'desktop' ? DESKTOP : PHONE;
+	const touch = size === 'phone';
 	test(`a first visit, ${size}`, async ({ screens }) => {
 		for (const theme of ['light', 'dark'] as Theme[]) {
-			const { page } = await screens.open({ viewport, theme });
+			const { page } = await screens.open({ viewport, theme, touch });
 			await page.getByRole('button', { name: /demo/i }).waitFor();
 			await expectAccessible(page, `first visit, ${size}, ${theme}`);
 			await shoot(page, `first-${size}-${theme}`);
@@ -21,7 +22,7 @@ export function testScreens(size: 'desktop' | 'phone'): void {
 		test(`every screen, ${size}, ${theme}`, { timeout: 900_000 }, async ({ server, screens }) => {
 			measured ??= measure(server);
 			const facts = await measured;
-			const screen = await screens.open({ viewport, theme });
+			const screen = await screens.open({ viewport, theme, touch });
 			screen.expect(/status of 404.*00000000-0000-4000-8000/);
 			const wrong: string[] = [];
 			for (const place of PLACES.filter((one) => !one.only || one.only === size)) {

@@ -67,3 +67,30 @@ test('everything by keyboard', { timeout: 600_000 }, async ({ server, screens })
 	await press(page, 'Escape');
 	await page.getByRole('dialog').waitFor({ state: 'hidden' });
 });
+
+test('what is typed before the search is there is searched, and does nothing else', async ({
+	server,
+	screens,
+}) => {
+	const session = await server.session('typing ahead');
+	const { uuid } = await server.run(session, { workload: 'true', tool: 'stat' });
+	await server.reaches(uuid, 'done');
+	const { page } = await screens.open({ path: `/?session=${session}&run=${uuid}` });
+	await views(page).waitFor();
+	let arrive = () => {};
+	const loading = new Promise<void>((done) => (arrive = done));
+	await page.route(/assets\/palette-.*\.js/, async (route) => {
+		await loading;
+		await route.continue();
+	});
+	// Each of them is a key of the page: run it again, light or dark, all sessions.
+	await press(page, 'Control+k', 'r', 't', 'h');
+	arrive();
+	await until('the search has it', async () => {
+		const field = page.getByRole('combobox', { name: /^Search runs/ });
+		return (await field.isVisible()) && (await field.inputValue()) === 'rth';
+	});
+	expect(addressOf(page).get('run')).toBe(uuid);
+	const { runs } = await server.get<{ runs: unknown[] }>(`session/${session}`);
+	expect(runs.length).toBe(1);
+});

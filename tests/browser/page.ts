@@ -15,6 +15,8 @@ const PATIENCE_MS = 20_000;
 export interface Look {
 	viewport?: { width: number; height: number };
 	theme?: Theme;
+	/** By fingers instead of a mouse. */
+	touch?: boolean;
 	/** Who looks: the token of the server's administrator if not said, none with ''. */
 	token?: string;
 	/** The part of the address behind the server's name. */
@@ -78,6 +80,8 @@ export class Screens {
 		const context = await this.browser.newContext({
 			viewport: look.viewport ?? DESKTOP,
 			colorScheme: look.theme ?? 'light',
+			hasTouch: look.touch,
+			isMobile: look.touch,
 			permissions: ['clipboard-read', 'clipboard-write'],
 			reducedMotion: 'reduce',
 		});

@@ -80,6 +80,14 @@ class Ends(RunCase):
         self.assertTrue(run["started_at"] <= run["ended_at"])
         self.assertEqual(run["user"], "admin")
 
+    def test_lasts_as_long_as_the_program(self):
+        # Naming its functions afterwards takes longer than it ran.
+        uuid = self.submit(load("busy", 30), tool="both", interval=0.01)
+        run = self.server.wait_run(uuid)
+        measured = self.server.get("benchmark/%s/timeline?pixels=1" % uuid)["to_ns"] / 1e9
+        self.assertGreater(run["duration_s"], 0.03)
+        self.assertAlmostEqual(run["duration_s"], measured, delta=0.03)
+
     def test_status_of_the_program(self):
         run = self.server.wait_run(self.submit(["sh", "-c", "exit 3"]))
         self.assertEqual((run["state"], run["exit_status"]), ("done", 3))

@@ -170,7 +170,8 @@ static void summaries(void **state)
 		.counts = {.samples = 1, .bytes = 1ull << 40, .lost = 3, .throttled = 4},
 		.has_workload = true,
 		.wait_status = 139,
-		.end = END_TIMEOUT};
+		.end = END_TIMEOUT,
+		.end_ns = 5ull << 40};
 	struct record_summary out = {};
 	CLEANUP(buf_release) struct buf body = {};
 	struct cursor cursor;
@@ -186,6 +187,7 @@ static void summaries(void **state)
 	assert_true(out.has_workload && !out.exec_failed);
 	assert_int_equal(out.wait_status, 139);
 	assert_int_equal(out.end, END_TIMEOUT);
+	assert_true(out.end_ns == 5ull << 40);
 	/* Cut anywhere it is refused, and nothing is touched. */
 	for (size_t len = 0; len < body.len; len++) {
 		out.wait_status = 7;

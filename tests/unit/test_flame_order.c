@@ -61,6 +61,19 @@ static void nothing_for_long_is_a_gap(void **state)
 	finish(&f, "0 main 0-100, 1 a 0-100, 0 main 141-151, 1 a 141-151, 0 main 995-1000");
 }
 
+static void pauses_that_cannot_be_seen_are_none(void **state)
+{
+	struct flame_order f;
+
+	(void)state;
+	flame_order_init(&f, 0, 100000, 1000);
+	for (unsigned turn = 0; turn < 4; turn++)
+		for (unsigned i = 0; i < 10; i++)
+			flame_order_add(&f, turn * 490 + i * 10, 1, 2); /* away for 400 */
+	flame_order_add(&f, 1961, 1, 2);                                /* for 401 */
+	finish(&f, "0 main 0-1570, 1 a 0-1570, 0 main 1961-1971, 1 a 1961-1971");
+}
+
 static void columns_show_the_heaviest(void **state)
 {
 	struct flame_order f;
@@ -111,6 +124,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(calls_are_one_box),
 		cmocka_unit_test(nothing_for_long_is_a_gap),
+		cmocka_unit_test(pauses_that_cannot_be_seen_are_none),
 		cmocka_unit_test(columns_show_the_heaviest),
 		cmocka_unit_test(few_and_none),
 		cmocka_unit_test(many),

@@ -8,7 +8,7 @@ import {
 	type Rgb,
 } from '../src/logic/ansi_colours';
 import { MarkedLog } from '../src/logic/marked_log';
-import { RowIndex, search, segments } from '../src/logic/output_rows';
+import { RowIndex, rowStarts, search, segments } from '../src/logic/output_rows';
 
 const ESC = '\x1b';
 
@@ -196,15 +196,30 @@ describe('rows on the screen', () => {
 		expect([0, 1, 2, 3, 4].map((row) => index.at(row))).toEqual([
 			{ line: 0, from: 0, to: 4 },
 			{ line: 0, from: 4, to: 8 },
-			{ line: 0, from: 8, to: 12 },
-			{ line: 1, from: 0, to: 4 },
-			{ line: 2, from: 0, to: 4 },
+			{ line: 0, from: 8, to: Infinity },
+			{ line: 1, from: 0, to: Infinity },
+			{ line: 2, from: 0, to: Infinity },
 		]);
 		expect(index.rowOf(0, 9)).toBe(2);
 		expect(index.rowOf(2, 0)).toBe(4);
 		const flat = new RowIndex(null);
 		flat.update(made, 0);
 		expect([flat.rows, flat.at(2).line, flat.rowOf(2, 99)]).toEqual([3, 2, 2]);
+	});
+
+	it('begin at words', () => {
+		const rows = (text: string, columns: number) => {
+			const starts = rowStarts(text, columns);
+			return starts.map((start, i) => text.slice(start, starts[i + 1]));
+		};
+		expect(rows('6,000,000 numbers by three', 12)).toEqual(['6,000,000 ', 'numbers by ', 'three']);
+		expect(rows('exactly full rows', 7)).toEqual(['exactly ', 'full ', 'rows']);
+		// A long word is cut rather than put below an empty row.
+		expect(rows('  /a/path/that/is/long', 10)).toEqual(['  /a/path/', 'that/is/lo', 'ng']);
+		expect(rows('full    ', 4)).toEqual(['full ', '   ']);
+		const index = new RowIndex(12);
+		index.update(lines('first\n6,000,000 numbers by three\n'), 0);
+		expect([9, 10, 20, 21, 99].map((column) => index.rowOf(1, column))).toEqual([1, 2, 2, 3, 3]);
 	});
 
 	it('follow lines that grow and go', () => {

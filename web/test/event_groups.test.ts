@@ -28,7 +28,7 @@ test('kinds are counted in their own order', () => {
 });
 
 test('an event in words', () => {
-	expect(aboutEvent(event({ description: 'time', unit: 'msec' }))).toBe('time · in msec');
+	expect(aboutEvent(event({ description: 'time', unit: 'msec' }))).toBe('time · in ms');
 	expect(aboutEvent(event({ group: 'tracepoint', name: 'sched:sched_switch' }))).toContain(
 		'(sched)',
 	);

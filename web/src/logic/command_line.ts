@@ -45,9 +45,9 @@ function target(draft: Draft): string[] {
 		];
 	const ids =
 		draft.target === 'system'
-			? ['-a']
+			? ['-a', ...option('-C', draft.cpus)]
 			: [...option('-p', draft.pids.join(',')), ...option('-t', draft.tids.join(','))];
-	return [...ids, ...option('-C', draft.cpus), ...option('--duration', draft.duration)];
+	return [...ids, ...option('--duration', draft.duration)];
 }
 
 /** What follows "--": the words, or for a shell the text as one word. */

@@ -1,6 +1,7 @@
 /* Kinds of events, as they are shown. */
 import type { EventInfo } from '../api/types';
 import { plural } from './format';
+import { unitWord } from './units';
 
 export type EventGroup = EventInfo['group'];
 
@@ -43,7 +44,7 @@ export function aboutEvent(e: EventInfo): string {
 	const place =
 		e.group === 'tracepoint' ? `passing a place in the kernel (${e.name.split(':')[0]})` : '';
 	const parts = [e.description || place || GROUP_NAMES[e.group].title];
-	if (e.unit) parts.push(`in ${e.unit}`);
+	if (e.unit) parts.push(`in ${unitWord(e.unit)}`);
 	if (e.masks.length) parts.push(plural(e.masks.length, 'variant'));
 	if (!isAvailable(e)) parts.unshift(`Not here: ${e.reason ?? 'it cannot be opened'}`);
 	return parts.join(' · ');

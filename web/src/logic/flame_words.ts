@@ -80,8 +80,8 @@ export function nodeSentence(graph: FlameGraph, node: number): string {
 	return `${name}${place}. ${facts.map(([what, much]) => `${what}: ${much}`).join('. ')}.`;
 }
 
-/** What stands on a box. In a differential with the sign of its change. */
+/** What stands on a box. In a differential with its change, which is what a narrow one leaves out. */
 export function nodeLabel(graph: FlameGraph, node: number): string {
 	const name = nameOf(graph, node);
-	return graph.change && node > 0 ? `${changeText(shareChange(graph, node))} ${name}` : name;
+	return graph.change && node > 0 ? `${name} ${changeText(shareChange(graph, node))}` : name;
 }

@@ -52,7 +52,7 @@ export function mistakesOf(draft: Draft): Mistakes {
 	if (draft.target === 'command') checkCommand(into, draft);
 	else {
 		checkNumber(into, draft, 'duration', { min: 0.001, max: 315360000 });
-		checkCpus(into, draft, 'cpus');
+		if (draft.target === 'system') checkCpus(into, draft, 'cpus');
 	}
 	if (draft.target === 'attach' && !draft.pids.length && !draft.tids.length)
 		into.pids = 'Choose at least one process.';

@@ -9,11 +9,29 @@ export interface Place {
 	to: number;
 }
 
+/** A row that is broken at a space is at least this full: long words are cut instead. */
+const FULL_ENOUGH = 0.4;
+
+/** Where the rows of a line begin: at words, as long as they do not leave much of a row empty. */
+export function rowStarts(text: string, columns: number): number[] {
+	const starts = [0];
+	for (let from = 0; text.length - from > columns;) {
+		// A space at the end of a row is not seen, so it may be one too many.
+		const space = text.lastIndexOf(' ', from + columns);
+		from = space - from >= columns * FULL_ENOUGH ? space + 1 : from + columns;
+		if (from < text.length) starts.push(from);
+	}
+	return starts;
+}
+
 export class RowIndex {
 	/** By line: how many rows end with it. Only of wrapped ones. */
 	private ends: number[] = [];
+	private lines: OutputLine[] = [];
 	private dropped = 0;
 	private count = 0;
+	/** Neighbouring rows are often of one line, which may be long. */
+	private latest: { text: string; starts: number[] } = { text: '', starts: [0] };
 
 	/** @columns null: long lines are not wrapped. */
 	constructor(private readonly columns: number | null) {}
@@ -30,14 +48,17 @@ export class RowIndex {
 		}
 		if (dropped !== this.dropped || lines.length < this.ends.length) this.ends = [];
 		this.dropped = dropped;
+		this.lines = lines;
 		this.ends.pop();
 		for (let i = this.ends.length; i < lines.length; i++)
-			this.ends.push((this.ends[i - 1] ?? 0) + this.height(lines[i]!));
+			this.ends.push((this.ends[i - 1] ?? 0) + this.starts(i).length);
 		this.count = this.ends.at(-1) ?? 0;
 	}
 
-	private height(line: OutputLine): number {
-		return Math.max(1, Math.ceil(line.text.length / this.columns!));
+	private starts(line: number): number[] {
+		const { text } = this.lines[line]!;
+		if (text !== this.latest.text) this.latest = { text, starts: rowStarts(text, this.columns!) };
+		return this.latest.starts;
 	}
 
 	at(row: number): Place {
@@ -48,14 +69,17 @@ export class RowIndex {
 			if (this.ends[middle]! > row) high = middle;
 			else low = middle + 1;
 		}
-		const from = (row - (this.ends[low - 1] ?? 0)) * this.columns;
-		return { line: low, from, to: from + this.columns };
+		const starts = this.starts(low);
+		const nth = row - (this.ends[low - 1] ?? 0);
+		return { line: low, from: starts[nth]!, to: starts[nth + 1] ?? Infinity };
 	}
 
 	/** The row that shows a character. */
 	rowOf(line: number, column: number): number {
 		if (this.columns === null) return line;
-		return (this.ends[line - 1] ?? 0) + Math.floor(column / this.columns);
+		const after = this.starts(line).findIndex((start) => start > column);
+		const nth = (after < 0 ? this.starts(line).length : after) - 1;
+		return (this.ends[line - 1] ?? 0) + nth;
 	}
 }
 

@@ -117,7 +117,6 @@ function targetOf(draft: Draft): Plan {
 	return {
 		pids: draft.pids.length ? draft.pids : undefined,
 		tids: draft.tids.length ? draft.tids : undefined,
-		cpus: said(draft.cpus),
 		duration: number(draft.duration),
 	};
 }

@@ -95,6 +95,13 @@ const TIME_IN_S: Record<string, number> = {
 	s: 1,
 };
 
+const SHORT: Record<string, string> = { nsec: 'ns', usec: 'µs', msec: 'ms', sec: 's' };
+
+/** A unit of the server, as this page writes it. */
+export function unitWord(unit: string): string {
+	return SHORT[unit] ?? unit;
+}
+
 const BYTES_OF: Record<string, number> = {
 	b: 1,
 	byte: 1,

@@ -6,6 +6,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { pressed } from '../logic/keys';
+import { dialog, typeAhead } from './dialogs';
 
 interface Shortcut {
 	/** See logic/keys.ts; several separated by blanks mean the same. */
@@ -45,7 +46,13 @@ function types(target: EventTarget | null): boolean {
 window.addEventListener('keydown', (e) => {
 	if (e.defaultPrevented || e.isComposing) return;
 	const plainKey = !e.ctrlKey && !e.metaKey;
-	if (plainKey && (types(e.target) || document.querySelector('dialog[open]'))) return;
+	const inDialog = document.querySelector('dialog[open]') !== null;
+	if (plainKey && dialog.peek() && !inDialog) {
+		e.preventDefault();
+		typeAhead(e.key);
+		return;
+	}
+	if (plainKey && (types(e.target) || inDialog)) return;
 	const found = shortcuts
 		.peek()
 		.findLast((s) => s.run && s.keys.split(' ').some((keys) => pressed(keys, e)));

@@ -8,6 +8,7 @@ import { connection } from '../state/server';
 import '../state/follow';
 import { switchTheme } from '../state/theme';
 import '../state/title';
+import { tell } from '../state/toasts';
 import { Banner, Refused } from './banner';
 import { Header } from './header';
 import { lazy } from './lazy';
@@ -41,7 +42,13 @@ function Dialogs() {
 	const [loaded, setLoaded] = useState<Partial<Record<string, ComponentType>>>({});
 	useEffect(() => {
 		if (wanted && !loaded[wanted])
-			void DIALOGS[wanted]().then((View) => setLoaded((all) => ({ ...all, [wanted]: View })));
+			DIALOGS[wanted]().then(
+				(View) => setLoaded((all) => ({ ...all, [wanted]: View })),
+				(error) => {
+					dialog.value = null;
+					tell(error);
+				},
+			);
 	}, [wanted]);
 	const View = wanted && loaded[wanted];
 	return View ? <View /> : null;

@@ -10,7 +10,7 @@ import { address, go } from '../state/address';
 import { px } from '../state/scale';
 import { FilterInput } from './filter_input';
 import { Empty } from './states';
-import { useWidth } from './use_width';
+import { useSize } from './use_size';
 import { VirtualTable, type TableColumn } from './virtual';
 
 const USUAL = { key: 'self', down: true };
@@ -76,7 +76,7 @@ const COLUMNS: TableColumn<DiffFunction>[] = [
 export function DiffFunctions(props: { diff: Diff }) {
 	const { functions } = props.diff;
 	const { filter: text, sort: sortText } = address.value;
-	const { ref, width } = useWidth<HTMLDivElement>();
+	const { ref, width } = useSize<HTMLDivElement>();
 	const sort = parseSort(sortText, DIFF_SORTS, USUAL);
 	const filter = useMemo(() => rowFilter(text), [text]);
 	const rows = useMemo(

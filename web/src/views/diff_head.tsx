@@ -78,8 +78,10 @@ function SideHead(props: {
 	const title = which === 'before' ? 'Before' : 'After';
 	const pin = which === 'before' ? 'a' : 'b';
 	const facts = [
-		side.window && formatWindow(side.window.from, side.window.to),
-		length !== null && formatDuration(length),
+		// How long a window is stands on its bar in the timeline.
+		side.window
+			? formatWindow(side.window.from, side.window.to)
+			: length !== null && formatDuration(length),
 		samples !== undefined && plural(samples, 'sample'),
 		weight ? weightWords(weight, comparedUnit()) : null,
 	].filter(Boolean);

@@ -138,7 +138,7 @@ function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 				onFocus={(path) => go({ focus: path })}
 				search={search}
 				actions={(f, m, node) => [...timeActions(props.graph!, node), ...flameActions(f, m)]}
-				hint={hintOf(mode)}
+				hint={search ? undefined : hintOf(mode)}
 				onDrawn={(g) => drawn(of, g)}
 			/>
 			<FlameFoot flame={data} graph={props.graph} hidden={data.hidden} />

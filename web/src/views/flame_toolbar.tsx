@@ -7,6 +7,7 @@ import { sampledEvents } from '../logic/sampled';
 import { address, go } from '../state/address';
 import { rootPlace } from '../state/flame';
 import { useShortcut } from '../state/keys';
+import { width } from '../state/layout';
 import { run } from '../state/runs';
 import { filters, windowQuery } from '../state/selection';
 import { EventChoice } from './event_choice';
@@ -47,7 +48,7 @@ function Modes() {
 	);
 }
 
-function SearchField(props: { result: string }) {
+function SearchField() {
 	const input = useRef<HTMLInputElement>(null);
 	useShortcut({
 		keys: '/',
@@ -62,13 +63,12 @@ function SearchField(props: { result: string }) {
 				ref={input}
 				type="search"
 				aria-label="Search functions"
-				placeholder="Search functions  /"
+				placeholder={width.value === 'phone' ? 'Search' : 'Search functions  /'}
 				title="Part of a function's or module's name, or a /regular expression/"
 				value={address.value.search ?? ''}
 				onInput={(e) => set(e.currentTarget.value)}
 				onKeyDown={(e) => e.key === 'Escape' && set('')}
 			/>
-			<output class="small number">{props.result}</output>
 		</div>
 	);
 }
@@ -149,8 +149,9 @@ export function FlameToolbar(props: { found: string; event: string | null }) {
 					</button>
 				</span>
 			)}
-			<SearchField result={props.found} />
+			<SearchField />
 			<Save />
+			<output class="flame-found small">{props.found}</output>
 		</div>
 	);
 }

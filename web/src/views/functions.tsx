@@ -26,7 +26,7 @@ import { FilterInput } from './filter_input';
 import { NoSamples } from './no_samples';
 import { NoAnswer } from './no_answer';
 import { Empty, Loading } from './states';
-import { useWidth } from './use_width';
+import { useSize } from './use_size';
 import { VirtualTable, type TableColumn } from './virtual';
 import './change.css';
 import './functions.css';
@@ -66,7 +66,7 @@ function FunctionTable(props: { mine: Functions; theirs: Answer<Functions>; load
 	const filter = useMemo(() => rowFilter(filterText), [filterText]);
 	const sort = parseSort(sortText, FUNCTION_SORTS, USUAL);
 	const rows = useMemo(() => arrange(lines, filter, sort), [lines, filter, sort.key, sort.down]);
-	const { ref, width } = useWidth<HTMLDivElement>();
+	const { ref, width } = useSize<HTMLDivElement>();
 	const against = compared ? other!.name : null;
 	const columns = useMemo(() => {
 		const all = columnsOf(filter, against);

@@ -12,7 +12,7 @@ import { selected } from '../state/selection';
 import { HistogramPlot } from './histogram_plot';
 import { NoAnswer } from './no_answer';
 import { Empty, Loading } from './states';
-import { useWidth } from './use_width';
+import { useSize } from './use_size';
 import './histogram.css';
 
 /** As many bins as can be told apart, in steps so that a drag of the window's edge asks seldom. */
@@ -31,7 +31,7 @@ function questionOf(choice: Choice | null, width: number): Question | null {
 }
 
 export function HistogramView() {
-	const { ref, width } = useWidth<HTMLDivElement>();
+	const { ref, width } = useSize<HTMLDivElement>();
 	return (
 		<div class="histogram-view" ref={ref}>
 			<Chosen width={width} />

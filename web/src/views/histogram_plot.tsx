@@ -16,11 +16,11 @@ import {
 } from '../logic/histogram';
 import { formatShare, formatAmount, type Unit } from '../logic/units';
 import { px } from '../state/scale';
+import { useSize } from './use_size';
 
 const LEFT = 58;
 const RIGHT = 14;
 const BOTTOM = 24;
-const HEIGHT = 230;
 const LABEL_WIDTH = 96;
 const LABEL_HEIGHT = 15;
 
@@ -43,16 +43,16 @@ interface Frame {
 	y: (part: number) => number;
 }
 
-function frameOf(width: number, labels: number): Frame {
+function frameOf(width: number, height: number, labels: number): Frame {
 	const inner = Math.max(80, width - px(LEFT) - px(RIGHT));
 	const top = px(8) + labels * px(LABEL_HEIGHT);
-	const height = px(HEIGHT) - top - px(BOTTOM);
+	const bars = Math.max(0, height - top - px(BOTTOM));
 	return {
 		width: inner,
 		top,
-		height,
+		height: bars,
 		x: (part) => px(LEFT) + part * inner,
-		y: (part) => top + (1 - part) * height,
+		y: (part) => top + (1 - part) * bars,
 	};
 }
 
@@ -68,7 +68,8 @@ export function HistogramPlot(props: HistogramPlotProps) {
 	const bars = useMemo(() => layOutBars(h, axes), [h, axes.logx, axes.logy]);
 	const lines = useMemo(() => layOutPercentiles(h, axes), [h, axes.logx]);
 	const rows = labelRows(lines, px(LABEL_WIDTH) / Math.max(80, props.width - px(LEFT) - px(RIGHT)));
-	const frame = frameOf(props.width, Math.max(...rows) + 1);
+	const { ref, height } = useSize<HTMLDivElement>();
+	const frame = frameOf(props.width, height, Math.max(...rows) + 1);
 	const now = Math.min(at, bars.length - 1);
 	const bar = bars[now];
 	const onKeyDown = (e: KeyboardEvent) => {
@@ -93,6 +94,7 @@ export function HistogramPlot(props: HistogramPlotProps) {
 	return (
 		<div class="histogram-plot">
 			<div
+				ref={ref}
 				class="histogram-figure"
 				role="group"
 				aria-roledescription="histogram"
@@ -102,7 +104,7 @@ export function HistogramPlot(props: HistogramPlotProps) {
 				onPointerMove={onPointer}
 				onPointerLeave={() => setAt(-1)}
 			>
-				<svg width={props.width} height={px(HEIGHT)} aria-hidden="true">
+				<svg width={props.width} height={height} aria-hidden="true">
 					<YAxis frame={frame} most={Math.max(...bars.map((b) => b.count))} log={axes.logy} />
 					<XAxis frame={frame} plot={props} />
 					{bars.map((b, i) => (
@@ -143,7 +145,9 @@ function BarShape(props: { bar: Bar; frame: Frame; on: boolean }) {
 function YAxis(props: { frame: Frame; most: number; log: boolean }) {
 	const { frame, most, log } = props;
 	const scale = yScale(most, log);
-	const ticks = ticksBetween(log ? 1 : 0, most, log, 4).filter((n) => Number.isInteger(n));
+	const ticks = ticksBetween(log ? 1 : 0, most, log, Math.max(4, frame.height / px(80))).filter(
+		(n) => Number.isInteger(n),
+	);
 	return (
 		<g class="histogram-axis">
 			{ticks.map((n) => (
@@ -154,7 +158,7 @@ function YAxis(props: { frame: Frame; most: number; log: boolean }) {
 						y1={frame.y(scale(n))}
 						y2={frame.y(scale(n))}
 					/>
-					<text x={px(LEFT) - 6} y={frame.y(scale(n)) + 4} text-anchor="end">
+					<text x={px(LEFT) - 6} y={frame.y(scale(n)) + px(4)} text-anchor="end">
 						{n.toLocaleString('en')}
 					</text>
 				</g>
@@ -170,7 +174,9 @@ function XAxis(props: { frame: Frame; plot: HistogramPlotProps }) {
 	const least = axes.logx ? Math.min(...h.bins.map((b) => b.from).filter((v) => v > 0)) : h.min;
 	// Ticks are round in the unit that is shown, not in the one that was sent.
 	const k = plot.unit.factor;
-	const ticks = ticksBetween(least * k, h.max * k, axes.logx, frame.width / 90).map((v) => v / k);
+	const ticks = ticksBetween(least * k, h.max * k, axes.logx, frame.width / px(90)).map(
+		(v) => v / k,
+	);
 	const zero = axes.logx && h.bins.some((b) => b.from <= 0) ? [0] : [];
 	const y = frame.top + frame.height;
 	return (
@@ -185,7 +191,11 @@ function XAxis(props: { frame: Frame; plot: HistogramPlotProps }) {
 						y1={y}
 						y2={y + 4}
 					/>
-					<text x={frame.x(scale(v))} y={y + 17} text-anchor={scale(v) > 0.97 ? 'end' : 'middle'}>
+					<text
+						x={frame.x(scale(v))}
+						y={y + px(17)}
+						text-anchor={scale(v) > 0.97 ? 'end' : 'middle'}
+					>
 						{formatAmount(v, plot.unit)}
 					</text>
 				</g>

@@ -202,7 +202,9 @@ export function TargetFields() {
 				presets={DURATIONS}
 				hint={Number(draft.value.duration) ? undefined : 'Until you stop it.'}
 			/>
-			<TextField name="cpus" label="Only on these CPUs" placeholder="all, or 0-3,8" mono />
+			{target === 'system' && (
+				<TextField name="cpus" label="Only on these CPUs" placeholder="all, or 0-3,8" mono />
+			)}
 		</>
 	);
 }

@@ -2,7 +2,7 @@
 import { quoted } from '../logic/format';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Choice } from '../logic/palette';
-import { dialog } from '../state/dialogs';
+import { dialog, takeTyped } from '../state/dialogs';
 import { found, look, searching } from '../state/palette';
 import { Icon } from './icons';
 import './palette.css';
@@ -35,11 +35,11 @@ function Options(props: { at: number; choose: (c: Choice) => void; point: (i: nu
 	);
 }
 
-function useDialog() {
+function useDialog(query: string) {
 	const box = useRef<HTMLDialogElement>(null);
 	useEffect(() => {
 		box.current!.showModal();
-		look('');
+		look(query);
 	}, []);
 	return box;
 }
@@ -53,8 +53,8 @@ function Nothing(props: { query: string }) {
 }
 
 export function Palette() {
-	const box = useDialog();
-	const [query, setQuery] = useState('');
+	const [query, setQuery] = useState(takeTyped);
+	const box = useDialog(query);
 	const [at, setAt] = useState(0);
 	const close = () => (dialog.value = null);
 	const choose = (c: Choice | undefined) => {

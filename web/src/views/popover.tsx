@@ -1,6 +1,6 @@
-/* A button with a small panel below it. Esc, a click elsewhere and leaving by Tab close it. */
+/* A button with a small panel below it, or above where there is no room below. Esc, a click elsewhere and leaving by Tab close it. */
 import type { ComponentChildren } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLeaving } from './use_leaving';
 
 interface Props {
@@ -20,6 +20,13 @@ export function Popover(props: Props) {
 	const [open, setOpen] = useState(false);
 	const box = useRef<HTMLDivElement>(null);
 	const opener = useRef<HTMLButtonElement>(null);
+	const panel = useRef<HTMLDivElement>(null);
+	const [above, setAbove] = useState(false);
+	useLayoutEffect(() => {
+		if (!open) return setAbove(false);
+		const { bottom, height } = panel.current!.getBoundingClientRect();
+		setAbove(bottom > innerHeight && opener.current!.getBoundingClientRect().top > height);
+	}, [open]);
 	const change = (to: boolean) => {
 		setOpen(to);
 		props.onToggle?.(to);
@@ -46,7 +53,12 @@ export function Popover(props: Props) {
 				{props.button}
 			</button>
 			{open && (
-				<div class={'popover ' + (props.align ?? 'left')} role="dialog" aria-label={props.name}>
+				<div
+					ref={panel}
+					class={`popover ${props.align ?? 'left'} ${above ? 'above' : ''}`}
+					role="dialog"
+					aria-label={props.name}
+				>
 					{props.children(() => change(false))}
 				</div>
 			)}

@@ -21,7 +21,7 @@ import { NoSamples } from './no_samples';
 import { NoAnswer } from './no_answer';
 import { Loading } from './states';
 import { Strip } from './strip';
-import { useWidth } from './use_width';
+import { useSize } from './use_size';
 import { VirtualTable, type TableColumn } from './virtual';
 import './threads.css';
 
@@ -67,7 +67,7 @@ export function ThreadsView() {
 function ThreadTable(props: { strips: Threads; numbers: Threads }) {
 	const { strips, numbers } = props;
 	const { window, threads, pids, sort: sortText } = address.value;
-	const { ref, width } = useWidth<HTMLDivElement>();
+	const { ref, width } = useSize<HTMLDivElement>();
 	const sort = parseSort(sortText, THREAD_SORTS, USUAL);
 	const rows = useMemo(
 		() => threadRows(strips.threads, numbers.threads, sort),
@@ -83,7 +83,8 @@ function ThreadTable(props: { strips: Threads; numbers: Threads }) {
 			<p class="threads-note small dim">
 				{left > 0 &&
 					`The ${strips.threads.length.toLocaleString('en')} heaviest of ${plural(strips.threads_in_all, 'thread')}. `}
-				Choose a process or a thread to see only it everywhere; with Ctrl, several.
+				Choose a process or a thread to see only it everywhere
+				{width < px(NARROW) ? '.' : '; with Ctrl, several.'}
 			</p>
 			<VirtualTable
 				label="Processes and threads"
@@ -116,9 +117,9 @@ function stripColumn(
 	const range = { from: strips.from_ns, to: strips.to_ns };
 	return {
 		key: 'first',
-		title: `Active, ${formatWindow(range.from, range.to)}`,
+		title: width < px(NARROW) ? 'Active' : `Active, ${formatWindow(range.from, range.to)}`,
 		hint: 'When it was sampled; click to sort by the first time',
-		width: 'minmax(110px, 2fr)',
+		width: width < px(NARROW) ? 'minmax(80px, 1fr)' : 'minmax(110px, 2fr)',
 		sort: 'up',
 		cell: (t) => (
 			<Strip
@@ -143,7 +144,7 @@ function columnsOf(
 		{
 			key: 'name',
 			title: width < px(NARROW) ? 'Process' : 'Process and thread',
-			width: 'minmax(110px, 1fr)',
+			width: width < px(NARROW) ? 'minmax(130px, 1.4fr)' : 'minmax(110px, 1fr)',
 			sort: 'up',
 			cell: (t) => (
 				<span class="thread-name" title={t.names.join(' → ')}>

@@ -8,6 +8,7 @@ import { width } from '../state/layout';
 import { isLive, run } from '../state/runs';
 import {
 	axisWidth,
+	brushes,
 	hidden,
 	marks,
 	PHONE_PLOTS,
@@ -77,6 +78,7 @@ function expected(r: Run): number {
 function Plots(props: { all: Plot[]; run: Run }) {
 	const area = useWidth();
 	const across = plotWidth.value;
+	const brushed = brushes.value.window !== null || brushes.value.second !== null;
 	const points = address.value.plot !== 'lines' && props.all.some((p) => p.key === SAMPLES);
 	const drawRows = useLoaded(loadRows);
 	const drawPoints = useLoaded(points ? loadPoints : null);
@@ -86,7 +88,7 @@ function Plots(props: { all: Plot[]; run: Run }) {
 	return (
 		<div class="plots" ref={area}>
 			<div
-				class="plot-rows"
+				class={brushed ? 'plot-rows is-brushed' : 'plot-rows'}
 				style={{ minHeight: (points ? px(POINTS_PX) : count * height) + 'px' }}
 			>
 				{!props.all.length && (

@@ -32,7 +32,7 @@ function isOutside(w: Window): boolean {
 	return w.to < visible.value.from || w.from > visible.value.to;
 }
 
-/** Of the bar of a brush: half of a number would be a wrong one. */
+/** Of small text: half of a number would be a wrong one. */
 const LETTER_PX = 7.5;
 
 function BrushArea(props: { brush: Brush }) {
@@ -154,6 +154,13 @@ export function Flags(props: { flags: Flag[] }) {
 	);
 }
 
+/** At the right of its line; nothing where it would be cut off. */
+function timeLabel(ns: number, step: number): string {
+	const text = formatTime(ns, step);
+	const room = (1 - partAt(ns, visible.value)) * plotWidth.value;
+	return text.length * px(LETTER_PX) < room ? text : '';
+}
+
 export function TimeAxis() {
 	const axis = useRef<HTMLDivElement>(null);
 	useEffect(() => {
@@ -172,7 +179,7 @@ export function TimeAxis() {
 			<div class="time-axis" ref={axis} aria-hidden="true" title="Drag to move along the time">
 				{at.map((ns) => (
 					<span key={ns} style={{ left: percent(partAt(ns, range)) }}>
-						{formatTime(ns, step)}
+						{timeLabel(ns, step)}
 					</span>
 				))}
 				{zoomed && <div class="time-part" style={partOfWhole(range)} />}

@@ -28,7 +28,6 @@ export function Welcome() {
 						<button class="link" onClick={chooseFile}>
 							choose one
 						</button>
-						.
 					</p>
 				</>
 			) : (
