@@ -161,7 +161,7 @@ static const char *problem_of(const struct counter_row *row)
 		return NULL;
 	if (row->reason)
 		return row->reason;
-	return row->event->tool ? "it is known only when the program has ended"
+	return row->event->tool ? "only tacho stat tells it, when the program has ended"
 				: "it counts nothing here";
 }
 
