@@ -42,7 +42,7 @@ def processes(name):
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
-            if os.readlink("/proc/%s/exe" % pid) == name:
+            if os.path.samefile("/proc/%s/exe" % pid, name):
                 with open("/proc/%s/stat" % pid) as text:
                     if text.read().rpartition(")")[2].split()[0] not in "ZX":
                         found.append(int(pid))

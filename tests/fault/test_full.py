@@ -30,7 +30,7 @@ class Full(Case):
 
     def inside(self, *argv):
         """In the mount namespace of the server."""
-        return subprocess.run(["nsenter", "-t", str(self.server.pid()), "-m", *argv], text=True,
+        return subprocess.run(["nsenter", "-t", str(self.server.pid()), "-m", "-r", *argv], text=True,
                               capture_output=True)
 
     def ok(self):

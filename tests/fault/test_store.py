@@ -41,7 +41,7 @@ class StoreCase(Case):
 
     def inside(self, *argv):
         """In the mount namespace of the server."""
-        return subprocess.run(["nsenter", "-t", str(self.server.pid()), "-m", *argv], text=True,
+        return subprocess.run(["nsenter", "-t", str(self.server.pid()), "-m", "-r", *argv], text=True,
                               check=True, capture_output=True)
 
     def submit(self, workload="true", **plan):
@@ -121,7 +121,7 @@ class Full(StoreCase):
         uuid = self.submit("head -c 12000000 /dev/urandom", events=["task-clock"])
         self.assertEqual(self.done(uuid), "done")
         filler = os.path.join(self.disk, "filler")
-        subprocess.run(["nsenter", "-t", str(self.server.pid()), "-m", "sh", "-c",
+        subprocess.run(["nsenter", "-t", str(self.server.pid()), "-m", "-r", "sh", "-c",
                         "cat /dev/zero > '%s'" % filler], stderr=subprocess.DEVNULL)
         # Refused at once, or, if there is room in the log for a line, when its output does not fit.
         answer = self.server.request("POST", "session/" + self.session, {
