@@ -37,8 +37,7 @@ struct sample_row {
 	uint64_t weight;  /* its period */
 	uint64_t address; /* of data, 0: none */
 	uint32_t event, thread, stack, cpu;
-	uint32_t
-		leaf; /* the frame that was hit, if whoever makes the row tells: chunks do not have it */
+	uint32_t leaf; /* the frame that was hit, for who makes the row: chunks do not have it */
 };
 
 /* Decoded samples, column by column, times ascending. */
