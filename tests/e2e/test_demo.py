@@ -8,6 +8,7 @@ import time
 
 from helpers import TACHO, Case
 from openapi import DescribedCase
+from probes import user_probe
 
 PHASES = ("parse", "sort", "compress", "multiply", "fill", "share")
 # What is on the stack of each, from the outside in.
@@ -33,6 +34,13 @@ class Demo(Case):
         self.assertEqual(cycle[1:7], cycle[8:14])
         self.assertIn("find_word_slowly", result.stderr)
         self.assertEqual(len(result.stderr.splitlines()), 1)
+
+    def test_does_twice_as_much(self):
+        event = user_probe(self, os.path.realpath(TACHO), "find_word_slowly")
+        first, both = (self.count(event, "sh", "-c", '"$0" demo --seconds $1 2>/dev/null', TACHO, s)
+                       for s in ("3", "6"))
+        self.assertGreater(first, 100_000)
+        self.assertAlmostEqual(both, 3 * first, delta=16)  # which words are found so is counted by 16
 
     def test_without_colours(self):
         result = self.tacho("demo", "--seconds", "1", env={"NO_COLOR": "1"})
@@ -87,4 +95,6 @@ class OnTheServer(DescribedCase):
         # Between its two times lies everything else of the first cycle.
         gap, cut = max((b - a, i) for i, (a, b) in enumerate(zip(times, times[1:]), 1))
         self.assertGreater(gap, 10 ** 9)
-        self.assertAlmostEqual((len(times) - cut) / cut, 2, delta=0.5)
+        # How much longer twice the work takes is up to the machine's other guests, at a tenth of a
+        # second each. That it is twice is what test_does_twice_as_much counts.
+        self.assertGreater(len(times) - cut, 1.3 * cut)

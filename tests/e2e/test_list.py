@@ -10,8 +10,9 @@ import tempfile
 import unittest
 
 from helpers import (TACHO, TRACEFS, TREES, Case, best_cpu_seconds, compiled, environment,
-                     in_terminal, needs_namespace, needs_no_pmu, needs_root, needs_tracefs, plain,
+                     in_terminal, needs_namespace, needs_no_pmu, needs_tracefs, plain,
                      unpack)
+from probes import user_probe
 
 GROUPS = ["hw", "sw", "cache", "pmu", "tracepoint", "sdt", "probe", "raw"]
 
@@ -179,32 +180,9 @@ class Here(List):
                 self.assertIn(path, result.stderr)
 
     def test_probes(self):
-        needs_root("to make a probe")
-        needs_tracefs()
-        control = TRACEFS + "/uprobe_events"
-        if not os.path.exists(control):
-            self.skipTest("this kernel has no uprobes")
         program = compiled("probed", "__attribute__((noinline)) void here(void){__asm__ volatile(\"\");}\n"
                            "int main(void){for(int i=0;i<42;i++)here();return 0;}", "-no-pie")
-        symbols = subprocess.run(["nm", program], stdout=subprocess.PIPE, text=True)
-        header = subprocess.run(["readelf", "-lW", program], stdout=subprocess.PIPE, text=True).stdout
-        if symbols.returncode:
-            self.skipTest("needs nm(1)")
-        address = int(re.search(r"(\w+) T here", symbols.stdout).group(1), 16)
-        load = [m for m in re.findall(r"LOAD +0x(\w+) 0x(\w+) 0x\w+ 0x(\w+)", header)
-                if int(m[1], 16) <= address < int(m[1], 16) + int(m[2], 16)][0]
-        offset = address - int(load[1], 16) + int(load[0], 16)
-        name = "here_%d" % os.getpid()
-
-        def write(text):
-            out = os.open(control, os.O_WRONLY)  # truncating would remove the probes of others
-            try:
-                os.write(out, text.encode())
-            finally:
-                os.close(out)
-        write("p:tachotest/%s %s:0x%x\n" % (name, program, offset))
-        self.addCleanup(write, "-:tachotest/%s\n" % name)
-        full = "tachotest:" + name
+        full = user_probe(self, program, "here")
         event = [e for e in self.events("probe") if e["name"] == full][0]
         self.assertEqual((event["group"], event["available"]), ("probe", True))
         self.assertNotIn(full, self.names("tracepoint"))
