@@ -15,7 +15,9 @@
 
 #include <pthread.h>
 
-#define LIVE_UPDATE_NS (50 * NS_PER_MSEC)
+/* A little longer than what clients have to wait between two deliveries: else an update that had to wait
+ * once, for another message, would have all behind it wait as long. */
+#define LIVE_UPDATE_NS ((BUS_INTERVAL_MS + 5) * NS_PER_MSEC)
 
 struct live {
 	struct server *server;

@@ -39,6 +39,9 @@ const char *runs_program(const struct runs *r)
 
 static void runs_free(struct runs *r)
 {
+	writer_stop(r);
+	pthread_cond_destroy(&r->writer.work);
+	store_close(r->writer.store);
 	store_close(r->store);
 	if (r->epoll_fd >= 0)
 		close(r->epoll_fd);
@@ -59,6 +62,8 @@ static int prepare(struct runs *r, struct err *e)
 	struct store_options o = {.directory = r->server->config.data, .busy_ms = BUSY_STORE_MS};
 	int rc = store_open(&r->store, &o, e);
 
+	if (rc == 0)
+		rc = store_open(&r->writer.store, &o, e);
 	if (rc < 0)
 		return rc;
 	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -82,6 +87,7 @@ int runs_prepare(struct runs **ret, struct server *server, struct err *e)
 	r->program = find_program();
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->answered, NULL);
+	pthread_cond_init(&r->writer.work, NULL);
 	/* What a collector that was killed leaves behind comes to us, and does not get away. */
 	tree_adopt();
 	rc = prepare(r, e);
@@ -94,19 +100,13 @@ int runs_prepare(struct runs **ret, struct server *server, struct err *e)
 
 int runs_begin(struct runs *r, struct err *e)
 {
-	int code = pthread_create(&r->thread, NULL, runs_loop, r);
+	int code, rc = writer_begin(r, e);
 
+	if (rc < 0)
+		return rc;
+	code = pthread_create(&r->thread, NULL, runs_loop, r);
 	r->begun = !code;
 	return code ? err_set(e, code, "cannot start a thread: %s", strerror(code)) : 0;
-}
-
-static void wake(struct runs *r)
-{
-	uint64_t one = 1;
-
-	/* Full means that it will wake up all the same. */
-	if (write(r->wake_fd, &one, sizeof(one)) < 0)
-		return;
 }
 
 void runs_stop(struct runs *r)
@@ -116,7 +116,7 @@ void runs_stop(struct runs *r)
 	pthread_mutex_lock(&r->lock);
 	r->stopping = true;
 	pthread_mutex_unlock(&r->lock);
-	wake(r);
+	loop_wake(r);
 	if (r->begun)
 		pthread_join(r->thread, NULL);
 	pthread_mutex_lock(&r->lock);
@@ -132,7 +132,7 @@ static void hand_over(struct runs *r, struct request *q)
 {
 	*r->last = q;
 	r->last = &q->next;
-	wake(r);
+	loop_wake(r);
 }
 
 static int ask(struct runs *r, struct request *q, struct err *e)

@@ -25,6 +25,7 @@ void active_free(struct active *a)
 	vec_each(&a->overlaps, o)
 		free(o->command);
 	vec_release(&a->overlaps);
+	deposit_release(&a->deposit);
 	vec_release(&a->arrived);
 	vec_release(&a->releasers);
 	buf_release(&a->bytes);

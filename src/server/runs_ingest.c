@@ -1,7 +1,5 @@
 #include "server/runs_internal.h"
 #include "base/clock.h"
-#include "profile/code.h"
-#include "server/batch.h"
 #include "server/tidy.h"
 
 #include <errno.h>
@@ -11,10 +9,9 @@
 #include <sys/epoll.h>
 
 /* Taken from one collector before others have their turn. */
-#define ROUND_BYTES   ((size_t)4 << 20)
-#define JSON_BYTES    ((size_t)4 << 20)
-#define NOTE_BYTES    4096
-#define OUTPUT_HEADER 12 /* u64 time, u32 stream */
+#define ROUND_BYTES ((size_t)4 << 20)
+#define JSON_BYTES  ((size_t)4 << 20)
+#define NOTE_BYTES  4096
 
 /* ---- how it ends ---- */
 
@@ -59,6 +56,7 @@ static void fail_unstored(struct active *a, const struct err *e)
 				   e->text, ended ? "" : ".");
 
 	a->unstored = true;
+	deposit_clear(&a->deposit);
 	a->arrived.len = 0;
 	buf_clear(&a->bytes);
 	a->first_arrived_ns = 0;
@@ -285,7 +283,7 @@ static void take(struct active *a, struct message *m)
 /* The collector has a place on the disk for what we do not read. */
 static bool is_behind(struct active *a)
 {
-	if (a->exiting || !a->busy_ns || a->bytes.len < BUSY_BYTES_MAX)
+	if (a->exiting || a->bytes.len < FLUSH_AFTER_BYTES || !(a->depositing || a->busy_ns))
 		return false;
 	if (!a->paused && a->channel_watched)
 		a->paused = !epoll_ctl(a->runs->epoll_fd, EPOLL_CTL_DEL, a->channel.fd, NULL);
@@ -321,120 +319,21 @@ void ingest_channel(struct active *a)
 
 /* ---- to the store ---- */
 
-static int store_output(struct active *a, const void *bytes, size_t size, struct err *e)
-{
-	struct cursor c = cursor_of(bytes, size);
-	uint64_t time_ns;
-	int stream;
-
-	c.swap = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
-	time_ns = cursor_u64(&c);
-	stream = (int)cursor_u32(&c);
-	return store_output_add(a->runs->store, a->run.id, stream, time_ns,
-				(const char *)bytes + OUTPUT_HEADER, size - OUTPUT_HEADER, e);
-}
-
-/* An annotated function; one that cannot be read is none. */
-static int store_code(struct active *a, const void *bytes, size_t size, struct err *e)
-{
-	struct code code = {};
-	uint32_t function;
-	int rc = code_decode(bytes, size, &code, NULL);
-
-	function = code.function;
-	code_release(&code);
-	return rc < 0 ? 0 : store_code_add(a->runs->store, a->run.id, 0, function, bytes, size, e);
-}
-
-static int store_arrived(struct active *a, const struct arrived *x, struct err *e)
-{
-	struct store *s = a->runs->store;
-	const char *bytes = a->bytes.s ? a->bytes.s + x->at : "";
-
-	switch (x->type) {
-	case RUN_DICTIONARY:
-		return store_dictionary_add(s, a->run.id, 0, bytes, x->size, e);
-	case RUN_OUTPUT:
-		return store_output(a, bytes, x->size, e);
-	case RUN_NOTE: {
-		CLEANUP(free_ptr) char *text = xstrndup(bytes, x->size);
-		uint64_t start = (uint64_t)a->run.start_ns, at = a->first_arrived_ns;
-
-		/* An imported recording has a clock of its own, and what is said is about all of it; so
-		 * is what is said while the run is being prepared. */
-		if (a->import || at < start)
-			at = start;
-
-		return store_note_add(s, a->run.id, at, text, e);
-	}
-	case RUN_CODE:
-		return store_code(a, bytes, x->size, e);
-	default:
-		return 0;
-	}
-}
-
-/* The row of the run: what people have changed meanwhile stays. */
-static int store_row(struct active *a, struct err *e)
-{
-	struct stored_run now = {};
-	int rc = store_run_get(a->runs->store, a->run.uuid, &now, e);
-
-	if (rc < 0)
-		return rc;
-	free(a->run.note);
-	free(a->run.tags);
-	free(a->run.description);
-	a->run.note = now.note;
-	a->run.tags = now.tags;
-	a->run.description = now.description;
-	now.note = now.tags = now.description = NULL;
-	a->run.bytes = now.bytes;
-	stored_run_release(&now);
-	free(a->run.ledger);
-	a->run.ledger = a->ledger || a->overlaps.len ? overlap_ledger(a) : NULL;
-	return store_run_update(a->runs->store, &a->run, e);
-}
-
-static int store_all(struct active *a, struct err *e)
-{
-	CLEANUP(batch_release) batch chunks = {};
-	struct store *s = a->runs->store;
-	int rc = store_begin(s, e);
-
-	if (rc < 0)
-		return rc;
-	vec_each(&a->arrived, x) {
-		if (rc < 0)
-			break;
-		rc = x->type == RUN_CHUNK ? batch_add(&chunks, a->bytes.s + x->at, x->size, e)
-					  : store_arrived(a, x, e);
-	}
-	if (rc >= 0)
-		rc = batch_store(&chunks, s, a->run.id, 0, e);
-	if (rc >= 0)
-		rc = store_row(a, e);
-	if (rc < 0) {
-		store_rollback(s);
-		return rc;
-	}
-	return store_commit(s, e);
-}
-
 static void count(struct active *a)
 {
 	struct runs *r = a->runs;
-	json_t *ledger = a->over && a->ledger ? json_loads(a->ledger, 0, NULL) : NULL;
+	const struct deposit *d = &a->deposit;
+	json_t *ledger = d->over && a->ledger ? json_loads(a->ledger, 0, NULL) : NULL;
 	json_int_t lost = json_integer_value(json_object_get(ledger, "lost"));
 
 	json_decref(ledger);
 	pthread_mutex_lock(&r->lock);
-	vec_each(&a->arrived, x)
+	vec_each(&d->arrived, x)
 		r->counts.chunks += x->type == RUN_CHUNK;
-	r->counts.bytes += a->bytes.len;
-	r->counts.samples += (uint64_t)(a->run.samples - a->counted);
-	a->counted = a->run.samples;
-	if (a->over) {
+	r->counts.bytes += d->bytes.len;
+	r->counts.samples += (uint64_t)(d->run.samples - a->counted);
+	a->counted = d->run.samples;
+	if (d->over) {
 		r->counts.finished[a->run.state]++;
 		r->counts.lost += lost > 0 ? (uint64_t)lost : 0;
 	}
@@ -461,48 +360,53 @@ static void resume(struct active *a)
 	a->paused = false;
 }
 
-bool ingest_flush(struct active *a)
+void ingest_flush(struct active *a)
 {
-	struct err e = {};
-	int rc;
-
-	if (a->saved || (!a->arrived.len && !a->changed && !a->over))
-		return true;
+	if (a->depositing || a->saved ||
+	    (!a->arrived.len && !a->deposit.arrived.len && !a->changed && !a->over))
+		return;
 	if (a->over)
 		raw_settle(a->runs->server, &a->run);
-	rc = store_all(a, &e);
-	/* How it ended has to be known, whatever else there is no room for. */
-	if (rc == -ENOSPC && a->over && a->unstored && store_use_reserve(a->runs->store))
-		rc = store_all(a, &e);
-	if (rc == -ENOENT) {
+	free(a->run.ledger);
+	a->run.ledger = a->ledger || a->overlaps.len ? overlap_ledger(a) : NULL;
+	a->retry_ns = 0;
+	a->changed = false;
+	writer_take(a);
+}
+
+static void tell_end(struct active *a)
+{
+	a->saved = true;
+	live_changed(a->runs->server->live, &a->run);
+	if (a->live)
+		live_run_end(a->live);
+	a->live = NULL;
+}
+
+void ingest_stored(struct active *a)
+{
+	struct deposit *d = &a->deposit;
+
+	a->depositing = false;
+	if (d->result == -ENOENT) {
 		/* Somebody has deleted it: there is nothing to be kept. */
-		a->unstored = true;
+		a->unstored = d->over = true;
 		if (!a->over) {
 			ingest_over(a, STATE_CANCELLED, NULL);
 			collector_stop(a, true);
 		}
-		a->saved = true;
-	} else if (rc < 0) {
-		if (!is_patient(a, rc) && !a->unstored)
-			fail_unstored(a, &e);
+	} else if (d->result < 0) {
+		a->changed = true;
+		if (!is_patient(a, d->result) && !a->unstored)
+			fail_unstored(a, &d->err);
 		a->retry_ns = clock_now_ns() + RETRY_MS * NS_PER_MSEC;
-		return false;
+		return;
 	}
 	resume(a);
 	count(a);
-	if (a->arrived.len || a->over)
+	if (d->arrived.len || d->over)
 		tidy_kick(a->runs->server->tidy, a->run.id);
-	a->retry_ns = 0;
-	a->saved = a->over;
-	a->changed = false;
-	a->arrived.len = 0;
-	a->first_arrived_ns = 0;
-	buf_clear(&a->bytes);
-	if (a->over) {
-		live_changed(a->runs->server->live, &a->run);
-		if (a->live)
-			live_run_end(a->live);
-		a->live = NULL;
-	}
-	return true;
+	deposit_clear(d);
+	if (d->over)
+		tell_end(a);
 }

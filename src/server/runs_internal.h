@@ -5,7 +5,8 @@
  *	runs.c          what other threads call: asking, and waiting for the answer
  *	runs_loop.c     the thread: waits for collectors, requests and times
  *	runs_collector.c  starting, stopping and burying a collector process
- *	runs_ingest.c   what it sends: to watchers at once, to the store within half a second
+ *	runs_ingest.c   what it sends: to watchers at once, to the writer after a moment
+ *	runs_writer.c   a thread of its own, which alone waits for the disk
  *	runs_queue.c    who is next, when, and who has met whom
  *	runs_files.c    the data directory: recordings, leftovers, how much room is taken
  */
@@ -32,7 +33,8 @@
 /* Somebody else holds the store: for so long what arrives is kept in memory, or left to the collector. */
 #define BUSY_STORE_MS    1000
 #define BUSY_PATIENCE_MS 20000
-#define BUSY_BYTES_MAX   (2 * FLUSH_AFTER_BYTES)
+/* Before the bytes of RUN_OUTPUT: u64 time, u32 stream. */
+#define OUTPUT_HEADER 12
 /* A workload can stop or trace its collector: how often that is looked at, and how many looks that
  * found it held by a debugger are its end. */
 #define LOOK_MS  3000
@@ -73,10 +75,31 @@ struct overlap {
 	uint64_t from_ns, to_ns; /* of the clock; to 0: still */
 };
 
-/* One message that is to be stored: its bytes lie in the active run's buffer. */
+/* One message that is to be stored: its bytes lie in the buffer beside it. */
 struct arrived {
 	uint16_t type;
 	size_t at, size;
+};
+
+typedef VEC(struct arrived) arrivals;
+
+/* What is to be in the store after the next commit. The writer's while it is on its way. */
+struct deposit {
+	struct active *active;
+	struct stored_run
+		run; /* what changes of the row, and then what people have written there */
+	struct buf bytes;
+	arrivals arrived;
+	uint64_t first_arrived_ns;
+	bool over;     /* the run will not change after this */
+	bool unstored; /* the store has failed before: only the row matters */
+	int result;
+	struct err err;
+	struct deposit *next;
+};
+
+struct deposits {
+	struct deposit *first, **last;
 };
 
 /* A run whose collector is there. */
@@ -108,15 +131,27 @@ struct active {
 	uint64_t busy_ns;  /* since when somebody else holds the store; 0: nobody does */
 
 	struct buf bytes;
-	VEC(struct arrived) arrived;
+	arrivals arrived;
 	uint64_t first_arrived_ns; /* 0: nothing waits */
-	bool changed;              /* the row, too */
-	char *ledger;              /* the collector's own words */
+	struct deposit deposit;
+	bool depositing; /* it is on its way */
+	bool changed;    /* the row, too */
+	char *ledger;    /* the collector's own words */
 	uint64_t output_bytes;
 	int64_t counted; /* samples that the counts know of */
 	VEC(struct overlap) overlaps;
 	struct live_run *live;
 	VEC(struct request *) releasers;
+};
+
+/* All but the thread and its store is shared. */
+struct writer {
+	pthread_t thread;
+	bool begun;
+	struct store *store;
+	pthread_cond_t work;
+	struct deposits waiting, done;
+	bool stopping;
 };
 
 struct runs {
@@ -142,6 +177,7 @@ struct runs {
 	VEC(struct active *) visible; /* the same as active */
 	struct runs_counts counts;
 	unsigned burials; /* threads that end what was left behind */
+	struct writer writer;
 };
 
 int64_t wall_ms(void);
@@ -166,10 +202,25 @@ void active_free(struct active *a);
 
 /* Takes in what the collector has sent, within a budget. */
 void ingest_channel(struct active *a);
-/* Stores what has arrived. False: the store does not take it. */
-bool ingest_flush(struct active *a);
+/* Has what has arrived stored, unless something of the run is on its way already. */
+void ingest_flush(struct active *a);
+/* The deposit is back: it is stored, or the store does not take it. */
+void ingest_stored(struct active *a);
 /* The run ends, or has ended, in this way; @error NULL: none. Stored by the next flush. */
 void ingest_over(struct active *a, enum run_state state, const char *error);
+
+/* ---- runs_writer.c ---- */
+
+int writer_begin(struct runs *r, struct err *e);
+/* What is being written is finished; what waits behind it is not begun. */
+void writer_stop(struct runs *r);
+/* Makes a deposit of what has arrived, behind what a deposit that failed still has, and sends it off. */
+void writer_take(struct active *a);
+/* Calls ingest_stored() for those that are back. */
+void writer_collect(struct runs *r);
+/* Its data: they are in the store, or never will be. */
+void deposit_clear(struct deposit *d);
+void deposit_release(struct deposit *d);
 
 /* ---- runs_queue.c ---- */
 
@@ -193,6 +244,8 @@ char *overlap_ledger(const struct active *a);
 /* ---- runs_loop.c ---- */
 
 void *runs_loop(void *runs);
+/* By any thread: there is something to do. */
+void loop_wake(struct runs *r);
 int loop_watch(struct runs *r, int fd, void *what);
 struct active *find_active(struct runs *r, const char *uuid);
 

@@ -17,6 +17,15 @@ int loop_watch(struct runs *r, int fd, void *what)
 	return epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
+void loop_wake(struct runs *r)
+{
+	uint64_t one = 1;
+
+	/* Full means that it will wake up all the same. */
+	if (write(r->wake_fd, &one, sizeof(one)) < 0)
+		return;
+}
+
 struct active *find_active(struct runs *r, const char *uuid)
 {
 	vec_each(&r->active, a)
@@ -148,7 +157,7 @@ static int wait_ms(struct runs *r)
 		sooner(&due, a->retry_ns);
 		if (!a->exited)
 			sooner(&due, a->look_ns + LOOK_MS * NS_PER_MSEC);
-		if (!a->retry_ns && a->first_arrived_ns)
+		if (!a->retry_ns && !a->depositing && a->first_arrived_ns)
 			sooner(&due, a->first_arrived_ns + FLUSH_AFTER_MS * NS_PER_MSEC);
 		if (r->server->config.quota_bytes)
 			sooner(&due, r->room_check_ns);
@@ -184,7 +193,6 @@ static void act_on_times(struct runs *r)
 {
 	uint64_t now = clock_now_ns();
 
-	/* Before anything that waits for the disk. */
 	live_tick(r->server->live);
 	check_room(r, now);
 	vec_each(&r->active, p) {
@@ -261,6 +269,7 @@ static bool step(struct runs *r)
 	int n = epoll_wait(r->epoll_fd, events, EVENTS_MAX, wait_ms(r));
 	bool stopping = take_requests(r);
 
+	writer_collect(r);
 	/* Both descriptors of a run may have news: it must not be freed between the two. */
 	for (int i = 0; i < n; i++)
 		if (events[i].data.ptr)
@@ -308,6 +317,7 @@ void *runs_loop(void *runs)
 	for (uint64_t end = clock_now_ns() + (STOP_PATIENCE_MS + EXIT_PATIENCE_MS) * NS_PER_MSEC;
 	     r->active.len && clock_now_ns() < end;)
 		step(r);
+	writer_stop(r);
 	vec_each(&r->active, a) {
 		vec_each(&(*a)->releasers, q)
 			answer(r, *q, err_set(&(*q)->err, EBUSY, "The server is about to end."));

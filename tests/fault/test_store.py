@@ -73,6 +73,30 @@ class Locked(StoreCase):
         store.execute("BEGIN EXCLUSIVE")
         return store
 
+    def test_watchers_do_not_wait(self):
+        """Whoever looks at a run does not wait for the disk."""
+        self.serve()
+        uuid, _ = self.burner()
+        lock, times = None, []
+        for event in self.server.stream({"run": uuid}):
+            if event.name != "counts":
+                continue
+            times.append(time.monotonic())
+            lock = lock or self.lock()
+            if times[-1] - times[0] > 3:
+                break
+        # Ten or twenty come in a second; one try to get the lock takes a second.
+        self.assertLess(max(b - a for a, b in zip(times, times[1:])), 0.6, times)
+        self.assertGreater(len(times), 15)
+        lock.execute("ROLLBACK")
+        self.server.post("benchmark/%s/cancel" % uuid)
+        self.assertEqual(self.server.wait_run(uuid)["state"], "cancelled")
+        # All of it is there in the end, from before, during and after.
+        stored = self.server.get("benchmark/%s/timeline" % uuid, {"pixels": 50})
+        self.assertGreater(stored["to_ns"] - stored["from_ns"], 3e9)
+        means = stored["counters"][0]["mean"]
+        self.assertNotIn(None, means[1:-1])
+
     def test_for_long(self):
         self.serve()
         uuid, program = self.burner()
