@@ -69,7 +69,7 @@ size_t channel_waiting(const struct channel *c)
 	return c->out.len - c->out_at;
 }
 
-int channel_send(struct channel *c, uint16_t type, uint16_t flags, const struct buf *body)
+int channel_queue(struct channel *c, uint16_t type, uint16_t flags, const struct buf *body)
 {
 	size_t size = body ? body->len : 0;
 
@@ -88,6 +88,15 @@ int channel_send(struct channel *c, uint16_t type, uint16_t flags, const struct 
 	body_u16(&c->out, flags);
 	if (size)
 		buf_add_mem(&c->out, body->s, size);
+	return 0;
+}
+
+int channel_send(struct channel *c, uint16_t type, uint16_t flags, const struct buf *body)
+{
+	int r = channel_queue(c, type, flags, body);
+
+	if (r < 0)
+		return r;
 	channel_flush(c);
 	return c->ended ? -EPIPE : 0;
 }

@@ -68,6 +68,8 @@ size_t channel_waiting(const struct channel *c);
 int channel_send(struct channel *c, uint16_t type, uint16_t flags, const struct buf *body);
 /* The same, but gives way when the other side does not keep up. */
 int channel_send_droppable(struct channel *c, uint16_t type, const struct buf *body);
+/* Goes out with the next that is sent, or by channel_flush(). */
+int channel_queue(struct channel *c, uint16_t type, uint16_t flags, const struct buf *body);
 
 /* What waits goes out as far as possible; true if nothing waits any more. */
 bool channel_flush(struct channel *c);

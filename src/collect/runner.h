@@ -91,8 +91,10 @@ void runner_channel_init(struct runner *r, int fd);
 void runner_channel_release(struct runner *r);
 /* Never waits; for the first thread. */
 void runner_send(struct runner *r, uint16_t type, const struct buf *body);
-/* Waits while the server is behind; false: it is gone. For the feed. */
+/* Waits while the server is behind; false: it is gone. For the feed, which has them sent when there are
+ * no more for now. */
 bool runner_send_patiently(struct runner *r, uint16_t type, const struct buf *body);
+void runner_send_queued(struct runner *r);
 /* RUN_OPENED: behind it chunks may come. */
 void runner_send_first(struct runner *r, const struct buf *body);
 /* The first thread is to look. */

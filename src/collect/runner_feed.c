@@ -10,6 +10,8 @@
 /* Chunks of a run that nobody watches; what a crash can take is not older than this. */
 #define QUIET_FLUSH_NS (500 * NS_PER_MSEC)
 #define TOTALS_AHEAD   8
+/* Beyond this, what comes waits where it is bounded. */
+#define NAMELESS_ROWS_MAX 65536u
 
 /* ---- sending ---- */
 
@@ -111,6 +113,7 @@ void feed_send(struct run_feed *f)
 	feed_dictionary(f);
 	send_samples(f);
 	feed_counts_send(f);
+	runner_send_queued(f->runner);
 	tell_figures(f);
 }
 
@@ -153,6 +156,18 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 	return !is_ended(f);
 }
 
+/* Names of the kernel, and of programs that are new, take a tenth of a second to be read. */
+static bool waits_for_names(struct run_feed *f)
+{
+	uint32_t kernel = f->analysis.history.kernel_image;
+	struct namer *namer = &f->analysis.namer;
+
+	if (f->rows.len > NAMELESS_ROWS_MAX)
+		return false;
+	return (kernel && module_is_being_read(resolver_module(&f->analysis.resolver, kernel))) ||
+	       namer_is_busy(namer) || namer_start(namer);
+}
+
 static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint64_t *ret_skip)
 {
 	const struct perf_event_header *h = (const void *)bytes;
@@ -168,6 +183,14 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 	if (!f->runner->order.plan.streaming && now < f->next_flush_ns)
 		return;
 	f->next_flush_ns = now + QUIET_FLUSH_NS;
+	if (waits_for_names(f)) {
+		/* Counters do not: what there is besides is named later. */
+		if (f->dictionary.counters < f->profile.counters.len)
+			feed_dictionary(f);
+		feed_counts_send(f);
+		runner_send_queued(f->runner);
+		return;
+	}
 	feed_flush(f);
 	feed_forget(f, now);
 	feed_jit_look(f, now);
@@ -266,6 +289,7 @@ static void *feed_main(void *arg)
 	if (read_all(f, &e) < 0 && !is_ended(f))
 		tell_problem(f, &e, f->ready);
 	release(f);
+	runner_send_queued(r);
 	pthread_mutex_lock(&r->lock);
 	r->fed = true;
 	pthread_mutex_unlock(&r->lock);

@@ -7,6 +7,8 @@
 
 /* The feed waits when so much is not sent yet. */
 #define WAITING_MAX ((size_t)4 << 20)
+/* Messages of a round go out together, so that watchers get all of it at the same time. */
+#define TOGETHER_BYTES ((size_t)128 << 10)
 
 void runner_channel_init(struct runner *r, int fd)
 {
@@ -50,6 +52,15 @@ void runner_send_first(struct runner *r, const struct buf *body)
 	pthread_mutex_unlock(&r->lock);
 }
 
+/* By the feed, under the lock. */
+static void send_queued(struct runner *r)
+{
+	if (!channel_flush(&r->channel))
+		runner_wake(r);
+	while (channel_waiting(&r->channel) > WAITING_MAX && !r->gone)
+		pthread_cond_wait(&r->changed, &r->lock);
+}
+
 bool runner_send_patiently(struct runner *r, uint16_t type, const struct buf *body)
 {
 	bool there;
@@ -59,14 +70,19 @@ bool runner_send_patiently(struct runner *r, uint16_t type, const struct buf *bo
 	while (!r->opened && !r->never_opened && !r->gone)
 		pthread_cond_wait(&r->changed, &r->lock);
 	if (!r->gone && r->opened)
-		channel_send(&r->channel, type, 0, body);
-	if (channel_waiting(&r->channel))
-		runner_wake(r);
-	while (channel_waiting(&r->channel) > WAITING_MAX && !r->gone)
-		pthread_cond_wait(&r->changed, &r->lock);
+		channel_queue(&r->channel, type, 0, body);
+	if (channel_waiting(&r->channel) > TOGETHER_BYTES)
+		send_queued(r);
 	there = !r->gone && !r->channel.ended;
 	pthread_mutex_unlock(&r->lock);
 	return there;
+}
+
+void runner_send_queued(struct runner *r)
+{
+	pthread_mutex_lock(&r->lock);
+	send_queued(r);
+	pthread_mutex_unlock(&r->lock);
 }
 
 void runner_flush(struct runner *r)

@@ -1,15 +1,19 @@
 #include "resolve/namer.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "resolve/image.h"
 #include "symbol/demangle.h"
 #include "symbol/dwarf.h"
 
 #include <pthread.h>
+#include <semaphore.h>
 #include <string.h>
 
 /* Fewer than this are not worth a thread. */
 #define FRAMES_A_THREAD   512
 #define NAMER_THREADS_MAX 64
+/* Most files are read in less. */
+#define PATIENCE_NS (15 * NS_PER_MSEC)
 
 /* What was found for one frame, before it goes into the profile. */
 struct finding {
@@ -19,11 +23,23 @@ struct finding {
 };
 
 struct name_worker {
-	struct namer *namer;
-	size_t from, to; /* frames */
+	const struct resolve_options *options;
+	struct module *const *modules; /* by number; NULL: none */
+	const struct profile_frame *frames;
+	uint32_t first; /* the number of the first of them */
+	size_t count;
 	struct finding *findings;
 	VEC(struct dwarf_place) places;
 	pthread_t thread;
+};
+
+/* One that goes on while the profile grows, so what it looks at is its own. */
+struct naming {
+	struct name_worker worker;
+	struct module **modules;
+	struct profile_frame *frames;
+	sem_t found; /* posted when it is done */
+	bool done;
 };
 
 /* ---- looking up, by several threads ---- */
@@ -53,22 +69,24 @@ static void find_places(struct name_worker *w, struct module *m, uint64_t addres
 		vec_push(&w->places, places[i]);
 }
 
+static void look_up_one(struct name_worker *w, struct module *m, uint64_t address,
+			struct finding *f)
+{
+	f->symbol = resolver_symbol(m, address, &f->name);
+	if (w->options->lines || !w->options->no_inlines)
+		find_places(w, m, address, f);
+}
+
 static void *look_up(void *ctx)
 {
 	struct name_worker *w = ctx;
-	const struct profile *p = w->namer->resolver->profile;
-	const struct resolve_options *o = w->namer->resolver->shared->options;
 
-	for (size_t i = w->from; i < w->to; i++) {
-		const struct profile_frame *frame = &p->frames.items[i];
-		struct module *m = frame->names ? NULL : module_of(w->namer, frame->module);
-		struct finding *f = &w->findings[i - w->from];
+	for (size_t i = 0; i < w->count; i++) {
+		const struct profile_frame *frame = &w->frames[i];
+		struct module *m = frame->names ? NULL : w->modules[frame->module.n];
 
-		if (!m)
-			continue;
-		f->symbol = resolver_symbol(m, frame->address, &f->name);
-		if (o->lines || !o->no_inlines)
-			find_places(w, m, frame->address, f);
+		if (m)
+			look_up_one(w, m, frame->address, &w->findings[i]);
 	}
 	return NULL;
 }
@@ -217,7 +235,7 @@ static void take(struct namer *n, frame_id id, const struct finding *f,
 	profile_name_frame(n->resolver->profile, id, names, count);
 }
 
-/* ---- all of it ---- */
+/* ---- the files that frames are in ---- */
 
 /* Opens what frames lie in, before the threads begin. */
 static void prepare_modules(struct namer *n)
@@ -239,17 +257,6 @@ static void prepare_modules(struct namer *n)
 	for (uint32_t i = 1; i < p->modules.len; i++)
 		if (hit[i] && n->images.items[i])
 			resolver_module(n->resolver, n->images.items[i]);
-}
-
-static unsigned worker_count(const struct namer *n, size_t frames)
-{
-	size_t count = n->resolver->shared->options->threads;
-
-	if (count > NAMER_THREADS_MAX)
-		count = NAMER_THREADS_MAX;
-	if (count > frames / FRAMES_A_THREAD)
-		count = frames / FRAMES_A_THREAD;
-	return count ? (unsigned)count : 1;
 }
 
 /* How far apart virtual addresses and offsets in the file are, in code; of the kernel, its _text. */
@@ -307,45 +314,193 @@ static void note_modules(struct namer *n)
 	}
 }
 
+/* ---- sharing the work ---- */
+
+static struct module **list_modules(struct namer *n)
+{
+	size_t count = n->resolver->profile->modules.len;
+	struct module **list = xcalloc(count, sizeof(*list));
+
+	for (uint32_t i = 1; i < count; i++)
+		list[i] = module_of(n, (module_id){i});
+	return list;
+}
+
+static unsigned worker_count(const struct namer *n, size_t frames)
+{
+	size_t count = n->resolver->shared->options->threads;
+
+	if (count > NAMER_THREADS_MAX)
+		count = NAMER_THREADS_MAX;
+	if (count > frames / FRAMES_A_THREAD)
+		count = frames / FRAMES_A_THREAD;
+	return count ? (unsigned)count : 1;
+}
+
+static struct name_worker worker_for(struct namer *n, struct module **modules, size_t first,
+				     size_t count)
+{
+	return (struct name_worker){
+		.options = n->resolver->shared->options,
+		.modules = modules,
+		.frames = n->resolver->profile->frames.items + first,
+		.first = (uint32_t)first,
+		.count = count,
+		.findings = xcalloc(count, sizeof(struct finding)),
+	};
+}
+
+static void take_all(struct namer *n, struct name_worker *w, struct resolve_report *report)
+{
+	for (size_t i = 0; i < w->count; i++) {
+		const struct finding *found = &w->findings[i];
+
+		take(n, (frame_id){w->first + (uint32_t)i}, found, w->places.items + found->places,
+		     report);
+	}
+	n->named = w->first + w->count;
+}
+
+static void worker_release(struct name_worker *w)
+{
+	free(w->findings);
+	vec_release(&w->places);
+}
+
+static size_t first_unnamed(const struct namer *n)
+{
+	return n->named ? n->named : 1;
+}
+
+/* ---- beside other work ---- */
+
+/* What is read for the first time takes long, whatever is in it. */
+static bool has_new_modules(const struct namer *n)
+{
+	const struct profile *p = n->resolver->profile;
+
+	for (size_t i = first_unnamed(n); i < p->frames.len; i++) {
+		uint32_t module = p->frames.items[i].module.n;
+
+		if (n->images.items[module] && (module >= n->noted.len || !n->noted.items[module]))
+			return true;
+	}
+	return false;
+}
+
+static void *look_up_beside(void *ctx)
+{
+	struct naming *b = ctx;
+
+	look_up(&b->worker);
+	sem_post(&b->found);
+	return NULL;
+}
+
+static void naming_free(struct naming *b)
+{
+	sem_destroy(&b->found);
+	worker_release(&b->worker);
+	free(b->modules);
+	free(b->frames);
+	free(b);
+}
+
+static bool is_found_soon(struct naming *b)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += (long)PATIENCE_NS;
+	until.tv_sec += until.tv_nsec / (long)NS_PER_SEC;
+	until.tv_nsec %= (long)NS_PER_SEC;
+	b->done = !sem_clockwait(&b->found, CLOCK_MONOTONIC, &until);
+	return b->done;
+}
+
+bool namer_start(struct namer *n)
+{
+	size_t first = first_unnamed(n), count = n->resolver->profile->frames.len - first;
+	struct naming *b;
+
+	if (n->beside || first >= n->resolver->profile->frames.len)
+		return false;
+	prepare_modules(n);
+	if (!has_new_modules(n))
+		return false;
+	b = xcalloc(1, sizeof(*b));
+	sem_init(&b->found, 0, 0);
+	b->modules = list_modules(n);
+	b->worker = worker_for(n, b->modules, first, count);
+	b->frames = xcalloc(count, sizeof(*b->frames));
+	memcpy(b->frames, b->worker.frames, count * sizeof(*b->frames));
+	b->worker.frames = b->frames;
+	if (pthread_create(&b->worker.thread, NULL, look_up_beside, b)) {
+		naming_free(b);
+		return false;
+	}
+	n->beside = b;
+	return !is_found_soon(b);
+}
+
+bool namer_is_busy(struct namer *n)
+{
+	if (n->beside && !n->beside->done)
+		n->beside->done = !sem_trywait(&n->beside->found);
+	return n->beside && !n->beside->done;
+}
+
+static void finish_beside(struct namer *n, struct resolve_report *report)
+{
+	struct naming *b = n->beside;
+
+	if (!b)
+		return;
+	n->beside = NULL;
+	pthread_join(b->worker.thread, NULL);
+	if (report) {
+		take_all(n, &b->worker, report);
+		note_modules(n);
+	}
+	naming_free(b);
+}
+
+/* ---- all frames, now ---- */
+
 void namer_run(struct namer *n, struct resolve_report *report)
 {
 	struct profile *p = n->resolver->profile;
-	size_t first = n->named ? n->named : 1, count = p->frames.len - first;
-	unsigned workers = worker_count(n, count);
-	CLEANUP(free_ptr) struct name_worker *all = xcalloc(workers, sizeof(*all));
+	CLEANUP(free_ptr) struct name_worker *all = NULL;
+	CLEANUP(free_ptr) struct module **modules = NULL;
+	size_t first, count;
+	unsigned workers;
 
+	finish_beside(n, report);
+	first = first_unnamed(n);
 	if (first >= p->frames.len)
 		return;
+	count = p->frames.len - first;
+	workers = worker_count(n, count);
+	all = xcalloc(workers, sizeof(*all));
 	prepare_modules(n);
+	modules = list_modules(n);
 	for (unsigned i = 0; i < workers; i++) {
-		struct name_worker *w = &all[i];
+		size_t from = first + count * i / workers;
 
-		w->namer = n;
-		w->from = first + count * i / workers;
-		w->to = first + count * (i + 1) / workers;
-		w->findings = xcalloc(w->to - w->from, sizeof(*w->findings));
+		all[i] = worker_for(n, modules, from, first + count * (i + 1) / workers - from);
 		/* The first does its share here; one that cannot be started, too. */
-		if (i && pthread_create(&w->thread, NULL, look_up, w)) {
-			look_up(w);
-			w->thread = 0;
+		if (i && pthread_create(&all[i].thread, NULL, look_up, &all[i])) {
+			look_up(&all[i]);
+			all[i].thread = 0;
 		}
 	}
 	look_up(&all[0]);
 	for (unsigned i = 0; i < workers; i++) {
-		struct name_worker *w = &all[i];
-
-		if (i && w->thread)
-			pthread_join(w->thread, NULL);
-		for (size_t f = w->from; f < w->to; f++) {
-			const struct finding *found = &w->findings[f - w->from];
-
-			take(n, (frame_id){(uint32_t)f}, found, w->places.items + found->places,
-			     report);
-		}
-		free(w->findings);
-		vec_release(&w->places);
+		if (all[i].thread)
+			pthread_join(all[i].thread, NULL);
+		take_all(n, &all[i], report);
+		worker_release(&all[i]);
 	}
-	n->named = p->frames.len;
 	note_modules(n);
 }
 
@@ -418,15 +573,18 @@ static void prepare_module(struct namer *n, module_id module)
 void namer_frame(struct namer *n, frame_id frame, struct resolve_report *report)
 {
 	module_id module = n->resolver->profile->frames.items[frame.n].module;
+	const struct profile_frame *f = &n->resolver->profile->frames.items[frame.n];
+	struct name_worker w = {.options = n->resolver->shared->options};
 	struct finding finding = {};
-	struct name_worker w = {
-		.namer = n, .from = frame.n, .to = frame.n + 1, .findings = &finding};
+	struct module *m;
 
 	if (!frame.n)
 		return;
 	if (module.n >= n->images.len || !n->images.items[module.n])
 		prepare_module(n, module);
-	look_up(&w);
+	m = f->names ? NULL : module_of(n, module);
+	if (m)
+		look_up_one(&w, m, f->address, &finding);
 	take(n, frame, &finding, w.places.items, report);
 	vec_release(&w.places);
 }
@@ -438,6 +596,7 @@ void namer_init(struct namer *n, struct resolver *resolver)
 
 void namer_release(struct namer *n)
 {
+	finish_beside(n, NULL);
 	slots_release(&n->functions);
 	vec_release(&n->known);
 	vec_release(&n->images);

@@ -17,8 +17,9 @@ struct namer {
 		function_id function;
 	})
 	known;
-	VEC(uint32_t) images; /* by module: an image of it, 0: none */
-	VEC(bool) noted;      /* by module: what its file says of itself was taken down */
+	VEC(uint32_t) images;  /* by module: an image of it, 0: none */
+	VEC(bool) noted;       /* by module: what its file says of itself was taken down */
+	struct naming *beside; /* NULL: none goes on */
 };
 
 void namer_init(struct namer *n, struct resolver *resolver);
@@ -26,6 +27,14 @@ void namer_release(struct namer *n);
 
 /* Names all frames that were added since the last time. */
 void namer_run(struct namer *n, struct resolve_report *report);
+
+/*
+ * For those who have other things to do: begins with it if files have to be read for it, which can take
+ * a tenth of a second. False: nothing takes so long. Records may be taken in meanwhile, but nothing be
+ * forgotten; namer_run() waits for it, and does what has come up since.
+ */
+bool namer_start(struct namer *n);
+bool namer_is_busy(struct namer *n);
 
 /*
  * Runtimes go on writing the names of the code that they make, but a map is read once. This reads maps
