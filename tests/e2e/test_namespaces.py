@@ -53,8 +53,13 @@ class Namespaces(JitCase):
         self.assertFalse(os.path.exists("/mnt/program"))
 
     def test_a_short_program_inside(self):
-        self.record(*self.in_tmpfs(30))
-        self.assertIn("spin_inside", self.leaves())
+        # Whoever has to look within 30 ms may have no CPU for so long, on a machine that others use.
+        for _ in range(3):
+            self.record(*self.in_tmpfs(30))
+            found = self.leaves()
+            if "spin_inside" in found:
+                break
+        self.assertIn("spin_inside", found)
 
     def test_only_what_is_not_ours_is_copied(self):
         self.record(*self.in_tmpfs(50))
