@@ -2,11 +2,10 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "resolve/image.h"
+#include "resolve/name_lookup.h"
 #include "symbol/demangle.h"
-#include "symbol/dwarf.h"
 
 #include <pthread.h>
-#include <semaphore.h>
 #include <string.h>
 
 /* Fewer than this are not worth a thread. */
@@ -15,80 +14,11 @@
 /* Most files are read in less. */
 #define PATIENCE_NS (15 * NS_PER_MSEC)
 
-/* What was found for one frame, before it goes into the profile. */
-struct finding {
-	const struct symbol *symbol;  /* NULL: none */
-	const char *name;             /* as in the file */
-	uint32_t places, place_count; /* in the worker's list */
-};
-
-struct name_worker {
-	const struct resolve_options *options;
-	struct module *const *modules; /* by number; NULL: none */
-	const struct profile_frame *frames;
-	uint32_t first; /* the number of the first of them */
-	size_t count;
-	struct finding *findings;
-	VEC(struct dwarf_place) places;
-	pthread_t thread;
-};
-
-/* One that goes on while the profile grows, so what it looks at is its own. */
-struct naming {
-	struct name_worker worker;
-	struct module **modules;
-	struct profile_frame *frames;
-	sem_t found; /* posted when it is done */
-	bool done;
-};
-
-/* ---- looking up, by several threads ---- */
-
 static struct module *module_of(struct namer *n, module_id module)
 {
 	uint32_t image = module.n < n->images.len ? n->images.items[module.n] : 0;
 
 	return image ? n->resolver->modules.items[image] : NULL;
-}
-
-static void find_places(struct name_worker *w, struct module *m, uint64_t address,
-			struct finding *f)
-{
-	struct dwarf_place places[DWARF_INLINE_DEPTH_MAX];
-	struct dwarf *d = module_dwarf(m);
-	size_t count = d ? dwarf_places(d, address, places, ARRAY_LEN(places)) : 0;
-
-	if (!count && module_line(m, address, &places[0].file, &places[0].line)) {
-		places[0].function = NULL;
-		places[0].inlined = false;
-		count = 1;
-	}
-	f->places = (uint32_t)w->places.len;
-	f->place_count = (uint32_t)count;
-	for (size_t i = 0; i < count; i++)
-		vec_push(&w->places, places[i]);
-}
-
-static void look_up_one(struct name_worker *w, struct module *m, uint64_t address,
-			struct finding *f)
-{
-	f->symbol = resolver_symbol(m, address, &f->name);
-	if (w->options->lines || !w->options->no_inlines)
-		find_places(w, m, address, f);
-}
-
-static void *look_up(void *ctx)
-{
-	struct name_worker *w = ctx;
-
-	for (size_t i = 0; i < w->count; i++) {
-		const struct profile_frame *frame = &w->frames[i];
-		struct module *m = frame->names ? NULL : w->modules[frame->module.n];
-
-		if (m)
-			look_up_one(w, m, frame->address, &w->findings[i]);
-	}
-	return NULL;
 }
 
 /* ---- into the profile ---- */
@@ -314,7 +244,7 @@ static void note_modules(struct namer *n)
 	}
 }
 
-/* ---- sharing the work ---- */
+/* ---- all of them ---- */
 
 static struct module **list_modules(struct namer *n)
 {
@@ -324,6 +254,22 @@ static struct module **list_modules(struct namer *n)
 	for (uint32_t i = 1; i < count; i++)
 		list[i] = module_of(n, (module_id){i});
 	return list;
+}
+
+static size_t first_unnamed(const struct namer *n)
+{
+	return n->named ? n->named : 1;
+}
+
+static void take_all(struct namer *n, const struct name_lookup *l, struct resolve_report *report)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		const struct finding *found = &l->findings[i];
+
+		take(n, (frame_id){l->first + (uint32_t)i}, found, l->places.items + found->places,
+		     report);
+	}
+	n->named = l->first + l->count;
 }
 
 static unsigned worker_count(const struct namer *n, size_t frames)
@@ -337,42 +283,55 @@ static unsigned worker_count(const struct namer *n, size_t frames)
 	return count ? (unsigned)count : 1;
 }
 
-static struct name_worker worker_for(struct namer *n, struct module **modules, size_t first,
-				     size_t count)
+static void name_rest(struct namer *n, size_t first, size_t count, struct resolve_report *report)
 {
-	return (struct name_worker){
-		.options = n->resolver->shared->options,
-		.modules = modules,
-		.frames = n->resolver->profile->frames.items + first,
-		.first = (uint32_t)first,
-		.count = count,
-		.findings = xcalloc(count, sizeof(struct finding)),
-	};
-}
+	unsigned workers = worker_count(n, count);
+	CLEANUP(free_ptr) struct name_lookup *all = xcalloc(workers, sizeof(*all));
+	CLEANUP(free_ptr) struct module **modules = list_modules(n);
 
-static void take_all(struct namer *n, struct name_worker *w, struct resolve_report *report)
-{
-	for (size_t i = 0; i < w->count; i++) {
-		const struct finding *found = &w->findings[i];
+	for (unsigned i = 0; i < workers; i++) {
+		size_t from = count * i / workers, to = count * (i + 1) / workers;
 
-		take(n, (frame_id){w->first + (uint32_t)i}, found, w->places.items + found->places,
-		     report);
+		name_lookup_init(&all[i], n->resolver->shared->options, modules,
+				 n->resolver->profile, first + from, to - from);
+		/* The first does its share here; one that cannot be started, too. */
+		if (i && pthread_create(&all[i].thread, NULL, name_lookup_run, &all[i])) {
+			name_lookup_run(&all[i]);
+			all[i].thread = 0;
+		}
 	}
-	n->named = w->first + w->count;
+	name_lookup_run(&all[0]);
+	for (unsigned i = 0; i < workers; i++) {
+		if (all[i].thread)
+			pthread_join(all[i].thread, NULL);
+		take_all(n, &all[i], report);
+		name_lookup_release(&all[i]);
+	}
 }
 
-static void worker_release(struct name_worker *w)
+static void finish_beside(struct namer *n, struct resolve_report *report)
 {
-	free(w->findings);
-	vec_release(&w->places);
+	if (!n->beside)
+		return;
+	take_all(n, lookup_beside_join(n->beside), report);
+	lookup_beside_free(n->beside);
+	n->beside = NULL;
 }
 
-static size_t first_unnamed(const struct namer *n)
+void namer_run(struct namer *n, struct resolve_report *report)
 {
-	return n->named ? n->named : 1;
-}
+	size_t count = n->resolver->profile->frames.len, first = first_unnamed(n);
 
-/* ---- beside other work ---- */
+	if (first >= count)
+		return;
+	finish_beside(n, report);
+	first = first_unnamed(n);
+	if (first < count) {
+		prepare_modules(n);
+		name_rest(n, first, count - first, report);
+	}
+	note_modules(n);
+}
 
 /* What is read for the first time takes long, whatever is in it. */
 static bool has_new_modules(const struct namer *n)
@@ -388,120 +347,24 @@ static bool has_new_modules(const struct namer *n)
 	return false;
 }
 
-static void *look_up_beside(void *ctx)
-{
-	struct naming *b = ctx;
-
-	look_up(&b->worker);
-	sem_post(&b->found);
-	return NULL;
-}
-
-static void naming_free(struct naming *b)
-{
-	sem_destroy(&b->found);
-	worker_release(&b->worker);
-	free(b->modules);
-	free(b->frames);
-	free(b);
-}
-
-static bool is_found_soon(struct naming *b)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += (long)PATIENCE_NS;
-	until.tv_sec += until.tv_nsec / (long)NS_PER_SEC;
-	until.tv_nsec %= (long)NS_PER_SEC;
-	b->done = !sem_clockwait(&b->found, CLOCK_MONOTONIC, &until);
-	return b->done;
-}
-
 bool namer_start(struct namer *n)
 {
-	size_t first = first_unnamed(n), count = n->resolver->profile->frames.len - first;
-	struct naming *b;
+	const struct profile *p = n->resolver->profile;
+	size_t first = first_unnamed(n);
 
-	if (n->beside || first >= n->resolver->profile->frames.len)
+	if (n->beside || first >= p->frames.len)
 		return false;
 	prepare_modules(n);
 	if (!has_new_modules(n))
 		return false;
-	b = xcalloc(1, sizeof(*b));
-	sem_init(&b->found, 0, 0);
-	b->modules = list_modules(n);
-	b->worker = worker_for(n, b->modules, first, count);
-	b->frames = xcalloc(count, sizeof(*b->frames));
-	memcpy(b->frames, b->worker.frames, count * sizeof(*b->frames));
-	b->worker.frames = b->frames;
-	if (pthread_create(&b->worker.thread, NULL, look_up_beside, b)) {
-		naming_free(b);
-		return false;
-	}
-	n->beside = b;
-	return !is_found_soon(b);
+	n->beside = lookup_beside_start(n->resolver->shared->options, list_modules(n), p, first,
+					p->frames.len - first);
+	return n->beside && !lookup_beside_wait(n->beside, PATIENCE_NS);
 }
 
 bool namer_is_busy(struct namer *n)
 {
-	if (n->beside && !n->beside->done)
-		n->beside->done = !sem_trywait(&n->beside->found);
-	return n->beside && !n->beside->done;
-}
-
-static void finish_beside(struct namer *n, struct resolve_report *report)
-{
-	struct naming *b = n->beside;
-
-	if (!b)
-		return;
-	n->beside = NULL;
-	pthread_join(b->worker.thread, NULL);
-	if (report) {
-		take_all(n, &b->worker, report);
-		note_modules(n);
-	}
-	naming_free(b);
-}
-
-/* ---- all frames, now ---- */
-
-void namer_run(struct namer *n, struct resolve_report *report)
-{
-	struct profile *p = n->resolver->profile;
-	CLEANUP(free_ptr) struct name_worker *all = NULL;
-	CLEANUP(free_ptr) struct module **modules = NULL;
-	size_t first, count;
-	unsigned workers;
-
-	finish_beside(n, report);
-	first = first_unnamed(n);
-	if (first >= p->frames.len)
-		return;
-	count = p->frames.len - first;
-	workers = worker_count(n, count);
-	all = xcalloc(workers, sizeof(*all));
-	prepare_modules(n);
-	modules = list_modules(n);
-	for (unsigned i = 0; i < workers; i++) {
-		size_t from = first + count * i / workers;
-
-		all[i] = worker_for(n, modules, from, first + count * (i + 1) / workers - from);
-		/* The first does its share here; one that cannot be started, too. */
-		if (i && pthread_create(&all[i].thread, NULL, look_up, &all[i])) {
-			look_up(&all[i]);
-			all[i].thread = 0;
-		}
-	}
-	look_up(&all[0]);
-	for (unsigned i = 0; i < workers; i++) {
-		if (all[i].thread)
-			pthread_join(all[i].thread, NULL);
-		take_all(n, &all[i], report);
-		worker_release(&all[i]);
-	}
-	note_modules(n);
+	return n->beside && !lookup_beside_wait(n->beside, 0);
 }
 
 /* ---- code that is made while it runs ---- */
@@ -574,7 +437,7 @@ void namer_frame(struct namer *n, frame_id frame, struct resolve_report *report)
 {
 	module_id module = n->resolver->profile->frames.items[frame.n].module;
 	const struct profile_frame *f = &n->resolver->profile->frames.items[frame.n];
-	struct name_worker w = {.options = n->resolver->shared->options};
+	struct name_lookup lookup = {.options = n->resolver->shared->options};
 	struct finding finding = {};
 	struct module *m;
 
@@ -584,9 +447,9 @@ void namer_frame(struct namer *n, frame_id frame, struct resolve_report *report)
 		prepare_module(n, module);
 	m = f->names ? NULL : module_of(n, module);
 	if (m)
-		look_up_one(&w, m, f->address, &finding);
-	take(n, frame, &finding, w.places.items, report);
-	vec_release(&w.places);
+		name_lookup_one(&lookup, m, f->address, &finding);
+	take(n, frame, &finding, lookup.places.items, report);
+	vec_release(&lookup.places);
 }
 
 void namer_init(struct namer *n, struct resolver *resolver)
@@ -596,7 +459,10 @@ void namer_init(struct namer *n, struct resolver *resolver)
 
 void namer_release(struct namer *n)
 {
-	finish_beside(n, NULL);
+	if (n->beside) {
+		lookup_beside_join(n->beside);
+		lookup_beside_free(n->beside);
+	}
 	slots_release(&n->functions);
 	vec_release(&n->known);
 	vec_release(&n->images);

@@ -1,6 +1,6 @@
 /*
- * Gives every frame of a profile its names, once for each address. Looking up is done by several
- * threads; what they found is then put into the profile by one.
+ * Gives every frame of a profile its names, once for each address. Looking up (name_lookup.h) is done by
+ * several threads; what they found is then put into the profile by one.
  */
 #ifndef TACHO_RESOLVE_NAMER_H
 #define TACHO_RESOLVE_NAMER_H
@@ -17,9 +17,9 @@ struct namer {
 		function_id function;
 	})
 	known;
-	VEC(uint32_t) images;  /* by module: an image of it, 0: none */
-	VEC(bool) noted;       /* by module: what its file says of itself was taken down */
-	struct naming *beside; /* NULL: none goes on */
+	VEC(uint32_t) images;         /* by module: an image of it, 0: none */
+	VEC(bool) noted;              /* by module: what its file says of itself was taken down */
+	struct lookup_beside *beside; /* NULL: none goes on */
 };
 
 void namer_init(struct namer *n, struct resolver *resolver);
