@@ -130,29 +130,34 @@ def bench_server_overhead():
         verdict("server_overhead", ledger["dropped"] == 0, "nothing was dropped")
 
 
-def bench_server_import():
-    heading("server: a recording of real programs is taken in")
+def take_in(path, samples):
+    """One import into a server of its own: CPU seconds and bytes on the disk."""
+    with Server() as server:
+        session, empty, before = server.session(), server.data_bytes(), server_cpu_s(server.pid())
+        begin = time.perf_counter()
+        with open(path, "rb") as f:
+            run = server.post(f"import?session={session}&name=mix", f, timeout=300,
+                              headers={"Content-Length": str(os.path.getsize(path))})
+        uploaded = time.perf_counter() - begin
+        run = server.wait_run(run["uuid"], seconds=300)
+        wall = time.perf_counter() - begin
+        collector, served = run["ledger"]["collector_cpu_ns"] / 1e9, server_cpu_s(server.pid()) - before
+        wait_for_tidy(server)
+        taken = server.data_bytes() - empty
+    show("tacho", f"{wall:.2f} s with {uploaded:.2f} s of uploading, CPU {collector:.2f} s of the collector, "
+                  f"{served:.2f} s of the server")
+    verdict("server_import", run["samples"] == samples, f"{run['samples']:,} samples are in the store")
+    return collector + served, taken
+
+
+def bench_server_import(rounds=3):
+    heading(f"server: a recording of real programs is taken in, the least disturbed of {rounds} rounds")
     path = mixed()
     samples, size = describe(path)["samples"], os.path.getsize(path)
-    server = Server().start()
-    session, empty, before = server.session(), server.data_bytes(), server_cpu_s(server.pid())
-    begin = time.perf_counter()
-    with open(path, "rb") as f:
-        run = server.post(f"import?session={session}&name=mix", f, timeout=300,
-                          headers={"Content-Length": str(size)})
-    uploaded = time.perf_counter() - begin
-    run = server.wait_run(run["uuid"], seconds=300)
-    wall = time.perf_counter() - begin
-    cpu = run["ledger"]["collector_cpu_ns"] / 1e9 + server_cpu_s(server.pid()) - before
-    wait_for_tidy(server)
-    taken = server.data_bytes() - empty
-    show("tacho", f"{wall:.2f} s with {uploaded:.2f} s of uploading, CPU {cpu:.2f} s of collector and server")
-    verdict("server_import", run["samples"] == samples, f"{run['samples']:,} samples are in the store")
+    cpu, taken = min(take_in(path, samples) for _ in range(rounds))
     verdict("server_import", samples / cpu >= 1e6, f"{samples / cpu / 1e6:.2f} M samples/s a core (target 1 M)")
     show("disk", f"{taken / 1e6:.1f} MB in all, {taken / samples:.1f} bytes a sample with the dictionaries")
     verdict("server_import", taken <= size / 3, f"{100 * taken / size:.0f} % of the perf.data (target 33 %)")
-    server.stop()
-    server.close()
 
 
 def server_cpu_s(pid):

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import type { ProcessInfo } from '../api/types';
 import { formatAgo, plural } from '../logic/format';
+import { orderProcesses, type ProcessOrder } from '../logic/process_order';
 import { formatDuration } from '../logic/units';
 import { change, draft } from '../state/draft';
 import { useProcesses } from '../state/processes';
@@ -11,8 +12,6 @@ import { Empty, Loading, Problem } from './states';
 import { VirtualList } from './virtual';
 
 const ROW_HEIGHT = 46;
-
-type Order = 'new' | 'cpu';
 
 function toggle(pid: number): void {
 	const { pids } = draft.value;
@@ -85,16 +84,19 @@ function ChosenProcesses(props: { list: ProcessInfo[] | null }) {
 }
 
 const ORDERS = [
-	{ value: 'cpu', text: 'Busiest', title: 'Those that used the most CPU time first' },
-	{ value: 'new', text: 'Newest', title: 'Those that started last first' },
+	{
+		value: 'cpu',
+		text: 'Busiest',
+		title: 'Those that used the most CPU time first, kernel threads last',
+	},
+	{ value: 'new', text: 'Newest', title: 'Those that started last first, kernel threads last' },
 ] as const;
 
 export function Processes() {
 	const [search, setSearch] = useState('');
-	const [order, setOrder] = useState<Order>('cpu');
+	const [order, setOrder] = useState<ProcessOrder>('cpu');
 	const { list, error, refresh } = useProcesses(search);
-	const sorted =
-		order === 'cpu' && list ? [...list].sort((a, b) => b.cpu_s - a.cpu_s) : (list ?? []);
+	const sorted = orderProcesses(list ?? [], order);
 	const now = new Date();
 	const isChosen = (i: number) => draft.value.pids.includes(sorted[i]!.pid);
 	return (
