@@ -15,13 +15,20 @@
 
 /* ---- sending ---- */
 
-void feed_dictionary(struct run_feed *f)
+static void send_dictionary(struct run_feed *f,
+			    bool (*encode)(struct dictionary_writer *, const struct profile *,
+					   struct buf *))
 {
 	buf_clear(&f->scratch);
-	while (!f->ended && dictionary_encode(&f->dictionary, &f->profile, &f->scratch)) {
+	while (!f->ended && encode(&f->dictionary, &f->profile, &f->scratch)) {
 		f->ended |= !runner_send_patiently(f->runner, RUN_DICTIONARY, &f->scratch);
 		buf_clear(&f->scratch);
 	}
+}
+
+void feed_dictionary(struct run_feed *f)
+{
+	send_dictionary(f, dictionary_encode);
 }
 
 /* Totals are larger than the caches: that of a later row is on its way meanwhile. */
@@ -184,9 +191,9 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 		return;
 	f->next_flush_ns = now + QUIET_FLUSH_NS;
 	if (waits_for_names(f)) {
-		/* Counters do not: what there is besides is named later. */
+		/* Counters do not. Stacks do: whoever watches would keep them as they are. */
 		if (f->dictionary.counters < f->profile.counters.len)
-			feed_dictionary(f);
+			send_dictionary(f, dictionary_encode_stackless);
 		feed_counts_send(f);
 		runner_send_queued(f->runner);
 		return;

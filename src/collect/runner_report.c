@@ -85,6 +85,7 @@ void runner_send_ledger(struct runner *r, bool last)
 		jw_kv_double(&j, "done_part", last ? 1 : r->figures.done_part);
 	jw_close(&j, '}');
 	/* Each replaces the one before: one that cannot be sent now is not missed. */
+	channel_flush(&r->channel);
 	if (r->opened && (last || channel_waiting(&r->channel) < CHANNEL_WAITING_MAX))
 		channel_send(&r->channel, RUN_LEDGER, 0, &body);
 	pthread_mutex_unlock(&r->lock);

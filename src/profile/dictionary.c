@@ -266,10 +266,10 @@ static uint32_t add_namings(struct dictionary_writer *w, const struct profile *p
 	return count;
 }
 
-/*
- * A table that does not fit into the piece as a whole ends it: what follows refers to it.
- */
-bool dictionary_encode(struct dictionary_writer *w, const struct profile *p, struct buf *out)
+/* A table that does not fit into the piece as a whole ends it: what follows refers to it. Nothing refers
+ * to frames but stacks, and nothing to those. */
+static bool encode(struct dictionary_writer *w, const struct profile *p, bool stacks,
+		   struct buf *out)
 {
 	CLEANUP(buf_release) struct buf head = {}, body = {};
 	CLEANUP(free_ptr) uint64_t *scratch = NULL;
@@ -283,7 +283,9 @@ bool dictionary_encode(struct dictionary_writer *w, const struct profile *p, str
 		struct range r = {.from = *sent[t], .to = *sent[t]};
 		uint32_t left = sizes[t] - r.from;
 
-		if (whole && left) {
+		if (!stacks && (t == TABLE_FRAMES || t == TABLE_STACKS))
+			sizes[t] = r.to;
+		else if (whole && left) {
 			r.to += left < ENTRIES_MAX ? left : ENTRIES_MAX;
 			if (t == TABLE_STRINGS)
 				r.to = strings_end(p, r.from);
@@ -303,4 +305,15 @@ bool dictionary_encode(struct dictionary_writer *w, const struct profile *p, str
 	if (fresh)
 		packed_seal(PACKED_DICTIONARY, &head, &body, out);
 	return fresh;
+}
+
+bool dictionary_encode(struct dictionary_writer *w, const struct profile *p, struct buf *out)
+{
+	return encode(w, p, true, out);
+}
+
+bool dictionary_encode_stackless(struct dictionary_writer *w, const struct profile *p,
+				 struct buf *out)
+{
+	return encode(w, p, false, out);
 }

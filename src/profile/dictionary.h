@@ -42,6 +42,10 @@ void dictionary_writer_release(struct dictionary_writer *w);
  * is false. */
 bool dictionary_encode(struct dictionary_writer *w, const struct profile *p, struct buf *out);
 
+/* The same without frames and stacks: enough for chunks of counters, while frames have no names yet. */
+bool dictionary_encode_stackless(struct dictionary_writer *w, const struct profile *p,
+				 struct buf *out);
+
 /* Frames of this profile whose names have changed since they were sent. */
 void dictionary_renamed(struct dictionary_writer *w, const frame_id *frames, size_t count);
 

@@ -45,6 +45,26 @@ static void give_up(struct active *a, const char *what)
 	kill(a->pid, SIGKILL);
 }
 
+static void resume(struct active *a)
+{
+	a->busy_ns = 0;
+	if (a->paused && a->channel_watched)
+		loop_watch(a->runs, a->channel.fd, a);
+	a->paused = false;
+}
+
+/* What waits for the store is of no use any more. */
+static void drop_arrived(struct active *a)
+{
+	deposit_clear(&a->deposit);
+	a->arrived.len = 0;
+	buf_clear(&a->bytes);
+	a->first_arrived_ns = 0;
+	a->unstored = true;
+	/* What still comes is read, and forgotten. */
+	resume(a);
+}
+
 /* The store does not take it: measuring on would be for nothing. */
 static void fail_unstored(struct active *a, const struct err *e)
 {
@@ -55,11 +75,7 @@ static void fail_unstored(struct active *a, const struct err *e)
 				   "ended; what had been stored until then is kept.",
 				   e->text, ended ? "" : ".");
 
-	a->unstored = true;
-	deposit_clear(&a->deposit);
-	a->arrived.len = 0;
-	buf_clear(&a->bytes);
-	a->first_arrived_ns = 0;
+	drop_arrived(a);
 	if (a->over) {
 		/* It had ended well, but without its last data it has not. */
 		a->run.state = STATE_FAILED;
@@ -283,7 +299,9 @@ static void take(struct active *a, struct message *m)
 /* The collector has a place on the disk for what we do not read. */
 static bool is_behind(struct active *a)
 {
-	if (a->exiting || a->bytes.len < FLUSH_AFTER_BYTES || !(a->depositing || a->busy_ns))
+	size_t waiting = a->bytes.len + (a->busy_ns ? a->deposit.bytes.len : 0);
+
+	if (a->exiting || waiting < FLUSH_AFTER_BYTES || !(a->depositing || a->busy_ns))
 		return false;
 	if (!a->paused && a->channel_watched)
 		a->paused = !epoll_ctl(a->runs->epoll_fd, EPOLL_CTL_DEL, a->channel.fd, NULL);
@@ -352,14 +370,6 @@ static bool is_patient(struct active *a, int rc)
 	return now - a->busy_ns < BUSY_PATIENCE_MS * NS_PER_MSEC;
 }
 
-static void resume(struct active *a)
-{
-	a->busy_ns = 0;
-	if (a->paused && a->channel_watched)
-		loop_watch(a->runs, a->channel.fd, a);
-	a->paused = false;
-}
-
 void ingest_flush(struct active *a)
 {
 	if (a->depositing || a->saved ||
@@ -376,8 +386,15 @@ void ingest_flush(struct active *a)
 
 static void tell_end(struct active *a)
 {
+	struct stored_run now = {};
+
 	a->saved = true;
-	live_changed(a->runs->server->live, &a->run);
+	/* Somebody may have written a note since the writer has looked. */
+	if (store_run_get(a->runs->store, a->run.uuid, &now, NULL) == 0)
+		live_changed(a->runs->server->live, &now);
+	else
+		live_changed(a->runs->server->live, &a->run);
+	stored_run_release(&now);
 	if (a->live)
 		live_run_end(a->live);
 	a->live = NULL;
@@ -390,7 +407,8 @@ void ingest_stored(struct active *a)
 	a->depositing = false;
 	if (d->result == -ENOENT) {
 		/* Somebody has deleted it: there is nothing to be kept. */
-		a->unstored = d->over = true;
+		d->over = true;
+		drop_arrived(a);
 		if (!a->over) {
 			ingest_over(a, STATE_CANCELLED, NULL);
 			collector_stop(a, true);

@@ -157,7 +157,7 @@ static int wait_ms(struct runs *r)
 		sooner(&due, a->retry_ns);
 		if (!a->exited)
 			sooner(&due, a->look_ns + LOOK_MS * NS_PER_MSEC);
-		if (!a->retry_ns && !a->depositing && a->first_arrived_ns)
+		if (!a->retry_ns && !a->depositing && !a->saved && a->first_arrived_ns)
 			sooner(&due, a->first_arrived_ns + FLUSH_AFTER_MS * NS_PER_MSEC);
 		if (r->server->config.quota_bytes)
 			sooner(&due, r->room_check_ns);

@@ -6,6 +6,8 @@
 
 /* So many earlier runs tell how long the next one will take. */
 #define EARLIER_RUNS 5
+/* To write how a run ended, when somebody else writes: each waits for a second. */
+#define END_TRIES 10
 
 /* ---- how long ---- */
 
@@ -301,7 +303,12 @@ static bool start_run(struct runs *r, struct stored_run *run)
 	}
 	*run = begun;
 	if (collector_start(r, run, &a, &e) < 0) {
-		end_unbegun(r, run, STATE_FAILED, e.text, &e);
+		CLEANUP(free_ptr) char *why = xstrdup(e.text);
+
+		/* It is as if it ran, for the store: that must not stay so. */
+		for (unsigned i = 0; i < END_TRIES; i++)
+			if (end_unbegun(r, run, STATE_FAILED, why, &e) != -EAGAIN)
+				break;
 		starting_end(r, NULL, false);
 		stored_run_release(run);
 		return true;

@@ -129,6 +129,18 @@ class Live(ServerCase):
         grew = [at for at, name in zip(early.arrived, early.events) if name == "samples"]
         self.assertLess(len(grew), 20 * (grew[-1] - grew[0]) + 25)
 
+    def test_names_are_known_from_the_start(self):
+        """The first counters come before the kernel's names are read: stacks wait for those."""
+        self.end()
+        for interval in (0.03, 0.06, 0.09):
+            run = self.begin(tool="both", events=["task-clock"], interval=interval,
+                             sample={"events": ["cpu-clock"], "frequency": 1999})
+            client = Client(self.server, run).finish()
+            told = {name for path in client.gain for name in path}
+            folded = self.server.get_bytes("benchmark/%s.folded" % run).decode()
+            stored = {name for line in folded.splitlines() for name in line.rpartition(" ")[0].split(";")}
+            self.assertEqual(told - stored, set())
+
     def test_past_of_samples(self):
         run = self.begin(tool="record", sample={"events": ["cpu-clock"], "frequency": 499})
         self.server.wait_state(run, "running")

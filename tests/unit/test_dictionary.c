@@ -210,6 +210,29 @@ static void test_names_come_later(void **state)
 	assert_int_equal(names_of(&to, frame)->line, 9);
 }
 
+static void test_without_stacks(void **state)
+{
+	CLEANUP(buf_release) struct buf out = {};
+
+	(void)state;
+	profile_event(&from, "cpu-clock");
+	grow(1, 50);
+	profile_counter(&from, &(struct profile_counter){.name = profile_string(&from, "power"),
+							 .scale = 1,
+							 .cpu = -1,
+							 .thread = {1}});
+	assert_true(dictionary_encode_stackless(&writer, &from, &out));
+	assert_int_equal(dictionary_apply(&to, out.s, out.len, NULL), 0);
+	assert_int_equal(to.counters.len, 2);
+	assert_string_equal(profile_text(&to, to.counters.items[1].name), "power");
+	assert_int_equal(to.frames.len, 1);
+	assert_int_equal(to.stacks.len, 1);
+	buf_clear(&out);
+	assert_false(dictionary_encode_stackless(&writer, &from, &out));
+	assert_int_equal(send(), 1);
+	check_same();
+}
+
 static void test_problems(void **state)
 {
 	(void)state;
@@ -387,6 +410,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(test_pieces),
 		TEST(test_names_come_later),
+		TEST(test_without_stacks),
 		TEST(test_problems),
 		TEST(test_large),
 		TEST(test_interning_afterwards),
