@@ -245,7 +245,12 @@ class Ledgers(Numbers):
         self.assertEqual(system["state"], "done", system)
         mine, theirs = (next(o for o in a["ledger"]["overlap"] if o["run"] == b["uuid"])
                         for a, b in ((command, system), (system, command)))
-        self.assertAlmostEqual(mine["to_ns"] - mine["from_ns"], theirs["to_ns"] - theirs["from_ns"], delta=1e8)
+        # Both end at the same time. The other one is disturbed from when the collector starts, which is
+        # before the command's own clock does: by as much as that takes on this machine.
+        short, long = (o["to_ns"] - o["from_ns"] for o in (mine, theirs))
+        self.assertGreaterEqual(short, 3e8)
+        self.assertLessEqual(short, long)
+        self.assertLess(long - short, 1e9)
         # All CPUs, all the time.
         whole = self.ask(system, "timeline", pixels=1)
         self.assertGreaterEqual(whole["to_ns"] - whole["from_ns"], 3e9)
