@@ -1,6 +1,7 @@
 #include "resolve/namer.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/digits.h"
 #include "resolve/image.h"
 #include "resolve/name_lookup.h"
 #include "symbol/demangle.h"
@@ -59,15 +60,30 @@ static function_id function_of_symbol(struct namer *n, const struct symbol *s, c
 	return n->known.items[n->known.len - 1].function;
 }
 
-/* "libx.so+0x12", one in graphs with all others of its module that have no name: "[libx.so]". */
+/* "[libx.so]" */
+static string_id label_of_module(struct namer *n, module_id module)
+{
+	struct profile *p = n->resolver->profile;
+	const char *name = profile_text(p, p->modules.items[module.n].name);
+
+	while (n->labels.len <= module.n)
+		vec_push(&n->labels, (string_id){});
+	if (!n->labels.items[module.n].n) {
+		buf_clear(&n->text);
+		buf_addf(&n->text, *name == '[' ? "%s" : "[%s]", name);
+		n->labels.items[module.n] = profile_string_n(p, n->text.s, n->text.len);
+	}
+	return n->labels.items[module.n];
+}
+
+/* "libx.so+0x12", one in graphs with all others of its module that have no name. */
 static function_id function_without_symbol(struct namer *n, const struct profile_frame *frame,
 					   struct resolve_report *report)
 {
 	struct profile *p = n->resolver->profile;
-	const struct profile_module *m = &p->modules.items[frame->module.n];
-	const char *name = profile_text(p, m->name);
-	struct profile_function f = {.module = frame->module, .kind = m->kind};
-	struct buf text = {};
+	struct profile_function f = {.module = frame->module,
+				     .kind = p->modules.items[frame->module.n].kind};
+	char address[DIGITS_MAX];
 
 	if (frame->module.n == n->resolver->shared->nowhere.n) {
 		f.name = profile_string(p, "[unknown]");
@@ -75,12 +91,12 @@ static function_id function_without_symbol(struct namer *n, const struct profile
 	}
 	/* Those that are one by now were counted before. */
 	report->unnamed_frames += frame->address != NAMELESS_ADDRESS;
-	buf_addf(&text, *name == '[' ? "%s" : "[%s]", name);
-	f.label = profile_string_n(p, text.s, text.len);
-	text.len = 0;
-	buf_addf(&text, "%s+0x%llx", profile_text(p, m->name), (unsigned long long)frame->address);
-	f.name = profile_string_n(p, text.s, text.len);
-	buf_release(&text);
+	f.label = label_of_module(n, frame->module);
+	buf_clear(&n->text);
+	buf_add(&n->text, profile_text(p, p->modules.items[frame->module.n].name));
+	buf_add(&n->text, "+0x");
+	buf_add_mem(&n->text, address, (size_t)(put_hex(address, frame->address) - address));
+	f.name = profile_string_n(p, n->text.s, n->text.len);
 	f.start = frame->address;
 	return profile_function(p, &f);
 }
@@ -467,4 +483,6 @@ void namer_release(struct namer *n)
 	vec_release(&n->known);
 	vec_release(&n->images);
 	vec_release(&n->noted);
+	vec_release(&n->labels);
+	buf_release(&n->text);
 }

@@ -17,8 +17,10 @@ struct namer {
 		function_id function;
 	})
 	known;
-	VEC(uint32_t) images;         /* by module: an image of it, 0: none */
-	VEC(bool) noted;              /* by module: what its file says of itself was taken down */
+	VEC(uint32_t) images;  /* by module: an image of it, 0: none */
+	VEC(bool) noted;       /* by module: what its file says of itself was taken down */
+	VEC(string_id) labels; /* by module: of code in it that has no name; 0: not made yet */
+	struct buf text;       /* scratch */
 	struct lookup_beside *beside; /* NULL: none goes on */
 };
 
