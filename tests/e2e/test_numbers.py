@@ -239,7 +239,8 @@ class Ledgers(Numbers):
         session = self.server.session()
         system = self.server.run(session, system_wide=True, duration=3, tool="both", events=["task-clock"],
                                  sample={"events": ["cpu-clock"], "frequency": 199})["uuid"]
-        self.server.wait_state(system, "running")
+        # Its clock has begun: before, it would not know when the other one came.
+        self.assertTrue(eventually(lambda: self.server.benchmark(system)["samples"]))
         command = self.done(load("busy", 300), tool="stat", events=["task-clock"])
         system = self.server.wait_run(system)
         self.assertEqual(system["state"], "done", system)
