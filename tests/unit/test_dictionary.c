@@ -408,16 +408,11 @@ static void test_forgotten_stacks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_pieces),
-		TEST(test_names_come_later),
-		TEST(test_without_stacks),
-		TEST(test_problems),
-		TEST(test_large),
-		TEST(test_interning_afterwards),
-		TEST(test_wrong_pieces),
-		TEST(test_forgotten_stacks),
-		TEST(test_equal_entries),
-		TEST(test_noise),
+		TEST(test_pieces),         TEST(test_names_come_later),
+		TEST(test_without_stacks), TEST(test_problems),
+		TEST(test_large),          TEST(test_interning_afterwards),
+		TEST(test_wrong_pieces),   TEST(test_forgotten_stacks),
+		TEST(test_equal_entries),  TEST(test_noise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
