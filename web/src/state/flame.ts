@@ -21,7 +21,6 @@ import { selected } from './selection';
 const MOST_NODES = 100000;
 /** Share of what is in sight below which a box is a fraction of a pixel broad. */
 const LIGHT = 0.0005;
-const LIVE_EVERY_MS = 200;
 
 /** Nothing but the run itself is asked for, so what streams in is the whole answer. */
 const growing = computed<string | null>(() => {
@@ -52,11 +51,10 @@ function liveFlame(uuid: string, wanted: string | null): Flame {
 	return { event, unit: null, samples: 0, names: live.names, ...tree };
 }
 
-/** As the run grows, but not more often than the eye follows. */
+/** As the run grows. */
 function useGrowing(): ReadonlySignal<Flame | null> {
 	const shown = useRef<Signal<Flame | null>>();
 	shown.current ??= signal<Flame | null>(null);
-	const last = useRef(0);
 	useSignalEffect(() => {
 		const uuid = growing.value;
 		const { event } = address.value;
@@ -65,12 +63,7 @@ function useGrowing(): ReadonlySignal<Flame | null> {
 			return;
 		}
 		void liveRun(uuid).version.value;
-		const draw = () => {
-			last.current = performance.now();
-			shown.current!.value = liveFlame(uuid, event);
-		};
-		const wait = last.current + LIVE_EVERY_MS - performance.now();
-		const timer = setTimeout(draw, Math.max(0, wait));
+		const timer = setTimeout(() => (shown.current!.value = liveFlame(uuid, event)));
 		return () => clearTimeout(timer);
 	});
 	return shown.current;

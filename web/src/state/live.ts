@@ -1,5 +1,5 @@
 /* What streams in of runs that go on. One stream serves all tabs (see api/live_hub.ts). Views draw from
- * these accumulators and redraw when `version` changes, ten times a second at most. */
+ * these accumulators when `version` changes, all of them in the same frame. */
 import { batch, computed, effect, signal, type Signal } from '@preact/signals';
 import { on, watch } from '../api/live';
 import type { Connection } from '../api/live_protocol';
@@ -118,20 +118,38 @@ export function liveRun(uuid: string): LiveRun {
 }
 
 on('connection', (now) => (connection.value = now));
-// They come in batches, ten times a second: a frame of their own before views draw would cost more.
-on('updates', (all) => {
-	for (const update of all) known.get(update.run)?.apply(update);
+
+/** It is looked at, not read; and the machine that draws may be the one that is measured. */
+const TELL_EVERY_MS = 220;
+const changed = new Set<Live>();
+let toldAt = -Infinity;
+let telling = 0;
+
+function tell(): void {
+	telling = 0;
+	toldAt = performance.now();
 	batch(() => {
-		for (const uuid of new Set(all.map((update) => update.run))) {
-			const live = known.get(uuid);
-			if (live) live.version.value++;
-		}
+		for (const live of changed) live.version.value++;
 	});
+	changed.clear();
+}
+
+function hasChanged(live: Live): void {
+	changed.add(live);
+	telling ||= window.setTimeout(tell, Math.max(0, toldAt + TELL_EVERY_MS - performance.now()));
+}
+
+on('updates', (all) => {
+	for (const update of all) {
+		const live = known.get(update.run);
+		live?.apply(update);
+		if (live) hasChanged(live);
+	}
 });
 on('whole', (saved) => {
 	const live = known.get(saved.run);
 	live?.replace(saved);
-	if (live) live.version.value++;
+	if (live) hasChanged(live);
 });
 on('state', (r) => hasEnded(r) && forget(r.uuid));
 

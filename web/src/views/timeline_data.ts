@@ -24,11 +24,10 @@ import {
 const ASK_EVERY_MS = 80;
 /** Width is asked for in steps, so that a resized window does not ask for every pixel. */
 const PIXEL_STEP = 100;
-/** A run that goes on is drawn about ten times a second, at two pixels a point: it is looked at, not read. */
-const LIVE_EVERY_MS = 110;
-const LIVE_PIXELS_A_POINT = 2;
+/** A run that goes on is looked at, not read. */
+const LIVE_PIXELS_A_POINT = 3;
 /** After each drawing there is a pause of at least so many times what it took. */
-const LIVE_REST = 4;
+const LIVE_REST = 6;
 
 /** What the server is asked for: follows what is visible, not faster than is useful. */
 export function useAskedRange() {
@@ -104,10 +103,27 @@ function afterFrame(then: () => void): void {
 	requestAnimationFrame(() => setTimeout(then));
 }
 
+interface Drawn {
+	run: string;
+	shown: Window;
+	width: number;
+	version: number;
+}
+
+function isDrawn(last: Drawn | undefined, now: Drawn): boolean {
+	return (
+		last?.run === now.run &&
+		last.version === now.version &&
+		last.width === now.width &&
+		last.shown.from === now.shown.from &&
+		last.shown.to === now.shown.to
+	);
+}
+
 function useLive(): void {
 	const waiting = useRef(false);
-	const pause = useRef(LIVE_EVERY_MS);
-	const last = useRef<{ run: string; shown: Window }>();
+	const restUntil = useRef(0);
+	const last = useRef<Drawn>();
 	useSignalEffect(() => {
 		const r = run.value;
 		const width = plotWidth.value;
@@ -123,14 +139,19 @@ function useLive(): void {
 		setTimeout(() => {
 			waiting.current = false;
 			if (run.peek()?.uuid !== r.uuid || !isLive(run.peek()!)) return;
+			// What is drawn moves what is visible, which is no reason to draw it again.
+			const version = liveRun(r.uuid).version.peek();
+			const shown = visible.peek();
+			if (isDrawn(last.current, { run: r.uuid, shown, width, version })) return;
 			const begin = performance.now();
 			drawLive(r.uuid);
-			last.current = { run: r.uuid, shown: visible.peek() };
+			last.current = { run: r.uuid, shown: visible.peek(), width, version };
 			// Where drawing is slow, it is done less often: the machine has something to measure.
 			afterFrame(() => {
-				pause.current = Math.max(LIVE_EVERY_MS, LIVE_REST * (performance.now() - begin));
+				const end = performance.now();
+				restUntil.current = end + LIVE_REST * (end - begin);
 			});
-		}, pause.current);
+		}, restUntil.current - performance.now());
 	});
 }
 
