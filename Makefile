@@ -38,7 +38,7 @@ lint: deps
 	@tools/lint
 
 format:
-	@clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch])
+	@clang-format -i $$(git ls-files -co --exclude-standard 'src/*.[ch]' 'tests/*.[ch]')
 	@cd web && node_modules/.bin/prettier --config .prettierrc.json --log-level warn --write . ../tests/browser
 
 # All unit tests once more, with the sanitizers watching.
