@@ -10,8 +10,8 @@ import time
 import unittest
 
 from collector import CHUNK, DICTIONARY, ENDED, LEDGER, OPENED, OUTPUT, Collector
-from helpers import (AS_NOBODY, CORPUS, TACHO, Case, compiled, corpus_truth, cpu_seconds, environment, eventually,
-                     load, needs_other_user, needs_program, needs_system_wide)
+from helpers import (AS_NOBODY, CORPUS, LIMIT_S, TACHO, Case, compiled, corpus_truth, cpu_seconds, environment,
+                     eventually, load, needs_other_user, needs_program, needs_system_wide)
 from shapes import SEVENTY_THIRTY_C
 
 SHAPE_C = SEVENTY_THIRTY_C + r"""
@@ -530,7 +530,7 @@ class Ending(CollectCase):
             c.wait_for(OPENED)
             self.assertTrue(eventually(lambda: len(alive(mark)) >= 3))
             c.leave()
-            c.process.wait(20)
+            c.process.wait(LIMIT_S)
             self.assertTrue(eventually(lambda: not alive(mark)))
 
     def test_runner_is_killed(self):

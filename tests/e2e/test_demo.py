@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from helpers import TACHO, Case
+from helpers import LIMIT_S, TACHO, Case
 from openapi import DescribedCase
 from probes import user_probe
 
@@ -59,7 +59,7 @@ class Demo(Case):
             child.stdout.readline()
             begun = time.monotonic()
             child.send_signal(signal.SIGTERM)
-            self.assertEqual(child.wait(30), -signal.SIGTERM)
+            self.assertEqual(child.wait(LIMIT_S), -signal.SIGTERM)
             self.assertLess(time.monotonic() - begun, 5)
 
     def test_wrong_usage(self):

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from helpers import (TACHO, TRACEFS, TREES, Case, best_cpu_seconds, compiled, environment,
+from helpers import (LIMIT_S, TACHO, TRACEFS, TREES, Case, best_cpu_seconds, compiled, environment,
                      in_terminal, needs_namespace, needs_no_pmu, needs_tracefs, plain,
                      unpack)
 from probes import user_probe
@@ -149,7 +149,7 @@ class Here(List):
             self.skipTest("tracefs is not mounted on " + TRACEFS)
         script = "while umount %s 2>/dev/null; do :; done; umount /sys/kernel/debug 2>/dev/null\n" \
             'for a in tracepoint "sched:*" "" sw; do "$0" list $a 2>&1; echo "= $?"; done' % TRACEFS
-        result = subprocess.run(["unshare", "-m", "sh", "-fc", script, TACHO], text=True, timeout=60,
+        result = subprocess.run(["unshare", "-m", "sh", "-fc", script, TACHO], text=True, timeout=LIMIT_S,
                                 env=environment(self.home), stdout=subprocess.PIPE)
         parts = re.split(r"(?m)^= (\d+)\n", result.stdout)
         self.assertEqual(parts[1::2], ["1", "1", "0", "0"], result.stdout)

@@ -7,7 +7,7 @@ import tempfile
 import threading
 import time
 
-from helpers import Case, eventually
+from helpers import LIMIT_S, Case, eventually
 from server import ServerCase
 
 # Some functions, some output, until a file is there.
@@ -89,7 +89,7 @@ class Client(threading.Thread):
         return tuple(parts)
 
     def finish(self):
-        self.join(60)
+        self.join(LIMIT_S)
         assert not self.is_alive(), self.events[-5:]
         return self
 

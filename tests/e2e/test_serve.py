@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from helpers import (AS_NOBODY, TACHO, Case, cpu_seconds, environment, eventually, needs_other_user,
+from helpers import (AS_NOBODY, LIMIT_S, TACHO, Case, cpu_seconds, environment, eventually, needs_other_user,
                      send_and_see)
 from server import Server, ServerCase
 
@@ -106,7 +106,7 @@ class Idle(ServerCase):
 
 class Refused(Case):
     def refused(self, *options, env=None):
-        result = self.tacho("serve", "--data", self.path("store"), *options, env=env, timeout=20)
+        result = self.tacho("serve", "--data", self.path("store"), *options, env=env, timeout=LIMIT_S)
         self.assertEqual(result.returncode, 1, result.stdout)
         self.assertOneSentence(result.stderr)
         return result.stderr
@@ -144,7 +144,7 @@ class Refused(Case):
         os.mkdir(self.path("other"), 0o700)
         result = subprocess.run([*AS_NOBODY, TACHO, "serve", "--listen", "127.0.0.1:0", "--data",
                                  self.path("other", "x")], env=environment(self.home), text=True,
-                                capture_output=True, timeout=20)
+                                capture_output=True, timeout=LIMIT_S)
         self.assertEqual(result.returncode, 1)
         self.assertOneSentence(result.stderr)
         self.assertIn("Permission denied", result.stderr)

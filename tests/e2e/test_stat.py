@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from helpers import (AS_NOBODY, TACHO, Case, cgroup2_mount, columns_of, environment, eventually,
+from helpers import (AS_NOBODY, LIMIT_S, TACHO, Case, cgroup2_mount, columns_of, environment, eventually,
                      has_pmu, in_terminal, load, needs_no_pmu, needs_other_user, needs_program,
                      needs_system_wide, needs_tracefs, online_cpus, paranoid, plain, send_and_see,
                      wait_counting, wait_taken, worker_labels)
@@ -121,7 +121,7 @@ class Streams(Case):
         for closed in ("2>&-", ">&-", "<&-", "<&- >&- 2>&-"):
             with self.subTest(closed):
                 result = subprocess.run(["sh", "-c", '"$0" stat -e page-faults true ' + closed, TACHO],
-                                        env=environment(self.home), timeout=30,
+                                        env=environment(self.home), timeout=LIMIT_S,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 self.assertIn(result.returncode, (0, 125), result)
 
@@ -348,7 +348,7 @@ class Repeat(Case):
         child = self.start_stat("-r", "0", "-x,", "-e", "page-faults", "true")
         lines = [child.stderr.readline() for _ in range(3)]
         child.send_signal(signal.SIGINT)
-        self.assertIsNotNone(child.wait(20))
+        self.assertIsNotNone(child.wait(LIMIT_S))
         for line in lines:
             self.assertRegex(line, r"^\d+,,page-faults,\d+,100.00,,$")
 
@@ -470,7 +470,7 @@ class Intervals(Case):
         self.assertTrue(missed, text[-300:])
         self.assertGreater(int(missed.group(1)), 20)
         self.assertGreaterEqual(int(missed.group(2)), int(missed.group(1)) + seen)
-        self.assertEqual(child.wait(30), 0)
+        self.assertEqual(child.wait(LIMIT_S), 0)
 
     def test_rates_use_the_real_time(self):
         rows = self.rows("-I", 20, "-e", "task-clock", *load("busy", 100))
@@ -525,9 +525,9 @@ class Attach(Case):
         child = self.start_stat("-x,", "-e", "page-faults", "-p", target.pid)
         wait_counting(child)
         target.send_signal(signal.SIGUSR1)
-        text = child.communicate(timeout=30)[1]  # ends when its process does
+        text = child.communicate(timeout=LIMIT_S)[1]  # ends when its process does
         self.assertEqual(child.returncode, 0)
-        self.assertEqual(target.wait(timeout=30), 0)
+        self.assertEqual(target.wait(timeout=LIMIT_S), 0)
         self.assertAlmostEqual(float(columns_of(text)[0][0]), self.PAGES, delta=60)
 
     def test_thread(self):
@@ -535,7 +535,7 @@ class Attach(Case):
         child = self.start_stat("-x,", "-e", "page-faults", "-t", target.pid)
         wait_counting(child)
         target.send_signal(signal.SIGUSR1)
-        self.assertAlmostEqual(float(columns_of(child.communicate(timeout=30)[1])[0][0]),
+        self.assertAlmostEqual(float(columns_of(child.communicate(timeout=LIMIT_S)[1])[0][0]),
                                self.PAGES, delta=60)
 
     def test_while_a_command_runs(self):
@@ -545,8 +545,8 @@ class Attach(Case):
                                 stdin=subprocess.PIPE)
         wait_counting(child)
         target.send_signal(signal.SIGUSR1)
-        self.assertEqual(target.wait(30), 0)
-        text = child.communicate("\n", timeout=30)[1]
+        self.assertEqual(target.wait(LIMIT_S), 0)
+        text = child.communicate("\n", timeout=LIMIT_S)[1]
         self.assertEqual(child.returncode, 4)
         self.assertAlmostEqual(float(columns_of(text)[0][0]), self.PAGES, delta=60)
 
@@ -556,7 +556,7 @@ class Attach(Case):
         wait_counting(child)
         for target in targets:
             target.send_signal(signal.SIGUSR1)
-        self.assertAlmostEqual(float(columns_of(child.communicate(timeout=30)[1])[0][0]),
+        self.assertAlmostEqual(float(columns_of(child.communicate(timeout=LIMIT_S)[1])[0][0]),
                                2 * self.PAGES, delta=120)
 
     def test_gone(self):
@@ -777,7 +777,7 @@ class Signals(Case):
     def test_interrupt_prints_what_was_counted(self):
         child = self.begin("sh", "-c", "echo ready; exec sleep 40")
         os.killpg(child.pid, signal.SIGINT)
-        text = child.communicate(timeout=20)[1]
+        text = child.communicate(timeout=LIMIT_S)[1]
         self.assertRegex(text, r"(?m)^ +\d+ +page-faults")
         self.assertEqual(child.returncode, 128 + signal.SIGINT)
 
@@ -786,7 +786,7 @@ class Signals(Case):
         child = self.start_stat("-a", "-e", "page-faults")
         wait_counting(child)
         child.send_signal(signal.SIGINT)
-        text = child.communicate(timeout=20)[1]
+        text = child.communicate(timeout=LIMIT_S)[1]
         self.assertRegex(text, r"(?m)^ +[\d,]+ +page-faults")
         self.assertEqual(child.returncode, 0)
 
@@ -795,7 +795,7 @@ class Signals(Case):
         child = self.start_stat("-x,", "-e", "page-faults,task-clock", "-p", target.pid)
         wait_counting(child)
         child.send_signal(signal.SIGINT)
-        text = child.communicate(timeout=20)[1]
+        text = child.communicate(timeout=LIMIT_S)[1]
         self.assertEqual(child.returncode, 0)
         self.assertEqual(len(columns_of(text)), 2)
         self.assertIsNone(target.poll(), "the process was ended, not just left")
@@ -806,13 +806,13 @@ class Signals(Case):
         for _ in range(3):
             self.assertEqual(child.stdout.readline(), "x\n")
         os.killpg(child.pid, signal.SIGINT)
-        text = child.communicate(timeout=20)[1]
+        text = child.communicate(timeout=LIMIT_S)[1]
         self.assertIn("page-faults", text)
 
     def test_terminate_reaches_the_command(self):
         child = self.begin(*load("tell"))
         child.send_signal(signal.SIGTERM)  # to tacho alone
-        out, text = child.communicate(timeout=20)
+        out, text = child.communicate(timeout=LIMIT_S)
         self.assertEqual(out, "got TERM\n")
         self.assertEqual(child.returncode, 7)
         self.assertIn("page-faults", text)
@@ -856,7 +856,7 @@ class Signals(Case):
         time.sleep(0.3)
         self.assertIsNone(child.poll())
         send_and_see(child.pid, signal.SIGINT)
-        self.assertIn("page-faults", child.communicate(timeout=20)[1])
+        self.assertIn("page-faults", child.communicate(timeout=LIMIT_S)[1])
 
     def test_command_ends_when_tacho_is_killed_before_it_runs(self):
         # The command must not be left behind, stopped before its exec, when tacho dies.
@@ -897,7 +897,7 @@ class Surroundings(Case):
         child = self.start_stat("-a", "-I", "20", "-x,", "-e", "cs")
         child.stderr.readline()
         child.stderr.close()
-        self.assertIsNotNone(child.wait(20))
+        self.assertIsNotNone(child.wait(LIMIT_S))
 
     def test_every_repeat_finds_the_same_limits(self):
         result = self.stat("-I", "20", "-r", "3", "-x,", "-e", "page-faults", "nice", "-n", "5", "sh", "-c",
@@ -915,7 +915,7 @@ class Surroundings(Case):
                                 preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
         wait_counting(child)
         child.send_signal(signal.SIGHUP)
-        output = child.communicate(timeout=20)[1]
+        output = child.communicate(timeout=LIMIT_S)[1]
         self.assertGreater(float(columns_of(output)[0][3]), 5e8)
 
     def test_cgroup_without_a_name(self):

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import unittest
 
-from helpers import (Case, cgroup2_mount, columns_of, environment, eventually, load,
+from helpers import (LIMIT_S, Case, cgroup2_mount, columns_of, environment, eventually, load,
                      needs_system_wide, needs_tracefs, worker_labels)
 
 EVENTS = "task-clock,page-faults,context-switches,cpu-migrations"
@@ -37,7 +37,7 @@ class Beside(Case):
             self.skipTest("perf does not work with this kernel: " + tried.stderr.strip()[:200])
 
     def perf(self, *args):
-        result = subprocess.run(["perf", "stat", *[str(a) for a in args]], text=True, timeout=60,
+        result = subprocess.run(["perf", "stat", *[str(a) for a in args]], text=True, timeout=LIMIT_S,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, env=environment(self.home))
         self.assertEqual(result.returncode, 0, result.stderr)

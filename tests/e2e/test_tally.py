@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from helpers import (TRACEFS, Case, bpf_programs, columns_of, compiled, eventually, load,
+from helpers import (LIMIT_S, TRACEFS, Case, bpf_programs, columns_of, compiled, eventually, load,
                      needs_program, needs_root, needs_system_wide, needs_tracefs, wait_counting)
 
 ALL = "syscalls:sys_enter_*"
@@ -113,7 +113,7 @@ class Counts(Tally):
         child = self.start_stat("-x,", "-e", FEW, "-p", target.pid)
         wait_counting(child)
         target.send_signal(signal.SIGUSR1)
-        text = child.communicate(timeout=30)[1]
+        text = child.communicate(timeout=LIMIT_S)[1]
         counts = {r[2]: r[0] for r in columns_of(text)}
         self.assertEqual(counts["syscalls:sys_enter_getppid"], "4321")
 
@@ -208,7 +208,7 @@ class Clean(Tally):
         self.assertTrue(programs)
         self.assertLessEqual(programs, bpf_programs())
         end(child)
-        child.wait(timeout=30)
+        child.wait(timeout=LIMIT_S)
         self.assertTrue(eventually(lambda: not programs & bpf_programs()), "BPF programs are left behind")
 
     def test_few_are_enough(self):

@@ -10,9 +10,9 @@ import subprocess
 import time
 import unittest
 
-from helpers import (AS_NOBODY, TACHO, Case, alive, compiled, end_process, environment, eventually, in_terminal, load,
-                     needs_no_pmu, needs_other_user, needs_program, needs_system_wide, online_cpus,
-                     paranoid, plain)
+from helpers import (AS_NOBODY, LIMIT_S, TACHO, Case, alive, compiled, end_process, environment, eventually,
+                     in_terminal, load, needs_no_pmu, needs_other_user, needs_program, needs_system_wide,
+                     online_cpus, paranoid, plain)
 from shapes import SEVENTY_THIRTY_C
 
 # With frame pointers everywhere.
@@ -215,7 +215,7 @@ class Ends(Top):
                 self.assertEqual(sorted(name_of(p) for p in pids),
                                  ["sh", "tacho", "topshape", "topshape"])
                 child.send_signal(number)
-                child.communicate(timeout=20)
+                child.communicate(timeout=LIMIT_S)
                 self.assertEqual(child.returncode, expected)
                 self.assertGone(pids)
 
@@ -224,7 +224,7 @@ class Ends(Top):
         self.wait_table(child)
         pids = below(child.pid)
         child.stdout.close()
-        self.assertEqual(child.wait(20), 0)
+        self.assertEqual(child.wait(LIMIT_S), 0)
         self.assertGone(pids)
 
     def test_collector_dies(self):
@@ -232,7 +232,7 @@ class Ends(Top):
         self.wait_table(child)
         pids = below(child.pid)
         os.kill([p for p in pids if name_of(p) == "tacho"][0], signal.SIGKILL)
-        _, err = child.communicate(timeout=20)
+        _, err = child.communicate(timeout=LIMIT_S)
         self.assertEqual(child.returncode, 125)
         self.assertIn("tacho: top: the collector was ended by signal 9", err)
         self.assertGone(pids)
@@ -243,7 +243,7 @@ class Ends(Top):
         self.wait_table(child)
         other.kill()
         other.wait()
-        child.communicate(timeout=20)
+        child.communicate(timeout=LIMIT_S)
         self.assertEqual(child.returncode, 0)
 
     def test_slow_reader_loses_nothing_of_the_rings(self):
@@ -255,7 +255,7 @@ class Ends(Top):
         child.send_signal(signal.SIGCONT)
         time.sleep(0.7)
         child.send_signal(signal.SIGTERM)
-        out, _ = child.communicate(timeout=20)
+        out, _ = child.communicate(timeout=LIMIT_S)
         self.assertShape(tables_of(out)[-1])
         self.assertIn(", 0 lost, ", [x for x in out.splitlines() if "samples/s" in x][-1])
 

@@ -11,7 +11,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 
-from helpers import eventually  # noqa: E402
+from helpers import LIMIT_S, eventually  # noqa: E402
 from server import ServerCase  # noqa: E402
 
 MEGABYTE = 1 << 20
@@ -60,7 +60,7 @@ class Http(ServerCase):
         raise_file_limit()
         super().setUp()
 
-    def dial(self, timeout=30):
+    def dial(self, timeout=LIMIT_S):
         return socket.create_connection(("127.0.0.1", self.server.port), timeout)
 
     def all_of(self, bytes_, half_close=False):
@@ -304,7 +304,7 @@ class Crowd(ServerCase):
         for _ in range(20):
             self.assertEqual(self.server.get("/healthz"), {"status": "ok"})
         stop.set()
-        thread.join(60)
+        thread.join(LIMIT_S)
         self.assertGreater(len(answered), 3)
         self.assertIsNone(self.server.child.poll())
         self.assertLess(self.server.rss_bytes() - before, 64 * MEGABYTE)
