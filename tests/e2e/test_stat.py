@@ -243,15 +243,20 @@ class Counts(Case):
                 for r in self.rows("-e", "page-faults,minor-faults,major-faults", *load("pages", 1000))}
         self.assertEqual(rows["page-faults"], rows["minor-faults"] + rows["major-faults"])
 
+    def cpu_and_wall_ms(self, *command):
+        task, wall = self.rows("-e", "task-clock,duration_time", *command)
+        return float(task[0]), float(wall[0]) / 1e6
+
     def test_task_clock(self):
-        ms = self.count("task-clock", *load("busy", 200))
-        self.assertGreater(ms, 195)
-        self.assertLess(ms, 260)
+        # Of its 200 ms the program uses some before its exec, which is not counted.
+        cpu_ms, wall_ms = self.cpu_and_wall_ms(*load("busy", 200))
+        self.assertGreater(cpu_ms, 180)
+        self.assertLessEqual(cpu_ms, wall_ms)
 
     def test_task_clock_of_threads(self):
-        ms = self.count("task-clock", *load("busythreads", 4, 60))
-        self.assertGreater(ms, 235)
-        self.assertLess(ms, 320)
+        cpu_ms, wall_ms = self.cpu_and_wall_ms(*load("busythreads", 4, 60))
+        self.assertGreater(cpu_ms, 220)
+        self.assertLessEqual(cpu_ms, wall_ms * len(online_cpus()))
         alone = self.count("task-clock", "-i", *load("busythreads", 4, 60))
         self.assertLess(alone, 60)
 
@@ -392,30 +397,24 @@ class Repeat(Case):
 
 class Intervals(Case):
     def test_grid(self):
-        # Late now and then, on a busy machine; but never before its time, and without drift.
-        for attempt in range(3):
-            result = self.stat("-x,", "-I", 10, "-e", "page-faults", "sleep", "0.5")
-            self.assertEqual(result.returncode, 0)
-            times = [float(r[0]) for r in columns_of(result.stderr)]
-            self.assertEqual(times, sorted(set(times)))
-            slots = [int(t / 0.010) for t in times[:-1]]
-            self.assertEqual(slots, sorted(set(slots)), "two ticks in one slot")
-            self.assertGreaterEqual(slots[0], 1)
-            late = sorted(t % 0.010 for t in times[:-1])
-            if len(slots) >= 40 and late[len(late) // 2] < 0.003:
-                break
-        else:
-            self.fail("%d intervals of 50, median %f s late" % (len(slots), late[len(late) // 2]))
-        self.assertLessEqual(len(slots), 60)
-        self.assertRegex(result.stderr, r"(?m)^ {5}0\.0\d{8},")
+        # Late or missed on a busy machine (make bench says how late), but never before their time.
+        result = self.stat("-x,", "-I", 10, "-e", "page-faults", "sleep", "0.5")
+        self.assertEqual(result.returncode, 0)
+        times = [float(r[0]) for r in columns_of(result.stderr)]
+        self.assertEqual(times, sorted(set(times)))
+        slots = [int(t / 0.010) for t in times[:-1]]
+        self.assertEqual(slots, sorted(set(slots)), "two ticks in one slot")
+        self.assertTrue(not slots or slots[0] >= 1, slots)
+        self.assertGreaterEqual(times[-1], 0.5)
+        self.assertRegex(result.stderr, r"(?m)^ {5}\d\.\d{9},")
 
     def test_nothing_is_lost_between_intervals(self):
         needs_tracefs()
-        event, shape = "syscalls:sys_enter_getppid", load("steps", 30, 321, 20)
+        event, shape = "syscalls:sys_enter_getppid", load("steps", 150, 321, 20)
         total = self.count(event, *shape)
-        self.assertEqual(total, 30 * 321)
+        self.assertEqual(total, 150 * 321)
         rows = self.rows("-I", 10, "-e", event, *shape)
-        self.assertGreater(len(rows), 3)
+        self.assertGreater(len(rows), 1)
         self.assertEqual(sum(int(r[1]) for r in rows if r[1].isdigit()), total)
 
     def test_page_faults_add_up(self):
@@ -427,8 +426,8 @@ class Intervals(Case):
     def test_task_clock_adds_up(self):
         rows = self.rows("-I", 10, "-e", "task-clock", *load("busy", 150))
         total = sum(float(r[1]) for r in rows if r[1][0] != "<")
-        self.assertGreater(total, 147)
-        self.assertLess(total, 200)
+        self.assertGreater(total, 135)
+        self.assertLessEqual(total, float(rows[-1][0]) * 1e3)
 
     def test_every_event_in_every_interval(self):
         rows = self.rows("-I", 20, "-e", "page-faults,task-clock,context-switches", "sleep", "0.1")
@@ -438,9 +437,7 @@ class Intervals(Case):
             self.assertEqual(len({r[0] for r in rows[i:i + 3]}), 1)
 
     def test_count(self):
-        begin = time.monotonic()
-        result = self.stat("-x,", "-I", 20, "--interval-count", 3, "-e", "page-faults", "sleep", "30")
-        self.assertLess(time.monotonic() - begin, 20)
+        result = self.stat("-x,", "-I", 20, "--interval-count", 3, "-e", "page-faults", "sleep", "1000")
         self.assertEqual(len(columns_of(result.stderr)), 3)
         self.assertEqual(result.returncode, 0)
 
@@ -450,11 +447,11 @@ class Intervals(Case):
         self.assertEqual(len(rows), 4)
 
     def test_one_millisecond(self):
-        # Counted in CPU time or not, most of the ticks must be there, or be reported as missed.
+        # Every tick up to the last one is there, or is reported as missed.
         lines = self.json_lines("-I", 1, "-e", "page-faults", "sleep", "0.3")
         summary = [x["summary"] for x in lines if "summary" in x][0]
         ticks = [x for x in lines if "interval" in x]
-        self.assertGreaterEqual(summary["ticks"] + summary["missed"], 290)
+        self.assertGreaterEqual(summary["ticks"] + summary["missed"], int(max(x["interval"] for x in ticks[:-1]) * 1000))
         self.assertLessEqual(abs(len(ticks) - summary["ticks"]), 1)
 
     def test_missed_ticks_are_reported(self):
@@ -484,16 +481,14 @@ class Intervals(Case):
 
 class Time(Case):
     def test_timeout(self):
-        begin = time.monotonic()
-        result = self.stat("--timeout", 100, "-e", "page-faults", "-x,", "sh", "-c", "echo $$; exec sleep 40")
-        self.assertLess(time.monotonic() - begin, 30)
+        result = self.stat("--timeout", 2000, "-e", "page-faults", "-x,", "sh", "-c", "echo $$; exec sleep 1000")
         self.assertEqual(result.returncode, 0)
         self.assertGreater(float(columns_of(result.stderr)[0][0]), 10)
         self.assertFalse(os.path.exists("/proc/%s" % result.stdout.strip()), "the command still runs")
 
     def test_timeout_ends_children(self):
         """Also those that the command has started."""
-        result = self.stat("--timeout", 300, "-e", "page-faults", "-x,", "sh", "-c",
+        result = self.stat("--timeout", 2000, "-e", "page-faults", "-x,", "sh", "-c",
                            "sleep 1000 >/dev/null 2>&1 & echo $!; wait")
         pid = int(result.stdout)
         self.assertTrue(eventually(lambda: not os.path.exists("/proc/%d" % pid) or
@@ -613,7 +608,9 @@ class Places(Case):
 
     def test_cpu_clock_of_all(self):
         rows = self.rows("-a", "-e", "cpu-clock,duration_time", "sleep", "0.1")
-        self.assertAlmostEqual(float(rows[0][0]) / (float(rows[1][0]) / 1e6), len(self.cpus), delta=0.1)
+        # Each CPU's clock counts from before the command starts until after it has ended.
+        self.assertGreaterEqual(float(rows[0][0]), 100 * len(self.cpus))
+        self.assertAlmostEqual(float(rows[0][0]) * 1e6, float(rows[0][3]), delta=0.01 * float(rows[0][3]))
 
     def test_default_events_of_the_system(self):
         self.assertEqual([r[2] for r in self.rows("-a", "true")], ["cpu-clock"] + DEFAULT[1:])
@@ -632,9 +629,10 @@ class Places(Case):
         self.assertEqual([r[0] for r in rows], ["CPU%d" % cpu])
         self.assertGreaterEqual(int(rows[0][1]), 3000)
         if len(self.cpus) > 1:
-            other = self.rows("-C", self.cpus[0], "-e", "cpu-clock", "sleep", "0.1")
-            both = self.rows("-C", "%d,%d" % (self.cpus[0], cpu), "-e", "cpu-clock", "sleep", "0.1")
-            self.assertGreater(float(both[0][0]), 1.3 * float(other[0][0]))
+            both = "%d,%d" % (self.cpus[0], cpu)
+            self.assertGreaterEqual(float(self.rows("-C", both, "-e", "cpu-clock", "sleep", "0.1")[0][0]), 200)
+            each = self.rows("-C", both, "-A", "-e", "cpu-clock", "sleep", "0.1")
+            self.assertEqual([r[0] for r in each], ["CPU%d" % self.cpus[0], "CPU%d" % cpu])
 
     def test_cores_and_sockets(self):
         for option, label in (("--per-core", r"S\d+-D\d+-C\d+"), ("--per-die", r"S\d+-D\d+"),
