@@ -8,7 +8,6 @@ import json
 import os
 import pty
 import re
-import resource
 import select
 import shutil
 import signal
@@ -603,21 +602,6 @@ def unpack(tree, directory):
                    check=True, stdout=subprocess.DEVNULL)
     return {"TACHO_SYSFS": os.path.join(directory, "sys"),
             "TACHO_PROCFS": os.path.join(directory, "proc")}
-
-
-def best_cpu_seconds(times, work):
-    """The least CPU time that the processes took which @work has run to their end."""
-    def spent():
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return used.ru_utime + used.ru_stime
-
-    best = None
-    for _ in range(times):
-        begin = spent()
-        work()
-        took = spent() - begin
-        best = took if best is None or took < best else best
-    return best
 
 
 def bpf_programs():

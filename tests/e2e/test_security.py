@@ -17,7 +17,7 @@ from test_openapi import routes
 SOME_ID = str(uuid.uuid4())
 
 
-def raw(server, data, seconds=10, port=None):
+def raw(server, data, seconds=60, port=None):
     """Bytes to the server; all that it answers until it closes or is silent."""
     with socket.create_connection((server.host, port or server.port), timeout=seconds) as s:
         answer = b""

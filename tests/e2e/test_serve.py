@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from helpers import (AS_NOBODY, LIMIT_S, TACHO, Case, cpu_seconds, environment, eventually, needs_other_user,
+from helpers import (AS_NOBODY, LIMIT_S, TACHO, Case, environment, eventually, needs_other_user,
                      send_and_see)
 from server import Server, ServerCase
 
@@ -81,27 +81,14 @@ class Start(ServerCase):
 class Idle(ServerCase):
     def test_memory_and_wakeups(self):
         self.server.get("sessions")
-        # What its start has left to do, it does first.
+        # What its start has left to do, it does first. How often it wakes up later is measured by make bench.
         self.assertTrue(eventually(self.rests))
-        before, begin = self.server.wakeups(), time.monotonic()
-        time.sleep(5)
-        rate = (self.server.wakeups() - before) / (time.monotonic() - begin)
-        self.assertLessEqual(rate, 1)
         self.assertLessEqual(self.server.rss_bytes(), 30e6)
 
     def rests(self):
         before = self.server.wakeups()
         time.sleep(1)
         return self.server.wakeups() - before <= 1
-
-    def test_start_to_first_answer(self):
-        best = 10
-        for _ in range(5):
-            self.server.stop()
-            self.server.start()
-            best = min(best, cpu_seconds(self.server.pid()))
-        # A tenth of a second until the answer; what of it is work does not depend on what else runs.
-        self.assertLess(best, 0.1)
 
 
 class Refused(Case):

@@ -102,11 +102,10 @@ class Counts(Tally):
         self.assertEqual(value[3], "0.00%")
 
     def test_intervals(self):
-        rows = self.rows("-I", 10, "-e", FEW, *load("steps", 25, 400, 0))
+        rows = self.rows("-I", 10, "-e", FEW, *load("steps", 150, 400, 0))
         mine = [r for r in rows if r[3] == "syscalls:sys_enter_getppid"]
-        self.assertGreater(len(mine), 3)
-        self.assertEqual(sum(int(r[1]) for r in mine), 10000)
-        self.assertGreater(sum(int(r[1]) > 0 for r in mine), 3)
+        self.assertEqual(sum(int(r[1]) for r in mine), 60000)
+        self.assertGreater(sum(int(r[1]) > 0 for r in mine), 1)
 
     def test_attached(self):
         target = self.start_ready("onsignal", 0, 4321)

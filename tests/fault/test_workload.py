@@ -193,9 +193,7 @@ class Workload(Case):
         uuid = self.server.run(self.session, load("stubborn"), tool="stat")["uuid"]
         self.server.wait_state(uuid, "running")
         self.assertTrue(eventually(lambda: processes(load()[0])))
-        begin = time.monotonic()
         self.assertEqual(self.cancel(uuid)["state"], "cancelled")
-        self.assertLess(time.monotonic() - begin, 15)
         self.assertEqual(processes(load()[0]), [])
 
     def test_is_not_there(self):
