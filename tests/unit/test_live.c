@@ -15,10 +15,10 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define UUID "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
 
+static struct manual_clock clock_now; /* stands still unless a test moves it */
 static struct server server;
 static struct live_run *run;
 static struct profile profile;
@@ -29,7 +29,8 @@ static int begin(void **state)
 	struct stored_run stored = {.start_ns = 1000, .uuid = UUID};
 
 	(void)state;
-	server = (struct server){.bus = bus_new()};
+	manual_clock_init(&clock_now, 1000 * NS_PER_SEC, 1000000 * NS_PER_SEC);
+	server = (struct server){.clock = &clock_now.clock, .bus = bus_new(&clock_now.clock)};
 	server.live = live_new(&server);
 	run = live_run_begin(server.live, &stored);
 	profile_init(&profile);
@@ -116,7 +117,7 @@ static void read_all(struct bus_watch *w, struct seen *ret)
 	char *next, *message;
 
 	while (wait_ms != BUS_FOREVER) {
-		usleep(wait_ms * 1000);
+		manual_clock_advance(&clock_now, wait_ms * NS_PER_MSEC);
 		bus_read(w, &text, 1 << 20, &wait_ms);
 	}
 	for (message = text.s; message && (next = strstr(message, "\n\n")); message = next + 2) {
@@ -140,7 +141,7 @@ static void read_all(struct bus_watch *w, struct seen *ret)
 static void finish_update(void)
 {
 	while (live_wait_ms(server.live) >= 0) {
-		usleep((unsigned)live_wait_ms(server.live) * 1000);
+		manual_clock_advance(&clock_now, (uint64_t)live_wait_ms(server.live) * NS_PER_MSEC);
 		live_tick(server.live);
 	}
 }

@@ -161,7 +161,7 @@ static void take_counts(struct live_run *r, uint32_t counter, const void *bytes,
 
 static void publish_if_due(struct live_run *r)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = clock_monotonic_ns(r->live->server->clock);
 
 	if (live_run_waits(r) && now >= r->sent_ns + LIVE_UPDATE_NS)
 		live_run_publish(r, now);
@@ -350,7 +350,7 @@ void live_run_state(struct live_run *r, const struct buf *json)
 	struct bus_topic *topic = bus_topic_lock(bus, r->topic);
 
 	if (live_run_waits(r))
-		publish_all(r, clock_now_ns(), true);
+		publish_all(r, clock_monotonic_ns(r->live->server->clock), true);
 	free(r->state);
 	r->state = xstrdup(json->s);
 	publish(r, "state", json);
@@ -483,7 +483,7 @@ void live_run_end(struct live_run *r)
 	struct live *l = r->live;
 
 	if (live_run_waits(r))
-		publish_all(r, clock_now_ns(), true);
+		publish_all(r, clock_monotonic_ns(r->live->server->clock), true);
 	bus_topic_end(l->server->bus, r->topic);
 	for (size_t i = 0; i < l->runs.len; i++)
 		if (l->runs.items[i] == r) {
