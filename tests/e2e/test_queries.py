@@ -345,6 +345,68 @@ class Imported(DescribedCase):
             ours = [f["self"] for f in found["functions"] if f["name"] == "spin"]
             self.assertEqual(ours, [theirs[caller]], caller)
 
+    def losing(self, timeless=0):
+        """Two samples a second for 4 s on a machine that has been up for 11 days, and 438 losses told as
+        perf record does: by the kernel in LOST records, and by perf at the end in LOST_SAMPLES, which
+        have no time. @timeless more are told by perf alone."""
+        up, recording = 10 ** 15, perfdata.Recording(perfdata.Recording.CLOCK)
+        recording.comm("losing")
+        for i in range(9):
+            recording.sample(0, up + i * 500_000_000)
+        recording.lost(up + 1_600_000_000, 400)
+        recording.lost(up + 3_100_000_000, 38)
+        recording.lost_samples(0, 438 + timeless)
+        # Samples that a filter of perf record did not want are not lost.
+        recording.lost_samples(0, 9000, misc=1 << 15)
+        return recording.bytes()
+
+    def imported(self, data):
+        run = self.server.wait_run(self.server.post("import", data, status=202)["uuid"])
+        self.assertEqual(run["state"], "done")
+        timeline = self.server.get("benchmark/%s/timeline" % run["uuid"], {"pixels": 100, "samples": "true"})
+        return run, timeline
+
+    def test_losses_are_counted_once(self):
+        run, timeline = self.imported(self.losing())
+        self.assertEqual((run["samples"], run["ledger"]["lost"]), (9, 438))
+        self.assertEqual(sum(m["count"] for m in timeline["marks"] if m["kind"] == "lost"), 438)
+        # What only perf's own count knows of is not forgotten either; it is placed at the end.
+        run, timeline = self.imported(self.losing(timeless=62))
+        self.assertEqual(run["ledger"]["lost"], 500)
+        marks = [(m["count"], m["ns"]) for m in timeline["marks"] if m["kind"] == "lost"]
+        self.assertEqual([count for count, _ in marks], [400, 38, 62])
+        self.assertEqual([round(ns / 1e9, 1) for _, ns in marks], [1.6, 3.1, 4.0])
+
+    def test_losses_without_time_do_not_stretch_the_run(self):
+        run, timeline = self.imported(self.losing(timeless=62))
+        self.assertEqual((timeline["from_ns"], timeline["to_ns"]), (0, 4_000_000_001))
+        self.assertEqual(sum(1 for count in timeline["samples"][0]["count"] if count), 9)
+        heat = self.server.get("benchmark/%s/heatmap" % run["uuid"], {"rows": 10})
+        self.assertEqual((heat["first_s"], heat["seconds"], sum(heat["cells"])), (0, 5, 9))
+
+    def test_samples_without_time_do_not_stretch_the_run(self):
+        up, clock, faults = 10 ** 15, perfdata.Recording.CLOCK, perfdata.Recording.FAULTS
+        recording = perfdata.Recording(clock, faults, timeless=(faults,))
+        recording.comm("timeless")
+        recording.sample(1, 0)
+        for i in range(9):
+            recording.sample(0, up + i * 500_000_000)
+            recording.sample(1, 0)
+        run, timeline = self.imported(recording.bytes())
+        self.assertEqual((timeline["from_ns"], timeline["to_ns"]), (0, 4_000_000_001))
+        counts = {s["event"]: [c for c in s["count"] if c] for s in timeline["samples"]}
+        self.assertEqual(counts["page-faults"], [2] + [1] * 8)
+        self.assertEqual(run["samples"], 19)
+
+    def test_a_loss_before_the_first_sample_begins_the_run(self):
+        up, recording = 10 ** 15, perfdata.Recording(perfdata.Recording.CLOCK)
+        recording.comm("late")
+        recording.lost(up, 7)
+        recording.sample(0, up + 10 ** 9)
+        run, timeline = self.imported(recording.bytes())
+        self.assertEqual((timeline["from_ns"], timeline["to_ns"]), (0, 1_000_000_001))
+        self.assertEqual(run["ledger"]["lost"], 7)
+
     def test_losses_have_their_time(self):
         path = os.path.join(self.home, "perf.data")
         self.tacho("record", "-q", "-F", "1500", "-g", "-e", "cpu-clock", "-o", path, "--", phases())
