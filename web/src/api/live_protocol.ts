@@ -62,6 +62,8 @@ export interface SamplesMessage {
 	/** event, node, samples, weight */
 	gain: [number, number, number, number][];
 	events: string[];
+	/** Which of them is shown if nobody has named one. */
+	event: number;
 	to_ns: number;
 	/** In a snapshot, whose gain is the sum of all that happened: when it did, the newest of it. */
 	rates?: { from_ns: number; step_ns: number; samples: number[][] };
