@@ -11,7 +11,7 @@
 #define TACHO_CMD_STAT_H
 
 #include "analyze/expr.h"
-#include "analyze/statistics.h"
+#include "measure/statistics.h"
 #include "base/option.h"
 #include "base/term.h"
 #include "collect/target_options.h"

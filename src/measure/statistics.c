@@ -1,4 +1,4 @@
-#include "analyze/statistics.h"
+#include "measure/statistics.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -5,8 +5,8 @@
  * Ownership: nothing here allocates. A zeroed struct stats is empty and ready for use.
  * Threads: pure functions; a struct stats belongs to one thread at a time.
  */
-#ifndef TACHO_ANALYZE_STATISTICS_H
-#define TACHO_ANALYZE_STATISTICS_H
+#ifndef TACHO_MEASURE_STATISTICS_H
+#define TACHO_MEASURE_STATISTICS_H
 
 #include <stddef.h>
 #include <stdint.h>
