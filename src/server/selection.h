@@ -6,6 +6,7 @@
 #ifndef TACHO_SERVER_SELECTION_H
 #define TACHO_SERVER_SELECTION_H
 
+#include "analyze/timeline.h"
 #include "net/http.h"
 #include "server/run_cache.h"
 
@@ -115,5 +116,9 @@ typedef int (*counts_visitor)(void *ctx, struct run_chunk *c, struct err *e);
 
 int counters_each_chunk(struct run_data *d, const bool *wanted, uint64_t from_ns, uint64_t to_ns,
 			counts_visitor visit, void *ctx, struct err *e);
+
+/* Adds values of wanted counters to @by_counter, timelines within the window, which are initialized. */
+int counters_draw(struct run_data *d, struct store *s, const bool *wanted, uint64_t from_ns,
+		  uint64_t to_ns, struct timeline *by_counter, struct err *e);
 
 #endif
