@@ -3,6 +3,7 @@
 #include "measure/significance.h"
 #include "server/question.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A counter on one side. One that was read by CPU or by thread has several lines, which are added up. */
@@ -192,6 +193,14 @@ static int look_at_side(void *ctx, struct run_data *d, struct err *e)
 
 /* ---- the answer ---- */
 
+/* Parts of whole values that add up to a whole one again, but for the last digits of a double. */
+static double without_dust(double sum)
+{
+	double whole = round(sum);
+
+	return fabs(sum - whole) <= fabs(whole) * 1e-12 ? whole : sum;
+}
+
 static void write_side(struct json *j, const char *key, const struct counter_side *side)
 {
 	jw_key(j, key);
@@ -202,7 +211,7 @@ static void write_side(struct json *j, const char *key, const struct counter_sid
 	jw_open(j, '{');
 	jw_kv_double(j, "mean", stats_mean(&side->rates));
 	jw_kv_double(j, "stddev", stats_stddev(&side->rates));
-	jw_kv_double(j, "sum", side->sum);
+	jw_kv_double(j, "sum", without_dust(side->sum));
 	jw_kv_u64(j, "slices", side->rates.n);
 	jw_close(j, '}');
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CounterChange, DiffFunction } from '../src/api/types';
 import { HOME } from '../src/logic/address';
 import { directionOf, formatPoints, formatRelative } from '../src/logic/change';
-import { intervalWords, sidesOf, sortChanges, swapped } from '../src/logic/compare';
+import { intervalOf, sidesOf, sortChanges, swapped } from '../src/logic/compare';
 
 const window = { from: 0, to: 10 };
 const second = { from: 20, to: 30 };
@@ -45,7 +45,7 @@ describe('sortChanges', () => {
 	});
 });
 
-describe('intervalWords', () => {
+describe('intervalOf', () => {
 	const change = (mean: number, low: number | null, high: number | null): CounterChange => ({
 		name: 'x',
 		unit: null,
@@ -57,13 +57,14 @@ describe('intervalWords', () => {
 		high,
 		verdict: 'unclear',
 	});
-	it('are parts of what was before', () => {
-		expect(intervalWords(change(200, -20, 5))).toBe('−10 % … +2.5 %');
+	it('is parts of what was before', () => {
+		expect(intervalOf(change(200, -20, 5))).toEqual({ half: '6.3 %', ends: '−10 % … +2.5 %' });
+		expect(intervalOf(change(-200, -20, 80))).toEqual({ half: '25 %', ends: '−10 % … +40 %' });
 	});
-	it('are not there where nothing is known', () => {
-		expect(intervalWords(change(200, null, null))).toBeNull();
-		expect(intervalWords(change(0, 1, 2))).toBeNull();
-		expect(intervalWords({ ...change(1, 1, 2), before: null })).toBeNull();
+	it('is not there where nothing is known', () => {
+		expect(intervalOf(change(200, null, null))).toBeNull();
+		expect(intervalOf(change(0, 1, 2))).toBeNull();
+		expect(intervalOf({ ...change(1, 1, 2), before: null })).toBeNull();
 	});
 });
 

@@ -69,9 +69,13 @@ export function sortChanges(functions: DiffFunction[], sort: Sort): DiffFunction
 	return sortRows(functions, sort.down, valueOf(sort.key));
 }
 
-/** Both ends of the interval that the change is in, of what was before: "+3.1 % … +9.4 %". */
-export function intervalWords(c: CounterChange): string | null {
+/** The interval that a change is in, as parts of what was before: "29 %", and "+23 % … +82 %". */
+export function intervalOf(c: CounterChange): { half: string; ends: string } | null {
 	if (c.low === null || c.high === null || !c.before?.mean) return null;
 	const { mean } = c.before;
-	return [c.low, c.high].map((end) => formatRelative(mean, mean + end)).join(' … ');
+	const percent = ((c.high - c.low) / 2 / Math.abs(mean)) * 100;
+	return {
+		half: `${percent < 9.95 ? percent.toFixed(1) : percent.toFixed(0)} %`,
+		ends: [c.low, c.high].map((end) => formatRelative(mean, mean + end)).join(' … '),
+	};
 }

@@ -2,7 +2,7 @@
  * which changes are larger than chance. */
 import type { CounterChange, CounterRates, DiffCounters as Answer } from '../api/types';
 import { directionOf, formatRelative } from '../logic/change';
-import { intervalWords, sidesOf, type Side } from '../logic/compare';
+import { intervalOf, sidesOf, type Side } from '../logic/compare';
 import { formatAmount, formatValue, rateUnit, sumUnit } from '../logic/units';
 import { address } from '../state/address';
 import { useQuestion } from '../state/questions';
@@ -74,9 +74,10 @@ export function DiffCounters() {
 				</tbody>
 			</table>
 			<p class="small dim">
-				± says how much the counter varies over time (standard deviation). A change marked by ≈ may
-				be chance: 0 is in its {confidence * 100} % interval. The interval knows only how much the
-				counter varies within a run; to see how much runs vary, run it several times.
+				± behind a mean says how much the counter varies over time (standard deviation); ± below a
+				change is half of its {confidence * 100} % interval. A change marked by ≈ may be chance: 0
+				is in its interval. All this knows only how a counter varies within a run; to see how much
+				runs vary, run it several times.
 			</p>
 		</div>
 	);
@@ -114,24 +115,21 @@ function CounterRow(props: { change: CounterChange }) {
 	);
 }
 
-/** What may be chance is marked; the tip has the interval, where there is one. */
+/** What may be chance is marked, of other changes half of the interval is shown; the tip has both its ends. */
 function Certainty(props: { change: CounterChange }) {
-	const { verdict } = props.change;
-	const interval = intervalWords(props.change);
-	if (!props.change.before || !props.change.after) return null;
+	const { before, after, verdict } = props.change;
+	if (!before || !after) return null;
+	const interval = intervalOf(props.change);
+	const tip = interval ? `The change is in ${interval.ends}` : undefined;
 	if (verdict === 'more' || verdict === 'less')
 		return interval ? (
-			<span class="dim small" title="The interval that the change is in">
-				{' '}
-				({interval})
+			<span class="dim small diff-interval" title={tip}>
+				± {interval.half}
 			</span>
 		) : null;
-	const why =
-		verdict === 'unclear'
-			? `May be chance${interval ? ': the change is in ' + interval : ''}`
-			: 'Too few readings to say whether this is chance';
+	const why = verdict === 'unclear' ? 'May be chance' : 'Too few readings to tell it from chance';
 	return (
-		<span class="dim small" title={why}>
+		<span class="dim small" title={[why, tip].filter(Boolean).join('. ')}>
 			{' '}
 			≈
 		</span>
