@@ -38,7 +38,7 @@ lint: deps
 	@tools/lint
 
 format:
-	@clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch])
+	@find src tests bench -name '*.[ch]' -print0 | xargs -0 clang-format -i
 	@cd web && node_modules/.bin/prettier --config .prettierrc.json --log-level warn --write . ../tests/browser
 
 # All unit tests once more, with the sanitizers watching.

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/number.h"
-#include "server/tidy_run.h"
+#include "runs/tidy_run.h"
 #include "store/store.h"
 
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "profile/profile.h"
 #include "resolve/maps.h"
 #include "resolve/threads.h"
-#include "symbol/module.h"
+#include "symbol/module/module.h"
 
 #define ERAS_MAX   (8u << 20)
 #define IMAGES_MAX (1u << 20)

@@ -1,12 +1,12 @@
 #include "server/server.h"
 #include "base/clock.h"
 #include "bus/bus.h"
-#include "server/api.h"
+#include "server/api/api.h"
 #include "server/emap.h"
-#include "server/live.h"
-#include "server/run_cache.h"
-#include "server/runs.h"
-#include "server/tidy.h"
+#include "runs/live/live.h"
+#include "query/run_cache.h"
+#include "runs/runs.h"
+#include "runs/tidy.h"
 #include "server/users.h"
 
 #include <errno.h>
@@ -162,7 +162,7 @@ static void worker_free(void *worker)
 	free(a);
 }
 
-/* Every connection is a descriptor. Workloads get the limit that we were given: see runs_collector.c. */
+/* Every connection is a descriptor. Workloads get the limit that we were given: see runs/collector.c. */
 static void raise_file_limit(struct server *s)
 {
 	struct rlimit limit;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collect/keeper.h"
+#include "collect/keep/keeper.h"
 #include "symbol/jit_keep.h"
 #include "support.h"
 

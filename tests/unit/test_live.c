@@ -9,8 +9,8 @@
 #include "bus/bus.h"
 #include "profile/chunk.h"
 #include "profile/dictionary.h"
-#include "server/live.h"
-#include "server/live_internal.h"
+#include "runs/live/live.h"
+#include "runs/live/internal.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -7,8 +7,8 @@
 
 #include "profile/dictionary.h"
 #include "profile/summary.h"
-#include "server/retention.h"
-#include "server/tidy_run.h"
+#include "runs/retention.h"
+#include "runs/tidy_run.h"
 #include "store_support.h"
 
 static struct store *store;

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "server/tidy.h"
+#include "runs/tidy.h"
 #include "store_support.h"
 
 static struct store *store;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { AnnotatedFunction } from '../src/api/types';
-import { codeRows, codeText, hottestRows, possibleViews } from '../src/logic/annotation';
+import { codeRows, codeText, hottestRows, possibleViews } from '../src/logic/tables/annotation';
 
 const CODE: AnnotatedFunction = {
 	function: 'work',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CounterChange, DiffFunction } from '../src/api/types';
 import { HOME } from '../src/logic/address';
-import { directionOf, formatPoints, formatRelative } from '../src/logic/change';
-import { intervalOf, sidesOf, sortChanges, swapped } from '../src/logic/compare';
+import { directionOf, formatPoints, formatRelative } from '../src/logic/tables/change';
+import { intervalOf, sidesOf, sortChanges, swapped } from '../src/logic/tables/compare';
 
 const window = { from: 0, to: 10 };
 const second = { from: 20, to: 30 };

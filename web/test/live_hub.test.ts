@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Hub } from '../src/api/live_hub';
 import type { FromHub, Topic } from '../src/api/live_protocol';
-import { RunAccumulator } from '../src/logic/live_run';
+import { RunAccumulator } from '../src/logic/live/live_run';
 
 /** What the browser would have: messages are put into it by the tests. */
 class FakeSource {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { LiveSamples } from '../src/api/types';
-import { OutputTail } from '../src/logic/live_output';
+import { OutputTail } from '../src/logic/live/live_output';
 import {
 	RunAccumulator,
 	updateOfCounts,
 	updateOfLedger,
 	updateOfOutput,
 	updateOfSamples,
-} from '../src/logic/live_run';
+} from '../src/logic/live/live_run';
 
 const MS = 1e6;
 

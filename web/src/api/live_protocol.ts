@@ -1,6 +1,6 @@
 /* What tabs and the hub (the one place of a browser that has a live stream) say to each other. */
 import type { LiveNote, LiveQueue, LiveTopic, LiveUuid, Run, SessionHead } from './types';
-import type { RunUpdate, SavedRun } from '../logic/live_run';
+import type { RunUpdate, SavedRun } from '../logic/live/live_run';
 
 /** "queue", "sessions", "session/UUID", "run/UUID": as the server names them. */
 export type Topic = string;

@@ -1,4 +1,4 @@
-/* Made by tools/openapi-types from src/server/openapi/: change it there. */
+/* Made by tools/openapi-types from src/server/api/openapi/: change it there. */
 
 /** Numbers: an array, or a typed one if they came as bytes. Code needs only length and [i]; NaN and null are gaps. */
 export type Column = ArrayLike<number>;

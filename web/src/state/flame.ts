@@ -9,7 +9,7 @@ import {
 } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { Flame } from '../api/types';
-import { takesSamples } from '../logic/sampled';
+import { takesSamples } from '../logic/timeline/sampled';
 import { address } from './address';
 import { width } from './layout';
 import { liveRun } from './live';

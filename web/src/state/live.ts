@@ -4,8 +4,8 @@ import { batch, computed, effect, signal, type Signal } from '@preact/signals';
 import { on, watch } from '../api/live';
 import type { Connection } from '../api/live_protocol';
 import type { FlameTree, FunctionName, Ledger, Mark } from '../api/types';
-import type { Line } from '../logic/live_counts';
-import { RunAccumulator, type RunUpdate, type SavedRun } from '../logic/live_run';
+import type { Line } from '../logic/live/live_counts';
+import { RunAccumulator, type RunUpdate, type SavedRun } from '../logic/live/live_run';
 import { forget } from './questions';
 import { hasEnded, run } from './runs';
 

@@ -3,7 +3,7 @@
 import { computed } from '@preact/signals';
 import type { Query } from '../api/client';
 import type { Window } from '../logic/address';
-import { commonEvents, comparedEvent, sampledEvents } from '../logic/sampled';
+import { commonEvents, comparedEvent, sampledEvents } from '../logic/timeline/sampled';
 import { address } from './address';
 import type { Question } from './questions';
 import { isLive, run, runOf } from './runs';

@@ -1,0 +1,21 @@
+/* Which event samples are of, where there is a choice: the views of a run all follow it. */
+import { go } from '../../state/address';
+
+export function EventChoice(props: { events: string[]; event: string | null }) {
+	const { events, event } = props;
+	if (events.length < 2) return null;
+	return (
+		<select
+			aria-label="Event of the samples"
+			title="Which event the samples are of"
+			value={event ?? events[0]}
+			onChange={(e) => go({ event: e.currentTarget.value })}
+		>
+			{events.map((name) => (
+				<option key={name} value={name}>
+					{name}
+				</option>
+			))}
+		</select>
+	);
+}
