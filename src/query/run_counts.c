@@ -185,3 +185,46 @@ int counters_each_chunk(struct run_data *d, const bool *wanted, uint64_t from_ns
 	}
 	return rc;
 }
+
+/* ---- at the resolution of a screen ---- */
+
+struct drawing {
+	struct run_data *d;
+	struct store *s;
+	struct timeline *by_counter;
+};
+
+static int draw_chunk(void *ctx, struct run_chunk *c, struct err *e)
+{
+	struct drawing *draw = ctx;
+	struct timeline *t = &draw->by_counter[c->stored.info.counter];
+	struct kept_counts rows = {};
+	const count_blocks *blocks;
+	int rc = run_blocks(draw->d, draw->s, c, &blocks, e);
+
+	for (size_t i = 0; rc == 0 && i < blocks->len; i++) {
+		const struct count_block *b = &blocks->items[i];
+
+		if (b->last_ns <= t->from_ns || b->first_ns >= t->to_ns)
+			continue;
+		if (timeline_takes_block(t, b)) {
+			timeline_add_block(t, b);
+			continue;
+		}
+		if (!rows.columns)
+			rc = run_counts(draw->d, draw->s, c, &rows, e);
+		if (rc == 0)
+			timeline_add_rows(t, rows.columns, i * SUMMARY_BLOCK_ROWS,
+					  (i + 1) * SUMMARY_BLOCK_ROWS);
+	}
+	kept_counts_release(&rows);
+	return rc;
+}
+
+int counters_draw(struct run_data *d, struct store *s, const bool *wanted, uint64_t from_ns,
+		  uint64_t to_ns, struct timeline *by_counter, struct err *e)
+{
+	struct drawing draw = {d, s, by_counter};
+
+	return counters_each_chunk(d, wanted, from_ns, to_ns, draw_chunk, &draw, e);
+}

@@ -6,6 +6,7 @@
 #ifndef TACHO_QUERY_SELECTION_H
 #define TACHO_QUERY_SELECTION_H
 
+#include "analyze/plot/timeline.h"
 #include "query/run_cache.h"
 
 /* The run's, for as long as it is held. */
@@ -124,5 +125,9 @@ typedef int (*counts_visitor)(void *ctx, struct run_chunk *c, struct err *e);
 
 int counters_each_chunk(struct run_data *d, const bool *wanted, uint64_t from_ns, uint64_t to_ns,
 			counts_visitor visit, void *ctx, struct err *e);
+
+/* Adds values of wanted counters to @by_counter, timelines within the window, which are initialized. */
+int counters_draw(struct run_data *d, struct store *s, const bool *wanted, uint64_t from_ns,
+		  uint64_t to_ns, struct timeline *by_counter, struct err *e);
 
 #endif

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { openView } from './actions';
+import type { DiffCounters } from '../../web/src/api/types';
 import { expect, test } from './test';
 import { until } from './wait';
 
@@ -83,4 +84,39 @@ test('without a choice it is the event with most samples, in every view', async 
 	expect(await svg.getAttribute('href')).toContain('event=page-faults');
 	await page.goto(new URL(`${path}&view=diff&a=${uuid}&b=${uuid}`, page.url()).href);
 	await until('so is the comparison', async () => (await event.inputValue()) === 'page-faults');
+});
+
+test('counters, with what the server says of them', async ({ server, screens }) => {
+	const session = await server.session('compare counters');
+	const count = (events: string[]) =>
+		server.run(session, {
+			workload: 'tacho demo --seconds 1',
+			tool: 'stat',
+			events,
+			interval: 0.02,
+		});
+	const a = await count(['task-clock', 'page-faults']);
+	const b = await count(['task-clock', 'context-switches']);
+	for (const { uuid } of [a, b]) await server.reaches(uuid, 'done');
+	const pair = `a=${a.uuid}&b=${b.uuid}`;
+	const { page } = await screens.open({
+		path: `/?session=${session}&run=${a.uuid}&view=diff&diff=counters&${pair}`,
+	});
+	const answer = await server.get<DiffCounters>(`diff/counters?before=${a.uuid}&after=${b.uuid}`);
+	expect(answer.counters.map((c) => [c.name, !!c.before, !!c.after])).toEqual([
+		['task-clock', true, true],
+		['page-faults', true, false],
+		['context-switches', false, true],
+	]);
+	const row = page.getByRole('row', { name: /^task-clock/ });
+	await row.waitFor();
+	const { verdict } = answer.counters[0]!;
+	expect(['more', 'less', 'unclear']).toContain(verdict);
+	// What may be chance is marked; of everything else the interval is shown. The first change is of the means.
+	const change = await row.getByRole('cell').nth(2).innerText();
+	expect(change.includes('≈')).toBe(verdict === 'unclear');
+	expect(change.includes('\n± ')).toBe(verdict !== 'unclear');
+	expect(await page.getByRole('row', { name: /^page-faults/ }).innerText()).toContain(
+		'not counted',
+	);
 });

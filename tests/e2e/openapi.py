@@ -90,6 +90,18 @@ class Description:
             return None
         return self.against(content[kind]["schema"], answer.json())
 
+    def parameters(self, method, template):
+        """Names of the parameters of the query."""
+        operation = self.document["paths"][template][method.lower()]
+        found = [self.resolve(p) for p in operation.get("parameters", [])]
+        return {p["name"] for p in found if p["in"] == "query"}
+
+    def complain_event(self, name, value):
+        """What is wrong with an event of the live stream: a sentence, or None."""
+        stream = self.document["paths"]["/api/v1/live"]["get"]["responses"]["200"]
+        schemas = stream["content"]["text/event-stream"]["x-events"]
+        return self.against(schemas[name], value) if name in schemas else "it is not described"
+
     def against(self, schema, value):
         schema = copy.deepcopy(schema)
         strict(schema)
@@ -129,6 +141,15 @@ class DescribedServer(Server):
             if answer.status < 300:
                 self.answered.add((method, self.description.find(method, full)))
         return answer
+
+
+    def stream(self, query, **more):
+        for event in super().stream(query, **more):
+            complaint = self.description.complain_event(event.name, event.json())
+            if complaint:
+                raise AssertionError("The event %s is otherwise than openapi.json says: %s\n%s" %
+                                     (event.name, complaint, event.data[:1500]))
+            yield event
 
 
 class DescribedCase(ServerCase):

@@ -1,5 +1,8 @@
 """The description of the API: valid, complete, and true of every answer."""
 
+import importlib.machinery
+import importlib.util
+import pathlib
 import re
 
 from helpers import Case, load
@@ -63,6 +66,29 @@ class Document(DescribedCase):
             sentence = "Needs no token." if role == "open" else "Needs the role %s." % role
             self.assertIn(sentence, operation["description"], (method, path))
 
+    # Asked by other people's programs, by a browser: with any query.
+    ANY_QUERY = ("/healthz", "/api/v1/healthz", "/metrics", "/", "/assets/{name}")
+
+    def test_every_parameter_is_described_and_the_other_way_round(self):
+        """A parameter that is not known is refused, with the names of those that are."""
+        session = self.server.session("parameters")
+        run = self.server.run(session, "true")["uuid"]
+        self.server.wait_run(run)
+        for method, path, _ in routes(self):
+            of_session = path.startswith("/api/v1/session/")
+            full = path.replace("{id}", session if of_session else run).replace("{name}", "nobody")
+            described = self.server.description.parameters(method, path)
+            with self.subTest(method + " " + path):
+                if path in self.ANY_QUERY:
+                    self.assertEqual(described, set())
+                    continue
+                answer = self.server.expect(400, method, full, query={"0_0": 1})
+                sentence = answer.json()["error"]["message"]
+                known = re.fullmatch(r"There is no parameter '0_0'(?:; it takes (.*)| here; it takes none)[.]",
+                                     sentence)
+                self.assertTrue(known, sentence)
+                self.assertEqual(set(known[1].split(", ")) if known[1] else set(), described)
+
     def test_unchanged_is_not_sent_again(self):
         answer = self.server.expect(200, "GET", "openapi.json")
         self.server.expect(304, "GET", "openapi.json", headers={"If-None-Match": answer.headers["ETag"]})
@@ -74,6 +100,7 @@ class Answers(DescribedCase):
     # What an operation needs besides the run that it is asked of.
     PARAMETERS = {
         "/api/v1/diff": lambda run, other: {"before": run, "after": other},
+        "/api/v1/diff/counters": lambda run, other: {"before": run, "after": other},
         "/api/v1/benchmark/{id}/histogram": lambda run, other: {"counter": "page-faults"},
         "/api/v1/benchmark/{id}/annotate": lambda run, other: {"function": "busy"},
     }
@@ -123,6 +150,30 @@ class Answers(DescribedCase):
         self.server.delete("session/" + self.session)
 
 
+class Stream(DescribedCase):
+    """DescribedServer looks at every event of a stream."""
+
+    def test_every_event(self):
+        session = self.server.session("live")
+        seen = set()
+        run = self.server.run(session, ["sh", "-c", "echo begin; while :; do :; done"], tool="both",
+                              events=["task-clock"], interval=0.02,
+                              sample={"events": ["cpu-clock"], "frequency": 999})["uuid"]
+        wanted = {"state", "counts", "samples", "output", "ledger"}
+        for event in self.server.stream({"run": run, "queue": 1, "sessions": 1, "session": session}):
+            seen.add(event.name)
+            if wanted <= seen:
+                break
+        self.assertLessEqual(wanted | {"snapshot", "current", "session", "queue"}, seen)
+        # Whoever comes now gets a snapshot, which has the rates of the past.
+        for event in self.server.stream({"run": run}):
+            if event.name == "samples":
+                self.assertIn("rates", event.json())
+                break
+        self.server.post("benchmark/%s/cancel" % run)
+        self.assertIn("end", [event.name for event in self.server.stream({"run": run})])
+
+
 class Tool(Case):
     def test_the_checker_finds_what_is_wrong(self):
         """A test of the test: answers that are not as described are noticed."""
@@ -150,3 +201,48 @@ class Tool(Case):
         self.assertIn("type", complaint(b'{"n": 1}', kind="text/html"))
         self.assertIn("not described", complaint(b'{"n": 1}', status=202))
         self.assertIn("there is no", complaint(b'{"n": 1}', path="/b"))
+
+
+class PageTypes(Case):
+    """tools/openapi-types, on descriptions of one schema each."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        path = pathlib.Path(__file__).resolve().parents[2] / "tools" / "openapi-types"
+        loader = importlib.machinery.SourceFileLoader("openapi_types", str(path))
+        cls.tool = importlib.util.module_from_spec(importlib.util.spec_from_loader("openapi_types", loader))
+        loader.exec_module(cls.tool)
+
+    def type_of(self, schema, name="T"):
+        text = self.tool.generate({"components": {"schemas": {name: schema}}})
+        self.assertTrue(text.startswith(self.tool.HEAD + "\n"))
+        return text[len(self.tool.HEAD) + 1:]
+
+    def test_plain(self):
+        self.assertEqual(self.type_of({"type": ["integer", "null"]}), "export type T = number | null;\n")
+        self.assertEqual(self.type_of({"enum": ["a", "b"]}), "export type T = 'a' | 'b';\n")
+        self.assertEqual(self.type_of({"type": "integer", "enum": [1, 2]}), "export type T = 1 | 2;\n")
+        self.assertEqual(self.type_of({}), "export type T = unknown;\n")
+
+    def test_lists(self):
+        ref = {"$ref": "#/components/schemas/U"}
+        self.assertEqual(self.type_of({"type": "array", "items": ref}), "export type T = U[];\n")
+        self.assertEqual(self.type_of({"type": "array", "items": {"type": ["string", "null"]}}),
+                         "export type T = (string | null)[];\n")
+        self.assertEqual(self.type_of({"type": "array", "prefixItems": [{"type": "string"}, ref]}),
+                         "export type T = [string, U];\n")
+        column = {"anyOf": [{"type": "array", "items": {"type": "number"}}, {"$ref": "#/components/schemas/Column"}]}
+        self.assertEqual(self.type_of(column), "export type T = Column;\n")
+
+    def test_objects(self):
+        schema = {"type": "object", "description": "What it is.", "required": ["a"], "additionalProperties": True,
+                  "properties": {"a": {"type": "string", "description": "One."}, "b": {"type": "boolean"}}}
+        self.assertEqual(self.type_of(schema), "/** What it is. */\nexport interface T {\n\t/** One. */\n"
+                         "\ta: string;\n\tb?: boolean;\n\t[more: string]: unknown;\n}\n")
+        self.assertEqual(self.type_of({"type": "object", "additionalProperties": {"type": "string"}}),
+                         "export type T = Record<string, string>;\n")
+
+    def test_what_it_does_not_know_is_an_error(self):
+        with self.assertRaisesRegex(SystemExit, "schema T has 'oneOf', which this tool does not know"):
+            self.type_of({"oneOf": [{"type": "string"}]})

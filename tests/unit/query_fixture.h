@@ -112,8 +112,8 @@ static void store_samples(uint32_t from, uint32_t to)
 	free(rows);
 }
 
-/* 10 every 10 ms; a spike at 3 s; nothing from 6 to 7 s. */
-static void store_counts(uint32_t counter)
+/* 10 every 10 ms, from the reading number @first on; a spike at 3 s; nothing from 6 to 7 s. */
+static void store_counts_from(uint32_t counter, uint32_t first)
 {
 	struct count_row rows[1000];
 	struct buf bytes = {};
@@ -121,13 +121,18 @@ static void store_counts(uint32_t counter)
 	size_t count = 0;
 	int64_t id;
 
-	for (uint32_t i = 0; i < 1000; i++)
+	for (uint32_t i = first; i < 1000; i++)
 		if (i < 600 || i >= 700)
 			rows[count++] = (struct count_row){START + (i + 1) * 10 * MS, 10 * MS,
 							   i == 300 ? 1000 : 10, 1000000};
 	chunk_encode_counts(counter, rows, count, &bytes, &info);
 	OK(store_chunk_add(store, run.id, 0, &info, bytes.s, bytes.len, NULL, 0, &id, &error));
 	buf_release(&bytes);
+}
+
+static void store_counts(uint32_t counter)
+{
+	store_counts_from(counter, 0);
 }
 
 /* As the tidying thread does it. */

@@ -181,6 +181,111 @@ static void differences(void **state)
 	refuses("diff?before=x", ENOENT, "no run 'x'");
 }
 
+static const char *text(const json_t *json, const char *key)
+{
+	return json_string_value(json_object_get(json, key));
+}
+
+/* The change of a counter between two windows of the run. The caller calls json_decref() of @ret_all. */
+static const json_t *counter_change(const char *name, const char *before, const char *after,
+				    json_t **ret_all)
+{
+	const json_t *found = NULL;
+	json_t *one;
+	size_t i;
+
+	*ret_all = ask("counters?before=%s&after=%s&%s&%s", run.uuid, run.uuid, before, after);
+	json_array_foreach(json_object_get(*ret_all, "counters"), i, one)
+	{
+		if (!strcmp(text(one, "name"), name))
+			found = one;
+	}
+	assert_non_null(found);
+	return found;
+}
+
+/* Twenty slices of a tenth of a second; one of them has the spike. */
+static void counters_compared(void **state)
+{
+	const double t19 = 2.0930240544082634;
+	const json_t *change, *side;
+	json_t *all;
+
+	(void)state;
+	whole_run(17);
+	change = counter_change("ticks,x", "before_to=2s", "after_from=2.5s&after_to=4.5s", &all);
+	assert_true(number(all, "confidence") == 0.95);
+	assert_int_equal(json_array_size(json_object_get(all, "counters")), 2);
+	assert_true(number(change, "scale") == 0.5);
+	side = json_object_get(change, "before");
+	assert_int_equal(number(side, "slices"), 20);
+	assert_true(fabs(number(side, "mean") - 1000) < 1e-6);
+	assert_true(fabs(number(side, "stddev")) < 1e-6);
+	assert_true(fabs(number(side, "sum") - 2000) < 1e-6);
+	side = json_object_get(change, "after");
+	assert_true(fabs(number(side, "mean") - 1495) < 1e-6);
+	assert_true(fabs(number(side, "stddev") - 9900 / sqrt(20)) < 1e-6);
+	assert_true(fabs(number(side, "sum") - 2990) < 1e-6);
+	assert_true(fabs(number(change, "difference") - 495) < 1e-6);
+	assert_true(fabs(number(change, "low") - (495 - t19 * 495)) < 1e-6);
+	assert_true(fabs(number(change, "high") - (495 + t19 * 495)) < 1e-6);
+	assert_string_equal(text(change, "verdict"), "unclear");
+	json_decref(all);
+	refuses("counters?before=x", ENOENT, "no run 'x'");
+	refuses("counters?after=x", EINVAL, "before names a run");
+	refuses("counters?pixels=5", EINVAL, "no parameter 'pixels'");
+}
+
+static void counters_compared_with_too_little(void **state)
+{
+	const json_t *change;
+	json_t *all;
+
+	(void)state;
+	whole_run(17);
+	/* Half of one reading. */
+	change = counter_change("ticks,x", "before_from=1s&before_to=1.005s", "after_to=2s", &all);
+	assert_int_equal(number(json_object_get(change, "before"), "slices"), 1);
+	assert_true(fabs(number(json_object_get(change, "before"), "sum") - 5) < 1e-6);
+	assert_true(json_is_null(json_object_get(json_object_get(change, "before"), "stddev")));
+	assert_true(fabs(number(change, "difference")) < 1e-6);
+	assert_true(json_is_null(json_object_get(change, "low")));
+	assert_string_equal(text(change, "verdict"), "unknown");
+	json_decref(all);
+	/* Nothing was counted then. */
+	change = counter_change("ticks,x", "before_from=6.1s&before_to=6.5s", "after_to=2s", &all);
+	assert_true(json_is_null(json_object_get(change, "before")));
+	assert_true(json_is_null(json_object_get(change, "difference")));
+	assert_string_equal(text(change, "verdict"), "unknown");
+	json_decref(all);
+}
+
+/* A counter that was read on two CPUs is one row; CPU 2 has it only in the second half. */
+static void counters_of_cpus_compared(void **state)
+{
+	const json_t *change;
+	json_t *all;
+
+	(void)state;
+	profile_counter(&made, &(struct profile_counter){.name = profile_string(&made, "idle"),
+							 .unit = profile_string(&made, "J"),
+							 .scale = 1,
+							 .cpu = 2});
+	whole_run(0);
+	store_counts_from(3, 500);
+	change = counter_change("idle", "before_to=2s", "after_from=7.5s&after_to=9.5s", &all);
+	assert_int_equal(json_array_size(json_object_get(all, "counters")), 2);
+	assert_string_equal(text(change, "unit"), "J");
+	assert_true(fabs(number(json_object_get(change, "before"), "mean") - 1000) < 1e-6);
+	assert_true(fabs(number(json_object_get(change, "after"), "mean") - 2000) < 1e-6);
+	assert_true(fabs(number(json_object_get(change, "after"), "sum") - 4000) < 1e-6);
+	assert_string_equal(text(change, "verdict"), "more");
+	json_decref(all);
+	change = counter_change("idle", "before_from=7.5s&before_to=9.5s", "after_to=2s", &all);
+	assert_string_equal(text(change, "verdict"), "less");
+	json_decref(all);
+}
+
 static void counters_over_time(void **state)
 {
 	json_t *json, *counter;
@@ -555,6 +660,9 @@ int main(void)
 		TEST(graphs),
 		TEST(order_of_time),
 		TEST(differences),
+		TEST(counters_compared),
+		TEST(counters_compared_with_too_little),
+		TEST(counters_of_cpus_compared),
 		TEST(counters_over_time),
 		TEST(heat_and_spread),
 		TEST(threads_and_points),

@@ -1,36 +1,63 @@
 import { describe, expect, it } from 'vitest';
-import {
-	codeRows,
-	codeText,
-	hottestRows,
-	possibleViews,
-	type AnnotatedFunction,
-} from '../src/logic/tables/annotation';
+import type { AnnotatedFunction } from '../src/api/types';
+import { codeRows, codeText, hottestRows, possibleViews } from '../src/logic/tables/annotation';
 
 const CODE: AnnotatedFunction = {
 	function: 'work',
+	start: '0x10',
+	end: '0x1c',
 	samples: 10,
+	weight: 10,
 	share_of_all_pct: 50,
 	notes: [],
 	instructions: [
-		{ address: '0x10', text: 'push rbp', file: 'a.c', line: 3, samples: 1, share_pct: 10 },
-		{ address: '0x11', text: 'add', file: 'a.c', line: 5, samples: 6, share_pct: 60 },
-		{ address: '0x14', text: 'add', file: 'a.c', line: 5, samples: 0, share_pct: 0 },
+		{
+			address: '0x10',
+			size: 3,
+			text: 'push rbp',
+			file: 'a.c',
+			line: 3,
+			samples: 1,
+			weight: 1,
+			share_pct: 10,
+		},
+		{
+			address: '0x11',
+			size: 3,
+			text: 'add',
+			file: 'a.c',
+			line: 5,
+			samples: 6,
+			weight: 6,
+			share_pct: 60,
+		},
+		{
+			address: '0x14',
+			size: 3,
+			text: 'add',
+			file: 'a.c',
+			line: 5,
+			samples: 0,
+			weight: 0,
+			share_pct: 0,
+		},
 		{
 			address: '0x17',
+			size: 3,
 			text: 'call 0x40',
 			names: 'puts',
 			inlined: 'say',
 			file: 'b.h',
 			line: 1,
 			samples: 3,
+			weight: 3,
 			share_pct: 30,
 		},
 	],
 	lines: [
-		{ file: 'a.c', line: 3, text: 'int work(void)', samples: 1, share_pct: 10 },
-		{ file: 'a.c', line: 5, text: '\tx += y;', samples: 6, share_pct: 60 },
-		{ file: 'b.h', line: 1, text: 'puts(s);', samples: 3, share_pct: 30 },
+		{ file: 'a.c', line: 3, text: 'int work(void)', samples: 1, weight: 1, share_pct: 10 },
+		{ file: 'a.c', line: 5, text: '\tx += y;', samples: 6, weight: 6, share_pct: 60 },
+		{ file: 'b.h', line: 1, text: 'puts(s);', samples: 3, weight: 3, share_pct: 30 },
 	],
 };
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { CounterLine, DiffFunction, Timeline } from '../src/api/types';
+import type { CounterChange, DiffFunction } from '../src/api/types';
 import { HOME } from '../src/logic/address';
 import { directionOf, formatPoints, formatRelative } from '../src/logic/tables/change';
-import { compareCounters, sidesOf, sortChanges, swapped } from '../src/logic/tables/compare';
+import { intervalOf, sidesOf, sortChanges, swapped } from '../src/logic/tables/compare';
 
 const window = { from: 0, to: 10 };
 const second = { from: 20, to: 30 };
@@ -45,27 +45,26 @@ describe('sortChanges', () => {
 	});
 });
 
-describe('compareCounters', () => {
-	const line = (name: string, ...mean: (number | null)[]) =>
-		({ name, unit: null, scale: 1, mean, sum: mean.map((m) => m ?? 0) }) as unknown as CounterLine;
-	const timeline = (...counters: CounterLine[]) => ({ counters }) as Timeline;
-	it('has means and spread, without what was not counted', () => {
-		const [c] = compareCounters(timeline(line('x', 10, null, 20)), timeline(line('x', 30, 30)));
-		expect(c!.before).toEqual({ mean: 15, spread: 5, sum: 30 });
-		expect(c!.after).toEqual({ mean: 30, spread: 0, sum: 60 });
-		expect(c!.clear).toBe(true);
+describe('intervalOf', () => {
+	const change = (mean: number, low: number | null, high: number | null): CounterChange => ({
+		name: 'x',
+		unit: null,
+		scale: 1,
+		before: { mean, stddev: 1, sum: 1, slices: 20 },
+		after: { mean, stddev: 1, sum: 1, slices: 20 },
+		difference: 0,
+		low,
+		high,
+		verdict: 'unclear',
 	});
-	it('is not sure where values vary more than the means', () => {
-		const [c] = compareCounters(timeline(line('x', 0, 20)), timeline(line('x', 5, 25)));
-		expect(c!.clear).toBe(false);
+	it('is parts of what was before', () => {
+		expect(intervalOf(change(200, -20, 5))).toEqual({ half: '6.3 %', ends: '−10 % … +2.5 %' });
+		expect(intervalOf(change(-200, -20, 80))).toEqual({ half: '25 %', ends: '−10 % … +40 %' });
 	});
-	it('adds CPUs up and knows what only one side has', () => {
-		const all = compareCounters(
-			timeline(line('x', 1, 2), line('x', 10, NaN)),
-			timeline(line('y', 5, 5)),
-		);
-		expect(all.map((c) => c.name)).toEqual(['x', 'y']);
-		expect(all[0]).toMatchObject({ before: { mean: 6.5 }, after: null, clear: false });
+	it('is not there where nothing is known', () => {
+		expect(intervalOf(change(200, null, null))).toBeNull();
+		expect(intervalOf(change(0, 1, 2))).toBeNull();
+		expect(intervalOf({ ...change(1, 1, 2), before: null })).toBeNull();
 	});
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SamplesMessage } from '../src/api/live_protocol';
+import type { LiveSamples } from '../src/api/types';
 import { OutputTail } from '../src/logic/live/live_output';
 import {
 	RunAccumulator,
@@ -11,7 +11,7 @@ import {
 
 const MS = 1e6;
 
-function samples(more: Partial<SamplesMessage>): SamplesMessage {
+function samples(more: Partial<LiveSamples>): LiveSamples {
 	return { run: 'r', names: [], nodes: [], gain: [], events: [], event: 0, to_ns: 0, ...more };
 }
 

@@ -7,7 +7,6 @@
 
 #define DIFF_MIN_SHARE 0.0005
 #define DIFF_FUNCTIONS 100u
-#define TRIES_MAX      5
 
 struct diff_side_data {
 	struct stored_run run;
@@ -27,7 +26,17 @@ struct diff_question {
 	uint64_t functions;
 };
 
-static const char *const prefixes[] = {"before_", "after_"};
+const char *const diff_prefixes[2] = {"before_", "after_"};
+
+int diff_run_find(struct api *a, const struct http_request *r, int side, struct stored_run *ret,
+		  struct err *e)
+{
+	static const char *const names[] = {"before", "after"};
+	const char *uuid = http_query(r, names[side]);
+
+	return uuid ? api_run_find(a, uuid, ret, e)
+		    : err_set(e, EINVAL, "The parameter %s names a run.", names[side]);
+}
 
 /* ---- the two sides ---- */
 
@@ -117,7 +126,7 @@ static int weigh_sides(struct diff_question *q, int first, int last, struct run_
 	for (int side = first; side <= last && rc == 0; side++) {
 		struct diff_side_data *s = &q->sides[side];
 
-		rc = api_selection(&s->sel, q->r, prefixes[side], d, e);
+		rc = api_selection(&s->sel, q->r, diff_prefixes[side], d, e);
 		if (rc == 0 && s->event)
 			rc = selection_name_event(&s->sel, s->event, d, e);
 		if (rc == 0)
@@ -127,38 +136,36 @@ static int weigh_sides(struct diff_question *q, int first, int last, struct run_
 	return rc;
 }
 
-static int add_once(struct diff_question *q, int first, int last, struct diff *diff, struct err *e)
-{
-	struct run_cache *cache = q->api->server->cache;
-	struct diff_weights weights[2] = {};
-	struct run_data *d;
-	int rc = run_cache_get(cache, q->api->store, &q->sides[first].run, &d, e);
+/* Sides of one run. */
+struct sides {
+	struct diff_question *q;
+	int first, last;
+	struct diff *diff;
+};
 
-	if (rc < 0)
-		return rc;
-	rc = weigh_sides(q, first, last, d, e);
-	if (rc == -ESTALE)
-		run_cache_stale(d);
+static int look_at_sides(void *ctx, struct run_data *d, struct err *e)
+{
+	const struct sides *s = ctx;
+	struct diff_question *q = s->q;
+	struct diff_weights weights[2] = {};
+	int first = s->first, last = s->last;
+	int rc = weigh_sides(q, first, last, d, e);
+
 	for (int side = first; side <= last; side++)
 		weights[side] =
 			(struct diff_weights){q->sides[side].w.self, q->sides[side].w.samples};
 	if (rc == 0)
-		diff_add_paths(diff, &d->paths, &d->profile, weights);
+		diff_add_paths(s->diff, &d->paths, &d->profile, weights);
 	for (int side = first; side <= last; side++)
 		node_weights_release(&q->sides[side].w);
-	run_cache_put(cache, d);
 	return rc;
 }
 
-/* Sides of one run. */
 static int add_sides(struct diff_question *q, int first, int last, struct diff *d, struct err *e)
 {
-	int rc = -ESTALE;
+	struct sides s = {q, first, last, d};
 
-	for (int try = 0; rc == -ESTALE && try < TRIES_MAX; try++)
-		rc = add_once(q, first, last, d, e);
-	return rc == -ESTALE ? err_set(e, EBUSY, "The run's data are being rearranged; ask again.")
-			     : rc;
+	return question_hold(q->api, &q->sides[first].run, look_at_sides, &s, e);
 }
 
 /*
@@ -281,17 +288,12 @@ static void write_diff(struct diff_question *q, struct diff *d)
 
 static int parse(struct diff_question *q, struct err *e)
 {
-	static const char *const runs[] = {"before", "after"};
 	int rc = api_param_double(q->r, "min", 0, 1, &q->min_share, e);
 
 	if (rc == 0)
 		rc = api_param_u64(q->r, "limit", API_LIMIT_MAX, &q->functions, e);
-	for (int side = 0; side < 2 && rc == 0; side++) {
-		const char *uuid = http_query(q->r, runs[side]);
-
-		rc = uuid ? api_run_find(q->api, uuid, &q->sides[side].run, e)
-			  : err_set(e, EINVAL, "The parameter %s names a run.", runs[side]);
-	}
+	for (int side = 0; side < 2 && rc == 0; side++)
+		rc = diff_run_find(q->api, q->r, side, &q->sides[side].run, e);
 	return rc;
 }
 

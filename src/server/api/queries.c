@@ -369,5 +369,9 @@ const struct http_route query_routes[] = {
 	{.method = "GET", .path = RUN "/ledger", .role = ROLE_LOOK, .handle = get_ledger},
 	{.method = "GET", .path = RUN "/annotate", .role = ROLE_LOOK, .handle = api_annotate},
 	{.method = "GET", .path = API_PREFIX "/diff", .role = ROLE_LOOK, .handle = api_diff},
+	{.method = "GET",
+	 .path = API_PREFIX "/diff/counters",
+	 .role = ROLE_LOOK,
+	 .handle = api_diff_counters},
 	{},
 };

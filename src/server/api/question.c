@@ -51,6 +51,33 @@ int question_ask(void *worker, const struct http_request *r, struct http_reply *
 	return rc;
 }
 
+static int hold_once(struct api *a, const struct stored_run *run, run_looker look, void *ctx,
+		     struct err *e)
+{
+	struct run_cache *cache = a->server->cache;
+	struct run_data *d;
+	int rc = run_cache_get(cache, a->store, run, &d, e);
+
+	if (rc < 0)
+		return rc;
+	rc = look(ctx, d, e);
+	if (rc == -ESTALE)
+		run_cache_stale(d);
+	run_cache_put(cache, d);
+	return rc;
+}
+
+int question_hold(struct api *a, const struct stored_run *run, run_looker look, void *ctx,
+		  struct err *e)
+{
+	int rc = -ESTALE;
+
+	for (int try = 0; rc == -ESTALE && try < TRIES_MAX; try++)
+		rc = hold_once(a, run, look, ctx, e);
+	return rc == -ESTALE ? err_set(e, EBUSY, "The run's data are being rearranged; ask again.")
+			     : rc;
+}
+
 int64_t question_since_start(const struct question *q, uint64_t ns)
 {
 	return (int64_t)(ns - q->d->start_ns);

@@ -27,6 +27,14 @@ typedef int (*question_asker)(struct question *q, struct err *e);
 int question_ask(void *worker, const struct http_request *r, struct http_reply *reply,
 		 const char *const *params, question_asker ask, struct err *e);
 
+/*
+ * Calls @look with the data of @run, which are held meanwhile; again if chunks were merged while it
+ * looked (-ESTALE), so it must begin anew each time.
+ */
+typedef int (*run_looker)(void *ctx, struct run_data *d, struct err *e);
+int question_hold(struct api *a, const struct stored_run *run, run_looker look, void *ctx,
+		  struct err *e);
+
 /* The selection's window as numbers since the run's start, as far as there are data. */
 void question_window(const struct question *q, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
 int64_t question_since_start(const struct question *q, uint64_t ns);
@@ -54,5 +62,12 @@ int api_annotate(void *worker, const struct http_request *r, struct http_reply *
 		 struct err *e);
 /* Of diff.c. */
 int api_diff(void *worker, const struct http_request *r, struct http_reply *reply, struct err *e);
+/* The run that the parameter `before` (@side 0) or `after` (1) names. */
+int diff_run_find(struct api *a, const struct http_request *r, int side, struct stored_run *ret,
+		  struct err *e);
+extern const char *const diff_prefixes[2]; /* of the parameters of a side: "before_", "after_" */
+/* Of api_diff_counters.c. */
+int api_diff_counters(void *worker, const struct http_request *r, struct http_reply *reply,
+		      struct err *e);
 
 #endif

@@ -51,9 +51,11 @@ static int healthz(void *worker, const struct http_request *r, struct http_reply
 static int openapi(void *worker, const struct http_request *r, struct http_reply *reply,
 		   struct err *e)
 {
+	int rc = api_params_known(r, no_params, e);
+
 	(void)worker;
-	(void)r;
-	(void)e;
+	if (rc < 0)
+		return rc;
 	for (size_t i = 0; i < ARRAY_LEN(openapi_lines); i++)
 		buf_add(&reply->body, openapi_lines[i]);
 	reply->immutable = true;
@@ -65,8 +67,10 @@ static int me(void *worker, const struct http_request *r, struct http_reply *rep
 	struct api *a = worker;
 	struct json j = jw_to(&reply->body);
 	char host[256] = "";
+	int rc = api_params_known(r, no_params, e);
 
-	(void)e;
+	if (rc < 0)
+		return rc;
 	gethostname(host, sizeof(host) - 1);
 	jw_open(&j, '{');
 	jw_kv_str(&j, "name", r->user->name);

@@ -12,38 +12,6 @@
 
 /* ---- timeline ---- */
 
-struct lines {
-	struct question *q;
-	struct timeline *by_counter;
-};
-
-static int draw_chunk(void *ctx, struct run_chunk *c, struct err *e)
-{
-	struct lines *l = ctx;
-	struct timeline *t = &l->by_counter[c->stored.info.counter];
-	struct kept_counts rows = {};
-	const count_blocks *blocks;
-	int rc = run_blocks(l->q->d, l->q->api->store, c, &blocks, e);
-
-	for (size_t i = 0; rc == 0 && i < blocks->len; i++) {
-		const struct count_block *b = &blocks->items[i];
-
-		if (b->last_ns <= t->from_ns || b->first_ns >= t->to_ns)
-			continue;
-		if (timeline_takes_block(t, b)) {
-			timeline_add_block(t, b);
-			continue;
-		}
-		if (!rows.columns)
-			rc = run_counts(l->q->d, l->q->api->store, c, &rows, e);
-		if (rc == 0)
-			timeline_add_rows(t, rows.columns, i * SUMMARY_BLOCK_ROWS,
-					  (i + 1) * SUMMARY_BLOCK_ROWS);
-	}
-	kept_counts_release(&rows);
-	return rc;
-}
-
 /* Where pixels begin, since the run's start. */
 static int64_t *pixel_times(const struct question *q, uint64_t from_ns, double pixel_ns,
 			    uint32_t pixels)
@@ -90,27 +58,27 @@ static int write_counters(struct question *q, const bool *wanted, uint64_t from_
 			  uint32_t pixels, const int64_t *times, struct err *e)
 {
 	size_t counters = q->d->profile.counters.len;
-	struct lines l = {q, xcalloc(counters, sizeof(*l.by_counter))};
+	struct timeline *by_counter = xcalloc(counters, sizeof(*by_counter));
 	int rc;
 
 	for (uint32_t i = 0; i < counters; i++)
 		if (wanted[i])
-			timeline_init(&l.by_counter[i], from_ns, to_ns, pixels);
-	rc = counters_each_chunk(q->d, wanted, from_ns, to_ns, draw_chunk, &l, e);
+			timeline_init(&by_counter[i], from_ns, to_ns, pixels);
+	rc = counters_draw(q->d, q->api->store, wanted, from_ns, to_ns, by_counter, e);
 	answer_time(&q->answer, "counters");
 	jw_key(&q->answer.j, "counters");
 	jw_open(&q->answer.j, '[');
 	for (uint32_t i = 0; i < counters; i++) {
 		if (!wanted[i])
 			continue;
-		timeline_finish(&l.by_counter[i]);
+		timeline_finish(&by_counter[i]);
 		if (rc == 0)
-			write_counter(q, i, &l.by_counter[i], times);
-		timeline_release(&l.by_counter[i]);
+			write_counter(q, i, &by_counter[i], times);
+		timeline_release(&by_counter[i]);
 	}
 	jw_close(&q->answer.j, ']');
 	answer_time(&q->answer, "write");
-	free(l.by_counter);
+	free(by_counter);
 	return rc;
 }
 
@@ -135,25 +103,25 @@ static int write_losses(struct question *q, uint64_t from_ns, uint64_t to_ns, ui
 {
 	const struct profile *p = &q->d->profile;
 	CLEANUP(free_ptr) bool *wanted = xcalloc(p->counters.len, sizeof(*wanted));
-	struct lines l = {q, xcalloc(p->counters.len, sizeof(*l.by_counter))};
+	struct timeline *by_counter = xcalloc(p->counters.len, sizeof(*by_counter));
 	int rc;
 
 	for (uint32_t i = 1; i < p->counters.len; i++) {
 		wanted[i] = profile_counter_mark(p, i) != NULL;
 		if (wanted[i])
-			timeline_init(&l.by_counter[i], from_ns, to_ns, pixels);
+			timeline_init(&by_counter[i], from_ns, to_ns, pixels);
 	}
-	rc = counters_each_chunk(q->d, wanted, from_ns, to_ns, draw_chunk, &l, e);
+	rc = counters_draw(q->d, q->api->store, wanted, from_ns, to_ns, by_counter, e);
 	for (uint32_t i = 1; i < p->counters.len; i++) {
 		if (!wanted[i])
 			continue;
-		timeline_finish(&l.by_counter[i]);
+		timeline_finish(&by_counter[i]);
 		if (rc == 0)
-			write_mark_counts(&q->answer.j, profile_counter_mark(p, i),
-					  &l.by_counter[i], times);
-		timeline_release(&l.by_counter[i]);
+			write_mark_counts(&q->answer.j, profile_counter_mark(p, i), &by_counter[i],
+					  times);
+		timeline_release(&by_counter[i]);
 	}
-	free(l.by_counter);
+	free(by_counter);
 	return rc;
 }
 

@@ -1,5 +1,6 @@
 /* Asking the server. Errors are ApiError with the server's own sentence, which is meant for people. */
 import { decodeColumns } from './columns';
+import type { ErrorAnswer } from './types';
 
 export const API = '/api/v1/';
 
@@ -41,7 +42,7 @@ export function tellAnswer(status: number): void {
 
 async function failure(answer: Response): Promise<ApiError> {
 	try {
-		const { error } = (await answer.json()) as { error: { code: string; message: string } };
+		const { error } = (await answer.json()) as ErrorAnswer;
 		return new ApiError(answer.status, error.code, error.message);
 	} catch {
 		return new ApiError(answer.status, 'unknown', `The server answered ${answer.status}.`);

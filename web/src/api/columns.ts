@@ -1,11 +1,6 @@
 /* Answers with format=columns: a line of JSON in which large arrays are {type, length, offset}, then,
  * at the next multiple of 8 bytes, the arrays themselves as little-endian numbers. */
-
-interface ColumnPlace {
-	type: 'u32' | 'u64' | 'i64' | 'f64';
-	length: number;
-	offset: number;
-}
+import type { Column, ColumnPlace } from './types';
 
 function isPlace(value: unknown): value is ColumnPlace {
 	const v = value as ColumnPlace;
@@ -19,7 +14,7 @@ function isPlace(value: unknown): value is ColumnPlace {
 }
 
 /** Times and counts fit into 53 bits; 64-bit integers become plain numbers, once, here. */
-function column(place: ColumnPlace, bytes: ArrayBuffer, base: number): ArrayLike<number> {
+function column(place: ColumnPlace, bytes: ArrayBuffer, base: number): Column {
 	const at = base + place.offset;
 	switch (place.type) {
 		case 'u32':

@@ -2,18 +2,9 @@
  * that want them. Of runs it keeps all that was said, so that a tab that comes later, or is looked at
  * again, gets the whole at once. */
 import { getColumns } from './client';
-import type {
-	Connection,
-	CountsMessage,
-	FromHub,
-	FromTab,
-	LedgerMessage,
-	OutputMessage,
-	SamplesMessage,
-	Topic,
-} from './live_protocol';
+import type { Connection, FromHub, FromTab, Topic } from './live_protocol';
 import { LiveStream, type StreamEvent } from './live_stream';
-import type { Run, Timeline } from './types';
+import type { LiveCounts, LiveLedger, LiveOutput, LiveSamples, Run, Timeline } from './types';
 import {
 	RunAccumulator,
 	updateOfCounts,
@@ -145,13 +136,13 @@ export class Hub {
 		const data = JSON.parse(text);
 		switch (kind) {
 			case 'counts':
-				return this.update(updateOfCounts(data as CountsMessage));
+				return this.update(updateOfCounts(data as LiveCounts));
 			case 'samples':
-				return this.update(updateOfSamples(data as SamplesMessage));
+				return this.update(updateOfSamples(data as LiveSamples));
 			case 'output':
-				return this.update(updateOfOutput(data as OutputMessage));
+				return this.update(updateOfOutput(data as LiveOutput));
 			case 'ledger': {
-				const { run, ...ledger } = data as LedgerMessage;
+				const { run, ...ledger } = data as LiveLedger;
 				return this.update(updateOfLedger(run, ledger));
 			}
 			case 'snapshot':

@@ -1,7 +1,7 @@
 /* The form of a new run. It shows the settings of the run that is open, unless they were changed. */
 import { computed, effect, signal } from '@preact/signals';
 import { ApiError, get } from '../api/client';
-import type { EventInfo, Me, Run } from '../api/types';
+import type { Events, Me, Run } from '../api/types';
 import { fieldOf, mistakesOf, sentenceOf, type Field, type Mistakes } from '../logic/run/mistakes';
 import {
 	DEFAULT_DRAFT,
@@ -87,7 +87,7 @@ let usual = DEFAULT_DRAFT;
 /** Once: what to begin with depends on what the CPU can count. */
 export async function learnUsual(): Promise<void> {
 	if (usual !== DEFAULT_DRAFT) return;
-	const { events } = await get<{ events: EventInfo[] }>('emap', { search: 'cycles', group: 'hw' });
+	const { events } = await get<Events>('emap', { search: 'cycles', group: 'hw' });
 	usual = usualDraft(events.some((e) => e.name === 'cycles' && e.available === true));
 	const untouched = JSON.stringify(draft.value) === JSON.stringify(DEFAULT_DRAFT);
 	// Who has pressed Run meanwhile still has to see what is missing.

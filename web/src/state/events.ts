@@ -1,18 +1,12 @@
 /* Searching in the events of the machine while one types. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get } from '../api/client';
-import type { EventInfo } from '../api/types';
+import type { EventInfo, Events } from '../api/types';
 import { countGroups, type EventGroup, type GroupCount } from '../logic/run/event_groups';
 
 const PAUSE_MS = 120;
 /** As many as the server gives at once. */
 const PAGE = 1000;
-
-interface Page {
-	events: EventInfo[];
-	next: string | null;
-	problems: string[];
-}
 
 export interface EventSearch {
 	events: EventInfo[];
@@ -49,8 +43,8 @@ function keep(events: EventInfo[]): void {
 }
 
 async function ask(search: string, group: EventGroup | null, signal: AbortSignal) {
-	const all = get<Page>('emap', { search, limit: PAGE }, signal);
-	const some = group ? get<Page>('emap', { search, group, limit: PAGE }, signal) : all;
+	const all = get<Events>('emap', { search, limit: PAGE }, signal);
+	const some = group ? get<Events>('emap', { search, group, limit: PAGE }, signal) : all;
 	const [everything, page] = await Promise.all([all, some]);
 	keep(page.events);
 	return {
@@ -98,7 +92,7 @@ export function useEventSearch(
 		loadingMore.current = true;
 		try {
 			const query = { search: search.trim(), group, limit: PAGE, before: next };
-			const page = await get<Page>('emap', query);
+			const page = await get<Events>('emap', query);
 			keep(page.events);
 			setFound((old) =>
 				old.next === next

@@ -1,7 +1,7 @@
 /* What the palette finds: commands at once, sessions and runs by asking the server. */
 import { signal } from '@preact/signals';
 import { get } from '../api/client';
-import type { Run, SessionHead } from '../api/types';
+import type { Run, Runs, SessionHead, Sessions } from '../api/types';
 import { HOME, VIEW_NAMES, VIEWS } from '../logic/address';
 import { formatAgo } from '../logic/format';
 import { filterChoices, type Choice } from '../logic/palette';
@@ -81,8 +81,8 @@ async function ask(query: string): Promise<void> {
 	const { signal: stop } = abort;
 	try {
 		const [some, others] = await Promise.all([
-			get<{ sessions: SessionHead[] }>('sessions', { search: query, limit: FOUND }, stop),
-			get<{ runs: Run[] }>('benchmarks', { search: query, limit: FOUND }, stop),
+			get<Sessions>('sessions', { search: query, limit: FOUND }, stop),
+			get<Runs>('benchmarks', { search: query, limit: FOUND }, stop),
 		]);
 		const shown = (c: Choice) => !gone.value.has(c.id.replace('run/', 'benchmark/'));
 		found.value = [

@@ -1,16 +1,15 @@
 /* The processes of the machine while one looks for some to attach to. */
 import { useEffect, useState } from 'preact/hooks';
 import { getPages } from '../api/client';
-import type { ProcessInfo } from '../api/types';
+import type { Processes, ProcessInfo } from '../api/types';
 
 const PAUSE_MS = 120;
 const PAGE = 1000;
 
 /** All that fit; there are rarely more than a few hundred. */
 async function load(search: string, signal: AbortSignal): Promise<ProcessInfo[]> {
-	type Found = { processes: ProcessInfo[] };
 	const query = { search, limit: PAGE };
-	return (await getPages<Found>('processes', query, 'processes', signal)).processes;
+	return (await getPages<Processes>('processes', query, 'processes', signal)).processes;
 }
 
 export function useProcesses(search: string) {

@@ -49,7 +49,7 @@ export function selected(kind: string, more: Query = {}, columns = false): Quest
 }
 
 /** One side of a comparison, as the server wants it: `before_from`, `before_to` … */
-function side(name: string, w: Window | null, only: Query): Query {
+export function sideQuery(name: 'before' | 'after', w: Window | null, only: Query = {}): Query {
 	const query = { ...windowQuery(w), ...only };
 	return Object.fromEntries(Object.entries(query).map(([key, value]) => [`${name}_${key}`, value]));
 }
@@ -75,8 +75,8 @@ export const comparison = computed<Query | null>(() => {
 		return {
 			before: uuid,
 			after: uuid,
-			...side('before', window, only),
-			...side('after', second, only),
+			...sideQuery('before', window, only),
+			...sideQuery('after', second, only),
 		};
 	}
 	if (!a || !b) return null;
@@ -85,8 +85,8 @@ export const comparison = computed<Query | null>(() => {
 	return {
 		before: a,
 		after: b,
-		...side('before', a === uuid ? window : null, only),
-		...side('after', b === uuid ? window : null, only),
+		...sideQuery('before', a === uuid ? window : null, only),
+		...sideQuery('after', b === uuid ? window : null, only),
 	};
 });
 

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { get } from '../api/client';
-import type { SessionHead } from '../api/types';
+import type { Sessions } from '../api/types';
 import { session } from './runs';
 
 /** Id → whether the title alone leads to another, newer session. */
@@ -10,7 +10,7 @@ const ambiguous = signal<ReadonlyMap<string, boolean>>(new Map());
 
 /** `tacho run --session TITLE` takes the newest of that title: is it ours? */
 async function checkTitle(uuid: string, title: string): Promise<void> {
-	const { sessions } = await get<{ sessions: SessionHead[] }>('sessions', { search: title });
+	const { sessions } = await get<Sessions>('sessions', { search: title });
 	const first = sessions.find((s) => s.title === title);
 	ambiguous.value = new Map(ambiguous.peek()).set(uuid, first?.uuid !== uuid);
 }

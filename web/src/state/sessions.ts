@@ -1,7 +1,7 @@
 /* All sessions, for the first screen and for switching between them. */
 import { computed, signal } from '@preact/signals';
 import { get, send } from '../api/client';
-import type { Run, Session, SessionHead } from '../api/types';
+import type { Run, Session, SessionHead, Sessions } from '../api/types';
 import { HOME } from '../logic/address';
 import { dayAndTime, quoted } from '../logic/format';
 import { address, go, goHome } from './address';
@@ -11,11 +11,6 @@ import { tell } from './toasts';
 import { deleteWithUndo, gone } from './undo';
 
 const PAGE = 60;
-
-interface Page {
-	sessions: SessionHead[];
-	next: string | null;
-}
 
 const loaded = signal<SessionHead[] | null>(null);
 const next = signal<string | null>(null);
@@ -37,7 +32,7 @@ let turn = 0;
 export async function loadSessions(): Promise<void> {
 	const mine = ++turn;
 	try {
-		const page = await get<Page>('sessions', { limit: PAGE, search: search.peek() });
+		const page = await get<Sessions>('sessions', { limit: PAGE, search: search.peek() });
 		if (mine !== turn) return;
 		loaded.value = page.sessions;
 		next.value = page.next;
@@ -51,7 +46,7 @@ export async function loadMoreSessions(): Promise<void> {
 	const before = next.peek();
 	if (!before) return;
 	const mine = turn;
-	const page = await get<Page>('sessions', { limit: PAGE, search: search.peek(), before });
+	const page = await get<Sessions>('sessions', { limit: PAGE, search: search.peek(), before });
 	if (mine !== turn) return;
 	loaded.value = [...(loaded.peek() ?? []), ...page.sessions];
 	next.value = page.next;

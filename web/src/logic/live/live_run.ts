@@ -1,25 +1,23 @@
 /* All that is known of a run that goes on: accumulators that updates are applied to. The hub has one for
  * each run that is watched, and so has each tab that shows it. */
-import type { CountsMessage, OutputMessage, SamplesMessage } from '../../api/live_protocol';
-import type { FunctionName, Ledger, Mark, Timeline } from '../../api/types';
+import type {
+	FunctionName,
+	Ledger,
+	LiveCounter,
+	LiveCounts,
+	LiveOutput,
+	LiveSamples,
+	Mark,
+	Timeline,
+} from '../../api/types';
 import { CounterSeries, type SavedCounter } from './live_counts';
 import { OutputTail, type SavedOutput } from './live_output';
 import { LiveTree, type SavedTree } from './live_tree';
 
-interface CounterInfo {
-	id: number;
-	name: string;
-	unit: string | null;
-	scale: number;
-	cpu: number | null;
-}
-
+/** What a counter of the timeline has, too. */
+type CounterInfo = Omit<LiveCounter, 'unit'> & { unit: string | null };
 /** How many samples each event had in each step, from a time on. */
-interface SampleRates {
-	from_ns: number;
-	step_ns: number;
-	samples: number[][];
-}
+type SampleRates = NonNullable<LiveSamples['rates']>;
 
 /** What is new of a run; numbers in flat arrays, which are cheap to pass on. */
 export interface RunUpdate {
@@ -81,7 +79,7 @@ const NONE: Omit<RunUpdate, 'run'> = {
 	ledger: null,
 };
 
-export function updateOfCounts(m: CountsMessage): RunUpdate {
+export function updateOfCounts(m: LiveCounts): RunUpdate {
 	const counts = new Float64Array(COUNT_FIELDS * m.t.length);
 	for (let i = 0; i < m.t.length; i++) {
 		counts[COUNT_FIELDS * i] = m.t[i]!;
@@ -93,7 +91,7 @@ export function updateOfCounts(m: CountsMessage): RunUpdate {
 	return { ...NONE, run: m.run, counters, counts };
 }
 
-export function updateOfSamples(m: SamplesMessage): RunUpdate {
+export function updateOfSamples(m: LiveSamples): RunUpdate {
 	return {
 		...NONE,
 		run: m.run,
@@ -107,7 +105,7 @@ export function updateOfSamples(m: SamplesMessage): RunUpdate {
 	};
 }
 
-export function updateOfOutput(m: OutputMessage): RunUpdate {
+export function updateOfOutput(m: LiveOutput): RunUpdate {
 	const piece = { stream: m.stream, text: m.text, leftOut: m.left_out ?? 0 };
 	return { ...NONE, run: m.run, output: [piece] };
 }

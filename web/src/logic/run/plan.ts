@@ -226,12 +226,6 @@ function text(value: unknown): string {
 	return value === null || value === undefined || value === 0 ? '' : String(value);
 }
 
-/** In answers these are pairs. */
-function variablesOf(env: unknown): Variable[] {
-	const pairs = Array.isArray(env) ? (env as unknown[][]) : Object.entries(env ?? {});
-	return pairs.map(([name, value]) => ({ name: String(name), value: String(value) }));
-}
-
 function eventsOf(list: string[] | undefined, otherwise: Chosen[]): Chosen[] {
 	return list?.length ? parseEvents(list) : otherwise;
 }
@@ -239,14 +233,14 @@ function eventsOf(list: string[] | undefined, otherwise: Chosen[]): Chosen[] {
 /** Of a run that was started by something else than this page. */
 function draftOfPlan(run: Run): Draft {
 	const { sample } = run;
-	const command = Array.isArray(run.workload) ? run.workload.join(' ') : (run.workload ?? '');
+	const command = run.workload ?? '';
 	return {
 		...DEFAULT_DRAFT,
 		tool: run.tool ?? 'stat',
 		target: run.system_wide ? 'system' : command ? 'command' : 'attach',
 		command,
 		shell: run.shell ?? false,
-		env: variablesOf(run.env),
+		env: (run.env ?? []).map(([name, value]) => ({ name, value })),
 		cwd: text(run.cwd),
 		user: text(run.run_as),
 		affinity: text(run.affinity),

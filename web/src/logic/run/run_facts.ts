@@ -51,12 +51,6 @@ export function exitWords(run: Run): string | null {
 	return `Status ${run.exit_status}: ${why}`;
 }
 
-/** The environment comes as an object or as pairs. */
-function pairsOf(env: unknown): [string, string][] {
-	if (Array.isArray(env)) return env as [string, string][];
-	return env && typeof env === 'object' ? Object.entries(env as Record<string, string>) : [];
-}
-
 type Maybe = string | number | null | undefined | false;
 
 /** 0 stands for "not given". */
@@ -109,7 +103,7 @@ function executed(run: Run): string {
 
 export function whatRan(run: Run): Fact[] {
 	const code = { code: true };
-	const env = pairsOf(run.env).map(([name, value]) => `${name}=${quoteWord(value)}`);
+	const env = (run.env ?? []).map(([name, value]) => `${name}=${quoteWord(value)}`);
 	return facts([
 		['Imported file', run.import ? String(run.import) : null, code],
 		['Command', typeof run.workload === 'string' ? run.workload : null, code],

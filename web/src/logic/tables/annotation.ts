@@ -1,45 +1,6 @@
 /* Code of a function with its samples, as rows to be shown: source, assembly, or each line of source
  * above the instructions made of it. */
-
-interface CodeInstruction {
-	address: string;
-	text: string;
-	flow?: 'jump' | 'call' | 'return';
-	target?: string;
-	/** What the operand is the address of. */
-	names?: string;
-	/** Function that was inlined here. */
-	inlined?: string;
-	file?: string;
-	line?: number;
-	samples: number;
-	share_pct: number;
-}
-
-interface CodeLine {
-	file?: string;
-	line: number;
-	text?: string;
-	samples: number;
-	share_pct: number;
-}
-
-export interface AnnotatedFunction {
-	function: string;
-	module?: string;
-	samples: number;
-	share_of_all_pct: number;
-	/** Why there is no code. */
-	problem?: string;
-	notes: string[];
-	instructions: CodeInstruction[];
-	lines: CodeLine[];
-}
-
-export interface Annotation {
-	event: string | null;
-	functions: AnnotatedFunction[];
-}
+import type { AnnotatedFunction, CodeInstruction, CodeLine } from '../../api/types';
 
 export type CodeView = 'source' | 'assembly' | 'both';
 

@@ -1,6 +1,7 @@
 /* Two selections beside each other: which they are, and how their functions and counters differ. */
-import type { CounterLine, DiffFunction, Timeline } from '../../api/types';
+import type { CounterChange, DiffFunction } from '../../api/types';
 import type { Address, Window } from '../address';
+import { formatRelative } from './change';
 import { sortRows, type Sort, type SortValue } from './table_sort';
 
 export interface Side {
@@ -68,56 +69,13 @@ export function sortChanges(functions: DiffFunction[], sort: Sort): DiffFunction
 	return sortRows(functions, sort.down, valueOf(sort.key));
 }
 
-/** Values of one counter on one side, a second. */
-export interface Rate {
-	mean: number;
-	/** Standard deviation over time. */
-	spread: number;
-	/** All together. */
-	sum: number;
-}
-
-export interface CounterChange {
-	name: string;
-	unit: string | null;
-	scale: number;
-	/** null: it was not counted there. */
-	before: Rate | null;
-	after: Rate | null;
-	/** The means differ by more than the values on either side vary. */
-	clear: boolean;
-}
-
-/** A counter may come as a line for each CPU or thread: added up, point by point. */
-function addUp(lines: CounterLine[]): { rates: number[]; sum: number } {
-	const rates: (number | null)[] = [];
-	let sum = 0;
-	for (const line of lines)
-		for (let i = 0; i < line.mean.length; i++) {
-			const rate = line.mean[i] as number | null;
-			sum += line.sum[i] ?? 0;
-			const known = rate !== null && !Number.isNaN(rate);
-			rates[i] = known ? (rates[i] ?? 0) + rate : (rates[i] ?? null);
-		}
-	return { rates: rates.filter((r) => r !== null), sum };
-}
-
-function rateOf(lines: CounterLine[]): Rate | null {
-	const { rates, sum } = addUp(lines);
-	if (!rates.length) return null;
-	const mean = rates.reduce((a, b) => a + b, 0) / rates.length;
-	const variance = rates.reduce((a, b) => a + (b - mean) ** 2, 0) / rates.length;
-	return { mean, spread: Math.sqrt(variance), sum };
-}
-
-/** All counters of either side, in the order of the first. */
-export function compareCounters(before: Timeline, after: Timeline): CounterChange[] {
-	const lines = [...before.counters, ...after.counters];
-	const named = (t: Timeline, name: string) => rateOf(t.counters.filter((c) => c.name === name));
-	return [...new Set(lines.map((c) => c.name))].map((name) => {
-		const { unit, scale } = lines.find((c) => c.name === name)!;
-		const [b, a] = [named(before, name), named(after, name)];
-		const clear = !!a && !!b && Math.abs(a.mean - b.mean) > Math.max(a.spread, b.spread);
-		return { name, unit, scale, before: b, after: a, clear };
-	});
+/** The interval that a change is in, as parts of what was before: "29 %", and "+23 % … +82 %". */
+export function intervalOf(c: CounterChange): { half: string; ends: string } | null {
+	if (c.low === null || c.high === null || !c.before?.mean) return null;
+	const { mean } = c.before;
+	const percent = ((c.high - c.low) / 2 / Math.abs(mean)) * 100;
+	return {
+		half: `${percent < 9.95 ? percent.toFixed(1) : percent.toFixed(0)} %`,
+		ends: [c.low, c.high].map((end) => formatRelative(mean, mean + end)).join(' … '),
+	};
 }

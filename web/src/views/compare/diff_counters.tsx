@@ -1,45 +1,40 @@
-/* Counters of both sides: how many a second, how much that varies, and what has changed. */
-import { useMemo } from 'preact/hooks';
-import type { Timeline } from '../../api/types';
+/* Counters of both sides: how many a second, how much that varies, and what has changed. The server says
+ * which changes are larger than chance. */
+import type { CounterChange, CounterRates, DiffCounters as Answer } from '../../api/types';
 import { directionOf, formatRelative } from '../../logic/tables/change';
-import {
-	compareCounters,
-	sidesOf,
-	type CounterChange,
-	type Rate,
-	type Side,
-} from '../../logic/tables/compare';
+import { intervalOf, sidesOf, type Side } from '../../logic/tables/compare';
 import { formatAmount, formatValue, rateUnit, sumUnit } from '../../logic/units';
 import { address } from '../../state/address';
-import { useQuestion, type Question } from '../../state/questions';
+import { useQuestion } from '../../state/questions';
 import { isLive, runOf } from '../../state/runs';
-import { LIVE_AGAIN_MS, windowQuery } from '../../state/selection';
+import { LIVE_AGAIN_MS, sideQuery } from '../../state/selection';
 import { NoAnswer } from '../parts/no_answer';
 import { Empty, Loading } from '../parts/states';
 
-/** Fine enough to see how much values vary. */
-const PIXELS = 200;
-
-function question(side: Side | undefined): Question | null {
-	if (!side) return null;
+function goesOn(side: Side): boolean {
 	const r = runOf(side.run);
-	return {
-		path: `benchmark/${side.run}/timeline`,
-		query: { ...windowQuery(side.window), pixels: PIXELS },
-		again: r && isLive(r) ? LIVE_AGAIN_MS : undefined,
-	};
+	return !!r && isLive(r);
 }
 
 export function DiffCounters() {
-	const before = useQuestion<Timeline>(() => question(sidesOf(address.value)?.before));
-	const after = useQuestion<Timeline>(() => question(sidesOf(address.value)?.after));
-	const [b, a] = [before.value, after.value];
-	const changes = useMemo(
-		() => (b.data && a.data ? compareCounters(b.data, a.data) : null),
-		[b.data, a.data],
-	);
-	const error = b.error ?? a.error;
-	if (!changes) return error ? <NoAnswer error={error} /> : <Loading what="Comparing counters…" />;
+	const answer = useQuestion<Answer>(() => {
+		const sides = sidesOf(address.value);
+		if (!sides) return null;
+		const { before, after } = sides;
+		return {
+			path: 'diff/counters',
+			query: {
+				before: before.run,
+				after: after.run,
+				...sideQuery('before', before.window),
+				...sideQuery('after', after.window),
+			},
+			again: goesOn(before) || goesOn(after) ? LIVE_AGAIN_MS : undefined,
+		};
+	});
+	const { data, error } = answer.value;
+	if (!data) return error ? <NoAnswer error={error} /> : <Loading what="Comparing counters…" />;
+	const { counters: changes, confidence } = data;
 	if (!changes.length)
 		return (
 			<Empty title="No counters">
@@ -79,8 +74,10 @@ export function DiffCounters() {
 				</tbody>
 			</table>
 			<p class="small dim">
-				± says how much values vary over time (standard deviation). A change marked by ≈ is smaller
-				than that and may be chance: run it several times.
+				± behind a mean says how much the counter varies over time (standard deviation); ± below a
+				change is half of its {confidence * 100} % interval. A change marked by ≈ may be chance: 0
+				is in its interval. All this knows only how a counter varies within a run; to see how much
+				runs vary, run it several times.
 			</p>
 		</div>
 	);
@@ -90,15 +87,16 @@ function CounterRow(props: { change: CounterChange }) {
 	const c = props.change;
 	const rate = rateUnit(c.name, c.unit, c.scale);
 	const sum = sumUnit(c.unit, c.scale);
-	const mean = (r: Rate | null) =>
+	const mean = (r: CounterRates | null) =>
 		r ? (
 			<>
-				{formatValue(r.mean, rate)} <span class="dim">± {formatValue(r.spread, rate)}</span>
+				{formatValue(r.mean, rate)}
+				{r.stddev !== null && <span class="dim"> ± {formatValue(r.stddev, rate)}</span>}
 			</>
 		) : (
 			<span class="dim">not counted</span>
 		);
-	const all = (r: Rate | null) => (r ? formatAmount(r.sum, sum) : '–');
+	const all = (r: CounterRates | null) => (r ? formatAmount(r.sum, sum) : '–');
 	return (
 		<tr>
 			<th scope="row">{c.name}</th>
@@ -106,12 +104,7 @@ function CounterRow(props: { change: CounterChange }) {
 			<td class="number">{mean(c.after)}</td>
 			<td class="number">
 				<Relative before={c.before?.mean} after={c.after?.mean} />
-				{c.before && c.after && !c.clear && (
-					<span class="dim small" title="The change is smaller than values vary">
-						{' '}
-						≈
-					</span>
-				)}
+				<Certainty change={c} />
 			</td>
 			<td class="number">{all(c.before)}</td>
 			<td class="number">{all(c.after)}</td>
@@ -119,6 +112,27 @@ function CounterRow(props: { change: CounterChange }) {
 				<Relative before={c.before?.sum} after={c.after?.sum} />
 			</td>
 		</tr>
+	);
+}
+
+/** What may be chance is marked, of other changes half of the interval is shown; the tip has both its ends. */
+function Certainty(props: { change: CounterChange }) {
+	const { before, after, verdict } = props.change;
+	if (!before || !after) return null;
+	const interval = intervalOf(props.change);
+	const tip = interval ? `The change is in ${interval.ends}` : undefined;
+	if (verdict === 'more' || verdict === 'less')
+		return interval ? (
+			<span class="dim small diff-interval" title={tip}>
+				± {interval.half}
+			</span>
+		) : null;
+	const why = verdict === 'unclear' ? 'May be chance' : 'Too few readings to tell it from chance';
+	return (
+		<span class="dim small" title={[why, tip].filter(Boolean).join('. ')}>
+			{' '}
+			≈
+		</span>
 	);
 }
 

@@ -1,6 +1,6 @@
 /* Everything about a run that is not its data: what was run where, whether the data can be trusted,
  * what measuring has cost, and the files to take away. */
-import type { Ledger, OpenedEvent, Run } from '../../api/types';
+import type { Ledger, LedgerAnswer, OpenedEvent, Run } from '../../api/types';
 import { HOME } from '../../logic/address';
 import { plural } from '../../logic/format';
 import { ledgerEntries, overhead, verdict } from '../../logic/run/ledger_words';
@@ -23,11 +23,6 @@ import { Downloads } from './downloads';
 import { RunEdit } from './run_edit';
 import { Loading } from '../parts/states';
 import './details.css';
-
-interface LedgerAnswer {
-	ledger: Ledger | null;
-	notes: { ns: number; text: string }[];
-}
 
 function CopyLink(props: { run: Run }) {
 	const { session, uuid } = props.run;

@@ -1,12 +1,11 @@
 /* The code of one function, with the share of its samples at each line and instruction. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { AnnotatedFunction, Annotation } from '../../api/types';
 import {
 	codeRows,
 	codeText,
 	hottestRows,
 	possibleViews,
-	type AnnotatedFunction,
-	type Annotation,
 	type CodeRow,
 	type CodeView,
 } from '../../logic/tables/annotation';
