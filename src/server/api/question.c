@@ -2,7 +2,6 @@
 
 #include <errno.h>
 
-#define TRIES_MAX 5 /* each time, chunks were merged between the list and reading one */
 
 static int ask_once(struct question *q, question_asker ask, struct err *e)
 {

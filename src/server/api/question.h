@@ -11,6 +11,9 @@
 #include "server/api/api.h"
 #include "query/selection.h"
 
+/* How often a question is asked anew: each time, chunks were merged between the list and reading one. */
+#define TRIES_MAX 5
+
 struct question {
 	struct api *api;
 	const struct http_request *r;
