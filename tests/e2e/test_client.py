@@ -144,6 +144,26 @@ class Run(ClientCase):
 
 
 class Lists(ClientCase):
+    def test_show_names_the_run_beside(self):
+        """With the sentences of the server, which the page and the report show, too."""
+        shared = self.done("run", "-d", "--shared", *STAT, "--", "sleep", 60).strip()
+        self.server.wait_state(shared, "running")
+        inside = self.done("run", "-d", *STAT, "--", "sleep", 0.1).strip()
+        self.server.wait_run(inside)
+        self.server.post("benchmark/%s/cancel" % shared)
+        answer = self.server.get("benchmark/%s/ledger" % inside)
+        sentences = [e["sentence"] for e in answer["entries"] if e["sentence"]]
+        self.assertIn("Another run was measured at the same time: sleep 60 (%s)." % shared[:8], sentences)
+        shown = self.done("show", inside)
+        self.assertEqual([line.strip() for line in shown.partition("\nLedger\n")[2].splitlines()], sentences)
+        report = self.server.get_bytes("benchmark/%s.html" % inside).decode()
+        for sentence in sentences:
+            self.assertIn("<li>%s</li>" % sentence, report)
+        warnings = self.server.benchmark(inside)["ledger"]["warnings"]
+        self.assertEqual([w["words"] for w in warnings if w["key"] == "overlap"], ["ran beside another"])
+        self.assertFalse(answer["verdict"]["good"])
+        self.assertIn(warnings[0]["sentence"], answer["verdict"]["text"])
+
     def test_ls_show_rm(self):
         first = self.done("run", "-d", *STAT, "--", "true").strip()
         second = self.done("run", "-d", "--tool", "record", "-s", "cpu-clock", "-F", 2000, "--session", "other",

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Ledger, Run } from '../src/api/types';
-import { ledgerEntries, overhead, verdict } from '../src/logic/run/ledger_words';
+import type { Run } from '../src/api/types';
 import {
 	eventRate,
 	eventUse,
@@ -101,39 +100,5 @@ describe('events as opened', () => {
 			'every 10,000',
 		);
 		expect(eventRate({ name: 'a', counted: true })).toBe('–');
-	});
-});
-
-describe('ledger', () => {
-	const clean: Ledger = { samples: 1000, lost: 0, intervals: 10, intervals_missed: 0, overlap: [] };
-	it('says when nothing was lost', () => {
-		expect(verdict(clean)).toEqual({ good: true, text: 'Nothing was lost.', advice: null });
-		expect(ledgerEntries(clean).some((e) => e.bad)).toBe(false);
-		expect(verdict(null)).toBeNull();
-	});
-	it('says what was lost and what to do', () => {
-		const v = verdict({ ...clean, lost: 3, throttled: 2 })!;
-		expect(v.text).toBe('0.30 % of the samples were lost. The kernel held sampling back 2 times.');
-		expect(v.advice).toBe('Take fewer samples a second, or fewer events.');
-		expect(verdict({ ...clean, intervals_missed: 10 })!.text).toContain('50.0 %');
-		expect(verdict({ ...clean, overlap: [{ run: 'x' }] })!.text).toContain('1 other run was');
-	});
-	it('says what could not be measured', () => {
-		const opened = [{ name: 'cycles', problem: 'not supported' }, { name: 'task-clock' }];
-		expect(verdict(clean, opened)).toMatchObject({
-			good: false,
-			text: 'cycles could not be measured.',
-		});
-	});
-	it('has no rows about what was not done', () => {
-		const names = (l: Ledger) => ledgerEntries(l).map((e) => e.name);
-		expect(names({ intervals: 3 })).not.toContain('Lost by the kernel');
-		expect(names({ samples: 3 })).not.toContain('Readings missed');
-		expect(names({ samples: 3, output_dropped_bytes: 1 })).toContain('Output not kept');
-	});
-	it('tells what measuring has cost', () => {
-		expect(overhead({ collector_cpu_ns: 50e6 }, 5)).toBe('50 ms of CPU time, 1.00 % of one CPU');
-		expect(overhead({ collector_cpu_ns: 50e6 }, null)).toBe('50 ms of CPU time');
-		expect(overhead({}, 5)).toBeNull();
 	});
 });

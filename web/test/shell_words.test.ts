@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Ledger, Run } from '../src/api/types';
+import type { Run } from '../src/api/types';
 import { HOME } from '../src/logic/address';
 import { nextPause } from '../src/logic/live/backoff';
 import { filtersOf } from '../src/logic/filters';
@@ -8,7 +8,6 @@ import { lastLines } from '../src/logic/live/last_lines';
 import { pageTitle } from '../src/logic/page_title';
 import { queueWords, remaining } from '../src/logic/run/queue_words';
 import { outcomeOf, runName, runTrouble } from '../src/logic/run/run_words';
-import { warningsOf } from '../src/logic/run/warnings';
 
 function run(more: Partial<Run>): Run {
 	return { state: 'done', argv: [], exit_status: 0, signal: null, ...more } as Run;
@@ -115,24 +114,6 @@ describe('the queue', () => {
 	it('does not guess', () => {
 		expect(remaining({ ...progress, eta_s: null }, 0).part).toBeNull();
 		expect(remaining(null, 3)).toEqual({ elapsed: 0, left: null, part: null });
-	});
-});
-
-describe('warnings', () => {
-	const words = (ledger: Ledger | null) => warningsOf(ledger).map((w) => w.words);
-	it('are silent about good data', () => {
-		expect(words(null)).toEqual([]);
-		expect(words({ samples: 100, lost: 0, throttled: 0, overlap: [] })).toEqual([]);
-		expect(words({ multiplexed: [{ event: 'cycles', running_ppm: 1000000 }] })).toEqual([]);
-	});
-	it('say how much is missing', () => {
-		expect(words({ samples: 75, lost: 20, dropped: 5 })).toEqual(['25.0 % of samples lost']);
-		expect(words({ throttled: 1 })).toEqual(['slowed down 1 time']);
-		expect(words({ intervals_missed: 2 })).toEqual(['2 readings missed']);
-		expect(words({ multiplexed: [{ event: 'cycles', running_ppm: 500000 }] })).toEqual([
-			'1 counter estimated',
-		]);
-		expect(words({ overlap: [{ run: 'x' }] })).toEqual(['ran beside another']);
 	});
 });
 

@@ -2,7 +2,6 @@
 #include "base/term.h"
 #include "cmd/server/client.h"
 #include "cmd/server/commands.h"
-#include "server/ledger_words.h"
 
 #include <math.h>
 #include <string.h>
@@ -102,23 +101,25 @@ static void add_details(struct showing *s)
 
 /* ---- the ledger ---- */
 
-static void add_sentence(void *ctx, const char *text)
+/* The server's own sentences: those that the page shows, too. */
+static void add_ledger(struct showing *s, const json_t *answer)
 {
-	struct showing *s = ctx;
+	const json_t *entries = json_object_get(answer, "entries"), *one;
+	size_t i;
 
-	buf_add(&s->out, "  ");
-	add_text(&s->out, text);
-	buf_add_char(&s->out, '\n');
-}
-
-static void add_ledger(struct showing *s)
-{
-	const json_t *ledger = json_object_get(s->run, "ledger");
-
-	if (!json_object_size(ledger))
+	if (!json_array_size(entries))
 		return;
 	add_head(s, "Ledger");
-	ledger_words(ledger, add_sentence, s);
+	json_array_foreach(entries, i, one)
+	{
+		const char *sentence = member_text(one, "sentence");
+
+		if (!*sentence)
+			continue;
+		buf_add(&s->out, "  ");
+		add_text(&s->out, sentence);
+		buf_add_char(&s->out, '\n');
+	}
 }
 
 /* ---- counters and functions ---- */
@@ -233,7 +234,7 @@ static void add_functions(struct showing *s, const json_t *answer)
 static int show(struct connection *c, const struct client_show_options *o, const char *name,
 		struct err *e)
 {
-	json_t *run = NULL, *timeline = NULL, *functions = NULL;
+	json_t *run = NULL, *timeline = NULL, *functions = NULL, *ledger = NULL;
 	CLEANUP(free_ptr) char *text = NULL;
 	struct showing s = {.term = term_of(STDOUT_FILENO)};
 	int r = connection_find_run(c, name, &run, e);
@@ -258,13 +259,17 @@ static int show(struct connection *c, const struct client_show_options *o, const
 					    o->limit ? o->limit : DEFAULT_FUNCTIONS);
 			add_functions(&s, functions);
 		}
-		add_ledger(&s);
+		if (r == 0)
+			r = connection_json(c, "GET", NULL, &ledger, e, "benchmark/%s/ledger",
+					    uuid);
+		add_ledger(&s, ledger);
 	}
 	command_flush(&s.out, STDOUT_FILENO);
 	buf_release(&s.out);
 	json_decref(run);
 	json_decref(timeline);
 	json_decref(functions);
+	json_decref(ledger);
 	return r;
 }
 

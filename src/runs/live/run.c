@@ -1,5 +1,6 @@
 /* The data of a running run, as it arrives. */
 #include "runs/live/internal.h"
+#include "server/ledger_words.h"
 
 #include "base/json.h"
 #include "base/text.h"
@@ -377,15 +378,23 @@ void live_run_state(struct live_run *r, const struct buf *json)
 	bus_topic_unlock(bus, topic);
 }
 
-/* The collector's object, with the run's number in front. */
+/* The collector's object, with the run's number in front and what it means behind. */
 void live_run_ledger(struct live_run *r, const char *json)
 {
 	CLEANUP(buf_release) struct buf text = {};
+	json_t *ledger = json_loads(json, 0, NULL);
 	struct bus_topic *topic;
+	struct json j;
 
-	if (json[0] != '{' || strchr(json, '\n'))
+	if (!json_is_object(ledger)) {
+		json_decref(ledger);
 		return;
-	buf_addf(&text, "{\"run\":\"%s\"%s%s", r->uuid, json[1] == '}' ? "" : ",", json + 1);
+	}
+	json_object_del(ledger, "run");
+	j = live_open_message(r, &text);
+	ledger_json_members(&j, ledger);
+	jw_close(&j, '}');
+	json_decref(ledger);
 	/* It goes along with the next update: one of its own would push those behind it back. */
 	topic = bus_topic_lock(r->live->server->bus, r->topic);
 	free(r->ledger);

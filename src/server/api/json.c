@@ -1,6 +1,7 @@
 /* Sessions and runs as every answer shows them. docs/API.md and openapi/ describe the fields. */
 #include "base/clock.h"
 #include "server/api/api.h"
+#include "server/ledger_words.h"
 #include "runs/runs.h"
 
 #include <errno.h>
@@ -267,7 +268,7 @@ void api_run_json(struct json *j, const struct stored_run *r, struct server *ser
 	json_is_array(tags) ? api_json_value(j, tags) : jw_raw(j, "[]");
 	add_opened(j, r);
 	jw_key(j, "ledger");
-	api_json_value(j, ledger);
+	ledger_json(j, ledger);
 	jw_kv_u64(j, "samples", (uint64_t)r->samples);
 	jw_kv_u64(j, "bytes", (uint64_t)r->bytes);
 	jw_kv_bool(j, "raw", r->raw_path);

@@ -3,6 +3,7 @@
 #include "analyze/paths/path_flame.h"
 #include "analyze/paths/path_functions.h"
 #include "base/text.h"
+#include "server/ledger_words.h"
 
 #include <errno.h>
 #include <string.h>
@@ -334,7 +335,8 @@ static int get_ledger(void *worker, const struct http_request *r, struct http_re
 	struct api *a = worker;
 	struct json j = jw_to(&reply->body);
 	struct notes notes = {.j = &j};
-	json_t *ledger;
+	struct ledger_run about;
+	json_t *ledger, *opened;
 	int rc = api_params_known(r, params, e);
 
 	if (rc == 0)
@@ -344,9 +346,13 @@ static int get_ledger(void *worker, const struct http_request *r, struct http_re
 	notes.start_ns = (uint64_t)run.start_ns;
 	ledger = run.ledger ? json_loads(run.ledger, 0, NULL) : NULL;
 	jw_open(&j, '{');
+	opened = run.opened ? json_loads(run.opened, 0, NULL) : NULL;
+	about = ledger_run_of(&run);
 	jw_key(&j, "ledger");
-	api_json_value(&j, ledger);
+	ledger_json(&j, ledger);
+	ledger_json_words(&j, ledger, opened, &about);
 	json_decref(ledger);
+	json_decref(opened);
 	jw_key(&j, "notes");
 	jw_open(&j, '[');
 	rc = store_notes(a->store, run.id, write_note, &notes, e);

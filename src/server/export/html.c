@@ -331,22 +331,25 @@ static void add_details(const struct export_run *x, struct buf *out)
 	json_decref(opened);
 }
 
-static void add_sentence(void *ctx, const char *text)
+static void add_entry(void *ctx, const struct ledger_entry *entry)
 {
 	struct buf *out = ctx;
 
+	if (!entry->sentence)
+		return;
 	buf_add(out, "<li>");
-	add_escaped(out, text);
+	add_escaped(out, entry->sentence);
 	buf_add(out, "</li>\n");
 }
 
 static void add_ledger(const struct export_run *x, struct buf *out)
 {
 	json_t *ledger = x->run.ledger ? json_loads(x->run.ledger, 0, NULL) : NULL;
+	const struct ledger_run about = ledger_run_of(&x->run);
 
 	if (json_object_size(ledger)) {
 		buf_add(out, "<h2>Ledger</h2>\n<ul>\n");
-		ledger_words(ledger, add_sentence, out);
+		ledger_words(ledger, &about, add_entry, out);
 		buf_add(out, "</ul>\n");
 	}
 	json_decref(ledger);

@@ -353,12 +353,40 @@ export interface Ledger {
 		to_ns?: number | null;
 		[more: string]: unknown;
 	})[];
+	/** What is missing or not exact, in words. */
+	warnings?: LedgerEntry[];
 	[more: string]: unknown;
 }
 
 export interface LedgerAnswer {
 	ledger: Ledger | null;
+	/** Whether the data can be trusted; null: nothing was said yet. */
+	verdict: {
+		good: boolean;
+		text: string;
+		/** What to do about it. */
+		more: string;
+	} | null;
+	entries: LedgerEntry[];
 	notes: Note[];
+}
+
+/** A line of the ledger in words: the same that the page, the terminal and the report show. */
+export interface LedgerEntry {
+	/** The member of the ledger that it is about. */
+	key: string;
+	/** Something is missing, or not exact. */
+	bad: boolean;
+	name: string;
+	value: string;
+	/** What it means. */
+	about: string;
+	/** A few words for a label; null: it is not worth one. */
+	words: string | null;
+	/** null: there is nothing to tell. */
+	sentence: string | null;
+	/** What to do about it; null: nothing. */
+	advice: string | null;
 }
 
 /** Resource limits of the workload; 0 or none: as they are. */
@@ -439,6 +467,8 @@ export interface LiveLedger {
 		to_ns?: number | null;
 		[more: string]: unknown;
 	})[];
+	/** What is missing or not exact, in words. */
+	warnings?: LedgerEntry[];
 	[more: string]: unknown;
 }
 

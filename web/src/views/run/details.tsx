@@ -1,9 +1,8 @@
 /* Everything about a run that is not its data: what was run where, whether the data can be trusted,
  * what measuring has cost, and the files to take away. */
-import type { Ledger, LedgerAnswer, OpenedEvent, Run } from '../../api/types';
+import type { LedgerAnswer, LedgerEntry, OpenedEvent, Run } from '../../api/types';
 import { HOME } from '../../logic/address';
 import { plural } from '../../logic/format';
-import { ledgerEntries, overhead, verdict } from '../../logic/run/ledger_words';
 import {
 	eventRate,
 	eventUse,
@@ -49,11 +48,9 @@ export function DetailsView() {
 	if (!r) return <Loading what="Looking up the run…" />;
 	const { data } = answer.value;
 	const waits = r.state === 'queued';
-	// Of a run that goes on the question is newer; of one that has ended, the run has the last word.
-	const ledger = isLive(r) ? (data?.ledger ?? r.ledger) : (r.ledger ?? data?.ledger ?? null);
 	return (
 		<div class="details-view">
-			<Trust run={r} ledger={ledger} />
+			<Trust run={r} answer={data} error={answer.value.error} />
 			<div class="details-columns">
 				<Part title={waits ? 'What will run' : 'What ran'}>
 					<Facts facts={whatRan(r)} />
@@ -66,7 +63,7 @@ export function DetailsView() {
 						<CopyLink run={r} />
 					</RunEdit>
 				</Part>
-				<Losses run={r} ledger={ledger} />
+				<Losses run={r} entries={data?.entries ?? []} />
 				<Part title="Machine">
 					{r.environment ? (
 						<Facts facts={machineFacts(r.environment)} />
@@ -104,11 +101,19 @@ function Facts(props: { facts: Fact[] }) {
 }
 
 /** The sentence that matters most comes first. */
-function Trust(props: { run: Run; ledger: Ledger | null }) {
-	const { run: r, ledger } = props;
+function Trust(props: { run: Run; answer: LedgerAnswer | null; error: Error | null }) {
+	const { run: r, answer } = props;
 	if (r.state === 'queued')
 		return <p class="trust">This run waits for its turn. What is known so far is below.</p>;
-	const v = verdict(ledger, r.opened_events);
+	if (!answer)
+		return (
+			<p class="trust">
+				{props.error
+					? `The server has not said what was lost: ${props.error.message}`
+					: 'Looking up what was lost…'}
+			</p>
+		);
+	const v = answer.verdict;
 	if (!v)
 		return (
 			<p class="trust">
@@ -119,37 +124,21 @@ function Trust(props: { run: Run; ledger: Ledger | null }) {
 		<p class={v.good ? 'trust is-good' : 'trust is-warn'}>
 			<span aria-hidden="true">{v.good ? '✓' : '!'}</span>
 			<span>
-				<strong>{isLive(r) && v.good ? 'Nothing was lost so far.' : v.text}</strong>{' '}
-				{v.advice ??
-					(r.import ? 'All samples of the file are here.' : 'All that was asked for was measured.')}
+				<strong>{v.text}</strong> {v.more}
 			</span>
 		</p>
 	);
 }
 
-function Losses(props: { run: Run; ledger: Ledger | null }) {
-	const { run: r, ledger } = props;
-	if (!ledger) return null;
-	const cost = overhead(ledger, r.import ? null : (r.duration_s ?? r.progress?.elapsed_s ?? null));
-	const samples = ledger.samples ?? r.samples;
+function Losses(props: { run: Run; entries: LedgerEntry[] }) {
+	const { run: r, entries } = props;
+	if (!entries.length) return null;
 	return (
 		<Part title="What was lost, and what it cost">
 			<dl class="losses">
-				<Loss name="Samples taken" value={samples.toLocaleString('en')} />
-				{ledgerEntries(ledger).map((e) => (
-					<Loss key={e.name} {...e} />
+				{entries.map((e) => (
+					<Loss key={e.key} name={e.name} value={e.value} about={e.about} bad={e.bad} />
 				))}
-				{cost && (
-					<Loss
-						name={r.import ? 'Reading the file' : 'tacho itself'}
-						value={cost}
-						about={
-							r.import
-								? 'What tacho used to read the file; the recording itself cost what its tool took.'
-								: 'What measuring took. It runs beside the program, on whatever CPU is free.'
-						}
-					/>
-				)}
 				<Loss
 					name="Stored"
 					value={formatBytes(r.bytes)}

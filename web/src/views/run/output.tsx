@@ -96,15 +96,10 @@ function Download(props: { uuid: string }) {
 /** What is not among the lines, and how it ended. */
 function Notes(props: { r: Run; output: Output }) {
 	const { r, output } = props;
-	const lost = Number(r.ledger?.output_dropped_bytes ?? 0);
+	const cut = r.ledger?.warnings?.find((w) => w.key === 'output_dropped_bytes');
 	return (
 		<>
-			{lost > 0 && (
-				<p class="note warn">
-					{formatBytes(lost)} of output were not kept: the program printed more than the server
-					stores for a run.
-				</p>
-			)}
+			{cut && <p class="note warn">{cut.sentence}</p>}
 			{isLive(r) && output.dropped > 0 && (
 				<p class="note">
 					{formatBytes(output.dropped)} before this are shown when the run has ended; Download has

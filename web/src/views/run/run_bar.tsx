@@ -1,9 +1,8 @@
 /* The line above the timeline: which run this is, what became of it, what can be done with it. */
-import type { Ledger, Run } from '../../api/types';
+import type { Ledger, LedgerEntry, Run } from '../../api/types';
 import { plural } from '../../logic/format';
 import { outcomeOf, runName, runTrouble, STATE_WORDS } from '../../logic/run/run_words';
 import { formatCount, formatDuration } from '../../logic/units';
-import { warningsOf } from '../../logic/run/warnings';
 import { address, follow, link } from '../../state/address';
 import { useShortcut } from '../../state/keys';
 import { useLastWords } from '../../state/last_words';
@@ -28,6 +27,11 @@ function newestLedger(r: Run): Ledger | null {
 	return liveRun(r.uuid).ledger ?? r.ledger;
 }
 
+/** What one should know about a run's data before trusting them. */
+function labelled(ledger: Ledger | null): LedgerEntry[] {
+	return ledger?.warnings?.filter((w) => w.words) ?? [];
+}
+
 function Facts(props: { run: Run }) {
 	const r = props.run;
 	const s = seconds(r);
@@ -50,11 +54,11 @@ function Facts(props: { run: Run }) {
 					{formatCount(samples)} samples
 				</span>
 			)}
-			{warningsOf(ledger).map((w) => (
+			{labelled(ledger).map((w) => (
 				<a
-					key={w.words}
+					key={w.key}
 					class="chip warn"
-					title={w.sentence}
+					title={[w.sentence, w.advice].filter(Boolean).join(' ')}
 					href={link({ view: 'details' })}
 					onClick={follow({ view: 'details' })}
 				>
