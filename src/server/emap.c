@@ -18,6 +18,8 @@ struct emap {
 	struct emap_list *list; /* NULL: none yet */
 	uint64_t loaded_ns;
 	bool stale;
+	pthread_mutex_t catalog_lock; /* taken before `lock` */
+	struct catalog catalog;       /* for plans */
 };
 
 struct loading {
@@ -31,6 +33,8 @@ struct emap *emap_new(void)
 	struct emap *m = xcalloc(1, sizeof(*m));
 
 	pthread_mutex_init(&m->lock, NULL);
+	pthread_mutex_init(&m->catalog_lock, NULL);
+	catalog_init(&m->catalog);
 	return m;
 }
 
@@ -62,6 +66,8 @@ void emap_free(struct emap *m)
 	if (!m)
 		return;
 	drop(m->list);
+	catalog_release(&m->catalog);
+	pthread_mutex_destroy(&m->catalog_lock);
 	pthread_mutex_destroy(&m->lock);
 	free(m);
 }
@@ -207,21 +213,38 @@ bool emap_matches(const struct emap_event *event, const char *search)
 	return true;
 }
 
+int emap_check_events(struct emap *m, const struct run_plan *plan, struct err *e)
+{
+	bool was_read;
+	int r;
+
+	pthread_mutex_lock(&m->catalog_lock);
+	was_read = m->catalog.pmus_ready || m->catalog.vendor_ready;
+	r = run_plan_check_events(plan, &m->catalog, e);
+	if (r < 0 && was_read) {
+		catalog_release(&m->catalog);
+		catalog_init(&m->catalog);
+		r = run_plan_check_events(plan, &m->catalog, e);
+	}
+	pthread_mutex_unlock(&m->catalog_lock);
+	return r;
+}
+
 void emap_note_used(struct emap *m, const struct run_plan *plan)
 {
-	CLEANUP(catalog_release) struct catalog c;
 	struct event_list list = {};
 
-	catalog_init(&c);
+	pthread_mutex_lock(&m->catalog_lock);
 	vec_each(&plan->events, name)
-		events_parse(&c, *name, &list, NULL);
+		events_parse(&m->catalog, *name, &list, NULL);
 	vec_each(&plan->sample_events, name)
-		events_parse(&c, *name, &list, NULL);
+		events_parse(&m->catalog, *name, &list, NULL);
 	/* The file is read and written anew. */
 	pthread_mutex_lock(&m->lock);
 	if (list.events.len)
 		usage_note(&list);
 	m->stale = true;
 	pthread_mutex_unlock(&m->lock);
+	pthread_mutex_unlock(&m->catalog_lock);
 	event_list_release(&list);
 }

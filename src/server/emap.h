@@ -39,6 +39,14 @@ void emap_put(struct emap *m, struct emap_list *list);
 /* Every word of @search (separated by blanks, NULL: none) is somewhere in name or descriptions. */
 bool emap_matches(const struct emap_event *event, const char *search);
 
+/*
+ * Whether the event names of a plan can be parsed on this machine: a sentence if not. Plans share one
+ * catalogue, because reading the PMUs and event files takes longer than all else of a request. It is read
+ * again when it lacks a name: a module or an event file may be new. A name that is gone is found out by
+ * the collector, which reads its own.
+ */
+int emap_check_events(struct emap *m, const struct run_plan *plan, struct err *e);
+
 /* Counts the events of a plan as used once more. */
 void emap_note_used(struct emap *m, const struct run_plan *plan);
 

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "collect/run/plan.h"
+#include "event/catalog.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -222,16 +223,18 @@ static void json_and_back(void **state)
 static void events_are_checked(void **state)
 {
 	CLEANUP(run_plan_release) struct run_plan p = {};
+	CLEANUP(catalog_release) struct catalog c;
 	struct err e = {};
 
 	(void)state;
+	catalog_init(&c);
 	assert_int_equal(
 		parse("{\"workload\": \"a\", \"events\": [\"context-switches\"]}", &p, NULL), 0);
-	assert_int_equal(run_plan_check_events(&p, &e), 0);
+	assert_int_equal(run_plan_check_events(&p, &c, &e), 0);
 	run_plan_release(&p);
 	assert_int_equal(
 		parse("{\"workload\": \"a\", \"events\": [\"contxt-switches\"]}", &p, NULL), 0);
-	assert_true(run_plan_check_events(&p, &e) < 0);
+	assert_true(run_plan_check_events(&p, &c, &e) < 0);
 	assert_non_null(strstr(e.text, "context-switches"));
 }
 

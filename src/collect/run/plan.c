@@ -136,15 +136,9 @@ static int check_events(struct catalog *c, const strvec *names, struct err *e)
 	return 0;
 }
 
-int run_plan_check_events(const struct run_plan *p, struct err *e)
+int run_plan_check_events(const struct run_plan *p, struct catalog *c, struct err *e)
 {
-	struct catalog c;
-	int r;
+	int r = check_events(c, &p->events, e);
 
-	catalog_init(&c);
-	r = check_events(&c, &p->events, e);
-	if (r == 0)
-		r = check_events(&c, &p->sample_events, e);
-	catalog_release(&c);
-	return r;
+	return r < 0 ? r : check_events(c, &p->sample_events, e);
 }

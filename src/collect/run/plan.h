@@ -79,7 +79,9 @@ int words_split(const char *text, strvec *ret, struct err *e);
 /* The other way round: a line that words_split() gives the same words for. */
 void words_join(char *const *words, size_t count, struct buf *out);
 
-/* Whether the event names can be parsed on this machine: a sentence if not. */
-int run_plan_check_events(const struct run_plan *p, struct err *e);
+/* Whether the event names can be parsed on this machine: a sentence if not. @c is used by one thread at a
+ * time. */
+struct catalog;
+int run_plan_check_events(const struct run_plan *p, struct catalog *c, struct err *e);
 
 #endif

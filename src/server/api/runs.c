@@ -113,7 +113,7 @@ static int run_again(struct api *a, const struct stored_run *old, const char *us
 	rc = run_plan_parse(json, &plan, e);
 	json_decref(json);
 	if (rc == 0)
-		rc = run_plan_check_events(&plan, e);
+		rc = emap_check_events(a->server->emap, &plan, e);
 	if (rc == 0)
 		rc = api_session_find(a, old->session_uuid, &session, e);
 	if (rc == 0)

@@ -162,7 +162,7 @@ static int add_run(void *worker, const struct http_request *r, struct http_reply
 	if (rc == 0)
 		rc = run_plan_parse(body, &plan, e);
 	if (rc == 0)
-		rc = run_plan_check_events(&plan, e);
+		rc = emap_check_events(a->server->emap, &plan, e);
 	if (rc == 0)
 		rc = runs_submit(a->server->runs, a->store, &s, &plan, r->user->name, &run, e);
 	json_decref(body);
