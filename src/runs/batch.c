@@ -4,6 +4,8 @@
 
 void batch_release(batch *b)
 {
+	vec_each(b, c)
+		free(c->own);
 	vec_release(b);
 }
 
@@ -35,42 +37,34 @@ static int by_kind_and_time(const void *x, const void *y)
 	return a->first_ns < b->first_ns ? -1 : a->first_ns > b->first_ns;
 }
 
-/* As they came. */
-static int store_each(const struct batch_chunk *chunks, size_t count, struct store *s, int64_t run,
-		      uint32_t source, struct err *e)
-{
-	int result = 0;
-
-	for (size_t i = 0; i < count && !result; i++)
-		result = store_chunk_add(s, run, source, &chunks[i].info, chunks[i].bytes,
-					 chunks[i].size, NULL, 0, NULL, e);
-	return result;
-}
-
-static int store_as_one(const struct batch_chunk *chunks, size_t count, struct store *s,
-			int64_t run, uint32_t source, struct err *e)
+/* False: it is not worth it, or one of them cannot be decoded. */
+static bool make_one(const struct batch_chunk *chunks, size_t count, struct batch_chunk *ret)
 {
 	CLEANUP(free_ptr) struct chunk_piece *pieces = xcalloc(count, sizeof(*pieces));
-	CLEANUP(buf_release) struct buf chunk = {};
-	struct chunk_info info;
+	struct buf chunk = {};
 
 	for (size_t i = 0; i < count; i++)
 		pieces[i] = (struct chunk_piece){chunks[i].bytes, chunks[i].size};
-	/* What cannot be decoded is kept, too: who reads it says what is wrong. */
-	if (count == 1 || chunks_merge(pieces, count, &chunk, &info, NULL) < 0)
-		return store_each(chunks, count, s, run, source, e);
-	return store_chunk_add(s, run, source, &info, chunk.s, chunk.len, NULL, 0, NULL, e);
+	*ret = (struct batch_chunk){};
+	if (count == 1 || chunks_merge(pieces, count, &chunk, &ret->info, NULL) < 0) {
+		buf_release(&chunk);
+		return false;
+	}
+	ret->size = chunk.len;
+	ret->bytes = ret->own = buf_steal(&chunk);
+	return true;
 }
 
-int batch_store(batch *b, struct store *s, int64_t run, uint32_t source, struct err *e)
+void batch_join(batch *b)
 {
-	int result = 0;
+	batch joined = {};
 	size_t end;
 
 	if (b->len)
 		qsort(b->items, b->len, sizeof(*b->items), by_kind_and_time);
-	for (size_t at = 0; at < b->len && !result; at = end) {
+	for (size_t at = 0; at < b->len; at = end) {
 		uint64_t rows = b->items[at].info.rows;
+		struct batch_chunk one;
 
 		for (end = at + 1; end < b->len && same_kind(&b->items[at], &b->items[end]);
 		     end++) {
@@ -78,7 +72,26 @@ int batch_store(batch *b, struct store *s, int64_t run, uint32_t source, struct 
 			if (rows > BATCH_ROWS_MAX)
 				break;
 		}
-		result = store_as_one(&b->items[at], end - at, s, run, source, e);
+		if (make_one(&b->items[at], end - at, &one)) {
+			for (size_t i = at; i < end; i++)
+				free(b->items[i].own);
+			vec_push(&joined, one);
+			continue;
+		}
+		/* What cannot be decoded is kept, too: who reads it says what is wrong. */
+		for (size_t i = at; i < end; i++)
+			vec_push(&joined, b->items[i]);
 	}
+	vec_release(b);
+	*b = joined;
+}
+
+int batch_store(const batch *b, struct store *s, int64_t run, uint32_t source, struct err *e)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < b->len && !result; i++)
+		result = store_chunk_add(s, run, source, &b->items[i].info, b->items[i].bytes,
+					 b->items[i].size, NULL, 0, NULL, e);
 	return result;
 }

@@ -16,14 +16,18 @@ struct batch_chunk {
 	struct chunk_info info;
 	const void *bytes;
 	size_t size;
+	void *own; /* the bytes, if batch_join() has made them; else NULL */
 };
 
 typedef VEC(struct batch_chunk) batch;
 
-/* @bytes stay the caller's, until batch_store(). -EBADMSG: not a chunk. */
+/* @bytes stay the caller's, until batch_release(). -EBADMSG: not a chunk. */
 int batch_add(batch *b, const void *bytes, size_t size, struct err *e);
-/* Sorts it. */
-int batch_store(batch *b, struct store *s, int64_t run, uint32_t source, struct err *e);
+/* Sorts it and makes one chunk of those of a kind and counter. Call it before the transaction: decoding and
+ * compressing take milliseconds, in which nobody else could write. */
+void batch_join(batch *b);
+/* Stores the chunks as they are. */
+int batch_store(const batch *b, struct store *s, int64_t run, uint32_t source, struct err *e);
 void batch_release(batch *b);
 
 #endif

@@ -108,21 +108,30 @@ static int store_row(struct store *s, struct deposit *d, struct err *e)
 	return store_run_update(s, &d->run, e);
 }
 
-static int store_all(struct store *s, struct deposit *d, struct err *e)
+/* Before the transaction: the write lock is not held while chunks are compressed anew. */
+static int join_chunks(const struct deposit *d, batch *ret, struct err *e)
 {
-	CLEANUP(batch_release) batch chunks = {};
+	int rc = 0;
+
+	vec_each(&d->arrived, x)
+		if (rc >= 0 && x->type == RUN_CHUNK)
+			rc = batch_add(ret, d->bytes.s + x->at, x->size, e);
+	if (rc >= 0)
+		batch_join(ret);
+	return rc;
+}
+
+static int store_all(struct store *s, struct deposit *d, const batch *chunks, struct err *e)
+{
 	int rc = store_begin(s, e);
 
 	if (rc < 0)
 		return rc;
-	vec_each(&d->arrived, x) {
-		if (rc < 0)
-			break;
-		rc = x->type == RUN_CHUNK ? batch_add(&chunks, d->bytes.s + x->at, x->size, e)
-					  : store_arrived(s, d, x, e);
-	}
+	vec_each(&d->arrived, x)
+		if (rc >= 0 && x->type != RUN_CHUNK)
+			rc = store_arrived(s, d, x, e);
 	if (rc >= 0)
-		rc = batch_store(&chunks, s, d->run.id, 0, e);
+		rc = batch_store(chunks, s, d->run.id, 0, e);
 	if (rc >= 0)
 		rc = store_row(s, d, e);
 	if (rc < 0) {
@@ -134,11 +143,16 @@ static int store_all(struct store *s, struct deposit *d, struct err *e)
 
 static void write_deposit(struct store *s, struct deposit *d)
 {
+	CLEANUP(batch_release) batch chunks = {};
+
 	d->err = (struct err){};
-	d->result = store_all(s, d, &d->err);
+	d->result = join_chunks(d, &chunks, &d->err);
+	if (d->result < 0)
+		return;
+	d->result = store_all(s, d, &chunks, &d->err);
 	/* How it ended has to be known, whatever else there is no room for. */
 	if (d->result == -ENOSPC && d->over && d->unstored && store_use_reserve(s))
-		d->result = store_all(s, d, &d->err);
+		d->result = store_all(s, d, &chunks, &d->err);
 }
 
 /* ---- the way there and back ---- */

@@ -84,6 +84,7 @@ static void test_one_for_each_counter(void **state)
 		bytes[i] = counts(1 + i % 3, i / 3 * 2, 2);
 		OK(batch_add(&b, bytes[i].s, bytes[i].len, &error));
 	}
+	batch_join(&b);
 	OK(batch_store(&b, store, run, 0, &error));
 	for (uint32_t counter = 1; counter <= 3; counter++)
 		assert_int_equal(read_back(counter, 200), 1);
@@ -101,6 +102,7 @@ static void test_large_ones_go_as_they_are(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(bytes); i++)
 		OK(batch_add(&b, bytes[i].s, bytes[i].len, &error));
+	batch_join(&b);
 	OK(batch_store(&b, store, run, 0, &error));
 	assert_int_equal(read_back(7, 200 + BATCH_ROWS_MAX), 3);
 	for (size_t i = 0; i < ARRAY_LEN(bytes); i++)
@@ -120,6 +122,7 @@ static void test_damaged_one(void **state)
 	OK(batch_add(&b, good.s, good.len, &error));
 	OK(batch_add(&b, bad.s, bad.len, &error));
 	assert_int_equal(batch_add(&b, "nonsense", 8, &error), -EBADMSG);
+	batch_join(&b);
 	OK(batch_store(&b, store, run, 0, &error));
 	OK(store_chunks(store, run, &(struct chunk_query){.counter = 9}, &chunks, &error));
 	assert_int_equal(chunks.len, 2);
@@ -129,12 +132,43 @@ static void test_damaged_one(void **state)
 	batch_release(&b);
 }
 
+/* Compressing is over before the write lock is asked for: it goes on while somebody else writes. */
+static void test_joined_while_another_writes(void **state)
+{
+	struct buf bytes[20];
+	struct store *other;
+	batch b = {};
+
+	(void)state;
+	OK(store_open(&other, &(struct store_options){.directory = in_dir("data")}, &error));
+	OK(store_begin(other, &error));
+	for (uint32_t i = 0; i < ARRAY_LEN(bytes); i++) {
+		bytes[i] = counts(11 + i % 2, i / 2 * 3, 3);
+		OK(batch_add(&b, bytes[i].s, bytes[i].len, &error));
+	}
+	batch_join(&b);
+	/* The chunks that arrived are not needed any more. */
+	for (size_t i = 0; i < ARRAY_LEN(bytes); i++)
+		buf_release(&bytes[i]);
+	assert_int_equal(b.len, 2);
+	assert_int_equal(b.items[0].info.rows, 30);
+	store_rollback(other);
+	store_close(other);
+	OK(store_begin(store, &error));
+	OK(batch_store(&b, store, run, 0, &error));
+	OK(store_commit(store, &error));
+	for (uint32_t counter = 11; counter <= 12; counter++)
+		assert_int_equal(read_back(counter, 30), 1);
+	batch_release(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_one_for_each_counter),
 		cmocka_unit_test(test_large_ones_go_as_they_are),
 		cmocka_unit_test(test_damaged_one),
+		cmocka_unit_test(test_joined_while_another_writes),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);
