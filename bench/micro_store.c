@@ -147,7 +147,7 @@ int main(int argc, char **argv)
 	struct bench b = {};
 	struct stored_session session;
 	struct stored_run run = {.command = (char *)"bench"};
-	struct tidy_run work = {};
+	struct tidy_run work = {.clock = &system_clock};
 	uint64_t start;
 	bool more = true;
 

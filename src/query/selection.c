@@ -94,8 +94,8 @@ static int parse_cpus(struct selection *sel, const char *list, const char *prefi
 	return 0;
 }
 
-static int parse_event(struct selection *sel, const char *name, const struct run_data *d,
-		       struct err *e)
+int selection_name_event(struct selection *sel, const char *name, const struct run_data *d,
+			 struct err *e)
 {
 	CLEANUP(suggest_release) struct suggest nearest = {.wanted = name};
 	CLEANUP(buf_release) struct buf text = {};
@@ -134,7 +134,7 @@ int selection_parse(struct selection *sel, const struct selection_params *p,
 	if (rc == 0)
 		rc = parse_cpus(sel, param(p, "cpus"), p->prefix, e);
 	if (rc == 0)
-		rc = parse_event(sel, param(p, "event"), d, e);
+		rc = selection_name_event(sel, param(p, "event"), d, e);
 	if (rc == 0 && frames && *frames)
 		rc = frame_filter_make(&sel->nodes, &d->paths, &d->profile, frames, e);
 	if (rc < 0)

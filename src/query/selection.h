@@ -15,7 +15,7 @@ struct selection {
 	bool *threads;           /* by thread of the profile; NULL: all */
 	bool *cpus;              /* by CPU, up to CPU_LIMIT; NULL: all */
 	bool *nodes;             /* by node of the call paths; NULL: all */
-	int64_t event;           /* of the profile; -1: the one that the run has most samples of */
+	int64_t event;           /* of the profile; -1: none is named, see selection_event() */
 };
 
 /* The names of the parameters that describe a selection. */
@@ -32,6 +32,9 @@ struct selection_params {
 int selection_parse(struct selection *sel, const struct selection_params *p,
 		    const struct run_data *d, struct err *e);
 void selection_release(struct selection *sel);
+/* Chooses the samples of one event; NULL: none is named. Fails with a sentence if there is no such event. */
+int selection_name_event(struct selection *sel, const char *name, const struct run_data *d,
+			 struct err *e);
 
 /* By node of the call paths. */
 struct node_weights {

@@ -52,10 +52,7 @@ static int count_events(struct run_data *d, struct store *s, uint32_t *ret, stru
 			if (segment->event < events)
 				samples[segment->event] += segment->samples;
 	}
-	*ret = 0;
-	for (uint32_t i = 1; i < events; i++)
-		if (samples[i] > samples[*ret])
-			*ret = i;
+	*ret = events_busiest(samples, events);
 	free(samples);
 	return rc;
 }

@@ -175,7 +175,7 @@ int collector_start(struct runs *r, struct stored_run *run, struct active **ret,
 	int rc;
 
 	*a = (struct active){.runs = r, .run = *run, .pid_fd = -1, .channel = {.fd = -1}};
-	a->begun_ns = a->look_ns = clock_now_ns();
+	a->begun_ns = a->look_ns = runs_now_ns(r);
 	a->expected_s = queue_expected_s(r->store, run->command, run->plan);
 	rc = begin(a, e);
 	if (rc < 0) {
@@ -192,7 +192,7 @@ int collector_start(struct runs *r, struct stored_run *run, struct active **ret,
 void collector_stop(struct active *a, bool now)
 {
 	CLEANUP(buf_release) struct buf body = {};
-	uint64_t kill_ns = clock_now_ns() + STOP_PATIENCE_MS * NS_PER_MSEC;
+	uint64_t kill_ns = runs_now_ns(a->runs) + STOP_PATIENCE_MS * NS_PER_MSEC;
 
 	body_u32(&body, now);
 	channel_send(&a->channel, RUN_STOP, 0, &body);

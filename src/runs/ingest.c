@@ -24,9 +24,9 @@ void ingest_over(struct active *a, enum run_state state, const char *error)
 	pthread_mutex_lock(&r->lock);
 	a->over = true;
 	pthread_mutex_unlock(&r->lock);
-	a->over_ns = clock_now_ns();
+	a->over_ns = runs_now_ns(a->runs);
 	a->run.state = state;
-	a->run.ended_ms = wall_ms();
+	a->run.ended_ms = clock_wall_ms(a->runs->server->clock);
 	a->changed = true;
 	free(a->run.error);
 	a->run.error = error && *error ? xstrdup(error) : NULL;
@@ -197,7 +197,7 @@ static void take_ended(struct active *a, const struct message *m)
 		ingest_over(a, STATE_DONE, NULL);
 	}
 	json_decref(json);
-	a->kill_ns = clock_now_ns() + EXIT_PATIENCE_MS * NS_PER_MSEC;
+	a->kill_ns = runs_now_ns(a->runs) + EXIT_PATIENCE_MS * NS_PER_MSEC;
 }
 
 /* ---- data ---- */
@@ -207,7 +207,7 @@ static void keep(struct active *a, const struct message *m)
 	vec_push(&a->arrived, (struct arrived){m->type, a->bytes.len, m->body.size});
 	buf_add_mem(&a->bytes, m->body.data, m->body.size);
 	if (!a->first_arrived_ns)
-		a->first_arrived_ns = clock_now_ns();
+		a->first_arrived_ns = runs_now_ns(a->runs);
 }
 
 static void take_chunk(struct active *a, const struct message *m)
@@ -329,7 +329,7 @@ void ingest_channel(struct active *a)
 		epoll_ctl(a->runs->epoll_fd, EPOLL_CTL_DEL, a->channel.fd, NULL);
 		a->channel_watched = false;
 		if (!a->kill_ns)
-			a->kill_ns = clock_now_ns() + EXIT_PATIENCE_MS * NS_PER_MSEC;
+			a->kill_ns = runs_now_ns(a->runs) + EXIT_PATIENCE_MS * NS_PER_MSEC;
 	}
 	if (a->bytes.len > FLUSH_AFTER_BYTES && !a->retry_ns)
 		ingest_flush(a);
@@ -361,7 +361,7 @@ static void count(struct active *a)
 /* A lock goes away by itself; a full disk does not. */
 static bool is_patient(struct active *a, int rc)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = runs_now_ns(a->runs);
 
 	if (rc != -EAGAIN)
 		return false;
@@ -417,7 +417,7 @@ void ingest_stored(struct active *a)
 		a->changed = true;
 		if (!is_patient(a, d->result) && !a->unstored)
 			fail_unstored(a, &d->err);
-		a->retry_ns = clock_now_ns() + RETRY_MS * NS_PER_MSEC;
+		a->retry_ns = runs_now_ns(a->runs) + RETRY_MS * NS_PER_MSEC;
 		return;
 	}
 	resume(a);

@@ -180,7 +180,8 @@ struct runs {
 	struct writer writer;
 };
 
-int64_t wall_ms(void);
+/* The monotonic time of the server's clock. */
+uint64_t runs_now_ns(const struct runs *r);
 
 /* ---- collector.c ---- */
 

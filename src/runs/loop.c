@@ -147,7 +147,7 @@ static void sooner(uint64_t *ns, uint64_t other)
 
 static int wait_ms(struct runs *r)
 {
-	uint64_t due = r->retry_ns, now = clock_now_ns();
+	uint64_t due = r->retry_ns, now = runs_now_ns(r);
 	int live_ms = live_wait_ms(r->server->live), ms = -1;
 
 	vec_each(&r->active, p) {
@@ -191,7 +191,7 @@ static void check_room(struct runs *r, uint64_t now)
 /* Runs that have waited long enough are stored, collectors that have not listened are killed. */
 static void act_on_times(struct runs *r)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = runs_now_ns(r);
 
 	live_tick(r->server->live);
 	check_room(r, now);
@@ -314,8 +314,8 @@ void *runs_loop(void *runs)
 			collector_stop(*a, false);
 		}
 	/* A store that takes nothing must not keep us: what is lost is marked at the next start. */
-	for (uint64_t end = clock_now_ns() + (STOP_PATIENCE_MS + EXIT_PATIENCE_MS) * NS_PER_MSEC;
-	     r->active.len && clock_now_ns() < end;)
+	for (uint64_t end = runs_now_ns(r) + (STOP_PATIENCE_MS + EXIT_PATIENCE_MS) * NS_PER_MSEC;
+	     r->active.len && runs_now_ns(r) < end;)
 		step(r);
 	writer_stop(r);
 	vec_each(&r->active, a) {

@@ -143,7 +143,7 @@ static int end_unbegun(struct runs *r, struct stored_run *run, enum run_state st
 	int rc;
 
 	run->state = state;
-	run->ended_ms = wall_ms();
+	run->ended_ms = clock_wall_ms(r->server->clock);
 	free(run->error);
 	run->error = error ? xstrdup(error) : NULL;
 	rc = store_run_update(r->store, run, e);
@@ -295,7 +295,7 @@ static bool start_run(struct runs *r, struct stored_run *run)
 	struct err e = {};
 
 	begun.state = STATE_RUNNING;
-	begun.started_ms = wall_ms();
+	begun.started_ms = clock_wall_ms(r->server->clock);
 	starting_begin(r, run->uuid);
 	if (store_run_update(r->store, &begun, &e) < 0) {
 		starting_end(r, NULL, true);
@@ -325,7 +325,7 @@ void queue_start(struct runs *r)
 	char uuid[UUID_BYTES];
 	bool any = false;
 
-	if (r->retry_ns && clock_now_ns() < r->retry_ns)
+	if (r->retry_ns && runs_now_ns(r) < r->retry_ns)
 		return;
 	r->retry_ns = 0;
 	while (next_to_start(r, uuid)) {
@@ -343,7 +343,7 @@ void queue_start(struct runs *r)
 			queue_take(r, uuid);
 			continue;
 		}
-		r->retry_ns = clock_now_ns() + RETRY_MS * NS_PER_MSEC;
+		r->retry_ns = runs_now_ns(r) + RETRY_MS * NS_PER_MSEC;
 		break;
 	}
 	if (any)
@@ -389,7 +389,7 @@ static double starts_in_s(struct runs *r, size_t index, uint64_t now_ns)
 
 static bool progress_active(const struct runs *r, const char *uuid, struct run_progress *ret)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = runs_now_ns(r);
 
 	vec_each(&r->visible, p) {
 		const struct active *a = *p;
@@ -422,7 +422,7 @@ bool runs_progress(struct runs *r, const char *uuid, struct run_progress *ret)
 	at = found ? -1 : find_waiting(r, uuid);
 	if (at >= 0) {
 		const struct waiting *w = &r->queue.items[at];
-		double start = starts_in_s(r, (size_t)at, clock_now_ns());
+		double start = starts_in_s(r, (size_t)at, runs_now_ns(r));
 
 		found = true;
 		*ret = (struct run_progress){
@@ -471,7 +471,7 @@ static void overlap_add(struct active *a, const struct active *other, uint64_t n
 /* Reading a file can disturb a run; what is in the file was measured elsewhere. */
 void overlap_begin(struct runs *r, struct active *a)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = runs_now_ns(r);
 
 	vec_each(&r->active, other) {
 		if (*other == a || (*other)->over)
@@ -485,7 +485,7 @@ void overlap_begin(struct runs *r, struct active *a)
 
 void overlap_end(struct runs *r, struct active *a)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = runs_now_ns(r);
 
 	vec_each(&a->overlaps, o)
 		o->to_ns = o->to_ns ? o->to_ns : now;

@@ -13,9 +13,9 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-int64_t wall_ms(void)
+uint64_t runs_now_ns(const struct runs *r)
 {
-	return (int64_t)(clock_ns_of(CLOCK_REALTIME) / NS_PER_MSEC);
+	return clock_monotonic_ns(r->server->clock);
 }
 
 /* tacho, which lies beside the program that we are. */
@@ -240,7 +240,7 @@ static int submit(struct runs *r, struct store *store, const struct stored_sessi
 	run->session_id = session->id;
 	memcpy(run->session_uuid, session->uuid, sizeof(run->session_uuid));
 	run->state = STATE_QUEUED;
-	run->created_ms = wall_ms();
+	run->created_ms = clock_wall_ms(r->server->clock);
 	pthread_mutex_lock(&r->lock);
 	run->position = ++r->last_position;
 	stopping = r->stopping;

@@ -46,6 +46,11 @@ struct tidy {
 	struct tidy_counts counts;
 };
 
+static uint64_t now_ns(const struct tidy *t)
+{
+	return clock_monotonic_ns(t->server->clock);
+}
+
 /* ---- steps ---- */
 
 static bool stopping(struct tidy *t)
@@ -93,7 +98,7 @@ static int tidy_one(struct tidy *t, int64_t run)
 
 	if (result < 0)
 		return result == -ENOENT ? 0 : result;
-	if (!ended && clock_now_ns() < t->merge_ns)
+	if (!ended && now_ns(t) < t->merge_ns)
 		return 0;
 	do {
 		result = tidy_run_merge(&t->work, t->store, run, ended, NULL);
@@ -101,7 +106,7 @@ static int tidy_one(struct tidy *t, int64_t run)
 		if (result == -ENOENT)
 			return 0;
 	} while (result > 0 && pause_between(t));
-	t->merge_ns = clock_now_ns() + SCAN_PAUSE * t->work.scan_ns;
+	t->merge_ns = now_ns(t) + SCAN_PAUSE * t->work.scan_ns;
 	if (!result && ended && !stopping(t))
 		result = tidy_run_dictionaries(t->store, run, NULL);
 	if (result >= 0 && ended && !stopping(t))
@@ -141,8 +146,9 @@ static void shrink(struct tidy *t)
 static int64_t now_ms(const struct tidy *t)
 {
 	int64_t steady = t->start_wall_ms +
-			 (int64_t)((clock_ns_of(CLOCK_BOOTTIME) - t->start_ns) / NS_PER_MSEC);
-	int64_t wall = (int64_t)(clock_ns_of(CLOCK_REALTIME) / NS_PER_MSEC);
+			 (int64_t)((clock_read_ns(t->server->clock, CLOCK_BOOTTIME) - t->start_ns) /
+				   NS_PER_MSEC);
+	int64_t wall = clock_wall_ms(t->server->clock);
 
 	return wall < steady ? wall : steady;
 }
@@ -162,9 +168,9 @@ static bool expire(struct tidy *t)
 			      .now_ms = now_ms(t)};
 	uint64_t deleted = 0;
 
-	if (!has_retention(t) || clock_now_ns() < t->old_check_ns)
+	if (!has_retention(t) || now_ns(t) < t->old_check_ns)
 		return false;
-	t->old_check_ns = clock_now_ns() + AGE_CHECK_MS * NS_PER_MSEC;
+	t->old_check_ns = now_ns(t) + AGE_CHECK_MS * NS_PER_MSEC;
 	if (retention_choose(t->store, &r, &chosen, NULL))
 		return false;
 	vec_each(&chosen, uuid)
@@ -207,15 +213,11 @@ static bool wait_for_work(struct tidy *t, uint64_t not_before_ns, run_list *ret)
 
 	pthread_mutex_lock(&t->lock);
 	while (!t->stopping) {
-		struct timespec ts;
-
 		until_ns = t->kicked ? not_before_ns : has_retention(t) ? t->old_check_ns : 0;
-		if (until_ns && clock_now_ns() >= until_ns)
+		if (until_ns && now_ns(t) >= until_ns)
 			break;
-		ts = (struct timespec){.tv_sec = (time_t)(until_ns / NS_PER_SEC),
-				       .tv_nsec = (long)(until_ns % NS_PER_SEC)};
 		if (until_ns)
-			pthread_cond_timedwait(&t->wake, &t->lock, &ts);
+			clock_wait(t->server->clock, &t->wake, &t->lock, until_ns);
 		else
 			pthread_cond_wait(&t->wake, &t->lock);
 	}
@@ -231,7 +233,7 @@ static bool wait_for_work(struct tidy *t, uint64_t not_before_ns, run_list *ret)
 static void *tidy_loop(void *arg)
 {
 	struct tidy *t = arg;
-	uint64_t next_ns = clock_now_ns();
+	uint64_t next_ns = now_ns(t);
 	run_list todo = {};
 
 	pthread_setname_np(pthread_self(), "tidy");
@@ -241,10 +243,10 @@ static void *tidy_loop(void *arg)
 		int result = pass(t, &todo);
 
 		vec_release(&todo);
-		next_ns = clock_now_ns() + PASS_MS * NS_PER_MSEC;
+		next_ns = now_ns(t) + PASS_MS * NS_PER_MSEC;
 		if (result < 0) {
 			failed(t);
-			next_ns = clock_now_ns() + RETRY_MS * NS_PER_MSEC;
+			next_ns = now_ns(t) + RETRY_MS * NS_PER_MSEC;
 			tidy_kick(t, 0);
 		}
 	}
@@ -295,17 +297,14 @@ int tidy_start(struct server *server, struct err *e)
 	struct tidy *t = xcalloc(1, sizeof(*t));
 	struct store_options options = {.directory = server->config.data};
 	run_numbers left = {};
-	pthread_condattr_t monotonic;
 	int result;
 
 	t->server = server;
-	t->start_wall_ms = (int64_t)(clock_ns_of(CLOCK_REALTIME) / NS_PER_MSEC);
-	t->start_ns = clock_ns_of(CLOCK_BOOTTIME);
+	t->work.clock = server->clock;
+	t->start_wall_ms = clock_wall_ms(server->clock);
+	t->start_ns = clock_read_ns(server->clock, CLOCK_BOOTTIME);
 	pthread_mutex_init(&t->lock, NULL);
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&t->wake, &monotonic);
-	pthread_condattr_destroy(&monotonic);
+	clock_cond_init(&t->wake);
 	result = store_open(&t->store, &options, e);
 	if (!result)
 		result = store_runs_to_merge(t->store, &left, e);

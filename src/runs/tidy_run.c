@@ -161,7 +161,7 @@ static int merge_chosen(struct tidy_run *t, struct store *s, struct merge *m, st
 
 static int load(struct tidy_run *t, struct store *s, int64_t run, struct err *e)
 {
-	uint64_t start_ns = clock_now_ns();
+	uint64_t start_ns = clock_monotonic_ns(t->clock);
 	int result;
 
 	if (t->run == run)
@@ -170,7 +170,7 @@ static int load(struct tidy_run *t, struct store *s, int64_t run, struct err *e)
 	t->at = t->todo.len = 0;
 	t->merges_before = t->merges;
 	result = store_chunks_to_merge(s, run, CANDIDATES_MAX, &t->todo, e);
-	t->scan_ns = clock_now_ns() - start_ns;
+	t->scan_ns = clock_monotonic_ns(t->clock) - start_ns;
 	return result;
 }
 

@@ -2,6 +2,7 @@
 #ifndef TACHO_RUNS_TIDY_RUN_H
 #define TACHO_RUNS_TIDY_RUN_H
 
+#include "base/clock.h"
 #include "store/store.h"
 
 /* So many small chunks of a kind are merged even if they are far from a whole one. */
@@ -11,6 +12,7 @@
 
 /* Kept as long as the thread lives. */
 struct tidy_run {
+	const struct clock *clock;
 	int64_t run;          /* whose chunks are being merged; 0: none */
 	stored_chunks todo;   /* of it, */
 	size_t at;            /* done up to here */

@@ -257,7 +257,8 @@ int server_start(struct server *s, struct err *e)
 	int rc;
 
 	s->lock_fd = -1;
-	s->started_ns = clock_now_ns();
+	s->clock = &system_clock;
+	s->started_ns = clock_monotonic_ns(s->clock);
 	rc = config_check_safety(&s->config, e);
 	if (rc == 0)
 		rc = prepare_directory(s, e);
@@ -266,7 +267,7 @@ int server_start(struct server *s, struct err *e)
 	if (rc < 0)
 		return rc;
 	raise_file_limit(s);
-	s->bus = bus_new();
+	s->bus = bus_new(s->clock);
 	s->live = live_new(s);
 	s->emap = emap_new();
 	s->cache = run_cache_new(s->config.cache_bytes);

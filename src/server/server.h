@@ -19,6 +19,7 @@ struct emap;
 
 struct server {
 	struct server_config config;
+	const struct clock *clock; /* of the queue, the live stream and tidying */
 	struct bus *bus;
 	struct live *live;
 	struct runs *runs;

@@ -55,7 +55,7 @@ class FakeTab {
 	}
 	get total(): number | undefined {
 		vi.advanceTimersByTime(100);
-		return this.run?.tree.tree(null).total;
+		return this.run?.tree.tree(this.run.shownEvent).total;
 	}
 }
 
@@ -64,6 +64,7 @@ const gain = (weight: number, more = {}) => ({
 	names: [],
 	nodes: [],
 	events: [],
+	event: 0,
 	gain: [[0, 0, 1, weight]],
 	to_ns: weight,
 	...more,

@@ -117,10 +117,9 @@ void view_release(struct view *v)
 
 event_id view_busiest_event(const struct profile *p)
 {
-	event_id best = {};
+	CLEANUP(free_ptr) uint64_t *samples = xcalloc(p->events.len + 1, sizeof(*samples));
 
-	vec_each(&p->events, event)
-		if (event->samples > p->events.items[best.n].samples)
-			best.n = (uint32_t)(event - p->events.items);
-	return best;
+	for (size_t i = 0; i < p->events.len; i++)
+		samples[i] = p->events.items[i].samples;
+	return (event_id){events_busiest(samples, p->events.len)};
 }

@@ -45,7 +45,7 @@ static inline const char *view_name(const struct view *v, const struct call_node
 	return shown_name(&v->names, node->function);
 }
 
-/* The event with the most samples, the first of equals. */
+/* events_busiest() of what was read. */
 event_id view_busiest_event(const struct profile *p);
 
 #endif

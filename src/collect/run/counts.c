@@ -107,25 +107,65 @@ static void take_round(struct run_feed *f, struct cursor *body)
 		f->newest_ns = time_ns;
 }
 
-void feed_loss(void *ctx, uint64_t time_ns, uint64_t count)
+/* @kind: 0 for lost samples, 1 for throttling. */
+static void add_loss(struct run_feed *f, uint64_t time_ns, int kind, uint64_t count)
 {
-	struct run_feed *f = ctx;
 	struct feed_counts *c = &f->counts;
-	uint32_t *number = &c->losses[!count];
+	uint32_t *number = &c->losses[kind];
 
 	if (!*number) {
 		struct profile_counter counter = {.scale = 1, .cpu = -1};
 		struct feed_counter added = {.event = UINT32_MAX};
 
-		counter.name =
-			profile_string(&f->profile, count ? COUNTER_LOST : COUNTER_THROTTLED);
+		counter.name = profile_string(&f->profile, kind ? COUNTER_THROTTLED : COUNTER_LOST);
 		added.number = profile_counter(&f->profile, &counter);
 		vec_push(&c->counters, added);
 		*number = (uint32_t)c->counters.len;
 	}
-	vec_push(&c->counters.items[*number - 1].rows,
-		 (struct count_row){time_ns, 1, count ? count : 1, PPM});
+	vec_push(&c->counters.items[*number - 1].rows, (struct count_row){time_ns, 1, count, PPM});
 	c->waiting++;
+	if (time_ns > f->newest_ns)
+		f->newest_ns = time_ns;
+}
+
+void feed_loss(void *ctx, uint64_t time_ns, uint64_t count)
+{
+	struct run_feed *f = ctx;
+
+	if (time_ns)
+		add_loss(f, time_ns, !count, count ? count : 1);
+	else
+		f->counts.timeless[!count] += count ? count : 1;
+}
+
+void feed_place_losses(struct run_feed *f)
+{
+	/* A recording without any times has no beginning that this could move. */
+	uint64_t time_ns = f->newest_ns ? f->newest_ns : 1;
+
+	for (int kind = 0; kind < 2; kind++) {
+		uint64_t count = f->counts.timeless[kind];
+
+		f->counts.timeless[kind] = 0;
+		if (count)
+			add_loss(f, time_ns, kind, count);
+	}
+}
+
+uint64_t feed_first_loss(const struct run_feed *f)
+{
+	uint64_t first = 0;
+
+	for (int kind = 0; kind < 2; kind++) {
+		uint32_t number = f->counts.losses[kind];
+		const struct feed_counter *c =
+			number ? &f->counts.counters.items[number - 1] : NULL;
+
+		for (size_t i = 0; c && i < c->rows.len; i++)
+			if (!first || c->rows.items[i].time_ns < first)
+				first = c->rows.items[i].time_ns;
+	}
+	return first;
 }
 
 void feed_counts_take(struct run_feed *f, const unsigned char *bytes)

@@ -27,8 +27,9 @@ struct feed_counts {
 	VEC(struct feed_counter) counters;
 	VEC(uint32_t) by_event; /* of the stream: number in `counters` + 1 */
 	uint64_t last_round_ns;
-	size_t waiting;     /* rows that are not sent yet */
-	uint32_t losses[2]; /* lost samples, throttling: number in `counters` + 1; 0: none yet */
+	size_t waiting;       /* rows that are not sent yet */
+	uint32_t losses[2];   /* lost samples, throttling: number in `counters` + 1; 0: none yet */
+	uint64_t timeless[2]; /* of these: not placed in time yet, see feed_place_losses() */
 };
 
 struct run_feed {
@@ -84,6 +85,11 @@ void feed_counts_take(struct run_feed *f, const unsigned char *bytes);
 /* When samples were lost (@count) or an event was throttled (0): counters of their own, so that the
  * times are kept; for resolve_options. */
 void feed_loss(void *ctx, uint64_t time_ns, uint64_t count);
+/* Losses of which the recording does not say when they happened get the time of the last sample: with
+ * time 0 the run would seem to begin when the machine was started. Call this after the last record. */
+void feed_place_losses(struct run_feed *f);
+/* The time of the first loss that waits to be sent; 0 if there is none. */
+uint64_t feed_first_loss(const struct run_feed *f);
 /* Rows that wait become chunks. */
 void feed_counts_send(struct run_feed *f);
 void feed_counts_release(struct feed_counts *c);

@@ -74,6 +74,7 @@ int feed_import_read(struct run_feed *f, struct err *e)
 
 void feed_import_finish(struct run_feed *f)
 {
+	feed_place_losses(f);
 	f->lost = f->profile.lost;
 	f->throttled = f->file->stream.counts[PERF_RECORD_THROTTLE];
 	/* Names, which samples did not wait for; and all of a file without any. */
@@ -109,8 +110,11 @@ static const char *clock_name(const struct run_feed *f)
 
 static uint64_t first_time(const struct run_feed *f)
 {
-	uint64_t first = f->file->facts.first_sample_ns;
+	uint64_t first = f->file->facts.first_sample_ns, loss = feed_first_loss(f);
 
+	/* The first samples may be among the lost ones. */
+	if (loss && (loss < first || !first))
+		first = loss;
 	vec_each(&f->rows, row)
 		if (row->time_ns && (!first || row->time_ns < first))
 			first = row->time_ns;
@@ -153,6 +157,10 @@ void feed_import_opened(struct run_feed *f)
 	CLEANUP(buf_release) struct buf body = {};
 	struct json j = jw_to(&body);
 
+	/* Samples without a time from before the first record with one. */
+	vec_each(&f->rows, row)
+		if (!row->time_ns)
+			row->time_ns = start;
 	f->opened = true;
 	jw_open(&j, '{');
 	jw_kv_word(&j, "start_ns", start);

@@ -34,6 +34,7 @@ struct live_gain {
 
 struct live_event {
 	VEC(struct live_gain) total, pending; /* by node */
+	uint64_t samples;                     /* of `total` */
 };
 
 /* How many samples an event had in each of the newest pieces of time: a ring, like that of counters, for
@@ -87,6 +88,7 @@ struct live_run {
 	struct {
 		uint32_t names, nodes, events, counters;
 	} sent;
+	uint32_t event; /* shown if nobody has named one, see choose_event() */
 	struct live_output {
 		struct buf pending, last;
 		uint64_t left_out;

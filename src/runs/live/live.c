@@ -173,7 +173,7 @@ void live_queue_changed(struct live *l)
 
 int live_wait_ms(struct live *l)
 {
-	uint64_t now = clock_now_ns(), due = UINT64_MAX;
+	uint64_t now = clock_monotonic_ns(l->server->clock), due = UINT64_MAX;
 
 	vec_each(&l->runs, run)
 		if (live_run_waits(*run) && (*run)->sent_ns + LIVE_UPDATE_NS < due)
@@ -185,7 +185,7 @@ int live_wait_ms(struct live *l)
 
 void live_tick(struct live *l)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = clock_monotonic_ns(l->server->clock);
 
 	vec_each(&l->runs, run)
 		if (live_run_waits(*run) && now >= (*run)->sent_ns + LIVE_UPDATE_NS)

@@ -161,7 +161,7 @@ static void take_counts(struct live_run *r, uint32_t counter, const void *bytes,
 
 static void publish_if_due(struct live_run *r)
 {
-	uint64_t now = clock_now_ns();
+	uint64_t now = clock_monotonic_ns(r->live->server->clock);
 
 	if (live_run_waits(r) && now >= r->sent_ns + LIVE_UPDATE_NS)
 		live_run_publish(r, now);
@@ -212,6 +212,23 @@ static void publish(struct live_run *r, const char *event, const struct buf *tex
 	bus_publish(r->live->server->bus, r->topic, event, text->s, text->len);
 }
 
+/* By how much another event must be ahead: two that are sampled equally often would take turns. */
+#define EVENT_LEAD(samples) ((samples) / 8)
+
+/* The busiest event so far. Whoever names one is not concerned. */
+static void choose_event(struct live_run *r)
+{
+	uint64_t samples[EVENTS_MAX] = {};
+	size_t events = r->events.len;
+	uint32_t best;
+
+	for (size_t i = 0; i < events; i++)
+		samples[i] = r->events.items[i].samples;
+	best = events_busiest(samples, events);
+	if (best != r->event && samples[best] > samples[r->event] + EVENT_LEAD(samples[r->event]))
+		r->event = best;
+}
+
 /* What is pending becomes a part of what snapshots have. @j NULL: nobody watches. */
 static void fold_samples(struct live_run *r, struct json *j)
 {
@@ -222,10 +239,12 @@ static void fold_samples(struct live_run *r, struct json *j)
 		if (j)
 			live_add_gain(j, d->event, d->node, gain);
 		e->total.items[d->node].samples += gain->samples;
+		e->samples += gain->samples;
 		e->total.items[d->node].weight += gain->weight;
 		*gain = (struct live_gain){};
 	}
 	r->dirty.len = 0;
+	choose_event(r);
 	live_rates_fold(&r->rates);
 	r->sent.names = (uint32_t)r->paths.names.len;
 	r->sent.nodes = (uint32_t)r->paths.nodes.len;
@@ -244,6 +263,7 @@ static void publish_samples(struct live_run *r)
 	jw_open(&j, '[');
 	fold_samples(r, &j);
 	jw_close(&j, ']');
+	jw_kv_u64(&j, "event", r->event);
 	jw_kv_u64(&j, "to_ns", live_since_start(r, r->to_ns));
 	jw_close(&j, '}');
 	publish(r, "samples", &text);
@@ -350,7 +370,7 @@ void live_run_state(struct live_run *r, const struct buf *json)
 	struct bus_topic *topic = bus_topic_lock(bus, r->topic);
 
 	if (live_run_waits(r))
-		publish_all(r, clock_now_ns(), true);
+		publish_all(r, clock_monotonic_ns(r->live->server->clock), true);
 	free(r->state);
 	r->state = xstrdup(json->s);
 	publish(r, "state", json);
@@ -414,6 +434,7 @@ static void snapshot_samples(const struct live_run *r, struct buf *out)
 		}
 	jw_close(&j, ']');
 	live_rates_text(&r->rates, &j);
+	jw_kv_u64(&j, "event", r->event);
 	jw_kv_u64(&j, "to_ns", live_since_start(r, r->to_ns));
 	jw_close(&j, '}');
 }
@@ -483,7 +504,7 @@ void live_run_end(struct live_run *r)
 	struct live *l = r->live;
 
 	if (live_run_waits(r))
-		publish_all(r, clock_now_ns(), true);
+		publish_all(r, clock_monotonic_ns(r->live->server->clock), true);
 	bus_topic_end(l->server->bus, r->topic);
 	for (size_t i = 0; i < l->runs.len; i++)
 		if (l->runs.items[i] == r) {

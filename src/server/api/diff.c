@@ -12,6 +12,9 @@ struct diff_side_data {
 	struct stored_run run;
 	struct selection sel;
 	struct node_weights w;
+	strvec events; /* that the run has samples of */
+	char *main;    /* the one that is shown if none is named; NULL: the run has no samples */
+	char *event;   /* the one that is compared */
 };
 
 struct diff_question {
@@ -37,6 +40,79 @@ int diff_run_find(struct api *a, const struct http_request *r, int side, struct 
 
 /* ---- the two sides ---- */
 
+static bool has_event(const struct diff_side_data *s, const char *name)
+{
+	vec_each(&s->events, event)
+		if (name && !strcmp(*event, name))
+			return true;
+	return false;
+}
+
+struct listing {
+	struct store *store;
+	struct diff_side_data *side;
+};
+
+static int look_at_events(void *ctx, struct run_data *d, struct err *e)
+{
+	const struct listing *l = ctx;
+	struct diff_side_data *s = l->side;
+	const struct selection any = {.to_ns = UINT64_MAX, .event = -1};
+	const struct profile *p = &d->profile;
+	uint32_t event = 0;
+	int rc = selection_event(&any, d, l->store, &event, e);
+
+	for (size_t i = 0; rc == 0 && i < p->events.len; i++)
+		vec_push(&s->events, xstrdup(profile_text(p, p->events.items[i].name)));
+	if (rc == 0 && event < p->events.len)
+		s->main = xstrdup(profile_text(p, p->events.items[event].name));
+	return rc;
+}
+
+static int list_events(struct diff_question *q, struct diff_side_data *s, struct err *e)
+{
+	struct listing l = {q->api->store, s};
+
+	return question_hold(q->api, &s->run, look_at_events, &l, e);
+}
+
+/*
+ * Both sides are compared by the same event wherever that can be: by the one that is named, else by the
+ * one that is shown of the run after, else of the run before. Sides that have none in common are
+ * compared by what is shown of each.
+ */
+static int choose_events(struct diff_question *q, struct err *e)
+{
+	struct diff_side_data *before = &q->sides[0], *after = &q->sides[1];
+	const char *named[2] = {http_query(q->r, "before_event"), http_query(q->r, "after_event")};
+	const char *both = named[1] ? named[1] : named[0];
+	int rc = list_events(q, before, e);
+
+	if (rc == 0)
+		rc = list_events(q, after, e);
+	if (rc < 0)
+		return rc;
+	if (!both && has_event(before, after->main))
+		both = after->main;
+	else if (!both && has_event(after, before->main))
+		both = before->main;
+	for (int side = 0; side < 2; side++) {
+		struct diff_side_data *s = &q->sides[side];
+		const char *event = named[side] ? named[side] : has_event(s, both) ? both : s->main;
+
+		s->event = event ? xstrdup(event) : NULL;
+	}
+	return 0;
+}
+
+static void release_side(struct diff_side_data *s)
+{
+	stored_run_release(&s->run);
+	strvec_release(&s->events);
+	free(s->main);
+	free(s->event);
+}
+
 static int weigh_sides(struct diff_question *q, int first, int last, struct run_data *d,
 		       struct err *e)
 {
@@ -46,6 +122,8 @@ static int weigh_sides(struct diff_question *q, int first, int last, struct run_
 		struct diff_side_data *s = &q->sides[side];
 
 		rc = api_selection(&s->sel, q->r, diff_prefixes[side], d, e);
+		if (rc == 0 && s->event)
+			rc = selection_name_event(&s->sel, s->event, d, e);
 		if (rc == 0)
 			rc = selection_weigh(&s->sel, d, q->api->store, &s->w, e);
 		selection_release(&s->sel);
@@ -186,6 +264,8 @@ static void write_diff(struct diff_question *q, struct diff *d)
 	struct json *j = &q->answer.j;
 
 	jw_open(j, '{');
+	jw_kv_str(j, "event_before", q->sides[0].event);
+	jw_kv_str(j, "event_after", q->sides[1].event);
 	jw_kv_u64(j, "total_before", root->total[DIFF_BEFORE]);
 	jw_kv_u64(j, "total_after", root->total[DIFF_AFTER]);
 	jw_kv_u64(j, "samples_before", root->samples[DIFF_BEFORE]);
@@ -228,6 +308,8 @@ int api_diff(void *worker, const struct http_request *r, struct http_reply *repl
 		rc = answer_begin(&q.answer, r, e);
 	if (rc == 0)
 		rc = parse(&q, e);
+	if (rc == 0)
+		rc = choose_events(&q, e);
 	diff_init(&d);
 	if (rc == 0)
 		rc = add_both(&q, &d, e);
@@ -242,7 +324,7 @@ int api_diff(void *worker, const struct http_request *r, struct http_reply *repl
 		answer_release(&q.answer);
 	}
 	diff_release(&d);
-	stored_run_release(&q.sides[0].run);
-	stored_run_release(&q.sides[1].run);
+	release_side(&q.sides[0]);
+	release_side(&q.sides[1]);
 	return rc;
 }

@@ -108,7 +108,7 @@ int api_metrics(void *worker, const struct http_request *r, struct http_reply *r
 	head(out, "tacho_info", "gauge", "Which tacho this is.");
 	buf_addf(out, "tacho_info{version=\"%s\"} 1\n", TACHO_VERSION);
 	figure(out, "tacho_uptime_seconds", "gauge", "Since the server started.",
-	       (double)(clock_now_ns() - a->server->started_ns) / 1e9);
+	       (double)(clock_monotonic_ns(a->server->clock) - a->server->started_ns) / 1e9);
 	add_runs(out, a->server->runs);
 	figure(out, "tacho_store_bytes", "gauge", "Size of the store on disk.", (double)bytes);
 	figure(out, "tacho_store_free_bytes", "gauge", "Part of it that is free again.",

@@ -17,6 +17,39 @@ static void make_subtitle(const struct export_run *x, const struct view *v, stru
 		buf_addf(out, " · %s", x->run.command);
 }
 
+/* One event, and the same one that questions about the run are about. */
+static int choose_event(struct export_run *x, struct err *e)
+{
+	struct run_cache *cache = x->api->server->cache;
+	struct run_data *d;
+	uint32_t event;
+	int rc = run_cache_get(cache, x->api->store, &x->run, &d, e);
+
+	if (rc < 0)
+		return rc;
+	rc = selection_event(&x->selection, d, x->api->store, &event, e);
+	if (rc == -ESTALE)
+		run_cache_stale(d);
+	else if (rc == 0)
+		x->selection.event = event;
+	run_cache_put(cache, d);
+	return rc;
+}
+
+static int nothing_to_draw(const struct export_run *x, struct err *e)
+{
+	const struct profile *p = &x->profile;
+	size_t event = (size_t)x->selection.event;
+
+	if (event >= p->events.len)
+		return err_set(e, EBUSY, "The run has no samples, so there is nothing to draw.");
+	return err_set(
+		e, EBUSY,
+		"The selection contains no samples of %.100s. Widen the time window, clear the "
+		"filters, or name another event.",
+		profile_text(p, p->events.items[event].name));
+}
+
 int export_flame(struct export_run *x, const struct exporter *exporter, struct export_out *out,
 		 struct err *e)
 {
@@ -29,16 +62,16 @@ int export_flame(struct export_run *x, const struct exporter *exporter, struct e
 	struct export_options o = {.title = "Flame graph"};
 	uint64_t samples = 0;
 	struct view v;
-	int rc = export_run_rows(x, &samples, e);
+	int rc = choose_event(x, e);
+
+	if (rc == 0)
+		rc = export_run_rows(x, &samples, e);
 
 	if (rc < 0 || (!samples && exporter == &export_folded))
 		return rc;
 	if (!samples)
-		return err_set(e, EBUSY,
-			       "There are no samples in it, so there is nothing to draw.");
-	options.event = view_busiest_event(&x->profile);
-	if (x->selection.event >= 0)
-		options.event.n = (uint32_t)x->selection.event;
+		return nothing_to_draw(x, e);
+	options.event.n = (uint32_t)x->selection.event;
 	jvm_name_main(&x->profile);
 	view_build(&v, &x->profile, &options);
 	make_subtitle(x, &v, &subtitle);

@@ -125,6 +125,9 @@ export interface CounterRates {
 export type Cursor = string | null;
 
 export interface Diff {
+	/** The event that is compared. If none is named: the one that is shown of the run after, if both have it, else the one of the run before; runs without a common event are compared by what is shown of each. A name that is given for one side holds for the other, too, if that has such samples. */
+	event_before: string | null;
+	event_after: string | null;
 	total_before: number;
 	total_after: number;
 	samples_before: number;
@@ -468,6 +471,8 @@ export interface LiveSamples {
 	/** Event, node, samples, weight. */
 	gain: [number, number, number, number][];
 	events: string[];
+	/** The number of the event that is shown if none is named. */
+	event: number;
 	/** The time of the newest sample. */
 	to_ns: number;
 	/** In a snapshot, whose gain is the sum of all that happened: when it did, the newest 102 s of it. */

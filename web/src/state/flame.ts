@@ -46,7 +46,7 @@ export const lightest = computed(() =>
 
 function liveFlame(uuid: string, wanted: string | null): Flame {
 	const live = liveRun(uuid);
-	const event = wanted ?? live.events[0] ?? null;
+	const event = wanted ?? live.shownEvent;
 	const tree = live.tree(event);
 	return { event, unit: null, samples: 0, names: live.names, ...tree };
 }

@@ -38,8 +38,10 @@ interface LiveRun {
 	/** Samples a second, one line for each event; `name` is the event. */
 	readonly rates: LiveCounter[];
 	readonly events: string[];
+	/** The one of them that is shown if nobody has named one; null: none is known yet. */
+	readonly shownEvent: string | null;
 	readonly names: FunctionName[];
-	/** The call tree of one event (null: the first) so far, with totals. The arrays go on growing. */
+	/** The call tree of one event so far, with totals. The arrays go on growing. */
 	tree(event: string | null): FlameTree;
 	readonly ledger: Ledger | null;
 	readonly marks: Mark[];
@@ -83,6 +85,9 @@ class Live implements LiveRun {
 	}
 	get events() {
 		return this.data.tree.events;
+	}
+	get shownEvent() {
+		return this.data.shownEvent;
 	}
 	get names() {
 		return this.data.tree.names;

@@ -29,6 +29,8 @@ export interface RunUpdate {
 	/** parent, name, inlined of each */
 	nodes: Uint32Array;
 	events: string[];
+	/** The number of the event that is shown if nobody has named one; null: no samples in this. */
+	event: number | null;
 	/** event, node, samples, weight of each */
 	gain: Float64Array;
 	/** The time of the newest sample; 0: no samples in this. */
@@ -44,6 +46,7 @@ export interface SavedRun {
 	nowNs: number;
 	sampledNs: number;
 	waiting: number[];
+	event: number;
 	counters: { info: CounterInfo; series: SavedCounter }[];
 	rates: SavedCounter[];
 	tree: SavedTree;
@@ -68,6 +71,7 @@ const NONE: Omit<RunUpdate, 'run'> = {
 	names: [],
 	nodes: new Uint32Array(0),
 	events: [],
+	event: null,
 	gain: new Float64Array(0),
 	toNs: 0,
 	rates: null,
@@ -94,6 +98,7 @@ export function updateOfSamples(m: LiveSamples): RunUpdate {
 		names: m.names as FunctionName[],
 		nodes: Uint32Array.from(m.nodes.flat()),
 		events: m.events,
+		event: m.event,
 		gain: Float64Array.from(m.gain.flat()),
 		toNs: m.to_ns,
 		rates: m.rates ?? null,
@@ -124,6 +129,8 @@ export class RunAccumulator {
 	ledger: Ledger | null = null;
 	/** Where samples were lost or slowed down: as exactly as the ledger is told. */
 	marks: Mark[] = [];
+	/** The number of the event that is shown if nobody has named one: the server chooses it. */
+	private event = 0;
 	private byId = new Map<number, CounterSeries>();
 	/** The samples up to here are in the rates; those after it wait, by event. */
 	private sampledNs = -1;
@@ -138,10 +145,16 @@ export class RunAccumulator {
 		this.tree.addNodes(u.nodes);
 		this.tree.addEvents(u.events);
 		this.tree.addGain(u.gain);
+		this.event = u.event ?? this.event;
 		if (u.rates) this.startRates(u.rates, u.toNs);
 		else if (u.toNs) this.addRates(u);
 		for (const piece of u.output) this.output.add(piece.stream, piece.text, piece.leftOut);
 		if (u.ledger) this.addLedger(u.ledger);
+	}
+
+	/** The event that is shown if nobody has named one; null: none is known yet. */
+	get shownEvent(): string | null {
+		return this.tree.events[this.event] ?? null;
 	}
 
 	private addLedger(ledger: Ledger): void {
@@ -252,6 +265,7 @@ export class RunAccumulator {
 			nowNs: this.nowNs,
 			sampledNs: this.sampledNs,
 			waiting: this.waiting,
+			event: this.event,
 			counters: this.counters.map((c) => ({ info: c.info, series: c.series.save() })),
 			rates: this.rates.map((r) => r.save()),
 			tree: this.tree.save(),
@@ -276,6 +290,7 @@ export class RunAccumulator {
 		made.nowNs = saved.nowNs;
 		made.sampledNs = saved.sampledNs;
 		made.waiting = saved.waiting;
+		made.event = saved.event;
 		return made;
 	}
 }

@@ -101,8 +101,8 @@ export class LiveTree {
 
 	/** The arrays are those that grow: whoever keeps the answer sees newer weights in it. */
 	tree(event: string | null): FlameTree {
-		const number = event === null ? 0 : this.events.indexOf(event);
-		const weights = this.weights[number] ?? noWeights(this.count);
+		const weights =
+			this.weights[event === null ? -1 : this.events.indexOf(event)] ?? noWeights(this.count);
 		const part = <T extends Uint32Array | Float64Array>(all: T): T =>
 			all.subarray(0, this.count) as T;
 		return {

@@ -3,7 +3,7 @@ import type { OpenedEvent, Run } from '../../api/types';
 
 export type Sampled = Pick<Run, 'opened_events'>;
 
-/** In the order in which they were asked for: the first is what is shown if nothing is said. */
+/** In the order in which they were asked for. Which of them is shown if none is named, the server says. */
 export function sampledEvents(r: Sampled): string[] {
 	const of = (e: OpenedEvent) => e.sampled && e.supported !== false;
 	return [...new Set((r.opened_events ?? []).filter(of).map((e) => e.name))];
@@ -19,12 +19,11 @@ export function commonEvents(before: Sampled, after: Sampled): string[] {
 	return sampledEvents(before).filter((name) => other.has(name));
 }
 
-/** What both are compared by: what was chosen, if both have it. null: they have nothing in common. */
+/** The chosen event, if both can be compared by it. null: the server is to choose. */
 export function comparedEvent(
 	before: Sampled,
 	after: Sampled,
 	chosen: string | null,
 ): string | null {
-	const common = commonEvents(before, after);
-	return chosen && common.includes(chosen) ? chosen : (common[0] ?? null);
+	return chosen && commonEvents(before, after).includes(chosen) ? chosen : null;
 }

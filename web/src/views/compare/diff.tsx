@@ -48,16 +48,23 @@ export function DiffView() {
 	return (
 		<div class="diff-view">
 			<DiffHead sides={sides} diff={answer.value.data} />
-			<PartChoice />
+			<PartChoice diff={answer.value.data} />
 			<Body diff={answer.value.data} error={answer.value.error} />
 		</div>
 	);
 }
 
 /** What is compared by which event, if that is not said by the choice. */
-function ComparedBy() {
+function ComparedBy(props: { diff: Diff | null }) {
 	const { event: chosen } = address.value;
-	const { event, events } = compared.value;
+	const { events } = compared.value;
+	const [before, event] = [props.diff?.event_before ?? null, props.diff?.event_after ?? null];
+	if (before && event && before !== event)
+		return (
+			<span class="small dim diff-by">
+				{before} before, {event} after: they have no event in common
+			</span>
+		);
 	if (chosen && event && chosen !== event)
 		return (
 			<span class="small dim diff-by">
@@ -68,7 +75,7 @@ function ComparedBy() {
 	return null;
 }
 
-function PartChoice() {
+function PartChoice(props: { diff: Diff | null }) {
 	const { diff: part, search } = address.value;
 	return (
 		<div class="diff-tools">
@@ -81,8 +88,11 @@ function PartChoice() {
 			</div>
 			{part !== 'counters' && (
 				<>
-					<EventChoice events={compared.value.events} event={compared.value.event} />
-					<ComparedBy />
+					<EventChoice
+						events={compared.value.events}
+						event={compared.value.event ?? props.diff?.event_after ?? null}
+					/>
+					<ComparedBy diff={props.diff} />
 				</>
 			)}
 			{part === 'flame' && (

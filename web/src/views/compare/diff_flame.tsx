@@ -3,10 +3,10 @@ import { useMemo, useState } from 'preact/hooks';
 import type { Diff } from '../../api/types';
 import { legendOf } from '../../logic/flame/flame_colours';
 import { layOutDiff, type DiffWidth } from '../../logic/flame/flame_diff';
+import { weightUnit } from '../../logic/flame/flame_words';
 import { address, go } from '../../state/address';
 import { rootPlace } from '../../state/flame';
 import { dark } from '../../state/theme';
-import { comparedUnit } from './diff_head';
 import { flameActions } from '../flame/flame_actions';
 import { FlameCanvas } from '../flame/flame_canvas';
 
@@ -24,7 +24,7 @@ export function DiffFlame(props: { diff: Diff }) {
 	const { diff } = props;
 	const [width, setWidth] = useState<DiffWidth>('both');
 	const { focus, search } = address.value;
-	const unit = comparedUnit();
+	const unit = weightUnit(diff.event_after, null);
 	const graph = useMemo(() => layOutDiff(diff, unit, width), [diff, unit, width]);
 	return (
 		<div class="diff-flame">

@@ -8,7 +8,6 @@ import { runName } from '../../logic/run/run_words';
 import { formatDuration, formatWindow } from '../../logic/units';
 import { address, go } from '../../state/address';
 import { runOf } from '../../state/runs';
-import { compared } from '../../state/selection';
 import { RunChoice } from './diff_choice';
 
 /** How long a side is, ns; null: not known yet. */
@@ -18,11 +17,6 @@ function lengthOf(side: Side): number | null {
 	if (r?.import) return null;
 	const seconds = r?.duration_s ?? r?.progress?.elapsed_s;
 	return seconds ? seconds * 1e9 : null;
-}
-
-/** Of the weights on both sides. */
-export function comparedUnit(): string | null {
-	return weightUnit(compared.value.event, null);
 }
 
 function weightWords(weight: number, unit: string | null): string {
@@ -39,6 +33,7 @@ export function DiffHead(props: { sides: Sides; diff: Diff | null }) {
 				which="before"
 				samples={diff?.samples_before}
 				weight={diff?.total_before}
+				event={diff?.event_before ?? null}
 			/>
 			<button
 				class="diff-swap"
@@ -52,6 +47,7 @@ export function DiffHead(props: { sides: Sides; diff: Diff | null }) {
 				which="after"
 				samples={diff?.samples_after}
 				weight={diff?.total_after}
+				event={diff?.event_after ?? null}
 			/>
 			{sides.of === 'runs' && before !== null && after !== null && (
 				<p class="diff-time small">
@@ -70,6 +66,7 @@ function SideHead(props: {
 	which: 'before' | 'after';
 	samples: number | undefined;
 	weight: number | undefined;
+	event: string | null;
 }) {
 	const { sides, which, samples, weight } = props;
 	const side = sides[which];
@@ -83,7 +80,7 @@ function SideHead(props: {
 			? formatWindow(side.window.from, side.window.to)
 			: length !== null && formatDuration(length),
 		samples !== undefined && plural(samples, 'sample'),
-		weight ? weightWords(weight, comparedUnit()) : null,
+		weight ? weightWords(weight, weightUnit(props.event, null)) : null,
 	].filter(Boolean);
 	return (
 		<div class={`diff-side is-${which}`}>

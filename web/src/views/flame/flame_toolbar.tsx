@@ -79,12 +79,14 @@ function savePng(): void {
 	canvas?.toBlob((blob) => blob && saveFile(blob, 'flame.png'));
 }
 
-function Save() {
+/** @event: as in the graph. */
+function Save(props: { event: string | null }) {
 	if (!run.value) return null;
 	const href = (ending: string) =>
 		apiPath(`benchmark/${run.value!.uuid}.${ending}`, {
 			...windowQuery(address.value.window),
 			...filters.value,
+			event: props.event,
 		});
 	return (
 		<Popover button="Save" title="Save the flame graph" name="Save" align="right">
@@ -150,7 +152,7 @@ export function FlameToolbar(props: { found: string; event: string | null }) {
 				</span>
 			)}
 			<SearchField />
-			<Save />
+			<Save event={address.value.event ?? props.event} />
 			<output class="flame-found small">{props.found}</output>
 		</div>
 	);

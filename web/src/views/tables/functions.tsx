@@ -43,7 +43,7 @@ export function FunctionsView() {
 		return q && { ...q, pages: 'functions' };
 	});
 	const theirs = useQuestion<Functions>(() => {
-		const other = otherSide('functions', PAGE);
+		const other = otherSide('functions', mine.value.data?.event ?? null, PAGE);
 		return other && { ...other.question, pages: 'functions' };
 	});
 	const { data, error, loading } = mine.value;
@@ -56,7 +56,7 @@ export function FunctionsView() {
 function FunctionTable(props: { mine: Functions; theirs: Answer<Functions>; loading: boolean }) {
 	const { mine, theirs } = props;
 	const { filter: filterText, sort: sortText } = address.value;
-	const other = otherSide('functions', PAGE);
+	const other = otherSide('functions', mine.event, PAGE);
 	const compared = other && theirs.data ? theirs.data : null;
 	const before = other?.before ?? false;
 	const lines = useMemo(
@@ -76,6 +76,7 @@ function FunctionTable(props: { mine: Functions; theirs: Answer<Functions>; load
 		<div class="functions-view" ref={ref}>
 			<FunctionBar
 				filter={filter}
+				event={mine.event}
 				shown={rows.length}
 				all={lines.length}
 				loading={props.loading}
@@ -132,6 +133,8 @@ function keyOnFunction(f: FunctionLine, e: KeyboardEvent): boolean {
 
 function FunctionBar(props: {
 	filter: RowFilter;
+	/** Whose samples are shown. */
+	event: string | null;
 	shown: number;
 	all: number;
 	loading: boolean;
@@ -142,7 +145,7 @@ function FunctionBar(props: {
 	return (
 		<div class="functions-bar">
 			<FilterInput filter={filter} />
-			<EventChoice events={run.value ? sampledEvents(run.value) : []} event={address.value.event} />
+			<EventChoice events={run.value ? sampledEvents(run.value) : []} event={props.event} />
 			<span class="small dim" role="status">
 				{text && !filter.problem
 					? `${shown.toLocaleString('en')} of ${plural(all, 'function')}`
