@@ -1,8 +1,8 @@
 /* Runs pinned as A and B are compared by the event that is chosen; if not both have it, it is said. */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { openView } from './actions';
 import type { DiffCounters } from '../../web/src/api/types';
+import { openView } from './actions';
 import { expect, test } from './test';
 import { until } from './wait';
 

@@ -48,37 +48,32 @@ static bool has_event(const struct diff_side_data *s, const char *name)
 	return false;
 }
 
-static int list_events_once(struct diff_question *q, struct diff_side_data *s, struct err *e)
-{
-	struct run_cache *cache = q->api->server->cache;
-	const struct selection any = {.to_ns = UINT64_MAX, .event = -1};
-	const struct profile *p;
-	struct run_data *d;
-	uint32_t event = 0;
-	int rc = run_cache_get(cache, q->api->store, &s->run, &d, e);
+struct listing {
+	struct store *store;
+	struct diff_side_data *side;
+};
 
-	if (rc < 0)
-		return rc;
-	p = &d->profile;
-	rc = selection_event(&any, d, q->api->store, &event, e);
-	if (rc == -ESTALE)
-		run_cache_stale(d);
+static int look_at_events(void *ctx, struct run_data *d, struct err *e)
+{
+	const struct listing *l = ctx;
+	struct diff_side_data *s = l->side;
+	const struct selection any = {.to_ns = UINT64_MAX, .event = -1};
+	const struct profile *p = &d->profile;
+	uint32_t event = 0;
+	int rc = selection_event(&any, d, l->store, &event, e);
+
 	for (size_t i = 0; rc == 0 && i < p->events.len; i++)
 		vec_push(&s->events, xstrdup(profile_text(p, p->events.items[i].name)));
 	if (rc == 0 && event < p->events.len)
 		s->main = xstrdup(profile_text(p, p->events.items[event].name));
-	run_cache_put(cache, d);
 	return rc;
 }
 
 static int list_events(struct diff_question *q, struct diff_side_data *s, struct err *e)
 {
-	int rc = -ESTALE;
+	struct listing l = {q->api->store, s};
 
-	for (int try = 0; rc == -ESTALE && try < TRIES_MAX; try++)
-		rc = list_events_once(q, s, e);
-	return rc == -ESTALE ? err_set(e, EBUSY, "The run's data are being rearranged; ask again.")
-			     : rc;
+	return question_hold(q->api, &s->run, look_at_events, &l, e);
 }
 
 /*
