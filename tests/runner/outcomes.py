@@ -7,6 +7,8 @@ import json
 import os
 
 PASSED, FAILED, SKIPPED = "passed", "failed", "skipped"
+# Not a test, but how long a program took whose tests are counted one by one.
+TIMED = "timed"
 # Each flaky test is a fault that somebody has to mend; more than this many in one run are a failure.
 FLAKY_MAX = 3
 SLOWEST = 10
