@@ -41,7 +41,7 @@ lint: all
 	@tools/lint
 
 format:
-	@clang-format -i $(wildcard src/*/*.[ch] tests/*/*.[ch])
+	@find src tests bench -name '*.[ch]' -print0 | xargs -0 clang-format -i
 	@cd web && node_modules/.bin/prettier --config .prettierrc.json --log-level warn --write . ../tests/browser ../bench/page
 
 # All unit tests once more, with the sanitizers watching.

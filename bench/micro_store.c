@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/number.h"
-#include "server/tidy_run.h"
+#include "runs/tidy_run.h"
 #include "store/store.h"
 
 #include <stdio.h>
@@ -147,7 +147,7 @@ int main(int argc, char **argv)
 	struct bench b = {};
 	struct stored_session session;
 	struct stored_run run = {.command = (char *)"bench"};
-	struct tidy_run work = {};
+	struct tidy_run work = {.clock = &system_clock};
 	uint64_t start;
 	bool more = true;
 

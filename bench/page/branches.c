@@ -34,7 +34,8 @@ FUNCTION(hash)
 FUNCTION(decode)
 FUNCTION(emit)
 
-static void (*const functions[])(int) = {parse, lookup, compare, insert, balance, hash, decode, emit};
+static void (*const functions[])(int) = {parse,   lookup, compare, insert,
+					 balance, hash,   decode,  emit};
 
 static void branch(int depth)
 {

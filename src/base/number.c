@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TIME_NS_MAX 9000000000000000000ull /* 285 years */
+
 bool parse_i64(const char *s, long long *ret_value)
 {
 	char *end;
@@ -125,5 +127,32 @@ bool parse_bytes(const char *s, uint64_t bare, uint64_t *ret_bytes)
 	if (!parse_u64(digits, &number) || (unit && number > UINT64_MAX / unit))
 		return false;
 	*ret_bytes = number * unit;
+	return true;
+}
+
+bool parse_time_ns(const char *text, uint64_t *ret)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
+	size_t len = strspn(text, "0123456789.");
+	char number[64];
+	double value, unit = 0;
+
+	/* Exact beyond 2^53, which a run of a hundred days reaches. */
+	if (!text[len])
+		return text[0] >= '0' && text[0] <= '9' && parse_u64(text, ret) &&
+		       *ret <= TIME_NS_MAX;
+	if (!len || len >= sizeof(number))
+		return false;
+	memcpy(number, text, len);
+	number[len] = '\0';
+	for (size_t i = 0; i < ARRAY_LEN(units); i++)
+		if (!strcmp(text + len, units[i].name))
+			unit = units[i].ns;
+	if (!unit || !parse_double(number, &value) || value * unit > TIME_NS_MAX)
+		return false;
+	*ret = (uint64_t)llround(value * unit);
 	return true;
 }

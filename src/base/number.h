@@ -14,6 +14,9 @@ bool parse_double(const char *s, double *ret_value); /* finite only */
 /* A size, "64K", "2M" or "1G"; a bare number is in units of @bare bytes. */
 bool parse_bytes(const char *s, uint64_t bare, uint64_t *ret_bytes);
 
+/* A time: "1500000" or "1500000ns", "1500us", "1.5ms", "0.0015s", "2m", "1h". */
+bool parse_time_ns(const char *text, uint64_t *ret_ns);
+
 /* A list as in sysfs, "0-3,8": sorted numbers without doubles. False if malformed, or if a number
  * is @limit or more. The caller frees *ret_cpus. */
 bool parse_cpulist(const char *s, int limit, int **ret_cpus, size_t *ret_count);

@@ -1,6 +1,5 @@
 #include "bus/bus.h"
 
-#include "base/clock.h"
 #include "base/json.h"
 #include "bus/bus_internal.h"
 
@@ -9,22 +8,24 @@
 
 #define TOPICS_KEPT 64 /* unused ones; more are looked through */
 
-struct bus *bus_new(void)
+struct bus *bus_new(const struct clock *clock)
 {
 	struct bus *b = xcalloc(1, sizeof(*b));
 
+	b->clock = clock;
 	pthread_mutex_init(&b->lock, NULL);
-	b->first_id = b->last_id = clock_ns_of(CLOCK_REALTIME) / 1000;
+	b->first_id = b->last_id = clock_read_ns(clock, CLOCK_REALTIME) / 1000;
 	return b;
 }
 
-static struct message *message_new(uint64_t id, const char *text, size_t len)
+/* With the bus's last number. */
+static struct message *message_new(const struct bus *b, const char *text, size_t len)
 {
 	struct message *m = xcalloc(1, sizeof(*m) + len);
 
 	m->refs = 1;
-	m->id = id;
-	m->time_ns = clock_now_ns();
+	m->id = b->last_id;
+	m->time_ns = clock_monotonic_ns(b->clock);
 	m->len = len;
 	memcpy(m->text, text, len);
 	return m;
@@ -89,7 +90,7 @@ static void topic_unlist(struct bus *b, struct bus_topic *t)
 /* Topics that nobody has anything to do with, and whose news are old. */
 static void forget_old(struct bus *b)
 {
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns = clock_monotonic_ns(b->clock);
 
 	for (size_t i = b->topics.len; i-- > 0;) {
 		struct bus_topic *t = b->topics.items[i];
@@ -204,7 +205,7 @@ static void publish(struct bus *b, struct bus_topic *t, const char *event, const
 		add_message(&text, ++b->last_id, event, json, len);
 	else
 		add_about(&text, ++b->last_id, event, t->name);
-	topic_append(t, message_new(b->last_id, text.s, text.len));
+	topic_append(t, message_new(b, text.s, text.len));
 	/* All of a step is delivered together: what came second would have to wait for its turn. */
 	if (t->steps)
 		t->unsaid = true;
@@ -326,7 +327,7 @@ void snapshot_make(struct bus *b, struct bus_topic *t)
 	pthread_mutex_lock(&b->lock);
 	add_about(&text, ++b->last_id, "current", t->name);
 	message_unref(t->snapshot);
-	t->snapshot = message_new(b->last_id, text.s, text.len);
+	t->snapshot = message_new(b, text.s, text.len);
 	t->snapshot_next = t->next;
 	pthread_mutex_unlock(&b->lock);
 }

@@ -16,6 +16,7 @@
 #define TACHO_BUS_BUS_H
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/fs.h"
 
 #include <stdbool.h>
@@ -29,7 +30,8 @@
 struct bus;
 struct bus_watch; /* one client: several topics */
 
-struct bus *bus_new(void);
+/* @clock: how old messages are, and when a client may get the next delivery. */
+struct bus *bus_new(const struct clock *clock);
 void bus_free(struct bus *b); /* nobody watches any more */
 
 /* @event: the name of the kind of message; @json: one line. Nobody watches: kept all the same. */

@@ -9,8 +9,6 @@
 
 #include "bus/bus.h"
 
-#include "base/clock.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -73,6 +71,7 @@ struct bus_watch {
 };
 
 struct bus {
+	const struct clock *clock;
 	pthread_mutex_t lock;
 	VEC(struct bus_topic *) topics;
 	struct bus_watch *watches;

@@ -4,10 +4,10 @@
 #include <string.h>
 
 /* Where a watch begins in a topic; the bus is locked. */
-static void link_begin(struct link *link, uint64_t last_id)
+static void link_begin(const struct bus *b, struct link *link, uint64_t last_id)
 {
 	const struct bus_topic *t = link->topic;
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns = clock_monotonic_ns(b->clock);
 
 	link->next = t->first;
 	if (!last_id && t->make) {
@@ -60,7 +60,7 @@ struct bus_watch *bus_watch(struct bus *b, const strvec *topics, const strvec *f
 			topic_unref(link.topic);
 			continue;
 		}
-		link_begin(&link, is_fresh(fresh, topics->items[i]) ? 0 : last_id);
+		link_begin(b, &link, is_fresh(fresh, topics->items[i]) ? 0 : last_id);
 		link.topic->watchers++;
 		vec_push(&w->links, link);
 	}
@@ -253,7 +253,7 @@ static void deliver_next(struct bus_watch *w, uint64_t now_ns)
 bool bus_read(struct bus_watch *w, struct buf *out, size_t max, uint32_t *ret_wait_ms)
 {
 	struct bus *b = w->bus;
-	uint64_t now_ns = clock_now_ns();
+	uint64_t now_ns = clock_monotonic_ns(b->clock);
 	size_t before = out->len;
 	bool any;
 

@@ -1,6 +1,6 @@
 /* The collector of a run, which the server starts with its channel as descriptor 3. */
 #include "cmd/command.h"
-#include "collect/runner.h"
+#include "collect/run/runner.h"
 
 #include <sys/socket.h>
 

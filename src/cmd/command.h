@@ -66,7 +66,7 @@ bool command_one_word(const struct command *self, void *values, int argc, char *
 /* Writes all of @b to @fd and empties it; false once the reader has gone or the disk is full. */
 bool command_flush(struct buf *b, int fd);
 
-/* exec_server.c in tacho: becomes `tacho-server NAME …`. server_main.c in tacho-server: calls the
+/* exec_server.c in tacho: becomes `tacho-server NAME …`. cmd/server/main.c in tacho-server: calls the
  * function of that name. */
 int command_exec_server(const struct command *self, int argc, char **argv);
 

@@ -1,17 +1,8 @@
-#include "cmd/doctor.h"
+#include "doctor/doctor.h"
 #include "cmd/command.h"
 
+#include <errno.h>
 #include <unistd.h>
-
-const struct check_group check_groups[] = {
-	{"Counting and sampling", event_checks},
-	{"Limits", limit_checks},
-	{"Tracing", trace_checks},
-	{"Names and tools", symbol_checks},
-	{"Machine", machine_checks},
-	{"Noise", noise_checks}, /* last: its time window runs from the start */
-	{},
-};
 
 struct doctor_options {
 	const char *fix; /* NULL: not asked for; "": only what is harmless */
@@ -50,6 +41,21 @@ static int examine(bool as_json)
 	return command_flush(&text, STDOUT_FILENO) ? EXIT_DONE : EXIT_FAILED;
 }
 
+static int fix(const char *names, bool as_json)
+{
+	CLEANUP(strvec_release) strvec failures = {};
+	CLEANUP(buf_release) struct buf text = {};
+	struct roots roots = roots_find();
+	struct err e = {};
+	int r = fix_run(&roots, names, as_json, &text, &failures, &e);
+
+	if (r < 0)
+		return command_fail(r == -EINVAL ? EXIT_USAGE : EXIT_FAILED, "doctor: %s", e.text);
+	vec_each(&failures, sentence)
+		command_fail(EXIT_FAILED, "doctor: %s", *sentence);
+	return command_flush(&text, STDOUT_FILENO) && !failures.len ? EXIT_DONE : EXIT_FAILED;
+}
+
 static int run_doctor(const struct command *self, int argc, char **argv)
 {
 	struct doctor_options o = {};
@@ -62,12 +68,7 @@ static int run_doctor(const struct command *self, int argc, char **argv)
 			EXIT_USAGE,
 			"doctor: takes no argument '%s' (names of fixes: --fix=NAME,...)",
 			argv[used]);
-	if (o.fix) {
-		struct roots roots = roots_find();
-
-		return fix_run(&roots, o.fix, o.json);
-	}
-	return examine(o.json);
+	return o.fix ? fix(o.fix, o.json) : examine(o.json);
 }
 
 static const struct option_def doctor_table[] = {

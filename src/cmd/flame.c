@@ -1,7 +1,7 @@
 #include "base/number.h"
 #include "cmd/command.h"
-#include "cmd/export_file.h"
-#include "cmd/profile_input.h"
+#include "cmd/input/export_file.h"
+#include "cmd/input/profile_input.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* The collector's process: waits for rings, signals, its starter and the clock, until it is over. */
 #include "collect/recording.h"
 #include "base/clock.h"
-#include "collect/jvm.h"
+#include "collect/keep/jvm.h"
 #include "collect/punctual.h"
 #include "collect/recorder.h"
 #include "collect/tree.h"

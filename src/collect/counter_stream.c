@@ -74,7 +74,7 @@ void counter_stream_start(struct counter_stream *s, uint64_t now_ns, uint64_t in
 		return;
 	counters_start(&s->counters);
 	s->start_ns = now_ns;
-	ticker_start(&s->ticker, now_ns, now_ns, interval_ns);
+	ticker_start(&s->ticker, &system_clock, now_ns, now_ns, interval_ns);
 	add_round(now_ns, false, out);
 }
 

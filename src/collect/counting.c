@@ -71,7 +71,8 @@ static void enable(struct run *run)
 	run->enabled = true;
 	run->enabled_ns = clock_now_ns();
 	run->last_ns = run->start_ns + run->plan->delay_ns;
-	ticker_start(&run->ticker, run->start_ns, run->last_ns, run->plan->interval_ns);
+	ticker_start(&run->ticker, &system_clock, run->start_ns, run->last_ns,
+		     run->plan->interval_ns);
 	if (run->plan->delay_ns)
 		counters_enable(&run->counters);
 }

@@ -7,7 +7,7 @@
 
 #include "collect/counter_stream.h"
 #include "collect/drain.h"
-#include "collect/keeper.h"
+#include "collect/keep/keeper.h"
 #include "perfdata/build_id_table.h"
 
 struct recorder {

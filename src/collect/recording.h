@@ -7,7 +7,7 @@
 #ifndef TACHO_COLLECT_RECORDING_H
 #define TACHO_COLLECT_RECORDING_H
 
-#include "collect/channel.h"
+#include "wire/channel.h"
 #include "collect/sink.h"
 #include "collect/ticker.h"
 #include "collect/workload.h"

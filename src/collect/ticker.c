@@ -6,8 +6,10 @@
 #define TICK_SHARE_WANTED 40
 #define TICK_SHARE_LOW    100
 
-void ticker_start(struct ticker *t, uint64_t start_ns, uint64_t from_ns, uint64_t interval_ns)
+void ticker_start(struct ticker *t, const struct clock *clock, uint64_t start_ns, uint64_t from_ns,
+		  uint64_t interval_ns)
 {
+	t->clock = clock;
 	t->wanted_ns = t->interval_ns = interval_ns;
 	t->start_ns = start_ns;
 	t->next_ns = interval_ns ? from_ns + interval_ns : 0;
@@ -24,13 +26,13 @@ bool ticker_due(const struct ticker *t, uint64_t now_ns)
  */
 static uint64_t cost_so_far(const struct ticker *t)
 {
-	return t->suspicious ? clock_ns_of(CLOCK_THREAD_CPUTIME_ID) : clock_now_ns();
+	return clock_read_ns(t->clock, t->suspicious ? CLOCK_THREAD_CPUTIME_ID : CLOCK_MONOTONIC);
 }
 
 uint64_t ticker_begin(struct ticker *t)
 {
 	struct tick_ledger *ledger = &t->ledger;
-	uint64_t now = clock_now_ns(), late = now - t->next_ns;
+	uint64_t now = clock_monotonic_ns(t->clock), late = now - t->next_ns;
 
 	t->before = cost_so_far(t);
 	ledger->worst_late_ns = late > ledger->worst_late_ns ? late : ledger->worst_late_ns;
@@ -79,5 +81,5 @@ static void schedule_next(struct ticker *t, uint64_t now)
 void ticker_end(struct ticker *t)
 {
 	adapt_interval(t, cost_so_far(t) - t->before);
-	schedule_next(t, clock_now_ns());
+	schedule_next(t, clock_monotonic_ns(t->clock));
 }

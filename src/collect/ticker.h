@@ -3,13 +3,15 @@
  * counted: when reading gets expensive they become rarer, on the same grid, and come back when it is
  * cheap again. The ledger says what happened. One thread.
  *
- *	ticker_start(&t, start_ns, start_ns, interval_ns);
+ *	ticker_start(&t, &system_clock, start_ns, start_ns, interval_ns);
  *	if (ticker_due(&t, now)) {
  *		now = ticker_begin(&t);  … read, hand on …  ticker_end(&t);
  *	}
  */
 #ifndef TACHO_COLLECT_TICKER_H
 #define TACHO_COLLECT_TICKER_H
+
+#include "base/clock.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +25,7 @@ struct tick_ledger {
 };
 
 struct ticker {
+	const struct clock *clock;
 	uint64_t wanted_ns;            /* interval as asked for; 0: there are no ticks */
 	uint64_t interval_ns, next_ns; /* now in force; when the next tick is due, 0: never */
 	uint64_t start_ns;             /* of the grid */
@@ -32,8 +35,9 @@ struct ticker {
 	struct tick_ledger ledger;
 };
 
-/* The first tick is due one interval behind @from_ns. */
-void ticker_start(struct ticker *t, uint64_t start_ns, uint64_t from_ns, uint64_t interval_ns);
+/* The first tick is due one interval after @from_ns. @clock tells the time and what a tick costs. */
+void ticker_start(struct ticker *t, const struct clock *clock, uint64_t start_ns, uint64_t from_ns,
+		  uint64_t interval_ns);
 bool ticker_due(const struct ticker *t, uint64_t now_ns);
 /* Gives the time of the tick. */
 uint64_t ticker_begin(struct ticker *t);

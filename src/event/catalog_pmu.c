@@ -1,7 +1,7 @@
 /* Sources of events that belong to a PMU: named by sysfs, by event files, or by libpfm4. */
 #include "event/catalog_sources.h"
 #include "base/text.h"
-#include "event/parse.h"
+#include "event/parse/parse.h"
 #include "event/pfm.h"
 
 #include <errno.h>

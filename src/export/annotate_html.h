@@ -6,7 +6,7 @@
 #ifndef TACHO_EXPORT_ANNOTATE_HTML_H
 #define TACHO_EXPORT_ANNOTATE_HTML_H
 
-#include "analyze/annotate.h"
+#include "analyze/annotate/annotate.h"
 #include "base/buf.h"
 
 struct annotate_page {

@@ -2,7 +2,7 @@
 #ifndef TACHO_EXPORT_ANNOTATE_JSON_H
 #define TACHO_EXPORT_ANNOTATE_JSON_H
 
-#include "analyze/annotate.h"
+#include "analyze/annotate/annotate.h"
 #include "base/json.h"
 
 void annotate_json(const struct annotation *a, enum percent_type percent, bool no_source,

@@ -5,7 +5,7 @@
 #ifndef TACHO_EXPORT_ANNOTATE_TEXT_H
 #define TACHO_EXPORT_ANNOTATE_TEXT_H
 
-#include "analyze/annotate.h"
+#include "analyze/annotate/annotate.h"
 #include "base/buf.h"
 #include "base/term.h"
 

@@ -8,7 +8,7 @@
 #ifndef TACHO_EXPORT_EXPORTER_H
 #define TACHO_EXPORT_EXPORTER_H
 
-#include "analyze/view.h"
+#include "analyze/tree/view.h"
 #include "base/buf.h"
 #include "base/err.h"
 

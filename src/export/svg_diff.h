@@ -5,7 +5,7 @@
 #ifndef TACHO_EXPORT_SVG_DIFF_H
 #define TACHO_EXPORT_SVG_DIFF_H
 
-#include "analyze/diff.h"
+#include "analyze/tree/diff.h"
 #include "export/exporter.h"
 
 struct diff_svg_options {

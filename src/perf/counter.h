@@ -7,7 +7,7 @@
 #define TACHO_PERF_COUNTER_H
 
 #include "event/event.h"
-#include "perf/tally.h"
+#include "perf/bpf/tally.h"
 #include "perf/target.h"
 
 struct count {

@@ -414,6 +414,16 @@ const char *profile_counter_mark(const struct profile *p, size_t counter)
 	return strcmp(name, COUNTER_THROTTLED) ? NULL : "throttled";
 }
 
+uint32_t events_busiest(const uint64_t *samples, size_t events)
+{
+	uint32_t best = 0;
+
+	for (uint32_t i = 1; i < events; i++)
+		if (samples[i] > samples[best])
+			best = i;
+	return best;
+}
+
 event_id profile_event(struct profile *p, const char *name)
 {
 	string_id id = profile_string(p, name);

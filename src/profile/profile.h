@@ -241,6 +241,14 @@ void profile_add(struct profile *p, const struct profile_row *row);
 /* Of a counter that tells when something was missed: what. NULL: it is an event's. */
 const char *profile_counter_mark(const struct profile *p, size_t counter);
 
+/*
+ * Returns the number of the event that is shown when nobody has named one: the event with most samples
+ * in the whole run or recording, whatever part of it is looked at; of equals, the first listed. Every
+ * question, download, live graph and command asks this function, so that all show the same event.
+ * @samples: by event.
+ */
+uint32_t events_busiest(const uint64_t *samples, size_t events);
+
 static inline const char *profile_text(const struct profile *p, string_id id)
 {
 	return p->strings.bytes.items + p->strings.starts.items[id.n];

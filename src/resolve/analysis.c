@@ -144,6 +144,7 @@ static void take_members(struct analysis *a, const struct record *r, uint64_t ti
 bool analysis_record(struct analysis *a, const struct stream_record *raw)
 {
 	const char *reason = "";
+	uint64_t time_ns = raw->time_ns;
 	struct record r;
 
 	if (!raw->event)
@@ -155,12 +156,16 @@ bool analysis_record(struct analysis *a, const struct stream_record *raw)
 		return true;
 	}
 	history_catch_up(&a->history, raw->time_ns);
+	/* An event can be recorded without times beside others that have them: its samples were taken
+	 * about when the record before them was written, not when the clock began. */
+	if (!time_ns && r.type == PERF_RECORD_SAMPLE)
+		time_ns = a->file->stream.last_ns;
 	if (r.type != PERF_RECORD_SAMPLE)
-		history_record(&a->history, &r, raw->time_ns);
+		history_record(&a->history, &r, time_ns);
 	else if ((raw->event->attr.sample_type & PERF_SAMPLE_READ) && r.sample.read.has_id)
-		take_members(a, &r, raw->time_ns);
+		take_members(a, &r, time_ns);
 	else
-		take_sample(a, &r, raw->event, raw->event_index, raw->time_ns,
+		take_sample(a, &r, raw->event, raw->event_index, time_ns,
 			    analysis_weight(&r, raw->event));
 	return true;
 }

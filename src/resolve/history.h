@@ -13,7 +13,7 @@
 #include "profile/profile.h"
 #include "resolve/maps.h"
 #include "resolve/threads.h"
-#include "symbol/module.h"
+#include "symbol/module/module.h"
 
 #define ERAS_MAX   (8u << 20)
 #define IMAGES_MAX (1u << 20)
@@ -85,8 +85,11 @@ struct history {
 	size_t coming_at;
 	/* Told of each new file that a runtime writes its code into; may be NULL. */
 	void (*on_jitdump)(void *ctx, uint32_t image, uint32_t pid, uint64_t time_ns);
-	/* Told when samples were lost (@count), or an event was throttled (0); may be NULL. */
+	/* Called when samples were lost (@count), or an event was throttled (0). @time_ns is 0 if the
+	 * recording does not say when. May be NULL. */
 	void (*on_loss)(void *ctx, uint64_t time_ns, uint64_t count);
+	uint64_t lost_in_rings; /* sum of LOST records */
+	uint64_t lost_in_total; /* sum of LOST_SAMPLES records without a time, see history_end() */
 	void *ctx;
 	/* Tasks become threads of the profile when a sample asks for them: most that live shortly have
 	 * none. Then history_thread_now() is to be asked. */
@@ -101,6 +104,13 @@ void history_release(struct history *h);
 
 /* Takes in all that is not a sample. */
 void history_record(struct history *h, const struct record *r, uint64_t time_ns);
+
+/*
+ * Call this after the last record. perf record tells of the same losses twice: the kernel writes a LOST
+ * record when the ring has room again, and perf appends one LOST_SAMPLES record for each event, without
+ * a time, with the event's total. Only what the LOST records have left out is counted here.
+ */
+void history_end(struct history *h);
 
 /*
  * Forgets what was before @before_ns, for who takes in records for hours and only asks about what is

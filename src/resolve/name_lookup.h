@@ -6,7 +6,7 @@
 #define TACHO_RESOLVE_NAME_LOOKUP_H
 
 #include "resolve/resolver.h"
-#include "symbol/dwarf.h"
+#include "symbol/dwarf/dwarf.h"
 
 #include <pthread.h>
 

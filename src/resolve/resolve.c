@@ -432,7 +432,10 @@ int analysis_read(struct analysis *a, struct err *e)
 		a->twice = false;
 		a->shared.grows = true;
 	}
-	return a->twice ? r : read_in_order(a, e);
+	if (!a->twice)
+		r = read_in_order(a, e);
+	history_end(&a->history);
+	return r;
 }
 
 int resolve_file(struct perfdata *file, struct modules *modules, const struct resolve_options *o,

@@ -12,7 +12,7 @@
 #include "profile/chunk.h"
 #include "profile/profile.h"
 #include "resolve/filter.h"
-#include "symbol/module.h"
+#include "symbol/module/module.h"
 
 /*
  * How finely places in code are told apart. The coarser, the fewer stacks there are, and the faster

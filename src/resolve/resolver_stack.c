@@ -6,7 +6,7 @@
 #include "resolve/resolver.h"
 #include "base/open_table.h"
 
-/* Of who forgets: 8 MB. The server, which is told of stacks once, remembers more: see live_stacks.c. */
+/* Of who forgets: 8 MB. The server, which is told of stacks once, remembers more: see runs/live/stacks.c. */
 #define STACKS_KNOWN (256u << 10)
 
 /* Their slots are fetched before it is known whether they are needed: they mostly are. */

@@ -2,7 +2,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "event/parse.h"
+#include "event/parse/parse.h"
 #include "event/usage.h"
 #include "perf/availability.h"
 #include "perf/open.h"

@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/vec.h"
-#include "collect/run_plan.h"
+#include "collect/run/plan.h"
 #include "event/catalog.h"
 
 struct emap_event {

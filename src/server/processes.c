@@ -2,7 +2,7 @@
 #include "base/fs.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "collect/run_plan.h"
+#include "collect/run/plan.h"
 #include "perf/process.h"
 
 #include <dirent.h>

@@ -1,12 +1,12 @@
 #include "server/server.h"
 #include "base/clock.h"
 #include "bus/bus.h"
-#include "server/api.h"
+#include "server/api/api.h"
 #include "server/emap.h"
-#include "server/live.h"
-#include "server/run_cache.h"
-#include "server/runs.h"
-#include "server/tidy.h"
+#include "runs/live/live.h"
+#include "query/run_cache.h"
+#include "runs/runs.h"
+#include "runs/tidy.h"
 #include "server/users.h"
 
 #include <errno.h>
@@ -162,7 +162,7 @@ static void worker_free(void *worker)
 	free(a);
 }
 
-/* Every connection is a descriptor. Workloads get the limit that we were given: see runs_collector.c. */
+/* Every connection is a descriptor. Workloads get the limit that we were given: see runs/collector.c. */
 static void raise_file_limit(struct server *s)
 {
 	struct rlimit limit;
@@ -257,7 +257,8 @@ int server_start(struct server *s, struct err *e)
 	int rc;
 
 	s->lock_fd = -1;
-	s->started_ns = clock_now_ns();
+	s->clock = &system_clock;
+	s->started_ns = clock_monotonic_ns(s->clock);
 	rc = config_check_safety(&s->config, e);
 	if (rc == 0)
 		rc = prepare_directory(s, e);
@@ -266,7 +267,7 @@ int server_start(struct server *s, struct err *e)
 	if (rc < 0)
 		return rc;
 	raise_file_limit(s);
-	s->bus = bus_new();
+	s->bus = bus_new(s->clock);
 	s->live = live_new(s);
 	s->emap = emap_new();
 	s->cache = run_cache_new(s->config.cache_bytes);

@@ -19,6 +19,7 @@ struct emap;
 
 struct server {
 	struct server_config config;
+	const struct clock *clock; /* of the queue, the live stream and tidying */
 	struct bus *bus;
 	struct live *live;
 	struct runs *runs;
@@ -47,15 +48,18 @@ struct api {
 };
 
 /* One table for each file of routes, see http_route. */
-extern const struct http_route session_routes[]; /* api_sessions.c: sessions, runs of a session */
-extern const struct http_route run_routes[];     /* api_runs.c: benchmark/ID, cancel, rerun, note */
-extern const struct http_route export_routes[];  /* api_exports.c: benchmark/ID.FORMAT */
-extern const struct http_route query_routes[];   /* api_queries.c: timeline, flame, diff … */
-extern const struct http_route machine_routes[]; /* api_machine.c: emap, processes */
-extern const struct http_route server_routes[];  /* api_server.c: healthz, metrics, openapi, users,
+extern const struct http_route
+	session_routes[]; /* server/api/sessions.c: sessions, runs of a session */
+extern const struct http_route
+	run_routes[]; /* server/api/runs.c: benchmark/ID, cancel, rerun, note */
+extern const struct http_route export_routes[]; /* server/api/exports.c: benchmark/ID.FORMAT */
+extern const struct http_route query_routes[]; /* server/api/queries.c: timeline, flame, diff … */
+extern const struct http_route machine_routes[]; /* server/api/machine.c: emap, processes */
+extern const struct http_route
+	server_routes[]; /* server/api/server.c: healthz, metrics, openapi, users,
 						  * queue, live */
-extern const struct http_route import_routes[];  /* api_import.c */
-extern const struct http_route page_routes[];    /* page.c: / and what it needs */
+extern const struct http_route import_routes[]; /* server/api/import.c */
+extern const struct http_route page_routes[];   /* page.c: / and what it needs */
 
 /* JSON of a session and of a run, as every answer has them (without braces' context: one value). */
 struct json;

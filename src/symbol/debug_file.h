@@ -9,7 +9,7 @@
 #ifndef TACHO_SYMBOL_DEBUG_FILE_H
 #define TACHO_SYMBOL_DEBUG_FILE_H
 
-#include "symbol/elf.h"
+#include "symbol/elf/elf.h"
 
 struct file_search {
 	const char *symfs; /* before all paths; NULL: none */

@@ -5,7 +5,7 @@
 #ifndef TACHO_UNWIND_TABLES_H
 #define TACHO_UNWIND_TABLES_H
 
-#include "symbol/module.h"
+#include "symbol/module/module.h"
 #include "unwind/cfi.h"
 
 #include <stdatomic.h>

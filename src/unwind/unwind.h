@@ -9,7 +9,7 @@
 #define TACHO_UNWIND_UNWIND_H
 
 #include "perf/record.h"
-#include "symbol/module.h"
+#include "symbol/module/module.h"
 
 enum unwind_end {
 	UNWIND_COMPLETE,  /* the outermost frame was reached */

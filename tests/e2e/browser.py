@@ -12,7 +12,7 @@ import unittest
 import urllib.error
 import urllib.request
 
-START_LIMIT_S = 60
+START_LIMIT_S = 180
 KEYS = {"Enter": "\ue007", "Escape": "\ue00c", "Tab": "\ue004", "Up": "\ue013", "Down": "\ue015",
         "Left": "\ue012", "Right": "\ue014", "Home": "\ue011"}
 
@@ -121,7 +121,7 @@ class Browser:
             self.session = None
         self.driver.terminate()
         try:
-            self.driver.wait(10)
+            self.driver.wait(START_LIMIT_S)
         except subprocess.TimeoutExpired:
             self.driver.kill()
             self.driver.wait()

@@ -62,7 +62,7 @@ class Collector:
     def finish(self, limit_s=LIMIT_S):
         """All that it has to say."""
         self.receive(lambda c: False, limit_s)
-        self.process.wait(10)
+        self.process.wait(LIMIT_S)
         return self
 
     def wait_for(self, kind, limit_s=LIMIT_S):

@@ -57,7 +57,7 @@ class Browser:
         headers.setdefault("Accept", "text/html,application/json;q=0.9,*/*;q=0.8")
         if self.cookies:
             headers["Cookie"] = "; ".join("%s=%s" % pair for pair in self.cookies.items())
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=180)
         try:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()

@@ -9,7 +9,6 @@ import os
 import pty
 import random
 import re
-import resource
 import select
 import shutil
 import signal
@@ -26,7 +25,8 @@ TRACEFS = "/sys/kernel/tracing"
 # Recordings of many kernels and machines, which are not part of the tree.
 CORPUS = os.path.abspath(os.environ.get("TACHO_CORPUS", os.path.join(TOP, os.pardir, "shared", "corpus")))
 AS_NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
-LIMIT_S = 60
+# After this time something hangs. No test may fail because a machine is slow or others use it.
+LIMIT_S = 180
 
 # ---- a program of many shapes; whatever it does, it ends by itself after a while ----
 
@@ -162,7 +162,7 @@ int main(int argc, char **argv)
 	long a = argc > 2 ? atol(argv[2]) : 0, b = argc > 3 ? atol(argv[3]) : 0;
 	long c = argc > 4 ? atol(argv[4]) : 0;
 
-	alarm(50);
+	alarm(300);
 	if (!strcmp(mode, "busy"))
 		busy(a, CLOCK_PROCESS_CPUTIME_ID);
 	else if (!strcmp(mode, "busythreads"))
@@ -473,7 +473,7 @@ def alive(pid):
         return False
 
 
-def eventually(test, seconds=20):
+def eventually(test, seconds=LIMIT_S):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         if test():
@@ -611,21 +611,6 @@ def unpack(tree, directory):
                    check=True, stdout=subprocess.DEVNULL)
     return {"TACHO_SYSFS": os.path.join(directory, "sys"),
             "TACHO_PROCFS": os.path.join(directory, "proc")}
-
-
-def best_cpu_seconds(times, work):
-    """The least CPU time that the processes took which @work has run to their end."""
-    def spent():
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return used.ru_utime + used.ru_stime
-
-    best = None
-    for _ in range(times):
-        begin = spent()
-        work()
-        took = spent() - begin
-        best = took if best is None or took < best else best
-    return best
 
 
 def bpf_programs():

@@ -248,3 +248,67 @@ def byte_swapped(data):
     """The bytes of the same file as a big-endian machine would have written it. Records of tools
     other than names of events, and branch stacks, are not turned around."""
     return _Turner(data).file()
+
+
+class Recording:
+    """A perf.data file put together record by record, so that a test knows every byte of it.
+
+    Events are software events, given by their config; `timeless` are those that are recorded without
+    times. All belong to one thread unless a sample says otherwise."""
+
+    PARTS = IDENTIFIER | IP | TID | TIME | CPU | PERIOD
+    CLOCK, FAULTS, SWITCHES = 0, 2, 3
+    NAMES = {CLOCK: "cpu-clock", FAULTS: "page-faults", SWITCHES: "context-switches"}
+
+    def __init__(self, *configs, timeless=()):
+        self.parts = [self.PARTS & ~TIME if c in timeless else self.PARTS for c in configs]
+        self.configs, self.records = configs, []
+
+    def _trailer(self, event, time, tid):
+        values = [(TID, tid << 32 | tid), (TIME, time), (CPU, 0), (IDENTIFIER, event + 1)]
+        return [v for part, v in values if self.parts[event] & part]
+
+    def _add(self, kind, misc, words, text=b""):
+        body = struct.pack("<%dQ" % len(words), *words) if not text else text
+        self.records.append(struct.pack("<IHH", kind, misc, 8 + len(body)) + body)
+
+    def comm(self, name, tid=4711):
+        name = name.encode() + b"\0"
+        name += b"\0" * (-len(name) % 8)
+        self._add(COMM, 0, (), struct.pack("<II", tid, tid) + name
+                  + struct.pack("<%dQ" % len(self._trailer(0, 0, tid)), *self._trailer(0, 0, tid)))
+
+    def sample(self, event, time, address=0x401000, tid=4711, period=1):
+        values = [(IDENTIFIER, event + 1), (IP, address), (TID, tid << 32 | tid), (TIME, time), (CPU, 0),
+                  (PERIOD, period)]
+        self._add(SAMPLE, 2, [v for part, v in values if self.parts[event] & part])
+
+    def lost(self, time, count, event=0):
+        self._add(LOST, 0, [event + 1, count] + self._trailer(event, time, 4711))
+
+    def lost_samples(self, time, count, event=0, misc=0):
+        self._add(LOST_SAMPLES, misc, [count] + self._trailer(event, time, 4711))
+
+    def _attr(self, event):
+        flags = 1 << 10 | 1 << 18  # freq, sample_id_all
+        return struct.pack("<IIQQQQQ", 1, 112, self.configs[event], 1000, self.parts[event], 0, flags) + bytes(64)
+
+    def _names(self):
+        """The section EVENT_DESC, number 12."""
+        section = struct.pack("<II", len(self.configs), 112)
+        for event, config in enumerate(self.configs):
+            name = self.NAMES[config].encode()
+            name += b"\0" * (8 - len(name) % 8)
+            section += self._attr(event) + struct.pack("<II", 1, len(name)) + name + struct.pack("<Q", event + 1)
+        return section
+
+    def bytes(self):
+        events = range(len(self.configs))
+        ids = b"".join(struct.pack("<Q", event + 1) for event in events)
+        attrs = b"".join(self._attr(event) + struct.pack("<QQ", 104 + 8 * event, 8) for event in events)
+        data, names = b"".join(self.records), self._names()
+        at = 104 + len(ids)
+        end = at + len(attrs) + len(data)
+        head = struct.pack("<8sQQQQQQQQQQQQ", b"PERFILE2", 104, 128, at, len(attrs), at + len(attrs), len(data),
+                           0, 0, 1 << 12, 0, 0, 0)
+        return head + ids + attrs + data + struct.pack("<QQ", end + 16, len(names)) + names

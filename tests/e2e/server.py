@@ -23,9 +23,8 @@ import threading
 import time
 import urllib.parse
 
-from helpers import TACHO, Case, environment
+from helpers import LIMIT_S, TACHO, Case, environment
 
-START_S = 30
 ENDED = ("done", "failed", "cancelled", "interrupted")
 
 
@@ -89,7 +88,7 @@ class Server:
                         ((self.child.stdout, self.lines), (self.child.stderr, self.errors))]
         for thread in self.threads:
             thread.start()
-        end = time.monotonic() + START_S
+        end = time.monotonic() + LIMIT_S
         while not self.find_url():
             if self.child.poll() is not None or time.monotonic() > end:
                 self.end()
@@ -133,7 +132,7 @@ class Server:
             for thread in self.threads:
                 thread.join(10)
 
-    def stop(self, sig=signal.SIGINT, seconds=30):
+    def stop(self, sig=signal.SIGINT, seconds=LIMIT_S):
         """Asks it to end; its exit status."""
         self.child.send_signal(sig)
         try:
@@ -176,7 +175,7 @@ class Server:
             full += ("&" if "?" in full else "?") + urllib.parse.urlencode(query, doseq=True)
         return full
 
-    def connect(self, timeout=60):
+    def connect(self, timeout=LIMIT_S):
         if self.tls:
             context = ssl.create_default_context()
             context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
@@ -189,7 +188,7 @@ class Server:
         headers.update(more or {})
         return headers
 
-    def request(self, method, path, body=None, query=None, token="own", headers=None, timeout=60):
+    def request(self, method, path, body=None, query=None, token="own", headers=None, timeout=LIMIT_S):
         """Any request; a dict or list is sent as JSON. Never fails because of the status."""
         headers = self.headers(token, headers)
         if isinstance(body, (dict, list)):
@@ -254,7 +253,7 @@ class Server:
     def benchmark(self, uuid, status=200):
         return self.get("benchmark/%s.json" % uuid, status=status)
 
-    def wait_state(self, uuid, states, seconds=60):
+    def wait_state(self, uuid, states, seconds=LIMIT_S):
         states = (states,) if isinstance(states, str) else states
         end = time.monotonic() + seconds
         while True:
@@ -266,13 +265,13 @@ class Server:
                                      (run["state"], " or ".join(states), json.dumps(run)[:3000]))
             time.sleep(0.02)
 
-    def wait_run(self, uuid, seconds=60):
+    def wait_run(self, uuid, seconds=LIMIT_S):
         """Until it has ended, in whatever way."""
         return self.wait_state(uuid, ENDED, seconds)
 
     # ---- the stream ----
 
-    def stream(self, query, last_id=None, seconds=30, token="own"):
+    def stream(self, query, last_id=None, seconds=LIMIT_S, token="own"):
         """Events as they come, until the stream ends or nothing comes for so long.
 
         for event in server.stream({"run": uuid}): …"""

@@ -8,7 +8,7 @@ import subprocess
 import unittest
 import xml.etree.ElementTree
 
-from helpers import TACHO, TOP, Case, environment, in_terminal, plain
+from helpers import LIMIT_S, TACHO, TOP, Case, environment, in_terminal, plain
 
 SIDE_BY_SIDE = True
 
@@ -268,7 +268,7 @@ class Bad(Case):
                      ["list", "--names"], ["events"], ["completion", "bash"], ["help", "--man", "stat"]):
             with self.subTest(args):
                 result = subprocess.run(["sh", "-c", '{ "$0" "$@"; echo $? >"$HOME/status"; } | :', TACHO,
-                                         *args], env=environment(self.home), stderr=subprocess.PIPE, timeout=30)
+                                         *args], env=environment(self.home), stderr=subprocess.PIPE, timeout=LIMIT_S)
                 with open(self.path("status")) as text:
                     self.assertIn(text.read(), ("0\n", "1\n"))
                 self.assertEqual(without_tracefs(result.stderr.decode()), "")
@@ -276,7 +276,7 @@ class Bad(Case):
     def test_head(self):
         result = subprocess.run(["sh", "-c", '"$0" list | head -1; "$0" list --json | head -1', TACHO],
                                 env=environment(self.home), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True, timeout=30)
+                                text=True, timeout=LIMIT_S)
         self.assertEqual(len(result.stdout.splitlines()), 2)
         self.assertEqual(without_tracefs(result.stderr), "")
 
@@ -293,7 +293,7 @@ class Bad(Case):
         for args in ("list", "--help", "--version", "events", "doctor --json", "list --json"):
             for closed in (">&-", "2>&-", "<&- >&- 2>&-"):
                 result = subprocess.run(["sh", "-c", '"$0" %s %s' % (args, closed), TACHO],
-                                        env=environment(self.home), timeout=30,
+                                        env=environment(self.home), timeout=LIMIT_S,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
                 self.assertIn(result.returncode, (0, 1), (args, closed, result.stderr))
 

@@ -12,7 +12,7 @@ import threading
 import unittest
 import urllib.request
 
-from helpers import (TACHO, Case, environment, eventually, in_terminal, load, needs_program,
+from helpers import (LIMIT_S, TACHO, Case, environment, eventually, in_terminal, load, needs_program,
                      plain)
 from server import ServerCase
 from shapes import shape
@@ -109,7 +109,7 @@ class Run(ClientCase):
             client = self.start_client("run", *STAT, "-I", "0.02", "--", "sh", "-c", "echo ready; sleep 60; echo no")
             self.assertEqual(client.stdout.readline(), "ready\n")
             client.send_signal(sig)
-            out, err = client.communicate(timeout=30)
+            out, err = client.communicate(timeout=LIMIT_S)
             self.assertEqual((client.returncode, out), (128 + sig, ""), err)
             self.assertIn("kept", err)
             run = self.newest()
@@ -120,7 +120,7 @@ class Run(ClientCase):
         client = self.start_client("run", *STAT, "--", "sh", "-c", "echo ready; sleep 60")
         self.assertEqual(client.stdout.readline(), "ready\n")
         self.server.restart()
-        _, err = client.communicate(timeout=60)
+        _, err = client.communicate(timeout=LIMIT_S)
         self.assertNotEqual(client.returncode, 0, err)
         self.assertIn(self.newest()["state"], ("interrupted", "cancelled"))
 
@@ -366,7 +366,7 @@ class View(Case):
 
         def gone():
             try:
-                urllib.request.urlopen("http://127.0.0.1:%d/healthz" % port, timeout=5)
+                urllib.request.urlopen("http://127.0.0.1:%d/healthz" % port, timeout=LIMIT_S)
                 return False
             except OSError:
                 return not os.listdir(self.places)
@@ -376,7 +376,7 @@ class View(Case):
         base, token, run = re.match(r"(.*)/\?token=([\w-]+)&run=(.*)", url).groups()
         request = urllib.request.Request("%s/api/v1/benchmark/%s%s" % (base, run, path),
                                          headers={"Authorization": "Bearer " + token})
-        with urllib.request.urlopen(request, timeout=30) as answer:
+        with urllib.request.urlopen(request, timeout=LIMIT_S) as answer:
             return answer.read()
 
     def test_address_is_of_the_page(self):
@@ -384,12 +384,12 @@ class View(Case):
         child, url = self.begin(self.recording)
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
         opener.addheaders = [("Accept", "text/html")]
-        with opener.open(url, timeout=30) as answer:
+        with opener.open(url, timeout=LIMIT_S) as answer:
             self.assertNotIn("token", answer.url)
             self.assertRegex(answer.url, r"/\?run=[0-9a-f-]{36}$")
             self.assertIn('id="app"', answer.read().decode())
         child.send_signal(signal.SIGINT)
-        child.wait(30)
+        child.wait(LIMIT_S)
 
     def test_shows_and_leaves_nothing(self):
         before = self.everything()
@@ -398,7 +398,7 @@ class View(Case):
         own = self.tacho("convert", "-q", "-i", self.recording, "--to", "folded", "-o", "-").stdout
         self.assertEqual(self.ask(url, ".folded").decode(), own)
         child.send_signal(signal.SIGINT)
-        self.assertEqual(child.wait(30), 0)
+        self.assertEqual(child.wait(LIMIT_S), 0)
         self.nothing_left(url)
         self.assertEqual(self.everything(), before)
 
@@ -412,7 +412,7 @@ class View(Case):
             url = child.stdout.readline().strip()
         self.assertEqual(json.loads(self.ask(url, ".json"))["state"], "done")
         child.send_signal(signal.SIGINT)
-        self.assertEqual(child.wait(30), 0)
+        self.assertEqual(child.wait(LIMIT_S), 0)
         self.nothing_left(url)
 
     def test_killed(self):
@@ -435,7 +435,7 @@ class View(Case):
         child, url = self.begin(self.recording)
         self.assertEqual(len(os.listdir(self.places)), 1)
         child.send_signal(signal.SIGTERM)
-        child.wait(30)
+        child.wait(LIMIT_S)
         self.nothing_left(url)
 
     @staticmethod
@@ -471,7 +471,7 @@ class View(Case):
             url = re.search(r"url=(.*?)\"", text.read())[1]
         self.assertEqual(json.loads(self.ask(url.replace("&amp;", "&"), ".json"))["state"], "done")
         child.send_signal(signal.SIGINT)
-        self.assertEqual(child.wait(30), 0)
+        self.assertEqual(child.wait(LIMIT_S), 0)
         self.nothing_left(url)
 
 

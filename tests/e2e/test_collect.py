@@ -10,8 +10,8 @@ import time
 import unittest
 
 from collector import CHUNK, DICTIONARY, ENDED, LEDGER, OPENED, OUTPUT, Collector
-from helpers import (AS_NOBODY, CORPUS, TACHO, Case, compiled, corpus_truth, cpu_seconds, environment, eventually,
-                     load, needs_other_user, needs_program, needs_system_wide)
+from helpers import (AS_NOBODY, CORPUS, LIMIT_S, TACHO, Case, compiled, corpus_truth, cpu_seconds, environment,
+                     eventually, load, needs_other_user, needs_program, needs_system_wide)
 from shapes import SEVENTY_THIRTY_C
 
 SHAPE_C = SEVENTY_THIRTY_C + r"""
@@ -107,10 +107,10 @@ class Counting(CollectCase):
                            "events": ["task-clock", "page-faults"]})
         dump, opened, ended = c.dump(), c.json(OPENED), c.json(ENDED)
         rows = self.counter(dump, "task-clock")["rows"]
-        self.assertGreaterEqual(len(rows), 3)
+        # It uses 300 ms of a CPU, in which its exec is not counted, and there is one thread of it.
         total_ms = sum(row[2] for row in rows) * self.counter(dump, "task-clock")["scale"]
-        self.assertGreater(total_ms, 290)
-        self.assertLess(total_ms, 600)
+        self.assertGreaterEqual(total_ms, 270)
+        self.assertLessEqual(total_ms * 1e6, sum(row[1] for row in rows))
         # Intervals follow each other without gaps, from the start on.
         at = opened["start_ns"]
         for time_ns, duration_ns, _, ppm in rows:
@@ -121,7 +121,10 @@ class Counting(CollectCase):
         self.assertEqual(ended["status"], 0)
         self.assertEqual(dump["samples"], 0)
         self.assertTrue(opened["pid"] > 0)
-        self.assertEqual(c.json(LEDGER)["intervals_missed"], 0)
+        # All but the last are at ticks, and every 50 ms there was one, or it is said that it was missed.
+        missed = c.json(LEDGER)["intervals_missed"]
+        self.assertLessEqual((len(rows) - 1 + missed) * 50e6, at - opened["start_ns"])
+        self.assertGreaterEqual(len(rows) + missed, 5)
 
     def test_what_cannot_be_counted_says_why(self):
         c = self.run_plan({"workload": "true", "tool": "stat",
@@ -239,10 +242,9 @@ class Sampling(CollectCase):
         self.assertIn("shape_seventy", functions)
 
     def test_attach_for_a_while(self):
-        begin = time.monotonic()
         c = self.run_plan({"pids": [os.getpid()], "tool": "record", "duration": 0.5,
                            "sample": {"events": ["cpu-clock:u"]}})
-        self.assertGreaterEqual(time.monotonic() - begin, 0.5)
+        self.assertGreaterEqual(c.json(ENDED)["end_ns"] - c.json(OPENED)["start_ns"], 0.5e9)
         self.assertIsNone(c.json(ENDED)["error"])
         self.assertFalse(c.json(ENDED)["timed_out"])
 
@@ -530,7 +532,7 @@ class Ending(CollectCase):
             c.wait_for(OPENED)
             self.assertTrue(eventually(lambda: len(alive(mark)) >= 3))
             c.leave()
-            c.process.wait(20)
+            c.process.wait(LIMIT_S)
             self.assertTrue(eventually(lambda: not alive(mark)))
 
     def test_runner_is_killed(self):

@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-from helpers import compiled, eventually
+from helpers import LIMIT_S, compiled, eventually
 from jit import jit_program
 from server import ServerCase
 
@@ -57,7 +57,7 @@ class LongRuns(ServerCase):
         filler = "".join("void filler_%05d_%s(void) {}\n" % (i, "x" * 5000) for i in range(FILLER))
         source = self.write("program.c", (PROGRAM_C + filler).encode())
         first = os.path.join(os.path.dirname(source), "copy1")
-        subprocess.run(["cc", "-g", "-O1", "-o", first, source], check=True, timeout=60)
+        subprocess.run(["cc", "-g", "-O1", "-o", first, source], check=True, timeout=LIMIT_S)
         for i in range(2, COPIES + 1):
             subprocess.run(["cp", first, first[:-1] + str(i)], check=True)
         return os.path.dirname(source)
@@ -79,7 +79,7 @@ class LongRuns(ServerCase):
         pid = self.collector()
         self.assertTrue(eventually(lambda: self.server.benchmark(run)["samples"] > COPIES * 40))
         # It had read some nine megabytes of each copy.
-        self.assertTrue(eventually(lambda: rss_bytes(pid) < 150 * MIB, seconds=12),
+        self.assertTrue(eventually(lambda: rss_bytes(pid) < 150 * MIB),
                         "%d MiB" % (rss_bytes(pid) // MIB))
         # What was given back is read again.
         self.write("later", b"")

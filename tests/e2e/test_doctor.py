@@ -41,7 +41,7 @@ def environment(extra=None):
 
 def run(*args, env=None, command=None, **more):
     return subprocess.run((command or []) + [TACHO, "doctor", *args], env=environment(env),
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=60, **more)
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=180, **more)
 
 
 def checks_of(result):
@@ -452,7 +452,7 @@ class Fix(Directory):
             script += command.replace("doctor", '"%s" doctor' % TACHO, 1) + "; echo \"= $?\"\n"
         return subprocess.run(["unshare", "-m", "sh", "-c", script], env=environment(),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                              timeout=60)
+                              timeout=180)
 
     UNMOUNT = "while umount /sys/kernel/tracing 2>/dev/null; do :; done\n" \
               "umount /sys/kernel/debug 2>/dev/null || :"

@@ -6,7 +6,7 @@ import struct
 import subprocess
 import unittest
 
-from helpers import Case, load, needs_tracefs
+from helpers import LIMIT_S, Case, load, needs_tracefs
 
 SIDE_BY_SIDE = True
 
@@ -41,7 +41,7 @@ class Hotspot(Case):
     def parsed(self, path):
         out = self.path("parsed")
         done = subprocess.run([PARSER, "--input", path, "--output", out], capture_output=True, text=True,
-                              timeout=60, check=False)
+                              timeout=LIMIT_S, check=False)
         self.assertEqual(done.returncode, 0, done.stderr[-2000:])
         with open(out, "rb") as f:
             return list(messages(f.read()))

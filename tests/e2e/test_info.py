@@ -6,7 +6,7 @@ import re
 import subprocess
 import unittest
 
-from helpers import CORPUS, TACHO, Case, corpus_truth, environment, load, needs_root
+from helpers import CORPUS, LIMIT_S, TACHO, Case, corpus_truth, environment, load, needs_root
 
 SIDE_BY_SIDE = True
 
@@ -198,7 +198,7 @@ class Bad(Info):
         path = self.write("p", b"PERFILE2" + b"\x10" + b"\0" * 7)
         with open("/dev/full", "w") as full:
             result = subprocess.run([TACHO, "info", path], stdout=full, stderr=subprocess.PIPE,
-                                    env=environment(self.home), timeout=60)
+                                    env=environment(self.home), timeout=LIMIT_S)
         self.assertEqual(result.returncode, 1)
 
     def test_escapes_do_not_reach_the_terminal(self):

@@ -7,7 +7,7 @@ import tempfile
 import threading
 import time
 
-from helpers import Case, eventually
+from helpers import LIMIT_S, Case, eventually
 from server import ServerCase
 
 # Some functions, some output, until a file is there.
@@ -35,7 +35,7 @@ class Client(threading.Thread):
         if back:
             self.names, self.nodes = list(back.names), list(back.nodes)
             self.event_names, self.gain = list(back.event_names), back.gain.copy()
-        self.states, self.events, self.snapshots, self.arrived = [], [], 0, []
+        self.states, self.events, self.snapshots = [], [], 0
         self.text, self.at = "", None
         self.start()
 
@@ -47,7 +47,6 @@ class Client(threading.Thread):
     def run(self):
         for event in self.server.stream({"run": self.uuid}, last_id=self.last_id):
             self.events.append(event.name)
-            self.arrived.append(time.monotonic())
             if event.id not in (None, "0"):
                 self.at = event.id
             self.take(event.name, event.json())
@@ -89,7 +88,7 @@ class Client(threading.Thread):
         return tuple(parts)
 
     def finish(self):
-        self.join(60)
+        self.join(LIMIT_S)
         assert not self.is_alive(), self.events[-5:]
         return self
 
@@ -125,9 +124,6 @@ class Live(ServerCase):
         self.assertEqual(early.states[-1], "done")
         self.assertEqual(late.states[-1], "done")
         self.assertEqual(late.snapshots, 1)
-        # It grew while it ran, and not more than 20 times a second.
-        grew = [at for at, name in zip(early.arrived, early.events) if name == "samples"]
-        self.assertLess(len(grew), 20 * (grew[-1] - grew[0]) + 25)
 
     def test_names_are_known_from_the_start(self):
         """The first counters come before the kernel's names are read: stacks wait for those."""

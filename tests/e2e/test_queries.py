@@ -313,6 +313,75 @@ class Running(DescribedCase):
         self.assertEqual(seen[-1], self.server.benchmark(uuid)["samples"])
 
 
+class ShownEvent(DescribedCase):
+    """Without a name every answer and file is about the event with most samples in the whole run."""
+
+    CLOCK, FAULTS, SWITCHES = perfdata.Recording.CLOCK, perfdata.Recording.FAULTS, perfdata.Recording.SWITCHES
+
+    def imported(self, *events):
+        """@events: (config, [seconds])…, in the order in which they are listed."""
+        recording = perfdata.Recording(*(config for config, _ in events))
+        recording.comm("events")
+        for number, (_, times) in enumerate(events):
+            for time in times:
+                recording.sample(number, 10 ** 12 + int(time * 1e9), 0x1000 * (number + 1))
+        run = self.server.wait_run(self.server.post("import", recording.bytes(), status=202)["uuid"])
+        self.assertEqual(run["state"], "done")
+        return run["uuid"]
+
+    def three(self):
+        """The first listed, the busiest of the run, and the busiest of its fifth second."""
+        return self.imported((self.CLOCK, [0, 9]), (self.FAULTS, [i / 2 for i in range(20)]),
+                             (self.SWITCHES, [5.1 + i / 10 for i in range(8)]))
+
+    def test_questions_and_files_agree(self):
+        run = self.three()
+        for window in ({}, {"from": "5s", "to": "6s"}):
+            samples = 2 if window else 20
+            for question in ("flame", "functions", "flame?mode=inverted"):
+                path, _, more = question.partition("?")
+                asked = dict(window, **dict([more.split("=")] if more else []))
+                answer = self.server.get("benchmark/%s/%s" % (run, path), asked)
+                self.assertEqual((answer["event"], answer["samples"]), ("page-faults", samples), question)
+            heat = self.server.get("benchmark/%s/heatmap" % run, window)
+            self.assertEqual(sum(heat["cells"]), samples)
+            folded = self.server.expect(200, "GET", "benchmark/%s.folded" % run, query=window).body.decode()
+            self.assertEqual(sum(int(line.rpartition(" ")[2]) for line in folded.splitlines()), samples)
+            svg = self.server.expect(200, "GET", "benchmark/%s.svg" % run, query=window).body.decode()
+            self.assertIn("%d samples of page-faults" % samples, svg)
+
+    def test_a_named_event_stays(self):
+        answer = self.server.get("benchmark/%s/flame" % self.three(), {"event": "context-switches"})
+        self.assertEqual((answer["event"], answer["samples"]), ("context-switches", 8))
+
+    def test_the_first_listed_of_equals(self):
+        run = self.imported((self.FAULTS, [0, 1]), (self.CLOCK, [0, 1]))
+        self.assertEqual(self.server.get("benchmark/%s/flame" % run)["event"], "page-faults")
+
+    def test_a_window_without_it_says_so(self):
+        run = self.imported((self.FAULTS, [0, 1, 2]), (self.CLOCK, [5, 6]))
+        window = {"from": "4s"}
+        self.assertEqual(self.server.get("benchmark/%s/flame" % run, window)["samples"], 0)
+        answer = self.server.request("GET", "benchmark/%s.svg" % run, query=window)
+        self.assertIn("no samples of page-faults", answer.message())
+
+    def diff(self, before, after, **more):
+        answer = self.server.get("diff", dict(more, before=before, after=after))
+        return answer["event_before"], answer["event_after"], answer["samples_before"], answer["samples_after"]
+
+    def test_both_sides_of_a_comparison(self):
+        three = self.three()
+        # Its busiest is not that of the other one, which has it, too.
+        two = self.imported((self.CLOCK, [0, 1, 2]), (self.FAULTS, [0]))
+        self.assertEqual(self.diff(two, three), ("page-faults", "page-faults", 1, 20))
+        self.assertEqual(self.diff(three, two), ("cpu-clock", "cpu-clock", 2, 3))
+        self.assertEqual(self.diff(three, two, before_event="page-faults"), ("page-faults", "page-faults", 20, 1))
+        # What is shown of the run before, if that after has it; else both as they are.
+        faults, clock = self.imported((self.FAULTS, [0])), self.imported((self.CLOCK, [0, 1]))
+        self.assertEqual(self.diff(faults, two), ("page-faults", "page-faults", 1, 1))
+        self.assertEqual(self.diff(faults, clock), ("page-faults", "cpu-clock", 1, 2))
+
+
 class Imported(DescribedCase):
     """A recording, in the store and beside it, says the same."""
 
@@ -346,6 +415,68 @@ class Imported(DescribedCase):
                                     {"frames": "^%s$" % caller, "limit": 1000})
             ours = [f["self"] for f in found["functions"] if f["name"] == "spin"]
             self.assertEqual(ours, [theirs[caller]], caller)
+
+    def losing(self, timeless=0):
+        """Two samples a second for 4 s on a machine that has been up for 11 days, and 438 losses told as
+        perf record does: by the kernel in LOST records, and by perf at the end in LOST_SAMPLES, which
+        have no time. @timeless more are told by perf alone."""
+        up, recording = 10 ** 15, perfdata.Recording(perfdata.Recording.CLOCK)
+        recording.comm("losing")
+        for i in range(9):
+            recording.sample(0, up + i * 500_000_000)
+        recording.lost(up + 1_600_000_000, 400)
+        recording.lost(up + 3_100_000_000, 38)
+        recording.lost_samples(0, 438 + timeless)
+        # Samples that a filter of perf record did not want are not lost.
+        recording.lost_samples(0, 9000, misc=1 << 15)
+        return recording.bytes()
+
+    def imported(self, data):
+        run = self.server.wait_run(self.server.post("import", data, status=202)["uuid"])
+        self.assertEqual(run["state"], "done")
+        timeline = self.server.get("benchmark/%s/timeline" % run["uuid"], {"pixels": 100, "samples": "true"})
+        return run, timeline
+
+    def test_losses_are_counted_once(self):
+        run, timeline = self.imported(self.losing())
+        self.assertEqual((run["samples"], run["ledger"]["lost"]), (9, 438))
+        self.assertEqual(sum(m["count"] for m in timeline["marks"] if m["kind"] == "lost"), 438)
+        # What only perf's own count knows of is not forgotten either; it is placed at the end.
+        run, timeline = self.imported(self.losing(timeless=62))
+        self.assertEqual(run["ledger"]["lost"], 500)
+        marks = [(m["count"], m["ns"]) for m in timeline["marks"] if m["kind"] == "lost"]
+        self.assertEqual([count for count, _ in marks], [400, 38, 62])
+        self.assertEqual([round(ns / 1e9, 1) for _, ns in marks], [1.6, 3.1, 4.0])
+
+    def test_losses_without_time_do_not_stretch_the_run(self):
+        run, timeline = self.imported(self.losing(timeless=62))
+        self.assertEqual((timeline["from_ns"], timeline["to_ns"]), (0, 4_000_000_001))
+        self.assertEqual(sum(1 for count in timeline["samples"][0]["count"] if count), 9)
+        heat = self.server.get("benchmark/%s/heatmap" % run["uuid"], {"rows": 10})
+        self.assertEqual((heat["first_s"], heat["seconds"], sum(heat["cells"])), (0, 5, 9))
+
+    def test_samples_without_time_do_not_stretch_the_run(self):
+        up, clock, faults = 10 ** 15, perfdata.Recording.CLOCK, perfdata.Recording.FAULTS
+        recording = perfdata.Recording(clock, faults, timeless=(faults,))
+        recording.comm("timeless")
+        recording.sample(1, 0)
+        for i in range(9):
+            recording.sample(0, up + i * 500_000_000)
+            recording.sample(1, 0)
+        run, timeline = self.imported(recording.bytes())
+        self.assertEqual((timeline["from_ns"], timeline["to_ns"]), (0, 4_000_000_001))
+        counts = {s["event"]: [c for c in s["count"] if c] for s in timeline["samples"]}
+        self.assertEqual(counts["page-faults"], [2] + [1] * 8)
+        self.assertEqual(run["samples"], 19)
+
+    def test_a_loss_before_the_first_sample_begins_the_run(self):
+        up, recording = 10 ** 15, perfdata.Recording(perfdata.Recording.CLOCK)
+        recording.comm("late")
+        recording.lost(up, 7)
+        recording.sample(0, up + 10 ** 9)
+        run, timeline = self.imported(recording.bytes())
+        self.assertEqual((timeline["from_ns"], timeline["to_ns"]), (0, 1_000_000_001))
+        self.assertEqual(run["ledger"]["lost"], 7)
 
     def test_losses_have_their_time(self):
         path = os.path.join(self.home, "perf.data")

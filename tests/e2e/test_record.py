@@ -13,7 +13,7 @@ import subprocess
 import time
 import unittest
 
-from helpers import (AS_NOBODY, TACHO, Case, cgroup2_mount, children_of, eventually, has_pmu, in_terminal,
+from helpers import (AS_NOBODY, LIMIT_S, TACHO, Case, cgroup2_mount, children_of, eventually, has_pmu, in_terminal,
                      load, environment, needs_namespace, needs_no_pmu, needs_other_user, needs_program,
                      needs_root, needs_system_wide, needs_tracefs, online_cpus, plain, send_and_see,
                      wait_recording, waits)
@@ -78,7 +78,7 @@ class Record(Case):
     def perf(self, *args):
         perf = needs_program("perf")
         result = subprocess.run([perf, *args], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                text=True, env=environment(self.home), cwd=self.home, timeout=60)
+                                text=True, env=environment(self.home), cwd=self.home, timeout=LIMIT_S)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result.stdout
 
@@ -207,7 +207,7 @@ class Places(Record):
         tacho = self.start_record("-e", "page-faults", "-c", "1", "-p", child.pid)
         wait_recording(tacho)
         child.send_signal(signal.SIGUSR1)
-        tacho.communicate(timeout=30)
+        tacho.communicate(timeout=LIMIT_S)
         self.assertEqual(tacho.returncode, 0)
         data = File(self.path("x.data"))
         self.assertGreaterEqual(data.count(SAMPLE), 200)
@@ -225,7 +225,7 @@ class Places(Record):
         tacho = self.start_record("-i", "-e", "page-faults", "-c", "1", "-t", child.pid)
         wait_recording(tacho)
         child.send_signal(signal.SIGUSR1)
-        tacho.communicate(timeout=30)
+        tacho.communicate(timeout=LIMIT_S)
         self.assertGreaterEqual(File(self.path("x.data")).count(SAMPLE), 200)
 
     def test_whole_system(self):
@@ -260,7 +260,7 @@ class Places(Record):
         finally:
             with open(switch, "w", encoding="ascii") as f:
                 f.write("1")
-        said = recording.communicate(timeout=30)[1]
+        said = recording.communicate(timeout=LIMIT_S)[1]
         said = said.decode() if isinstance(said, bytes) else said
         self.assertRegex(said, r"CPU 1 was taken offline: of 3\.\d s only [012]\.\d s of it are recorded")
 
@@ -360,7 +360,7 @@ class Output(Record):
         tacho.stdout.read(100)
         tacho.stdout.close()
         self.assertIn(b"reader", tacho.stderr.read())
-        self.assertEqual(tacho.wait(30), 125)
+        self.assertEqual(tacho.wait(LIMIT_S), 125)
 
     def test_pipe_that_nobody_opens(self):
         os.mkfifo(self.path("x.data"))
@@ -375,7 +375,7 @@ class Output(Record):
         with open(self.path("x.data"), "rb") as pipe:
             self.assertEqual(pipe.read(8), b"PERFILE2")
             pipe.read()
-        tacho.communicate(timeout=30)
+        tacho.communicate(timeout=LIMIT_S)
         self.assertEqual(tacho.returncode, 0)
 
     def test_pipe_that_is_full(self):
@@ -390,7 +390,7 @@ class Output(Record):
         os.close(writer)
         for _ in range(3):
             send_and_see(tacho.pid, signal.SIGINT)
-        tacho.communicate(timeout=20)
+        tacho.communicate(timeout=LIMIT_S)
         self.assertEqual(tacho.returncode, 125)
         self.assertTrue(eventually(lambda: all(self.state(p) in "XZ" for p in below)))
         os.close(reader)
@@ -434,7 +434,7 @@ class Output(Record):
         wait_recording(tacho)
         tacho.send_signal(signal.SIGUSR2)
         self.assertTrue(eventually(lambda: glob.glob(self.path("x.data.2*"))))
-        tacho.communicate(timeout=60)
+        tacho.communicate(timeout=LIMIT_S)
         self.assertEqual(tacho.returncode, 0)
         self.assertEqual(len(glob.glob(self.path("x.data.2*"))), 2)
 
@@ -472,7 +472,7 @@ class Output(Record):
         wait_recording(tacho)
         tacho.send_signal(signal.SIGUSR2)
         self.assertTrue(eventually(lambda: glob.glob(self.path("x.data.2*"))))
-        tacho.communicate(timeout=60)
+        tacho.communicate(timeout=LIMIT_S)
         first, = glob.glob(self.path("x.data.2*"))
         self.assertGreater(File(self.path("x.data")).count(SAMPLE), File(first).count(SAMPLE))
 
@@ -486,7 +486,7 @@ class Output(Record):
         result = subprocess.run(["unshare", "-m", "sh", "-c", script, self.path("small"), TACHO, load()[0],
                                  self.path("saved.data")],
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                env=environment(self.home), timeout=60)
+                                env=environment(self.home), timeout=LIMIT_S)
         self.assertIn("status 125", result.stdout)
         self.assertIn("No space left", result.stderr)
         samples = File(self.path("saved.data")).count(SAMPLE)
@@ -516,7 +516,7 @@ class Output(Record):
         os.kill(workload, signal.SIGUSR1)
         self.assertTrue(eventually(lambda: self.state(workload) == "Z"))
         os.kill(collector, signal.SIGCONT)
-        _, text = tacho.communicate(timeout=30)
+        _, text = tacho.communicate(timeout=LIMIT_S)
         data = File(self.path("x.data"))
         lost = sum(struct.unpack_from("=QQ", r[2])[1] for r in data.records if r[0] == LOST)
         lost += sum(struct.unpack_from("=Q", r[2])[0] for r in data.records
@@ -543,7 +543,7 @@ class Output(Record):
             os.kill(collector, signal.SIGCONT)
             # It has emptied its rings when it waits again.
             self.assertTrue(eventually(lambda: self.state(collector) != "T" and waits(collector)))
-        _, text = tacho.communicate("\n", timeout=30)
+        _, text = tacho.communicate("\n", timeout=LIMIT_S)
         self.assertGreater(self.info()["lost_records"], 2000)
         self.assertIn("%s more were lost" % format(self.lost(), ","), text)
 
@@ -585,7 +585,7 @@ class Ends(Record):
         """That of another pid namespace tells nothing of the command."""
         needs_namespace()
         result = self.tacho("record", "-e", "page-faults", "-o", self.path("x.data"), "--timeout",
-                            "100", "sleep", "50", before=["unshare", "-p", "-f"], timeout=20)
+                            "100", "sleep", "50", before=["unshare", "-p", "-f"], timeout=LIMIT_S)
         self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_interrupt(self):
@@ -593,7 +593,7 @@ class Ends(Record):
         tacho = self.start_record("-e", "page-faults", "-p", os.getpid())
         wait_recording(tacho)
         tacho.send_signal(signal.SIGINT)
-        _, text = tacho.communicate(timeout=30)
+        _, text = tacho.communicate(timeout=LIMIT_S)
         self.assertEqual(tacho.returncode, 0, text)
 
     def test_interrupt_is_handed_on(self):
@@ -601,7 +601,7 @@ class Ends(Record):
         self.assertEqual(tacho.stdout.readline(), "ready\n")
         tacho.send_signal(signal.SIGTERM)
         self.assertEqual(tacho.stdout.readline(), "got TERM\n")
-        tacho.communicate(timeout=30)
+        tacho.communicate(timeout=LIMIT_S)
         self.assertEqual(tacho.returncode, 7)
 
     def test_terminal_goes_away(self):
@@ -613,7 +613,7 @@ class Ends(Record):
         os.close(slave)
         self.assertEqual(tacho.stdout.readline(), "ready\n")
         os.close(master)
-        self.assertEqual(tacho.wait(10), 128 + signal.SIGHUP)
+        self.assertEqual(tacho.wait(LIMIT_S), 128 + signal.SIGHUP)
 
     def test_second_interrupt(self):
         tacho = self.start_record("-e", "page-faults", "--", *load("stubborn"),
@@ -623,7 +623,7 @@ class Ends(Record):
         self.assertEqual(len(below), 2)
         for _ in range(2):
             send_and_see(tacho.pid, signal.SIGINT)
-        tacho.communicate(timeout=30)
+        tacho.communicate(timeout=LIMIT_S)
         self.assertFalse([p for p in below if os.path.exists("/proc/%d" % p)])
         File(self.path("x.data"))
 
@@ -651,7 +651,7 @@ class Ends(Record):
                                    File(self.path("x.data")).count(SAMPLE)))
         collector, = children_of(tacho.pid)
         os.kill(collector, signal.SIGKILL)
-        _, text = tacho.communicate(timeout=30)
+        _, text = tacho.communicate(timeout=LIMIT_S)
         self.assertEqual(tacho.returncode, 125)
         self.assertIn("signal 9", text)
         self.assertTrue(self.all_gone(below), below)
@@ -688,7 +688,7 @@ class Perf(Record):
         script = '"$0" record -e page-faults -c 1 -o - -- "$1" pages 300 | "$2" script -i - -F comm,event'
         pipe = subprocess.run(["sh", "-c", script, TACHO, load()[0], perf], stdout=subprocess.PIPE,
                               stderr=subprocess.DEVNULL, text=True, env=environment(self.home),
-                              timeout=60)
+                              timeout=LIMIT_S)
         self.assertGreaterEqual(pipe.stdout.count("page-faults"), 300)
 
     def test_group_values(self):

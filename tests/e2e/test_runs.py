@@ -1,6 +1,5 @@
 """Runs: the queue and its order, exclusive and shared ones, cancelling, limits, what a restart leaves."""
 
-import datetime
 import os
 import signal
 import time
@@ -83,12 +82,13 @@ class Ends(RunCase):
         self.assertEqual(run["user"], "admin")
 
     def test_lasts_as_long_as_the_program(self):
-        # Naming its functions afterwards takes longer than it ran.
+        # The run ends before the counters are read for the last time, and thus before its functions are named,
+        # which takes longer than it ran.
         uuid = self.submit(load("busy", 30), tool="both", interval=0.01)
         run = self.server.wait_run(uuid)
         measured = self.server.get("benchmark/%s/timeline?pixels=1" % uuid)["to_ns"] / 1e9
         self.assertGreater(run["duration_s"], 0.03)
-        self.assertAlmostEqual(run["duration_s"], measured, delta=0.03)
+        self.assertLessEqual(run["duration_s"], measured)
 
     def test_status_of_the_program(self):
         run = self.server.wait_run(self.submit(["sh", "-c", "exit 3"]))
@@ -144,10 +144,7 @@ class Cancel(RunCase):
         program = tree(5)
         uuid = self.submit(program)
         self.assertTrue(eventually(lambda: len(processes(program[0])) == 6))
-        begin = time.monotonic()
-        run = self.cancel(uuid)
-        self.assertEqual(run["state"], "cancelled")
-        self.assertLess(time.monotonic() - begin, 10)
+        self.assertEqual(self.cancel(uuid)["state"], "cancelled")
         self.assertEqual(processes(program[0]), [])
 
     def test_who_does_not_listen_is_killed(self):
@@ -257,8 +254,9 @@ class Queue(RunCase):
         inner = self.server.benchmark(inside)["ledger"]["overlap"]
         self.assertEqual([o["run"] for o in outer], [inside])
         self.assertEqual([o["run"] for o in inner], [shared])
-        self.assertGreater(outer[0]["to_ns"] - outer[0]["from_ns"], 0.2e9)
-        self.assertGreater(inner[0]["to_ns"], 0.2e9)
+        # The inner one's clock starts when its program does, which takes at least so long.
+        self.assertGreaterEqual(outer[0]["to_ns"] - outer[0]["from_ns"], inner[0]["to_ns"])
+        self.assertGreaterEqual(inner[0]["to_ns"], 0.3e9)
 
     def test_alone_is_alone(self):
         a, b = self.submit("sleep 0.1"), self.submit("sleep 0.1")
@@ -274,22 +272,22 @@ class Queue(RunCase):
                 state = run["state"]
                 self.assertIsNotNone(run["progress"], state)
 
-    @staticmethod
-    def seconds(run):
-        begin, end = (datetime.datetime.fromisoformat(run[key]) for key in ("started_at", "ended_at"))
-        return (end - begin).total_seconds()
-
     def test_progress(self):
-        took = [self.seconds(self.server.wait_run(self.submit("sleep 3"))) for _ in range(2)]
-        a, b = self.submit("sleep 3"), self.submit("sleep 3")
+        """How it counts down is in tests/unit/test_runs_queue.c, by a clock of its own."""
+        # Short while the file is there; else it runs until it is ended.
+        command = ["sh", "-c", "sleep 0.2; while [ ! -e '%s' ]; do sleep 0.1; done" % self.write("enough", "")]
+        took = [self.server.wait_run(self.submit(command))["duration_s"] for _ in range(2)]
+        os.unlink(self.path("enough"))
+        a, b = self.submit(command), self.submit(command)
         c = self.submit("sleep 4")
         running = self.server.wait_state(a, "running")["progress"]
         waiting = self.server.benchmark(b)["progress"]
-        self.assertTrue(min(took) - 0.1 < running["expected_s"] < max(took) + 0.1, (running, took))
+        # The median of both; it is kept in whole milliseconds.
+        self.assertAlmostEqual(running["expected_s"], max(took), delta=0.0011)
         self.assertLessEqual(running["eta_s"], running["expected_s"])
         self.assertEqual(waiting["place"], 1)
         self.assertLessEqual(waiting["starts_in_s"], running["expected_s"])
-        self.assertAlmostEqual(waiting["eta_s"] - waiting["starts_in_s"], running["expected_s"], delta=0.1)
+        self.assertAlmostEqual(waiting["eta_s"] - waiting["starts_in_s"], running["expected_s"], places=3)
         self.assertEqual(self.server.benchmark(c)["progress"]["place"], 2)
         for uuid in (a, b, c):
             self.cancel(uuid)

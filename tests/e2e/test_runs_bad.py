@@ -19,9 +19,9 @@ class BadCase(Case):
         self.server.start()
         self.session = self.server.session()
 
-    def run_one(self, what, seconds=30, **plan):
+    def run_one(self, what, **plan):
         run = self.server.run(self.session, what, tool="stat", **plan)
-        return self.server.wait_run(run["uuid"], seconds)
+        return self.server.wait_run(run["uuid"])
 
     def assertGoesOn(self):
         self.assertEqual(self.run_one("good")["state"], "done")

@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
-from helpers import (CORPUS, TACHO, Case, corpus_truth, environment, in_terminal, load, needs_program,
+from helpers import (CORPUS, LIMIT_S, TACHO, Case, corpus_truth, environment, in_terminal, load, needs_program,
                      needs_root, needs_tracefs, plain)
 from perfdata import COMM, MMAP, MMAP2, SAMPLE, records_of
 
@@ -400,7 +400,7 @@ class Forms(ScriptCase):
                            stderr=subprocess.PIPE)
         child.stdout.read(10)
         child.stdout.close()
-        self.assertEqual(child.wait(20), 0)
+        self.assertEqual(child.wait(LIMIT_S), 0)
         self.assertEqual(child.stderr.read(), "")
 
     def test_full_disk(self):

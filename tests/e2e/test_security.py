@@ -10,7 +10,7 @@ import urllib.parse
 import uuid
 
 from forward import Browser, Forwarder
-from helpers import load
+from helpers import LIMIT_S, load
 from server import ServerCase, events_of
 from test_openapi import routes
 
@@ -19,7 +19,7 @@ SIDE_BY_SIDE = True
 SOME_ID = str(uuid.uuid4())
 
 
-def raw(server, data, seconds=10, port=None):
+def raw(server, data, seconds=60, port=None):
     """Bytes to the server; all that it answers until it closes or is silent."""
     with socket.create_connection((server.host, port or server.port), timeout=seconds) as s:
         answer = b""
@@ -316,7 +316,7 @@ class Cookies(ServerCase):
         forward = Forwarder(self.server)
         self.addCleanup(forward.close)
         session = self.server.session()
-        connection = http.client.HTTPConnection("127.0.0.1", forward.port, timeout=30)
+        connection = http.client.HTTPConnection("127.0.0.1", forward.port, timeout=LIMIT_S)
         self.addCleanup(connection.close)
         connection.request("GET", "/api/v1/live?session=" + session,
                            headers={"Authorization": "Bearer " + self.server.token})

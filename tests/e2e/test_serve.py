@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from helpers import (AS_NOBODY, TACHO, Case, cpu_seconds, environment, eventually, needs_other_user,
+from helpers import (AS_NOBODY, LIMIT_S, TACHO, Case, environment, eventually, needs_other_user,
                      send_and_see)
 from server import Server, ServerCase
 
@@ -81,12 +81,8 @@ class Start(ServerCase):
 class Idle(ServerCase):
     def test_memory_and_wakeups(self):
         self.server.get("sessions")
-        # What its start has left to do, it does first.
+        # What its start has left to do, it does first. How often it wakes up later is measured by make bench.
         self.assertTrue(eventually(self.rests))
-        before, begin = self.server.wakeups(), time.monotonic()
-        time.sleep(5)
-        rate = (self.server.wakeups() - before) / (time.monotonic() - begin)
-        self.assertLessEqual(rate, 1)
         self.assertLessEqual(self.server.rss_bytes(), 30e6)
 
     def rests(self):
@@ -94,19 +90,10 @@ class Idle(ServerCase):
         time.sleep(1)
         return self.server.wakeups() - before <= 1
 
-    def test_start_to_first_answer(self):
-        best = 10
-        for _ in range(5):
-            self.server.stop()
-            self.server.start()
-            best = min(best, cpu_seconds(self.server.pid()))
-        # A tenth of a second until the answer; what of it is work does not depend on what else runs.
-        self.assertLess(best, 0.1)
-
 
 class Refused(Case):
     def refused(self, *options, env=None):
-        result = self.tacho("serve", "--data", self.path("store"), *options, env=env, timeout=20)
+        result = self.tacho("serve", "--data", self.path("store"), *options, env=env, timeout=LIMIT_S)
         self.assertEqual(result.returncode, 1, result.stdout)
         self.assertOneSentence(result.stderr)
         return result.stderr
@@ -144,7 +131,7 @@ class Refused(Case):
         os.mkdir(self.path("other"), 0o700)
         result = subprocess.run([*AS_NOBODY, TACHO, "serve", "--listen", "127.0.0.1:0", "--data",
                                  self.path("other", "x")], env=environment(self.home), text=True,
-                                capture_output=True, timeout=20)
+                                capture_output=True, timeout=LIMIT_S)
         self.assertEqual(result.returncode, 1)
         self.assertOneSentence(result.stderr)
         self.assertIn("Permission denied", result.stderr)

@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 {
 	pthread_t thread;
 
-	alarm(100);
+	alarm(300);
 	end_ms = now_ms() + atol(argv[1]);
 	last = argc > 2 ? argv[2] : NULL;
 	pthread_create(&thread, 0, faults, 0);

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import unittest
 
-from helpers import (TRACEFS, Case, bpf_programs, columns_of, compiled, eventually, load,
+from helpers import (LIMIT_S, TRACEFS, Case, bpf_programs, columns_of, compiled, eventually, load,
                      needs_program, needs_root, needs_system_wide, needs_tracefs, wait_counting)
 
 ALL = "syscalls:sys_enter_*"
@@ -102,18 +102,17 @@ class Counts(Tally):
         self.assertEqual(value[3], "0.00%")
 
     def test_intervals(self):
-        rows = self.rows("-I", 10, "-e", FEW, *load("steps", 25, 400, 0))
+        rows = self.rows("-I", 10, "-e", FEW, *load("steps", 150, 400, 0))
         mine = [r for r in rows if r[3] == "syscalls:sys_enter_getppid"]
-        self.assertGreater(len(mine), 3)
-        self.assertEqual(sum(int(r[1]) for r in mine), 10000)
-        self.assertGreater(sum(int(r[1]) > 0 for r in mine), 3)
+        self.assertEqual(sum(int(r[1]) for r in mine), 60000)
+        self.assertGreater(sum(int(r[1]) > 0 for r in mine), 1)
 
     def test_attached(self):
         target = self.start_ready("onsignal", 0, 4321)
         child = self.start_stat("-x,", "-e", FEW, "-p", target.pid)
         wait_counting(child)
         target.send_signal(signal.SIGUSR1)
-        text = child.communicate(timeout=30)[1]
+        text = child.communicate(timeout=LIMIT_S)[1]
         counts = {r[2]: r[0] for r in columns_of(text)}
         self.assertEqual(counts["syscalls:sys_enter_getppid"], "4321")
 
@@ -208,7 +207,7 @@ class Clean(Tally):
         self.assertTrue(programs)
         self.assertLessEqual(programs, bpf_programs())
         end(child)
-        child.wait(timeout=30)
+        child.wait(timeout=LIMIT_S)
         self.assertTrue(eventually(lambda: not programs & bpf_programs()), "BPF programs are left behind")
 
     def test_few_are_enough(self):

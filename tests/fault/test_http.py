@@ -10,7 +10,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 
-from helpers import dice, eventually  # noqa: E402
+from helpers import LIMIT_S, dice, eventually  # noqa: E402
 from server import ServerCase  # noqa: E402
 
 MEGABYTE = 1 << 20
@@ -61,7 +61,7 @@ class Http(ServerCase):
         raise_file_limit()
         super().setUp()
 
-    def dial(self, timeout=30):
+    def dial(self, timeout=LIMIT_S):
         return socket.create_connection(("127.0.0.1", self.server.port), timeout)
 
     def all_of(self, bytes_, half_close=False):
@@ -221,7 +221,7 @@ class Http(ServerCase):
             for s in all_:
                 s.close()
         self.assert_alive()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + LIMIT_S
         while b"tacho_live_streams 0" not in self.server.get_bytes("/metrics"):
             self.assertLess(time.monotonic(), deadline)
             time.sleep(0.05)
@@ -229,7 +229,7 @@ class Http(ServerCase):
     def test_revoked(self):
         """Who is revoked by another program is refused at once; an open stream of his ends soon."""
         token = self.server.post("users", {"name": "eve", "role": "look"}, status=201)["token"]
-        with self.dial(60) as s:
+        with self.dial() as s:
             s.sendall(b"GET /api/v1/live?queue=1 HTTP/1.1\r\nHost: localhost\r\n"
                       b"Authorization: Bearer " + token.encode() + b"\r\n\r\n")
             self.assertIn(b"text/event-stream", s.recv(65536))
@@ -246,12 +246,12 @@ class Http(ServerCase):
                            ("import", b"x" * 300000)):
             with self.subTest(path):
                 token = self.server.post("users", {"name": "eve", "role": "run"}, status=201)["token"]
-                with self.dial(60) as s:
+                with self.dial() as s:
                     s.sendall(b"POST /api/v1/%s HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n"
                               b"Connection: close\r\nContent-Length: %d\r\n\r\n" %
                               (path.encode(), token.encode(), len(body)) + body[:5])
                     self.assertTrue(eventually(
-                        lambda: b"tacho_http_connections 2" in self.server.get_bytes("/metrics"), 10))
+                        lambda: b"tacho_http_connections 2" in self.server.get_bytes("/metrics")))
                     time.sleep(0.2)  # the head is read
                     self.server.delete("users/eve")
                     s.sendall(body[5:])
@@ -278,9 +278,8 @@ class Crowd(ServerCase):
 
         def others():
             while not stop.is_set():
-                begun = time.monotonic()
                 self.assertEqual(self.server.get("/healthz"), {"status": "ok"})
-                answered.append(time.monotonic() - begun)
+                answered.append(True)
 
         thread = threading.Thread(target=others, daemon=True)
         thread.start()
@@ -305,7 +304,7 @@ class Crowd(ServerCase):
         for _ in range(20):
             self.assertEqual(self.server.get("/healthz"), {"status": "ok"})
         stop.set()
-        thread.join(60)
+        thread.join(LIMIT_S)
         self.assertGreater(len(answered), 3)
         self.assertIsNone(self.server.child.poll())
         self.assertLess(self.server.rss_bytes() - before, 64 * MEGABYTE)
@@ -320,7 +319,7 @@ class Loris(ServerCase):
         request = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: "
         for s in all_:
             s.sendall(request)
-        closed, deadline = set(), time.monotonic() + 90
+        closed, deadline = set(), time.monotonic() + LIMIT_S
         while len(closed) < len(all_):
             self.assertLess(time.monotonic(), deadline, "%d are still open" % (200 - len(closed)))
             for i, s in enumerate(all_):

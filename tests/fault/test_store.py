@@ -77,23 +77,23 @@ class Locked(StoreCase):
         """Whoever looks at a run does not wait for the disk."""
         self.serve()
         uuid, _ = self.burner()
-        lock, times = None, []
+        lock, seen, last_ns = None, 0, 0
         for event in self.server.stream({"run": uuid}):
             if event.name != "counts":
                 continue
-            times.append(time.monotonic())
-            lock = lock or self.lock()
-            if times[-1] - times[0] > 3:
+            lock, seen, last_ns = lock or self.lock(), seen + 1, max([last_ns, *event.json()["t"]])
+            if seen == 40:
                 break
-        # Ten or twenty come in a second; one try to get the lock takes a second.
-        self.assertLess(max(b - a for a, b in zip(times, times[1:])), 0.6, times)
-        self.assertGreater(len(times), 15)
+        # The store was locked all the time. A try to get it takes a second, and the server tries for 20 s:
+        # watchers who wait for that see a few messages, and then the end.
+        self.assertEqual(seen, 40)
+        self.assertEqual(self.server.benchmark(uuid)["state"], "running")
         lock.execute("ROLLBACK")
         self.server.post("benchmark/%s/cancel" % uuid)
         self.assertEqual(self.server.wait_run(uuid)["state"], "cancelled")
         # All of it is there in the end, from before, during and after.
         stored = self.server.get("benchmark/%s/timeline" % uuid, {"pixels": 50})
-        self.assertGreater(stored["to_ns"] - stored["from_ns"], 3e9)
+        self.assertGreaterEqual(stored["to_ns"], last_ns)
         means = stored["counters"][0]["mean"]
         self.assertNotIn(None, means[1:-1])
 
@@ -317,6 +317,7 @@ int clock_gettime(clockid_t id, struct timespec *ts)
 }
 """
 
+DAY_S = 24 * 3600
 YEAR_S = 365 * 86400
 
 
@@ -344,21 +345,21 @@ class ClockJumps(StoreCase):
         self.server.wait_state(uuid, "running")
         self.assertTrue(eventually(lambda: self.server.benchmark(uuid)["progress"]["elapsed_s"] > 1.2))
         self.jump(seconds)
-        self.assertLess(abs(self.server.benchmark(uuid)["progress"]["elapsed_s"]), 60)
+        self.assertLess(abs(self.server.benchmark(uuid)["progress"]["elapsed_s"]), DAY_S)
         self.write(told, "")
         run = self.server.wait_run(uuid)
         self.assertEqual(run["state"], "done", run["error"])
         # The jump is real: it can be seen where people look.
         self.assertIn(str(year), run["ended_at"])
         timeline = self.server.get("benchmark/%s/timeline" % uuid, {"pixels": 100})
-        self.assertLess(timeline["to_ns"] - timeline["from_ns"], 60e9)
+        self.assertLess(timeline["to_ns"] - timeline["from_ns"], DAY_S * 1e9)
         self.assertTrue(json.dumps(timeline["counters"]))
         # The next one knows how long the last one took.
         os.unlink(told)
         again = self.submit(until, events=["task-clock"])
         self.server.wait_state(again, "running")
         expected = self.server.benchmark(again)["progress"]["expected_s"]
-        self.assertTrue(1 < expected < 60, expected)
+        self.assertTrue(1 < expected < DAY_S, expected)
         self.write(told, "")
         self.assertEqual(self.done(again), "done")
         # Nothing has become old because of it.

@@ -131,7 +131,7 @@ class Workload(Case):
 
     def test_forks_a_thousand_children(self):
         uuid = self.submit("forks", 1000)
-        self.assertTrue(eventually(lambda: len(processes(self.program)) > 1000, 30))
+        self.assertTrue(eventually(lambda: len(processes(self.program)) > 1000))
         self.assertEqual(self.cancel(uuid)["state"], "cancelled")
         self.assertTrue(eventually(lambda: not processes(self.program)))
 
@@ -142,12 +142,12 @@ class Workload(Case):
         for folder in (self.program, os.path.dirname(self.program), os.path.dirname(os.path.dirname(self.program))):
             os.chmod(folder, 0o755)
         uuid = self.submit("forks", 300, user="nobody", limits={"processes": 100})
-        self.assertTrue(eventually(lambda: len(processes(self.program)) > 2, 30))
+        self.assertTrue(eventually(lambda: len(processes(self.program)) > 2))
         time.sleep(0.3)
         self.assertLessEqual(len(processes(self.program)), 100)
         self.cancel(uuid)
         uuid = self.submit("forks", 5, limits={"processes": 100})
-        self.assertTrue(eventually(lambda: len(processes(self.program)) > 2, 30))
+        self.assertTrue(eventually(lambda: len(processes(self.program)) > 2))
         self.cancel(uuid)
         self.assertEqual(processes(self.program), [])
         self.assertIn("does not hold for root", str(self.server.get("benchmark/%s/ledger" % uuid)))
@@ -193,9 +193,7 @@ class Workload(Case):
         uuid = self.server.run(self.session, load("stubborn"), tool="stat")["uuid"]
         self.server.wait_state(uuid, "running")
         self.assertTrue(eventually(lambda: processes(load()[0])))
-        begin = time.monotonic()
         self.assertEqual(self.cancel(uuid)["state"], "cancelled")
-        self.assertLess(time.monotonic() - begin, 15)
         self.assertEqual(processes(load()[0]), [])
 
     def test_is_not_there(self):

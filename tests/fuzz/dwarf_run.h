@@ -5,7 +5,7 @@
 #ifndef TACHO_TESTS_DWARF_RUN_H
 #define TACHO_TESTS_DWARF_RUN_H
 
-#include "symbol/dwarf.h"
+#include "symbol/dwarf/dwarf.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* Bodies and parameters of the API: the first byte chooses what the rest is read as. */
-#include "server/api.h"
+#include "base/number.h"
+#include "server/api/api.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -34,7 +35,7 @@ static void read_parameters(const char *text)
 		vec_push(&r.query, (struct http_pair){(char *)names[i], (char *)text});
 	api_params_known(&r, known, &e);
 	api_page(&r, &page, &e);
-	api_parse_ns(text, &ns);
+	parse_time_ns(text, &ns);
 	api_param_bool(&r, "limit", &flag, &e);
 	vec_release(&r.query);
 }

@@ -1,5 +1,5 @@
 /* The kernel's type information: a member is found or it is not, whatever the bytes. */
-#include "perf/btf.h"
+#include "perf/bpf/btf.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* An ELF file: all sections, symbols, PLT names and packed symbols, found inside the bytes or not. */
-#include "symbol/decompress.h"
-#include "symbol/elf_symbols.h"
+#include "symbol/elf/decompress.h"
+#include "symbol/elf/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>

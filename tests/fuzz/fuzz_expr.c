@@ -1,5 +1,5 @@
 /* Metric formulas: parse, list the names, fold, evaluate. */
-#include "analyze/expr.h"
+#include "measure/expr.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -2,7 +2,7 @@
  * Tracepoint formats: the first byte tells byte order and size of a long, then comes the text, a NUL
  * and the data of a sample. Both are at the end of memory of their own.
  */
-#include "event/format.h"
+#include "event/format/format.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Regular expressions come from whoever may look at a run. */
-#include "analyze/frame_filter.h"
+#include "analyze/paths/frame_filter.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * The event language, on a small machine made for it: two kinds of cores, uncore boxes, a
  * tracepoint. TACHO_FUZZ_TREE points to another one, made by tests/trees/unpack.
  */
-#include "event/parse.h"
+#include "event/parse/parse.h"
 #include "base/fs.h"
 
 #include <dlfcn.h>

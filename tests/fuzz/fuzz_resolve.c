@@ -2,7 +2,7 @@
  * Whole files into profiles and call trees: tasks, mappings and chains that lie. No file of this
  * machine is looked at for names. The first byte says how it is done.
  */
-#include "analyze/calltree.h"
+#include "analyze/tree/calltree.h"
 #include "perfdata_run.h"
 #include "resolve/resolve.h"
 

@@ -3,7 +3,7 @@
  * head of eight numbers and the body.
  */
 #include "profile/packed.h"
-#include "server/run_derived.h"
+#include "query/run_derived.h"
 
 #include <stdlib.h>
 

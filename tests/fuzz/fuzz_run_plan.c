@@ -1,5 +1,5 @@
 /* Plans of runs, and words: what is accepted says the same when it is written out and read again. */
-#include "collect/run_plan.h"
+#include "collect/run/plan.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* Event files: parse, sort, find each again; their metrics go on into the formula parser. */
-#include "analyze/expr.h"
+#include "measure/expr.h"
 #include "event/vendor.h"
 
 #include <math.h>

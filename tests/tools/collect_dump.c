@@ -4,7 +4,7 @@
  * events, counters with their values, functions with self and total samples, threads.
  */
 #include "base/json.h"
-#include "collect/run_messages.h"
+#include "wire/run_messages.h"
 #include "profile/chunk.h"
 #include "profile/code.h"
 #include "profile/dictionary.h"

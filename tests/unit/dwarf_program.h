@@ -6,8 +6,8 @@
 #define TACHO_TESTS_DWARF_PROGRAM_H
 
 #include "support.h"
-#include "symbol/dwarf.h"
-#include "symbol/elf.h"
+#include "symbol/dwarf/dwarf.h"
+#include "symbol/elf/elf.h"
 
 struct program {
 	struct elf_file *file, *alternate;

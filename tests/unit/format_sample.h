@@ -2,7 +2,7 @@
 #ifndef TACHO_TESTS_FORMAT_SAMPLE_H
 #define TACHO_TESTS_FORMAT_SAMPLE_H
 
-#include "event/format.h"
+#include "event/format/format.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -176,7 +176,7 @@ static int start(void **state)
 
 	if (make_support_dir(state))
 		return -1;
-	bus = bus_new();
+	bus = bus_new(&system_clock);
 	o = options();
 	if (http_server_start(&server, &o, &e) < 0) {
 		fprintf(stderr, "%s\n", e.text);

@@ -7,7 +7,7 @@
 
 #include "profile/dictionary.h"
 #include "profile/summary.h"
-#include "server/question.h"
+#include "server/api/question.h"
 #include "store_support.h"
 
 #define MS      1000000ull

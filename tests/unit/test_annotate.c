@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/annotate.h"
+#include "analyze/annotate/annotate.h"
 #include "export/annotate_html.h"
 #include "export/annotate_json.h"
 #include "export/annotate_text.h"

@@ -9,7 +9,8 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#include "server/api.h"
+#include "base/number.h"
+#include "server/api/api.h"
 #include "server/emap.h"
 #include "server/processes.h"
 
@@ -44,11 +45,11 @@ static void times_have_units(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(good); i++) {
-		assert_true(api_parse_ns(good[i].text, &ns));
+		assert_true(parse_time_ns(good[i].text, &ns));
 		assert_int_equal(ns, good[i].ns);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
-		if (api_parse_ns(bad[i], &ns))
+		if (parse_time_ns(bad[i], &ns))
 			fail_msg("'%s' was taken for %llu ns", bad[i], (unsigned long long)ns);
 }
 

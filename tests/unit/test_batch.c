@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "server/batch.h"
+#include "runs/batch.h"
 #include "store_support.h"
 
 static struct store *store;

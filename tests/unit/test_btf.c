@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "perf/btf.h"
+#include "perf/bpf/btf.h"
 #include "base/buf.h"
 #include "base/fs.h"
 

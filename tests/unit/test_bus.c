@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "bus/bus.h"
+#include "bus/bus_internal.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -13,6 +14,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static struct manual_clock now; /* stands still unless a test moves it */
+
+static struct bus *new_bus(void)
+{
+	manual_clock_init(&now, 1000 * NS_PER_SEC, 1000000 * NS_PER_SEC);
+	return bus_new(&now.clock);
+}
 
 static void wake(void *ctx)
 {
@@ -46,13 +55,13 @@ static void say(struct bus *b, const char *topic, int n)
 	bus_publish(b, topic, "state", json, strlen(json));
 }
 
-/* All that there is by now, waiting as it says. */
+/* All that there is by now; the clock is moved by the time that the bus says to wait. */
 static void read_all(struct bus_watch *w, struct buf *out, size_t max)
 {
 	uint32_t wait_ms = 0;
 
 	while (wait_ms != BUS_FOREVER) {
-		usleep(wait_ms * 1000);
+		manual_clock_advance(&now, wait_ms * NS_PER_MSEC);
 		bus_read(w, out, max, &wait_ms);
 	}
 }
@@ -77,7 +86,7 @@ static uint64_t last_id(const struct buf *text)
 static void test_order(void **state)
 {
 	CLEANUP(buf_release) struct buf text = {}, found = {};
-	struct bus *b = bus_new();
+	struct bus *b = new_bus();
 	struct bus_watch *w = watch(b, "a", "b", 0);
 	uint64_t before = 0;
 
@@ -104,7 +113,7 @@ static void test_order(void **state)
 static void test_wakes(void **state)
 {
 	CLEANUP(buf_release) struct buf text = {};
-	struct bus *b = bus_new();
+	struct bus *b = new_bus();
 	struct bus_watch *w = watch(b, "a", NULL, 0);
 	uint32_t wait_ms;
 
@@ -118,21 +127,96 @@ static void test_wakes(void **state)
 	assert_int_equal(wakes, 1); /* not for each: it has not looked yet */
 	assert_true(bus_read(w, &text, 1000, &wait_ms));
 	assert_int_equal(wait_ms, BUS_FOREVER);
-	/* Not twenty times a second at once. */
-	for (int i = 0; i < 3; i++) {
-		say(b, "a", 3);
-		if (!bus_read(w, &text, 1000, &wait_ms))
-			break;
-	}
-	assert_in_range(wait_ms, 1, BUS_INTERVAL_MS + 1);
 	bus_unwatch(w);
+	bus_free(b);
+}
+
+/* Deliveries are counted from when they were due; a late one gains a tenth of the interval. */
+static void test_pace(void **state)
+{
+	const uint64_t interval_ns = BUS_INTERVAL_MS * NS_PER_MSEC;
+	CLEANUP(buf_release) struct buf text = {};
+	struct bus *b = new_bus();
+	struct bus_watch *w = watch(b, "a", NULL, 0);
+	uint32_t wait_ms;
+
+	(void)state;
+	say(b, "a", 1);
+	assert_true(bus_read(w, &text, 1000, &wait_ms));
+	/* Too early: not one nanosecond before it is due. */
+	say(b, "a", 2);
+	assert_false(bus_read(w, &text, 1000, &wait_ms));
+	assert_int_equal(wait_ms, BUS_INTERVAL_MS * 9 / 10 + 1);
+	manual_clock_advance(&now, interval_ns * 9 / 10 - 1);
+	assert_false(bus_read(w, &text, 1000, &wait_ms));
+	assert_int_equal(wait_ms, 1);
+	manual_clock_advance(&now, 1);
+	assert_true(bus_read(w, &text, 1000, &wait_ms));
+	/* News that come as often as they may be delivered, each a little late: none waits longer. */
+	for (int i = 0; i < 1000; i++) {
+		manual_clock_advance(&now, interval_ns + (i % 2 ? -NS_PER_MSEC : NS_PER_MSEC));
+		say(b, "a", i);
+		assert_true(bus_read(w, &text, 1000, &wait_ms));
+	}
+	/* Who was away for long does not get a burst: at most one delivery comes early. */
+	manual_clock_advance(&now, 1000 * interval_ns);
+	say(b, "a", 3);
+	assert_true(bus_read(w, &text, 1000, &wait_ms));
+	say(b, "a", 4);
+	assert_false(bus_read(w, &text, 1000, &wait_ms));
+	bus_unwatch(w);
+	bus_free(b);
+}
+
+/* A topic without a snapshot: who is new gets what was published in the last ten seconds. */
+static void test_age(void **state)
+{
+	CLEANUP(buf_release) struct buf text = {}, found = {};
+	struct bus *b = new_bus();
+	struct bus_watch *w;
+
+	(void)state;
+	say(b, "a", 1);
+	manual_clock_advance(&now, NS_PER_SEC);
+	say(b, "a", 2);
+	manual_clock_advance(&now, PLAIN_TOPIC_AGE_NS - NS_PER_SEC);
+	w = watch(b, "a", NULL, 0);
+	read_all(w, &text, 1000);
+	numbers(&text, &found);
+	assert_string_equal(found.s, "2 ");
+	bus_unwatch(w);
+	bus_free(b);
+}
+
+static void known_after(struct bus *b, uint64_t ns, bool known)
+{
+	char name[16];
+
+	manual_clock_advance(&now, ns);
+	/* Old topics are looked for when there are many. */
+	for (int i = 0; i < 100; i++) {
+		snprintf(name, sizeof(name), "%llu-%d", (unsigned long long)ns % 1000, i);
+		say(b, name, i);
+	}
+	assert_int_equal(bus_is_known(b, "old"), known);
+}
+
+/* A topic that nobody has to do with is forgotten a minute after its last message. */
+static void test_forgets(void **state)
+{
+	struct bus *b = new_bus();
+
+	(void)state;
+	say(b, "old", 1);
+	known_after(b, 6 * PLAIN_TOPIC_AGE_NS, true);
+	known_after(b, 1, false);
 	bus_free(b);
 }
 
 static void test_resume(void **state)
 {
 	CLEANUP(buf_release) struct buf text = {}, found = {};
-	struct bus *b = bus_new();
+	struct bus *b = new_bus();
 	struct bus_watch *w = watch(b, "a", "b", 0);
 	uint64_t id;
 
@@ -226,7 +310,7 @@ static long client_sum(const struct buf *text)
 
 static void test_snapshots(void **state)
 {
-	struct sum s = {.bus = bus_new()};
+	struct sum s = {.bus = new_bus()};
 	CLEANUP(buf_release) struct buf text = {};
 	struct bus_watch *w, *clients[50];
 	uint64_t id;
@@ -280,7 +364,7 @@ static void test_snapshots(void **state)
 /* A client that begins to watch one topic more: it goes on with the others where it was. */
 static void test_fresh_topic(void **state)
 {
-	struct sum s = {.bus = bus_new()};
+	struct sum s = {.bus = new_bus()};
 	CLEANUP(buf_release) struct buf text = {}, found = {};
 	struct bus_watch *w = watch(s.bus, "a", NULL, 0);
 	uint64_t id;
@@ -318,7 +402,7 @@ static void test_fresh_topic(void **state)
 
 static void test_large_snapshot(void **state)
 {
-	struct sum s = {.bus = bus_new(), .padding = 100000};
+	struct sum s = {.bus = new_bus(), .padding = 100000};
 	CLEANUP(buf_release) struct buf text = {};
 	struct bus_watch *w;
 	uint32_t wait_ms;
@@ -341,7 +425,7 @@ static void test_large_snapshot(void **state)
 
 static void test_plain_topic_is_behind(void **state)
 {
-	struct bus *b = bus_new();
+	struct bus *b = new_bus();
 	CLEANUP(buf_release) struct buf text = {}, found = {};
 	struct bus_watch *w = watch(b, "a", NULL, 0);
 
@@ -359,7 +443,7 @@ static void test_plain_topic_is_behind(void **state)
 
 static void test_end(void **state)
 {
-	struct sum s = {.bus = bus_new()};
+	struct sum s = {.bus = new_bus()};
 	CLEANUP(buf_release) struct buf text = {};
 	struct bus *b = s.bus;
 	struct bus_watch *w, *slow;
@@ -388,7 +472,7 @@ static void test_end(void **state)
 
 static void test_late_after_end(void **state)
 {
-	struct bus *b = bus_new();
+	struct bus *b = new_bus();
 	CLEANUP(buf_release) struct buf text = {}, found = {};
 	struct bus_watch *w;
 
@@ -432,6 +516,7 @@ static void *reader(void *ctx)
 
 		bus_read(w, &text, 20000, &wait_ms);
 		r->found = client_take(r->found, &text);
+		manual_clock_advance(&now, BUS_INTERVAL_MS * NS_PER_MSEC);
 		usleep(r->pause_us);
 	}
 	bus_unwatch(w);
@@ -440,7 +525,7 @@ static void *reader(void *ctx)
 
 static void test_threads(void **state)
 {
-	struct sum s = {.bus = bus_new()};
+	struct sum s = {.bus = new_bus()};
 	struct reader readers[8];
 	pthread_t threads[ARRAY_LEN(readers) + 2];
 
@@ -466,6 +551,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_order),
 		cmocka_unit_test(test_wakes),
+		cmocka_unit_test(test_pace),
+		cmocka_unit_test(test_age),
+		cmocka_unit_test(test_forgets),
 		cmocka_unit_test(test_resume),
 		cmocka_unit_test(test_snapshots),
 		cmocka_unit_test(test_fresh_topic),

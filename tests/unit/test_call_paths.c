@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/call_paths.h"
+#include "analyze/paths/call_paths.h"
 
 #include <stdio.h>
 #include <string.h>

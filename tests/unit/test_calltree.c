@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/calltree.h"
+#include "analyze/tree/calltree.h"
 
 #include <stdio.h>
 #include <string.h>

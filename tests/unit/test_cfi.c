@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "cfi_build.h"
-#include "symbol/elf.h"
+#include "symbol/elf/elf.h"
 #include "unwind/expression.h"
 #include "unwind/leb128.h"
 

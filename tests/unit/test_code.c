@@ -8,9 +8,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/leaf_weights.h"
-#include "collect/code_collect.h"
-#include "server/annotation.h"
+#include "analyze/annotate/leaf_weights.h"
+#include "collect/run/code_collect.h"
+#include "server/api/annotation.h"
 
 #include <errno.h>
 #include <jansson.h>

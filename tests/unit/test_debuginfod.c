@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "symbol/debuginfod.h"
-#include "symbol/module.h"
+#include "symbol/module/module.h"
 #include "support.h"
 
 #include <arpa/inet.h>

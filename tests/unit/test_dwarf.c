@@ -4,7 +4,7 @@
  * same story.
  */
 #include "dwarf_program.h"
-#include "symbol/module.h"
+#include "symbol/module/module.h"
 
 #include <pthread.h>
 #include <setjmp.h>

@@ -3,8 +3,8 @@
  * instruction, every kind of range, files that lie), and what the limits are for.
  */
 #include "base/buf.h"
-#include "symbol/dwarf_constants.h"
-#include "symbol/dwarf.h"
+#include "symbol/dwarf/constants.h"
+#include "symbol/dwarf/dwarf.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

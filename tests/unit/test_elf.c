@@ -8,8 +8,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "symbol/decompress.h"
-#include "symbol/elf_symbols.h"
+#include "symbol/elf/decompress.h"
+#include "symbol/elf/symbols.h"
 #include "support.h"
 
 #include <dlfcn.h>

@@ -7,8 +7,8 @@
 
 #include "base/clock.h"
 #include "profile/dictionary.h"
-#include "server/export_formats.h"
-#include "server/h5_file.h"
+#include "server/export/formats.h"
+#include "server/export/h5_file.h"
 
 #include <errno.h>
 #include <ftw.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/expr.h"
+#include "measure/expr.h"
 #include "base/buf.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/diff.h"
+#include "analyze/tree/diff.h"
 #include "export/svg.h"
 #include "export/svg_diff.h"
 #include "import/text.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/flame_order.h"
+#include "analyze/paths/flame_order.h"
 #include "base/buf.h"
 
 #include <string.h>

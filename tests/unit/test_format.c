@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/fs.h"
-#include "event/format.h"
+#include "event/format/format.h"
 #include "format_sample.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "event/format.h"
+#include "event/format/format.h"
 #include "format_sample.h"
 
 /* ---- texts of a real kernel ---- */

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/gaps.h"
+#include "analyze/plot/gaps.h"
 
 static struct profile p;
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/jvm_stacks.h"
+#include "analyze/tree/jvm_stacks.h"
 
 #include <string.h>
 

@@ -5,10 +5,11 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collect/keeper.h"
+#include "collect/keep/keeper.h"
 #include "symbol/jit_keep.h"
 #include "support.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -104,6 +105,38 @@ static void see(struct keeper *k, uint32_t pid, const char *path)
 	keeper_see(k, &r);
 }
 
+/* State of the only other thread: 'S' is asleep. */
+static char other_thread_state(void)
+{
+	char name[300], state = '?';
+	DIR *all = opendir("/proc/self/task");
+	struct dirent *one;
+
+	assert_non_null(all);
+	while ((one = readdir(all))) {
+		FILE *f;
+
+		if (one->d_name[0] == '.' || atoi(one->d_name) == (int)getpid())
+			continue;
+		snprintf(name, sizeof(name), "/proc/self/task/%s/stat", one->d_name);
+		f = fopen(name, "r");
+		if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+			state = '?';
+		if (f)
+			fclose(f);
+	}
+	closedir(all);
+	return state;
+}
+
+/* The keeper is woken by what it is told of, and sleeps again when it has looked at all of it. */
+static void wait_until_idle(void)
+{
+	for (int i = 0; i < 120000 && other_thread_state() != 'S'; i++)
+		usleep(1000);
+	assert_int_equal(other_thread_state(), 'S');
+}
+
 /* After days of builds, names of code are kept as at the beginning. */
 static void many_processes_before(void **state)
 {
@@ -126,9 +159,9 @@ static void many_processes_before(void **state)
 	for (uint32_t i = 0; i < 80000; i++) {
 		see(k, 0x20000000 + i, "/bin/true");
 		if (i % 20000 == 0)
-			usleep(300000);
+			wait_until_idle();
 	}
-	usleep(300000);
+	wait_until_idle();
 	see(k, (uint32_t)getpid(), "//anon");
 	keeper_finish(k, true, &notes);
 	kept = xasprintf("%s/perf-%d.map", in_dir("cache/tacho/jit/0000000000005678"),

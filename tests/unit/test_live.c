@@ -9,16 +9,16 @@
 #include "bus/bus.h"
 #include "profile/chunk.h"
 #include "profile/dictionary.h"
-#include "server/live.h"
-#include "server/live_internal.h"
+#include "runs/live/live.h"
+#include "runs/live/internal.h"
 
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define UUID "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
 
+static struct manual_clock clock_now; /* stands still unless a test moves it */
 static struct server server;
 static struct live_run *run;
 static struct profile profile;
@@ -29,7 +29,8 @@ static int begin(void **state)
 	struct stored_run stored = {.start_ns = 1000, .uuid = UUID};
 
 	(void)state;
-	server = (struct server){.bus = bus_new()};
+	manual_clock_init(&clock_now, 1000 * NS_PER_SEC, 1000000 * NS_PER_SEC);
+	server = (struct server){.clock = &clock_now.clock, .bus = bus_new(&clock_now.clock)};
 	server.live = live_new(&server);
 	run = live_run_begin(server.live, &stored);
 	profile_init(&profile);
@@ -80,6 +81,7 @@ static struct bus_watch *watch(void)
 struct seen {
 	uint64_t samples, weight, value, duration, last_id;
 	size_t nodes, values, notes, snapshots;
+	int64_t event; /* the one that is shown */
 };
 
 static uint64_t sum_of(const json_t *rows, int member)
@@ -102,6 +104,7 @@ static void take(struct seen *s, const char *event, const json_t *data)
 		s->nodes += json_array_size(json_object_get(data, "nodes"));
 		s->samples += sum_of(json_object_get(data, "gain"), 2);
 		s->weight += sum_of(json_object_get(data, "gain"), 3);
+		s->event = json_integer_value(json_object_get(data, "event"));
 	} else if (!strcmp(event, "counts")) {
 		s->values += json_array_size(json_object_get(data, "value"));
 		s->value += sum_of(json_object_get(data, "value"), -1);
@@ -116,7 +119,7 @@ static void read_all(struct bus_watch *w, struct seen *ret)
 	char *next, *message;
 
 	while (wait_ms != BUS_FOREVER) {
-		usleep(wait_ms * 1000);
+		manual_clock_advance(&clock_now, wait_ms * NS_PER_MSEC);
 		bus_read(w, &text, 1 << 20, &wait_ms);
 	}
 	for (message = text.s; message && (next = strstr(message, "\n\n")); message = next + 2) {
@@ -140,7 +143,7 @@ static void read_all(struct bus_watch *w, struct seen *ret)
 static void finish_update(void)
 {
 	while (live_wait_ms(server.live) >= 0) {
-		usleep((unsigned)live_wait_ms(server.live) * 1000);
+		manual_clock_advance(&clock_now, (uint64_t)live_wait_ms(server.live) * NS_PER_MSEC);
 		live_tick(server.live);
 	}
 }
@@ -321,6 +324,58 @@ static void test_unwatched(void **state)
 	bus_unwatch(w);
 }
 
+static void tell_event(uint32_t event, uint32_t count)
+{
+	struct sample_row *rows = xcalloc(count, sizeof(*rows));
+	CLEANUP(buf_release) struct buf bytes = {};
+	struct chunk_info info;
+
+	for (uint32_t i = 0; i < count; i++)
+		rows[i] = (struct sample_row){
+			.time_ns = 2000 + i, .weight = 1, .stack = 1, .event = event};
+	chunk_encode_samples(rows, count, &bytes, &info);
+	live_run_chunk(run, bytes.s, bytes.len);
+	free(rows);
+	finish_update();
+}
+
+/* The busiest event so far is shown, not the first; two that go on equally do not take turns. */
+static void test_shown_event(void **state)
+{
+	struct bus_watch *w = watch(), *late;
+	struct seen all = {}, snapshot = {};
+
+	(void)state;
+	profile_event(&profile, "page-faults");
+	profile_event(&profile, "cpu-clock");
+	profile_stack(&profile, (stack_id){}, profile_frame_named(&profile, "f", 1, CODE_USER));
+	tell_dictionary();
+	tell_event(0, 10);
+	read_all(w, &all);
+	assert_int_equal(all.event, 0);
+	tell_event(1, 100);
+	read_all(w, &all);
+	assert_int_equal(all.event, 1);
+	for (int i = 0; i < 5; i++) {
+		tell_event(0, i ? 2 : 91); /* one ahead */
+		read_all(w, &all);
+		assert_int_equal(all.event, 1);
+		tell_event(1, 2); /* one behind */
+		read_all(w, &all);
+		assert_int_equal(all.event, 1);
+	}
+	late = watch();
+	read_all(late, &snapshot);
+	assert_int_equal(snapshot.event, 1);
+	tell_event(0, 100);
+	read_all(w, &all);
+	read_all(late, &snapshot);
+	assert_int_equal(all.event, 0);
+	assert_int_equal(snapshot.event, 0);
+	bus_unwatch(w);
+	bus_unwatch(late);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -328,6 +383,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_many_stacks, begin, end),
 		cmocka_unit_test_setup_teardown(test_many_values, begin, end),
 		cmocka_unit_test_setup_teardown(test_unwatched, begin, end),
+		cmocka_unit_test_setup_teardown(test_shown_event, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

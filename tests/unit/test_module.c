@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "symbol/debug_cache.h"
-#include "symbol/dwarf.h"
-#include "symbol/module.h"
+#include "symbol/dwarf/dwarf.h"
+#include "symbol/module/module.h"
 #include "support.h"
 
 #include <fcntl.h>

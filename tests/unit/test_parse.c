@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/clock.h"
-#include "event/parse.h"
+#include "event/parse/parse.h"
 #include "event/pfm.h"
 #include "support.h"
 

@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/diff.h"
-#include "analyze/frame_filter.h"
-#include "analyze/path_flame.h"
-#include "analyze/path_functions.h"
+#include "analyze/tree/diff.h"
+#include "analyze/paths/frame_filter.h"
+#include "analyze/paths/path_flame.h"
+#include "analyze/paths/path_functions.h"
 
 #include <errno.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "server/question.h"
+#include "server/api/question.h"
 #include "query_fixture.h"
 
 #include <math.h>

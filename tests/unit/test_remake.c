@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "resolve/resolve.h"
-#include "server/remake.h"
+#include "server/export/remake.h"
 
 #include <errno.h>
 #include <stdio.h>

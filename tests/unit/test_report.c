@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/report.h"
+#include "analyze/report/report.h"
 #include "base/buf.h"
 #include "base/text.h"
 

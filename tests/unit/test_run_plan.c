@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "collect/run_plan.h"
+#include "collect/run/plan.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "server/run_rows.h"
+#include "query/run_rows.h"
 
 #include <stdlib.h>
 #include <string.h>

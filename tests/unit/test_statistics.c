@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/statistics.h"
+#include "measure/statistics.h"
 #include "base/alloc.h"
 
 #include <math.h>

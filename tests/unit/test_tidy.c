@@ -7,8 +7,8 @@
 
 #include "profile/dictionary.h"
 #include "profile/summary.h"
-#include "server/retention.h"
-#include "server/tidy_run.h"
+#include "runs/retention.h"
+#include "runs/tidy_run.h"
 #include "store_support.h"
 
 static struct store *store;
@@ -20,7 +20,7 @@ static int open_new(void **state)
 {
 	(void)state;
 	snprintf(directory, sizeof(directory), "%s/%u", support_dir, directories++);
-	work = (struct tidy_run){};
+	work = (struct tidy_run){.clock = &system_clock};
 	return store_open(&store, &(struct store_options){.directory = directory}, &error);
 }
 

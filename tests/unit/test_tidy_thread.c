@@ -1,20 +1,47 @@
-/* The thread that tidies up: what it does without being asked, and that it sleeps. */
+/* The thread that tidies up: what it does without being asked, how often, and that it sleeps. */
 #include <stdarg.h>
 #include <stddef.h>
 #include <setjmp.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "server/tidy.h"
+#include "bus/bus.h"
+#include "runs/live/live.h"
+#include "runs/runs.h"
+#include "runs/tidy.h"
 #include "store_support.h"
 
+#define WALL_NS (1700000000 * NS_PER_SEC)
+
+static struct manual_clock now; /* stands still unless a test moves it */
+static struct server server;
 static struct store *store;
 static char directory[300];
+
+static int begin(void **state)
+{
+	static unsigned count;
+
+	(void)state;
+	snprintf(directory, sizeof(directory), "%s/data%u", support_dir, count++);
+	manual_clock_init(&now, 1000 * NS_PER_SEC, WALL_NS);
+	server = (struct server){.config = {.data = directory}, .clock = &now.clock};
+	OK(store_open(&store, &(struct store_options){.directory = directory}, &error));
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	store_close(store);
+	return 0;
+}
 
 static int64_t new_run(void)
 {
 	struct stored_session session = {};
-	struct stored_run run = {.command = (char *)"x", .state = STATE_DONE};
+	struct stored_run run = {
+		.command = (char *)"x", .state = STATE_DONE, .ended_ms = clock_wall_ms(&now.clock)};
 
 	OK(store_session_add(store, "s", &session, &error));
 	run.session_id = session.id;
@@ -42,12 +69,33 @@ static void list_chunks(int64_t run, stored_chunks *ret)
 	OK(store_chunks(store, run, &(struct chunk_query){}, ret, &error));
 }
 
+static uint64_t passes(void)
+{
+	struct tidy_counts counts;
+
+	tidy_counts(server.tidy, &counts);
+	return counts.passes;
+}
+
+/*
+ * Moves the clock on by whole seconds until pass @number has begun. One second may not be enough: the
+ * pause is counted from the end of the pass before, which may still be at work.
+ */
+static void wait_for_pass(uint64_t number)
+{
+	/* Gives up after two minutes: any machine is quicker than that. */
+	for (int i = 0; i < 120000 && passes() < number; i++) {
+		manual_clock_advance(&now, NS_PER_SEC);
+		usleep(1000);
+	}
+	assert_int_equal(passes(), number);
+}
+
 static void wait_until_merged(int64_t run, size_t chunks)
 {
 	stored_chunks list = {};
 
-	/* Gives up after a minute: any machine is quicker than that. */
-	for (int i = 0; i < 6000; i++) {
+	for (int i = 0; i < 12000; i++) {
 		list_chunks(run, &list);
 		if (list.len == chunks)
 			break;
@@ -57,19 +105,14 @@ static void wait_until_merged(int64_t run, size_t chunks)
 	vec_release(&list);
 }
 
-static void test_thread(void **state)
+static void test_work(void **state)
 {
-	struct server server = {.config = {.data = directory}};
-	int64_t run, other;
-	struct tidy_counts before, after;
+	int64_t run = new_run(), other = new_run();
+	struct tidy_counts counts;
 	uint64_t size = UINT64_MAX, unused;
 	char *much = xcalloc(1, 20 << 20);
 
 	(void)state;
-	snprintf(directory, sizeof(directory), "%s/data", support_dir);
-	OK(store_open(&store, &(struct store_options){.directory = directory}, &error));
-	run = new_run();
-	other = new_run();
 	for (uint64_t i = 0; i < 10; i++)
 		add_samples(run, i * 100, 100);
 	/* What was left to do is done at the start. */
@@ -79,32 +122,64 @@ static void test_thread(void **state)
 	add_samples(other, 0, 100);
 	add_samples(other, 100, 100);
 	tidy_kick(server.tidy, other);
+	wait_for_pass(2);
 	wait_until_merged(other, 1);
 	/* What was deleted goes, and its room as well. */
 	OK(store_output_add(store, other, 1, 1, much, 20 << 20, &error));
 	OK(store_run_delete(store, other, &error));
 	tidy_kick(server.tidy, 0);
-	for (int i = 0; i < 6000 && size > 2 << 20; i++) {
+	wait_for_pass(3);
+	for (int i = 0; i < 12000 && size > 2 << 20; i++) {
 		OK(store_size(store, &size, &unused, &error));
 		usleep(10000);
 	}
 	assert_true(size <= 2 << 20);
-	/* Then it sleeps. */
-	sleep(1);
-	tidy_counts(server.tidy, &before);
-	sleep(2);
-	tidy_counts(server.tidy, &after);
-	assert_int_equal(before.passes, after.passes);
-	assert_int_equal(after.failures, 0);
-	assert_int_equal(after.merges, 2);
-	assert_int_equal(after.merged_chunks, 12);
-	/* However often it is woken, it comes once a second. */
-	for (int i = 0; i < 200; i++) {
-		tidy_kick(server.tidy, run);
-		usleep(10000);
+	tidy_counts(server.tidy, &counts);
+	assert_int_equal(counts.failures, 0);
+	assert_int_equal(counts.merges, 2);
+	assert_int_equal(counts.merged_chunks, 12);
+	tidy_free(&server);
+	free(much);
+}
+
+/* However often it is told of news, and whether it is still at work or not: one pass a second. */
+static void test_once_a_second(void **state)
+{
+	int64_t run = new_run();
+
+	(void)state;
+	OK(tidy_start(&server, &error));
+	wait_for_pass(1);
+	for (uint64_t number = 2; number < 12; number++) {
+		for (int i = 0; i < 20; i++) {
+			tidy_kick(server.tidy, run);
+			usleep(1000);
+		}
+		assert_int_equal(passes(), number - 1);
+		wait_for_pass(number);
 	}
-	tidy_counts(server.tidy, &after);
-	assert_in_range(after.passes - before.passes, 1, 4);
+	tidy_free(&server);
+}
+
+static void test_sleeps(void **state)
+{
+	(void)state;
+	OK(tidy_start(&server, &error));
+	wait_for_pass(1);
+	for (int i = 0; i < 100; i++) {
+		manual_clock_advance(&now, 3600 * NS_PER_SEC);
+		usleep(1000);
+	}
+	assert_int_equal(passes(), 1);
+	tidy_free(&server);
+}
+
+static void test_stop(void **state)
+{
+	int64_t run = new_run();
+
+	(void)state;
+	OK(tidy_start(&server, &error));
 	tidy_stop(&server);
 	tidy_kick(server.tidy, run);
 	tidy_stop(&server);
@@ -112,14 +187,76 @@ static void test_thread(void **state)
 	assert_null(server.tidy);
 	tidy_free(&server);
 	tidy_kick(server.tidy, 1);
-	store_close(store);
-	free(much);
 }
+
+static bool is_there(int64_t run)
+{
+	struct stored_run found = {};
+	int result = store_run_get_id(store, run, &found, NULL);
+
+	stored_run_release(&found);
+	return result == 0;
+}
+
+static uint64_t expired(void)
+{
+	struct tidy_counts counts;
+
+	tidy_counts(server.tidy, &counts);
+	return counts.expired_runs;
+}
+
+/* A minute passes: old runs are looked for, by a pass that nothing else has asked for. */
+static void pass_a_minute(void)
+{
+	uint64_t before = passes();
+
+	for (int i = 0; i < 120000 && passes() == before; i++) {
+		manual_clock_advance(&now, i ? NS_PER_SEC : 60 * NS_PER_SEC);
+		usleep(1000);
+	}
+	assert_true(passes() > before);
+}
+
+/* Runs go when they are older than the setting says, by the time that has passed, not by a wall clock
+ * that somebody has set. */
+static void test_old_runs_go(void **state)
+{
+	int64_t run = new_run();
+
+	(void)state;
+	server.config.keep_s = 24 * 3600;
+	server.bus = bus_new(server.clock);
+	server.live = live_new(&server);
+	OK(runs_prepare(&server.runs, &server, &error));
+	OK(tidy_start(&server, &error));
+	OK(runs_begin(server.runs, &error));
+	wait_for_pass(1);
+	/* Somebody sets the clock ten years on. */
+	manual_clock_set_wall(&now, WALL_NS + 10ull * 365 * 24 * 3600 * NS_PER_SEC);
+	pass_a_minute();
+	pass_a_minute();
+	assert_true(is_there(run));
+	/* A day passes. */
+	manual_clock_advance(&now, 24 * 3600 * NS_PER_SEC);
+	for (int i = 0; i < 1000 && !expired(); i++)
+		pass_a_minute();
+	assert_int_equal(expired(), 1);
+	assert_false(is_there(run));
+	tidy_stop(&server);
+	runs_stop(server.runs);
+	tidy_free(&server);
+	live_free(server.live);
+	bus_free(server.bus);
+}
+
+#define TIDY_TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_thread),
+		TIDY_TEST(test_work), TIDY_TEST(test_once_a_second), TIDY_TEST(test_sleeps),
+		TIDY_TEST(test_stop), TIDY_TEST(test_old_runs_go),
 	};
 
 	return cmocka_run_group_tests(tests, make_support_dir, remove_support_dir);

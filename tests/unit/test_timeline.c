@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/heat.h"
-#include "analyze/points.h"
-#include "analyze/timeline.h"
-#include "analyze/value_histogram.h"
+#include "analyze/plot/heat.h"
+#include "analyze/plot/points.h"
+#include "analyze/plot/timeline.h"
+#include "analyze/plot/value_histogram.h"
 
 #include <math.h>
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "analyze/top_view.h"
+#include "analyze/report/top_view.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 import { render } from 'preact';
-import './views/tokens.css';
-import './views/base.css';
-import './views/controls.css';
-import { App } from './views/app';
+import './views/app/tokens.css';
+import './views/app/base.css';
+import './views/app/controls.css';
+import { App } from './views/app/app';
 
 render(<App />, document.getElementById('app')!);

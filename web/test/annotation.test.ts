@@ -5,7 +5,7 @@ import {
 	hottestRows,
 	possibleViews,
 	type AnnotatedFunction,
-} from '../src/logic/annotation';
+} from '../src/logic/tables/annotation';
 
 const CODE: AnnotatedFunction = {
 	function: 'work',

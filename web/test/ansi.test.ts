@@ -7,8 +7,8 @@ import {
 	shownColours,
 	type Rgb,
 } from '../src/logic/ansi_colours';
-import { MarkedLog } from '../src/logic/marked_log';
-import { RowIndex, rowStarts, search, segments } from '../src/logic/output_rows';
+import { MarkedLog } from '../src/logic/live/marked_log';
+import { RowIndex, rowStarts, search, segments } from '../src/logic/tables/output_rows';
 
 const ESC = '\x1b';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { CounterLine, DiffFunction, Timeline } from '../src/api/types';
 import { HOME } from '../src/logic/address';
-import { directionOf, formatPoints, formatRelative } from '../src/logic/change';
-import { compareCounters, sidesOf, sortChanges, swapped } from '../src/logic/compare';
+import { directionOf, formatPoints, formatRelative } from '../src/logic/tables/change';
+import { compareCounters, sidesOf, sortChanges, swapped } from '../src/logic/tables/compare';
 
 const window = { from: 0, to: 10 };
 const second = { from: 20, to: 30 };

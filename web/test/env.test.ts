@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mergeVariables, parseVariables } from '../src/logic/env';
+import { mergeVariables, parseVariables } from '../src/logic/run/env';
 
 test('lines of variables', () => {
 	expect(parseVariables('A=1\n# no\n\nexport B="two words"\nC=\nD=a=b\n')).toEqual([

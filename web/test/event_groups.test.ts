@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { EventInfo } from '../src/api/types';
-import { aboutEvent, countGroups, isForm, markWords } from '../src/logic/event_groups';
+import { aboutEvent, countGroups, isForm, markWords } from '../src/logic/run/event_groups';
 
 const event = (part: Partial<EventInfo>): EventInfo => ({
 	name: 'x',

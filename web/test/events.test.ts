@@ -11,7 +11,7 @@ import {
 	splitEvents,
 	withMode,
 	withPrecision,
-} from '../src/logic/events';
+} from '../src/logic/run/events';
 
 test('commas in groups and terms do not split', () => {
 	expect(splitEvents('a, {b,c}:u ,cpu/event=0x3c,umask=1/u,d')).toEqual([

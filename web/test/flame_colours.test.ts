@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { COLOURS } from '../src/logic/address';
-import { INK, legendOf, paintOf, textHash, type Rgb } from '../src/logic/flame_colours';
-import { changeText, layOutDiff, shareChange } from '../src/logic/flame_diff';
-import { layOutTree } from '../src/logic/flame_layout';
-import { searchGraph } from '../src/logic/flame_search';
+import { INK, legendOf, paintOf, textHash, type Rgb } from '../src/logic/flame/flame_colours';
+import { changeText, layOutDiff, shareChange } from '../src/logic/flame/flame_diff';
+import { layOutTree } from '../src/logic/flame/flame_layout';
+import { searchGraph } from '../src/logic/flame/flame_search';
 import { largeTree, NAMES, sampleGraph } from './flame_sample';
 
 function luminance([r, g, b]: Rgb): number {

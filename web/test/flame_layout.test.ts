@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { layOutTree } from '../src/logic/flame_layout';
+import { layOutTree } from '../src/logic/flame/flame_layout';
 import { largeTree, sampleGraph } from './flame_sample';
 
 describe('places of nodes', () => {

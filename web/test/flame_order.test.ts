@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { layOutTime, timeOf } from '../src/logic/flame_order';
-import { findPath, pathOf } from '../src/logic/flame_path';
-import { searchGraph } from '../src/logic/flame_search';
+import { layOutTime, timeOf } from '../src/logic/flame/flame_order';
+import { findPath, pathOf } from '../src/logic/flame/flame_path';
+import { searchGraph } from '../src/logic/flame/flame_search';
 import { NAMES } from './flame_sample';
 
 /** main from 0 to 100: a, b, a again; later main once more. */

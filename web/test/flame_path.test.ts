@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { flameCommand } from '../src/logic/flame_keys';
-import { layOutTree } from '../src/logic/flame_layout';
+import { flameCommand } from '../src/logic/flame/flame_keys';
+import { layOutTree } from '../src/logic/flame/flame_layout';
 import {
 	besideNode,
 	broadestChild,
@@ -8,8 +8,8 @@ import {
 	foldedStack,
 	pathOf,
 	placeAmongSiblings,
-} from '../src/logic/flame_path';
-import { framesPattern, framesWords } from '../src/logic/flame_frames';
+} from '../src/logic/flame/flame_path';
+import { framesPattern, framesWords } from '../src/logic/flame/flame_frames';
 import { largeTree, sampleGraph } from './flame_sample';
 
 describe('paths', () => {

@@ -1,6 +1,6 @@
 /* A small call tree for tests: root; a 60 (b 40 (d 40), c 20), b 30 (a 10), e 10. */
 import type { FlameNodes, FunctionName } from '../src/api/types';
-import { layOutTree, type ChildOrder } from '../src/logic/flame_layout';
+import { layOutTree, type ChildOrder } from '../src/logic/flame/flame_layout';
 
 export const NAMES: FunctionName[] = [
 	['all', '', 'unknown'],

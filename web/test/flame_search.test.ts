@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matcher, searchGraph } from '../src/logic/flame_search';
+import { matcher, searchGraph } from '../src/logic/flame/flame_search';
 import { sampleGraph } from './flame_sample';
 
 describe('search', () => {

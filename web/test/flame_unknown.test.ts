@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { layOutTree } from '../src/logic/flame_layout';
-import { unknownShare } from '../src/logic/flame_unknown';
+import { layOutTree } from '../src/logic/flame/flame_layout';
+import { unknownShare } from '../src/logic/flame/flame_unknown';
 
 test('the share of stacks that lead through unknown code, each counted once', () => {
 	const graph = layOutTree({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { layOutTree } from '../src/logic/flame_layout';
+import { layOutTree } from '../src/logic/flame/flame_layout';
 import {
 	clampView,
 	fitText,
@@ -8,7 +8,7 @@ import {
 	WHOLE_VIEW,
 	zoomView,
 	type Labels,
-} from '../src/logic/flame_view';
+} from '../src/logic/flame/flame_view';
 import { largeTree, sampleGraph } from './flame_sample';
 
 describe('what is in sight', () => {

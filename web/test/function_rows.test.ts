@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Functions } from '../src/api/types';
-import { arrange, functionLines, functionsTsv, searchFor } from '../src/logic/function_rows';
-import { rowFilter } from '../src/logic/row_filter';
-import { formatSort, parseSort } from '../src/logic/table_sort';
+import { arrange, functionLines, functionsTsv, searchFor } from '../src/logic/tables/function_rows';
+import { rowFilter } from '../src/logic/tables/row_filter';
+import { formatSort, parseSort } from '../src/logic/tables/table_sort';
 
 /** "name self total" of a whole of 100, in module m. */
 function functions(...lines: string[]): Functions {

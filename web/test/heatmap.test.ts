@@ -8,7 +8,7 @@ import {
 	stepCell,
 	stripesOf,
 	windowBetween,
-} from '../src/logic/heatmap';
+} from '../src/logic/tables/heatmap';
 
 const heat = {
 	seconds: 4,

@@ -9,7 +9,7 @@ import {
 	layOutPercentiles,
 	ticksBetween,
 	yScale,
-} from '../src/logic/histogram';
+} from '../src/logic/tables/histogram';
 
 /** Edges and counts of bins that touch. */
 function histogram(edges: number[], counts: number[]): ValueHistogram {

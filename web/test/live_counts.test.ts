@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { CounterSeries } from '../src/logic/live_counts';
+import { CounterSeries } from '../src/logic/live/live_counts';
 
 const MS = 1e6;
 const S = 1e9;

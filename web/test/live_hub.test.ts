@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { Hub } from '../src/api/live_hub';
 import type { FromHub, Topic } from '../src/api/live_protocol';
-import { RunAccumulator } from '../src/logic/live_run';
+import { RunAccumulator } from '../src/logic/live/live_run';
 
 /** What the browser would have: messages are put into it by the tests. */
 class FakeSource {
@@ -55,7 +55,7 @@ class FakeTab {
 	}
 	get total(): number | undefined {
 		vi.advanceTimersByTime(100);
-		return this.run?.tree.tree(null).total;
+		return this.run?.tree.tree(this.run.shownEvent).total;
 	}
 }
 
@@ -64,6 +64,7 @@ const gain = (weight: number, more = {}) => ({
 	names: [],
 	nodes: [],
 	events: [],
+	event: 0,
 	gain: [[0, 0, 1, weight]],
 	to_ns: weight,
 	...more,

@@ -1,18 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import type { SamplesMessage } from '../src/api/live_protocol';
-import { OutputTail } from '../src/logic/live_output';
+import { OutputTail } from '../src/logic/live/live_output';
 import {
 	RunAccumulator,
 	updateOfCounts,
 	updateOfLedger,
 	updateOfOutput,
 	updateOfSamples,
-} from '../src/logic/live_run';
+} from '../src/logic/live/live_run';
 
 const MS = 1e6;
 
 function samples(more: Partial<SamplesMessage>): SamplesMessage {
-	return { run: 'r', names: [], nodes: [], gain: [], events: [], to_ns: 0, ...more };
+	return { run: 'r', names: [], nodes: [], gain: [], events: [], event: 0, to_ns: 0, ...more };
 }
 
 /** main → parse → lex, main → emit */
@@ -41,7 +41,7 @@ describe('the call tree of a run that goes on', () => {
 	it('has totals without walking all of it', () => {
 		const run = new RunAccumulator('r');
 		run.apply(updateOfSamples(FIRST));
-		const tree = run.tree.tree(null);
+		const tree = run.tree.tree('cpu-clock');
 		expect([...(tree.nodes.self as Float64Array)]).toEqual([0, 0, 0, 200, 100]);
 		expect([...(tree.nodes.total as Float64Array)]).toEqual([300, 300, 200, 200, 100]);
 		expect([...(tree.nodes.inlined as Uint32Array)]).toEqual([0, 0, 0, 1, 0]);
@@ -104,6 +104,17 @@ describe('the call tree of a run that goes on', () => {
 		expect(run.tree.tree('a').nodes.parent[1]).toBe(0);
 	});
 
+	it('shows the event that the server has chosen, until it chooses another', () => {
+		const run = new RunAccumulator('r');
+		expect(run.shownEvent).toBeNull();
+		run.apply(updateOfSamples(samples({ events: ['a', 'b'], event: 1 })));
+		run.apply(updateOfOutput({ run: 'r', stream: 1, text: 'hello' }));
+		expect(run.shownEvent).toBe('b');
+		expect(RunAccumulator.restored(structuredClone(run.save())).shownEvent).toBe('b');
+		run.apply(updateOfSamples(samples({ gain: [[1, 0, 500, 500]], event: 0 })));
+		expect(run.shownEvent).toBe('a');
+	});
+
 	it('makes rates out of what was gained since the last samples', () => {
 		const run = new RunAccumulator('r');
 		run.apply(updateOfSamples(FIRST));
@@ -151,7 +162,7 @@ describe('all of a run', () => {
 			run.apply(updateOfOutput({ run: 'r', stream: 2, text: 'oh', left_out: 9 }));
 		}
 		expect(two.save()).toEqual(one.save());
-		expect(two.tree.tree(null).total).toBe(350);
+		expect(two.tree.tree('cpu-clock').total).toBe(350);
 		expect(two.counters).toHaveLength(2);
 	});
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Run } from '../src/api/types';
-import { tachoLine } from '../src/logic/command_line';
-import { formatEvents, parseEvents } from '../src/logic/events';
-import { fieldOf, mistakesOf, sentenceOf } from '../src/logic/mistakes';
+import { tachoLine } from '../src/logic/run/command_line';
+import { formatEvents, parseEvents } from '../src/logic/run/events';
+import { fieldOf, mistakesOf, sentenceOf } from '../src/logic/run/mistakes';
 import {
 	bareplanOf,
 	DEFAULT_DRAFT,
@@ -12,7 +12,7 @@ import {
 	readDraft,
 	usualDraft,
 	type Draft,
-} from '../src/logic/plan';
+} from '../src/logic/run/plan';
 
 const draft = (part: Partial<Draft> = {}): Draft => ({ ...DEFAULT_DRAFT, command: 'ls', ...part });
 const here = { server: 'http://127.0.0.1:5000', session: null };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ProcessInfo } from '../src/api/types';
-import { orderProcesses } from '../src/logic/process_order';
+import { orderProcesses } from '../src/logic/run/process_order';
 
 const process = (pid: number, command: string, cpu_s: number) =>
 	({ pid, command, cpu_s }) as ProcessInfo;

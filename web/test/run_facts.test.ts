@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Ledger, Run } from '../src/api/types';
-import { ledgerEntries, overhead, verdict } from '../src/logic/ledger_words';
+import { ledgerEntries, overhead, verdict } from '../src/logic/run/ledger_words';
 import {
 	eventRate,
 	eventUse,
@@ -8,7 +8,7 @@ import {
 	machineFacts,
 	whatRan,
 	whenItRan,
-} from '../src/logic/run_facts';
+} from '../src/logic/run/run_facts';
 
 const run = (more: Partial<Run>) =>
 	({

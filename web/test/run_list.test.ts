@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Run, Timeline } from '../src/api/types';
-import { matches, neighbour, tagsOf } from '../src/logic/run_list';
-import { sparkCounter, sparkPath, sparkValues } from '../src/logic/spark';
+import { matches, neighbour, tagsOf } from '../src/logic/run/run_list';
+import { sparkCounter, sparkPath, sparkValues } from '../src/logic/timeline/spark';
 
 const run = (part: Partial<Run>): Run =>
 	({ uuid: 'u', argv: [], tags: [], note: null, state: 'done', ...part }) as Run;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Run } from '../src/api/types';
-import { RunNews } from '../src/logic/run_news';
+import { RunNews } from '../src/logic/run/run_news';
 
 const run = (state: Run['state'], uuid = 'one') => ({ uuid, state }) as Run;
 

@@ -3,7 +3,7 @@ import type { SessionHead } from '../src/api/types';
 import { groupShortcuts } from '../src/logic/key_groups';
 import { keyCaps, pressed, type KeyPress } from '../src/logic/keys';
 import { filterChoices, fits, type Choice } from '../src/logic/palette';
-import { sortSessions } from '../src/logic/session_sort';
+import { sortSessions } from '../src/logic/run/session_sort';
 
 function press(key: string, more: Partial<KeyPress> = {}): KeyPress {
 	return { key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...more };

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Ledger, Run } from '../src/api/types';
 import { HOME } from '../src/logic/address';
-import { nextPause } from '../src/logic/backoff';
+import { nextPause } from '../src/logic/live/backoff';
 import { filtersOf } from '../src/logic/filters';
 import { clockTime, formatAgo, plural } from '../src/logic/format';
-import { lastLines } from '../src/logic/last_lines';
+import { lastLines } from '../src/logic/live/last_lines';
 import { pageTitle } from '../src/logic/page_title';
-import { queueWords, remaining } from '../src/logic/queue_words';
-import { outcomeOf, runName, runTrouble } from '../src/logic/run_words';
-import { warningsOf } from '../src/logic/warnings';
+import { queueWords, remaining } from '../src/logic/run/queue_words';
+import { outcomeOf, runName, runTrouble } from '../src/logic/run/run_words';
+import { warningsOf } from '../src/logic/run/warnings';
 
 function run(more: Partial<Run>): Run {
 	return { state: 'done', argv: [], exit_status: 0, signal: null, ...more } as Run;

@@ -20,11 +20,14 @@ test('what a style sheet defines is found', () => {
 test('a class is defined by one style sheet', () => {
 	const owner = new Map<string, string>();
 	const twice: string[] = [];
-	for (const file of readdirSync(VIEWS).filter((name) => name.endsWith('.css')))
+	const sheets = (readdirSync(VIEWS, { recursive: true }) as string[]).filter((name) =>
+		name.endsWith('.css'),
+	);
+	for (const file of sheets)
 		for (const name of definedIn(readFileSync(new URL(file, VIEWS), 'utf8'))) {
 			if (owner.has(name)) twice.push(`.${name}: ${owner.get(name)} and ${file}`);
 			owner.set(name, file);
 		}
-	expect(owner.get('card')).toBe('base.css');
+	expect(owner.get('card')).toBe('app/base.css');
 	expect(twice).toEqual([]);
 });

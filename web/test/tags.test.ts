@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { changesOf, parseTags } from '../src/logic/tags';
+import { changesOf, parseTags } from '../src/logic/run/tags';
 
 it('keeps each tag once and none that is empty', () => {
 	expect(parseTags(' a, b,, a ,c d')).toEqual(['a', 'b', 'c d']);

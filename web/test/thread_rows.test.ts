@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ThreadLine } from '../src/api/types';
-import { choose, isChosen, threadRows } from '../src/logic/thread_rows';
+import { choose, isChosen, threadRows } from '../src/logic/tables/thread_rows';
 
 /** "pid/tid name samples", active in the cell of its samples' last digit. */
 function lines(...texts: string[]): ThreadLine[] {

@@ -10,7 +10,7 @@ import {
 	smoothRate,
 	storedPlots,
 	type RawLine,
-} from '../src/logic/timeline_plots';
+} from '../src/logic/timeline/timeline_plots';
 
 function raw(name: string, mean: number[], more: Partial<RawLine> = {}): RawLine {
 	const t = mean.map((_, i) => i * 1e9);

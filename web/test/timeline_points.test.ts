@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { Flame, Points } from '../src/api/types';
-import { byAddress, byFunction, pointNear, pointSearch } from '../src/logic/timeline_points';
-import { stackOf } from '../src/logic/timeline_stack';
+import {
+	byAddress,
+	byFunction,
+	pointNear,
+	pointSearch,
+} from '../src/logic/timeline/timeline_points';
+import { stackOf } from '../src/logic/timeline/timeline_stack';
 
 const points: Points = {
 	names: [

@@ -15,7 +15,7 @@ import {
 	timeTicks,
 	zoomAround,
 	zoomOrAll,
-} from '../src/logic/timeline_range';
+} from '../src/logic/timeline/timeline_range';
 
 const whole = { from: 0, to: 100e9 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { makePlots } from '../src/logic/timeline_plots';
-import { escapeXml, runsOf, timelineSvg, type Ink } from '../src/logic/timeline_svg';
+import { makePlots } from '../src/logic/timeline/timeline_plots';
+import { escapeXml, runsOf, timelineSvg, type Ink } from '../src/logic/timeline/timeline_svg';
 
 const ink: Ink = {
 	ink: '#000000',

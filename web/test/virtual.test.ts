@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rowOfKey, rowsOnScreen, scrollToShow } from '../src/logic/virtual';
+import { rowOfKey, rowsOnScreen, scrollToShow } from '../src/logic/tables/virtual';
 
 const rows = { count: 1000, height: 20 };
 

@@ -21,7 +21,7 @@ import {
 	updateOfOutput,
 	updateOfSamples,
 	type RunUpdate,
-} from '../logic/live_run';
+} from '../logic/live/live_run';
 
 type Post = (message: FromHub) => void;
 

@@ -1,6 +1,6 @@
 /* What tabs and the hub (the one place of a browser that has a live stream) say to each other. */
 import type { Ledger, Run, SessionHead } from './types';
-import type { RunUpdate, SavedRun } from '../logic/live_run';
+import type { RunUpdate, SavedRun } from '../logic/live/live_run';
 
 /** "queue", "sessions", "session/UUID", "run/UUID": as the server names them. */
 export type Topic = string;
@@ -62,6 +62,8 @@ export interface SamplesMessage {
 	/** event, node, samples, weight */
 	gain: [number, number, number, number][];
 	events: string[];
+	/** Which of them is shown if nobody has named one. */
+	event: number;
 	to_ns: number;
 	/** In a snapshot, whose gain is the sum of all that happened: when it did, the newest of it. */
 	rates?: { from_ns: number; step_ns: number; samples: number[][] };

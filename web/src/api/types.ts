@@ -335,6 +335,8 @@ export interface DiffFunction {
 }
 
 export interface Diff {
+	event_before: string | null;
+	event_after: string | null;
 	total_before: number;
 	total_after: number;
 	samples_before: number;

@@ -1,5 +1,5 @@
 import type { Run } from '../api/types';
-import { outcomeOf, runName, STATE_SIGNS } from './run_words';
+import { outcomeOf, runName, STATE_SIGNS } from './run/run_words';
 import { formatDuration } from './units';
 
 /** "● 12 s gcc – tacho" while it runs, "✓ gcc – tacho" then. */

@@ -2,8 +2,15 @@
 import { computed, effect, signal } from '@preact/signals';
 import { ApiError, get } from '../api/client';
 import type { EventInfo, Me, Run } from '../api/types';
-import { fieldOf, mistakesOf, sentenceOf, type Field, type Mistakes } from '../logic/mistakes';
-import { DEFAULT_DRAFT, draftOf, plansOf, readDraft, usualDraft, type Draft } from '../logic/plan';
+import { fieldOf, mistakesOf, sentenceOf, type Field, type Mistakes } from '../logic/run/mistakes';
+import {
+	DEFAULT_DRAFT,
+	draftOf,
+	plansOf,
+	readDraft,
+	usualDraft,
+	type Draft,
+} from '../logic/run/plan';
 import { joinWords } from '../logic/words';
 import { address, go } from './address';
 import { run, session, startRun } from './runs';

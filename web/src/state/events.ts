@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get } from '../api/client';
 import type { EventInfo } from '../api/types';
-import { countGroups, type EventGroup, type GroupCount } from '../logic/event_groups';
+import { countGroups, type EventGroup, type GroupCount } from '../logic/run/event_groups';
 
 const PAUSE_MS = 120;
 /** As many as the server gives at once. */

@@ -9,7 +9,7 @@ import {
 } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { Flame } from '../api/types';
-import { takesSamples } from '../logic/sampled';
+import { takesSamples } from '../logic/timeline/sampled';
 import { address } from './address';
 import { width } from './layout';
 import { liveRun } from './live';
@@ -46,7 +46,7 @@ export const lightest = computed(() =>
 
 function liveFlame(uuid: string, wanted: string | null): Flame {
 	const live = liveRun(uuid);
-	const event = wanted ?? live.events[0] ?? null;
+	const event = wanted ?? live.shownEvent;
 	const tree = live.tree(event);
 	return { event, unit: null, samples: 0, names: live.names, ...tree };
 }

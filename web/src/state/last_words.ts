@@ -2,7 +2,7 @@
  * whole output only the end is kept here; the view of the output has its own (state/output.ts). */
 import { useEffect, useState } from 'preact/hooks';
 import { tailOfText } from '../api/tail';
-import { lastLines } from '../logic/last_lines';
+import { lastLines } from '../logic/live/last_lines';
 
 const LINES = 3;
 

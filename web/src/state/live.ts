@@ -4,8 +4,8 @@ import { batch, computed, effect, signal, type Signal } from '@preact/signals';
 import { on, watch } from '../api/live';
 import type { Connection } from '../api/live_protocol';
 import type { FlameTree, FunctionName, Ledger, Mark } from '../api/types';
-import type { Line } from '../logic/live_counts';
-import { RunAccumulator, type RunUpdate, type SavedRun } from '../logic/live_run';
+import type { Line } from '../logic/live/live_counts';
+import { RunAccumulator, type RunUpdate, type SavedRun } from '../logic/live/live_run';
 import { forget } from './questions';
 import { hasEnded, run } from './runs';
 
@@ -38,8 +38,10 @@ interface LiveRun {
 	/** Samples a second, one line for each event; `name` is the event. */
 	readonly rates: LiveCounter[];
 	readonly events: string[];
+	/** The one of them that is shown if nobody has named one; null: none is known yet. */
+	readonly shownEvent: string | null;
 	readonly names: FunctionName[];
-	/** The call tree of one event (null: the first) so far, with totals. The arrays go on growing. */
+	/** The call tree of one event so far, with totals. The arrays go on growing. */
 	tree(event: string | null): FlameTree;
 	readonly ledger: Ledger | null;
 	readonly marks: Mark[];
@@ -83,6 +85,9 @@ class Live implements LiveRun {
 	}
 	get events() {
 		return this.data.tree.events;
+	}
+	get shownEvent() {
+		return this.data.shownEvent;
 	}
 	get names() {
 		return this.data.tree.names;

@@ -1,7 +1,7 @@
 /* Desktop notifications: a long run has ended while nobody looked. Asked for only when switched on. */
 import { signal } from '@preact/signals';
 import type { Run } from '../api/types';
-import { outcomeOf, runName, STATE_WORDS } from '../logic/run_words';
+import { outcomeOf, runName, STATE_WORDS } from '../logic/run/run_words';
 import { formatDuration } from '../logic/units';
 import { go } from './address';
 import { keep, recall } from './storage';

@@ -4,7 +4,7 @@ import { useRef } from 'preact/hooks';
 import { getPieces } from '../api/client';
 import type { OutputStream } from '../logic/address';
 import { OutputLines } from '../logic/ansi';
-import { MarkedLog } from '../logic/marked_log';
+import { MarkedLog } from '../logic/live/marked_log';
 import { address } from './address';
 import { liveRun } from './live';
 import { hasEnded, run } from './runs';

@@ -5,7 +5,7 @@ import type { Run, SessionHead } from '../api/types';
 import { HOME, VIEW_NAMES, VIEWS } from '../logic/address';
 import { formatAgo } from '../logic/format';
 import { filterChoices, type Choice } from '../logic/palette';
-import { outcomeOf, runName, STATE_WORDS } from '../logic/run_words';
+import { outcomeOf, runName, STATE_WORDS } from '../logic/run/run_words';
 import { address, go, goHome } from './address';
 import { dialog } from './dialogs';
 import { beginRun } from './layout';

@@ -2,7 +2,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { get } from '../api/client';
 import type { Run, Session } from '../api/types';
-import { matches } from '../logic/run_list';
+import { matches } from '../logic/run/run_list';
 import { hasMore, runs, session } from './runs';
 import { tell } from './toasts';
 

@@ -3,8 +3,9 @@
 import { computed } from '@preact/signals';
 import type { Query } from '../api/client';
 import type { Window } from '../logic/address';
-import { commonEvents, comparedEvent, sampledEvents } from '../logic/sampled';
+import { commonEvents, comparedEvent, sampledEvents } from '../logic/timeline/sampled';
 import { address } from './address';
+import { liveRun } from './live';
 import type { Question } from './questions';
 import { isLive, run, runOf } from './runs';
 
@@ -20,13 +21,28 @@ export function windowQuery(w: Window | null): Query {
 	return w ? { from: Math.round(w.from), to: Math.round(w.to) } : {};
 }
 
+/** While a run goes on all views show the event that its live graph shows, also when another one is about
+ * to have more samples. null: the server chooses, which it does in the same way for every question. */
+const growingEvent = computed<string | null>(() => {
+	const r = run.value;
+	if (!r || !isLive(r)) return null;
+	const live = liveRun(r.uuid);
+	void live.version.value;
+	return live.shownEvent;
+});
+
 /** A question about what is selected: selected('flame', {mode: 'inverted'}). */
 export function selected(kind: string, more: Query = {}, columns = false): Question | null {
 	const r = run.value;
 	if (!r || r.state === 'queued') return null;
 	return {
 		path: `benchmark/${r.uuid}/${kind}`,
-		query: { ...windowQuery(address.value.window), ...filters.value, ...more },
+		query: {
+			...windowQuery(address.value.window),
+			...filters.value,
+			event: address.value.event ?? growingEvent.value,
+			...more,
+		},
 		columns,
 		again: isLive(r) ? LIVE_AGAIN_MS : undefined,
 	};
@@ -38,8 +54,8 @@ function side(name: string, w: Window | null, only: Query): Query {
 	return Object.fromEntries(Object.entries(query).map(([key, value]) => [`${name}_${key}`, value]));
 }
 
-/** The event that runs A and B are compared by, and what else they could be. The chosen one may be that of
- * the open run alone: then another is compared, and `event` says which. */
+/** The event that runs A and B are to be compared by, and what it could be. The chosen one may be that of the
+ * open run alone: then, as without a choice, `event` is null and the server chooses; its answer says which. */
 export const compared = computed<{ event: string | null; events: string[] }>(() => {
 	const { run: uuid, window, second, a, b, event } = address.value;
 	const [before, after] = uuid && window && second ? [uuid, uuid] : [a, b];
@@ -83,9 +99,10 @@ interface OtherSide {
 	name: string;
 }
 
-/** The second window, or the run pinned as the other of A and B. */
-export function otherSide(kind: string, more: Query = {}): OtherSide | null {
-	const { run: uuid, window, second, a, b, event, frames } = address.value;
+/** The second window, or the run pinned as the other of A and B. @of: the event of this side's answer; null if
+ * that is not there yet. */
+export function otherSide(kind: string, of: string | null, more: Query = {}): OtherSide | null {
+	const { run: uuid, window, second, a, b, frames } = address.value;
 	if (!uuid) return null;
 	if (window && second) {
 		const query = { ...windowQuery(second), ...filters.value, ...more };
@@ -94,10 +111,9 @@ export function otherSide(kind: string, more: Query = {}): OtherSide | null {
 	}
 	const other = b && b !== uuid ? b : a && a !== uuid ? a : null;
 	if (!other) return null;
-	const [mine, theirs] = [run.value, runOf(other)];
+	const theirs = runOf(other);
 	// Shares of different events are not to be compared.
-	const of = event ?? (mine ? (sampledEvents(mine)[0] ?? null) : null);
-	if (of && theirs && !sampledEvents(theirs).includes(of)) return null;
+	if (!of || (theirs && !sampledEvents(theirs).includes(of))) return null;
 	const query = { event: of, frames, ...more };
 	const question = { path: `benchmark/${other}/${kind}`, query };
 	return { question, before: other !== b, name: other === b ? 'run B' : 'run A' };

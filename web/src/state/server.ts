@@ -2,7 +2,7 @@
 import { computed, signal } from '@preact/signals';
 import { get, onAnswer } from '../api/client';
 import type { Me } from '../api/types';
-import { nextPause } from '../logic/backoff';
+import { nextPause } from '../logic/live/backoff';
 
 export const me = signal<Me | null>(null);
 

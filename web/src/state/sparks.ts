@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { getColumns } from '../api/client';
 import type { Run, Timeline } from '../api/types';
-import { sparkCounter, sparkValues } from '../logic/spark';
+import { sparkCounter, sparkValues } from '../logic/timeline/spark';
 import { address } from './address';
 import { liveRun, type LiveCounter } from './live';
 import { hasEnded, isLive } from './runs';

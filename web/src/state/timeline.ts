@@ -4,8 +4,14 @@
 import { computed, signal } from '@preact/signals';
 import type { Mark } from '../api/types';
 import type { Address, View, Window } from '../logic/address';
-import type { Plot } from '../logic/timeline_plots';
-import { liveRange, span, zoomOrAll, type Brush, type Brushes } from '../logic/timeline_range';
+import type { Plot } from '../logic/timeline/timeline_plots';
+import {
+	liveRange,
+	span,
+	zoomOrAll,
+	type Brush,
+	type Brushes,
+} from '../logic/timeline/timeline_range';
 import { address, go } from './address';
 import { width } from './layout';
 import { hasEnded, isLive, run } from './runs';

@@ -1,0 +1,195 @@
+#include "analyze/paths/call_paths.h"
+
+#include <string.h>
+
+/* ---- names ---- */
+
+static bool same_name(const struct path_name *a, const struct path_name *b)
+{
+	return a->label.n == b->label.n && a->module.n == b->module.n && a->kind == b->kind;
+}
+
+static uint32_t name_number(struct call_paths *c, const struct profile *p,
+			    const struct path_name *name)
+{
+	uint64_t hash =
+		hash_mix(p->seed ^ name->label.n, (uint64_t)name->module.n << 8 | name->kind);
+	size_t at = slots_begin(&c->name_slots, hash);
+	uint32_t n;
+
+	while ((n = slots_next(&c->name_slots, hash, &at)))
+		if (same_name(&c->names.items[n], name))
+			return n;
+	n = (uint32_t)c->names.len;
+	vec_push(&c->names, *name);
+	slots_add(&c->name_slots, hash, n);
+	return n;
+}
+
+/* Up to the size of a table of the profile, what is new is 0. */
+static void grow_to(void *vec, size_t len)
+{
+	VEC(uint32_t) *v = vec;
+
+	if (v->len >= len)
+		return;
+	vec_reserve(v, len);
+	memset(v->items + v->len, 0, (len - v->len) * sizeof(*v->items));
+	v->len = len;
+}
+
+static string_id module_name(const struct profile *p, module_id module)
+{
+	return module.n < p->modules.len ? p->modules.items[module.n].name : (string_id){};
+}
+
+static uint32_t name_of_function(struct call_paths *c, const struct profile *p, function_id id)
+{
+	const struct profile_function *f;
+	uint32_t *known;
+
+	if (id.n >= p->functions.len)
+		id.n = 0;
+	grow_to(&c->of_function, p->functions.len);
+	known = &c->of_function.items[id.n];
+	if (!*known) {
+		f = function_of(p, id);
+		*known = name_number(
+			c, p, &(struct path_name){f->label, module_name(p, f->module), f->kind});
+	}
+	return *known;
+}
+
+/* ---- nodes ---- */
+
+static inline uint64_t node_hash(const struct profile *p, uint32_t parent, uint32_t key)
+{
+	return hash_mix(p->seed ^ parent, key);
+}
+
+static void grow_children(struct call_paths *c, const struct profile *p, size_t room)
+{
+	struct path_slots *s = &c->children;
+
+	table_free(s->items, s->mask + 1, sizeof(*s->items));
+	s->items = table_alloc(room, sizeof(*s->items));
+	s->mask = room - 1;
+	for (uint32_t n = 1; n < c->nodes.len; n++) {
+		const struct call_path *node = &c->nodes.items[n];
+		uint32_t key = node->name << 1 | node->inlined;
+		size_t at = node_hash(p, node->parent, key) & s->mask;
+
+		while (s->items[at].node)
+			at = (at + 1) & s->mask;
+		s->items[at] = (struct path_slot){node->parent, key, n};
+	}
+}
+
+/* The parent itself: there is none, and no room for it. */
+static uint32_t child_of(struct call_paths *c, const struct profile *p, uint32_t parent,
+			 uint32_t name, bool inlined, size_t nodes_max)
+{
+	uint32_t key = name << 1 | inlined;
+	struct path_slot *slot;
+	size_t at;
+
+	if (!c->children.items || c->nodes.len * 3 > c->children.mask * 2)
+		grow_children(c, p, c->children.items ? 2 * (c->children.mask + 1) : 1024);
+	at = node_hash(p, parent, key) & c->children.mask;
+	for (; (slot = &c->children.items[at])->node; at = (at + 1) & c->children.mask)
+		if (slot->parent == parent && slot->key == key)
+			return slot->node;
+	if (c->nodes.len >= nodes_max)
+		return parent;
+	*slot = (struct path_slot){parent, key, (uint32_t)c->nodes.len};
+	vec_push(&c->nodes, (struct call_path){parent, name, inlined});
+	return slot->node;
+}
+
+uint32_t call_path_below(struct call_paths *c, const struct profile *p, uint32_t node,
+			 uint32_t frame, size_t nodes_max)
+{
+	const struct profile_frame *f;
+	const struct frame_name *names;
+
+	if (!frame || frame >= p->frames.len)
+		return node;
+	f = &p->frames.items[frame];
+	if (!f->names || !f->name_count) {
+		/* Nobody has named it yet: it is some code of its module. */
+		string_id module = module_name(p, f->module);
+		struct path_name name = {module, module, CODE_UNKNOWN};
+
+		return child_of(c, p, node, name_number(c, p, &name), false, nodes_max);
+	}
+	names = &p->names.items[f->names];
+	for (uint32_t i = 0; i < f->name_count; i++) {
+		uint32_t child = child_of(c, p, node, name_of_function(c, p, names[i].function),
+					  names[i].inlined, nodes_max);
+
+		if (child == node)
+			break;
+		node = child;
+	}
+	return node;
+}
+
+/* ---- stacks ---- */
+
+uint32_t call_path_of(struct call_paths *c, const struct profile *p, uint32_t stack)
+{
+	uint32_t node;
+
+	if (!stack || stack >= p->stacks.len)
+		return 0;
+	grow_to(&c->of_stack, p->stacks.len);
+	if (c->of_stack.items[stack])
+		return c->of_stack.items[stack] - 1;
+	c->todo.len = 0;
+	while (stack && !c->of_stack.items[stack]) {
+		uint32_t parent = p->stacks.items[stack].parent.n;
+
+		vec_push(&c->todo, stack);
+		/* Parents come first; whatever says otherwise must not lead in circles. */
+		stack = parent < stack ? parent : 0;
+	}
+	node = stack ? c->of_stack.items[stack] - 1 : 0;
+	while (c->todo.len) {
+		stack = c->todo.items[--c->todo.len];
+		node = call_path_below(c, p, node, p->stacks.items[stack].frame.n, SIZE_MAX);
+		c->of_stack.items[stack] = node + 1;
+	}
+	return node;
+}
+
+void call_paths_all(struct call_paths *c, const struct profile *p)
+{
+	size_t room = 1024;
+
+	/* Nodes are fewer than stacks. */
+	while (room < p->stacks.len)
+		room *= 2;
+	if (!c->children.items && p->stacks.len > 1)
+		grow_children(c, p, room);
+	for (uint32_t stack = 1; stack < p->stacks.len; stack++)
+		call_path_of(c, p, stack);
+}
+
+void call_paths_init(struct call_paths *c)
+{
+	*c = (struct call_paths){};
+	vec_push(&c->nodes, (struct call_path){});
+	vec_push(&c->names, (struct path_name){});
+}
+
+void call_paths_release(struct call_paths *c)
+{
+	vec_release(&c->nodes);
+	vec_release(&c->names);
+	vec_release(&c->of_stack);
+	vec_release(&c->of_function);
+	vec_release(&c->todo);
+	table_free(c->children.items, c->children.mask + 1, sizeof(*c->children.items));
+	slots_release(&c->name_slots);
+	*c = (struct call_paths){};
+}

@@ -1,0 +1,388 @@
+#include "analyze/paths/path_flame.h"
+
+#include <string.h>
+
+void path_totals(const struct call_paths *c, const uint64_t *self, uint64_t *ret)
+{
+	memcpy(ret, self, c->nodes.len * sizeof(*ret));
+	for (size_t i = c->nodes.len; i-- > 1;)
+		if (ret[i])
+			ret[c->nodes.items[i].parent] += ret[i];
+}
+
+static uint64_t *totals_of(const struct call_paths *c, const uint64_t *self)
+{
+	uint64_t *total = table_alloc(c->nodes.len, sizeof(*total));
+
+	path_totals(c, self, total);
+	return total;
+}
+
+static void totals_free(const struct call_paths *c, uint64_t *total)
+{
+	table_free(total, c->nodes.len, sizeof(*total));
+}
+
+static uint64_t least_weight(const struct flame_options *o, uint64_t whole)
+{
+	double least = o->min_share * (double)whole;
+
+	return least < 1 ? 1 : (uint64_t)least;
+}
+
+/* ---- no more nodes than the limit ---- */
+
+static int by_weight(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* A child never weighs more than its parent, so a threshold keeps the tree whole. Of those that weigh just
+ * as much as it, the first ones stay, whose parents come before them. */
+static void keep_heaviest(struct path_flame *f, size_t limit)
+{
+	uint64_t *weights, threshold;
+	uint32_t *to, kept = 0;
+	size_t even = limit;
+
+	if (!limit || f->nodes.len <= limit)
+		return;
+	weights = xcalloc(f->nodes.len, sizeof(*weights));
+	to = xcalloc(f->nodes.len, sizeof(*to));
+	for (size_t i = 0; i < f->nodes.len; i++)
+		weights[i] = f->nodes.items[i].total;
+	qsort(weights, f->nodes.len, sizeof(*weights), by_weight);
+	threshold = weights[limit];
+	while (even && weights[even - 1] == threshold)
+		even--;
+	even = limit - even;
+	for (size_t i = 0; i < f->nodes.len; i++) {
+		struct flame_node node = f->nodes.items[i];
+		bool is_even =
+			even && node.total == threshold && (!i || to[node.parent] != UINT32_MAX);
+
+		to[i] = UINT32_MAX;
+		even -= is_even;
+		if (i && node.total <= threshold && !is_even) {
+			f->hidden_nodes++;
+			if (to[node.parent] != UINT32_MAX)
+				f->hidden_weight += node.total;
+			continue;
+		}
+		if (i)
+			node.parent = to[node.parent];
+		to[i] = kept;
+		f->nodes.items[kept++] = node;
+	}
+	f->nodes.len = kept;
+	free(weights);
+	free(to);
+}
+
+/* ---- from the root ---- */
+
+void path_flame_plain(struct path_flame *f, const struct call_paths *c, const uint64_t *self,
+		      const struct flame_options *o)
+{
+	uint64_t *total = totals_of(c, self), least = least_weight(o, total[0]);
+	uint32_t *to = table_alloc(c->nodes.len, sizeof(*to));
+
+	*f = (struct path_flame){};
+	vec_push(&f->nodes, (struct flame_node){.self = self[0], .total = total[0]});
+	for (size_t i = 1; i < c->nodes.len; i++) {
+		const struct call_path *n = &c->nodes.items[i];
+
+		if (!total[i])
+			continue;
+		if (total[i] < least) {
+			f->hidden_nodes++;
+			if (total[n->parent] >= least)
+				f->hidden_weight += total[i];
+			continue;
+		}
+		to[i] = (uint32_t)f->nodes.len;
+		vec_push(&f->nodes, (struct flame_node){to[n->parent], n->name, n->inlined, self[i],
+							total[i]});
+	}
+	table_free(to, c->nodes.len, sizeof(*to));
+	totals_free(c, total);
+	keep_heaviest(f, o->limit);
+}
+
+/* ---- from the leaf ---- */
+
+/* A place on the way up, with what passed through all that lies behind it. */
+struct climber {
+	uint32_t node;
+	uint64_t weight;
+};
+
+typedef VEC(struct climber) climbers;
+
+/* Climbers that came the same way: a node of the graph. */
+struct climb_group {
+	uint32_t flame_node;
+	size_t from, to; /* in the climbers of the level */
+};
+
+typedef VEC(struct climb_group) climb_groups;
+
+/* By name and whether it is inlined: what of a group goes there. */
+struct climb_way {
+	uint64_t weight;
+	size_t count, next; /* where the next one is put, in the next level */
+	uint32_t flame_node;
+	bool shown;
+};
+
+struct climb {
+	struct path_flame *f;
+	const struct call_paths *c;
+	uint64_t least;
+	struct climb_way *ways;
+	VEC(uint32_t) touched; /* ways of this group */
+	climbers level, next_level;
+	climb_groups groups, next_groups;
+};
+
+static uint32_t way_key(const struct call_paths *c, uint32_t node)
+{
+	return c->nodes.items[node].name << 1 | c->nodes.items[node].inlined;
+}
+
+/* What is heavy enough becomes a node, with a place for its climbers. */
+static void open_ways(struct climb *k, const struct climb_group *g)
+{
+	size_t place = k->next_level.len;
+
+	vec_each(&k->touched, key) {
+		struct climb_way *way = &k->ways[*key];
+
+		way->shown = way->weight >= k->least;
+		if (!way->shown) {
+			k->f->hidden_nodes++;
+			k->f->hidden_weight += way->weight;
+			continue;
+		}
+		way->flame_node = (uint32_t)k->f->nodes.len;
+		vec_push(&k->f->nodes,
+			 (struct flame_node){g->flame_node, *key >> 1, *key & 1, 0, way->weight});
+		vec_push(&k->next_groups,
+			 (struct climb_group){way->flame_node, place, place + way->count});
+		way->next = place;
+		place += way->count;
+	}
+	vec_reserve(&k->next_level, place);
+	k->next_level.len = place;
+}
+
+static void climb_on(struct climb *k, const struct climb_group *g)
+{
+	size_t first_group = k->next_groups.len;
+
+	k->touched.len = 0;
+	for (size_t i = g->from; i < g->to; i++) {
+		const struct climber *at = &k->level.items[i];
+		uint32_t key = way_key(k->c, at->node);
+
+		if (!k->ways[key].count++)
+			vec_push(&k->touched, key);
+		k->ways[key].weight += at->weight;
+	}
+	open_ways(k, g);
+	for (size_t i = g->from; i < g->to; i++) {
+		struct climber at = k->level.items[i];
+		struct climb_way *way = &k->ways[way_key(k->c, at.node)];
+
+		if (!way->shown)
+			continue;
+		at.node = k->c->nodes.items[at.node].parent;
+		if (at.node)
+			k->next_level.items[way->next++] = at;
+		else
+			k->f->nodes.items[way->flame_node].self += at.weight;
+	}
+	/* Some have reached the top: their places stay empty. */
+	for (size_t i = first_group; i < k->next_groups.len; i++) {
+		struct climb_group *next = &k->next_groups.items[i];
+		const struct flame_node *n = &k->f->nodes.items[next->flame_node];
+
+		next->to = k->ways[n->name << 1 | n->inlined].next;
+	}
+	vec_each(&k->touched, key)
+		k->ways[*key] = (struct climb_way){};
+}
+
+/* Level by level, so that parents come first. @k has the first level. */
+static void climb(struct climb *k)
+{
+	k->ways = xcalloc(k->c->names.len * 2, sizeof(*k->ways));
+	vec_push(&k->groups, (struct climb_group){0, 0, k->level.len});
+	while (k->groups.len) {
+		__typeof__(k->level) level = k->level;
+		__typeof__(k->groups) groups = k->groups;
+
+		k->next_level.len = k->next_groups.len = 0;
+		vec_each(&k->groups, g)
+			if (g->from < g->to)
+				climb_on(k, g);
+		k->level = k->next_level;
+		k->next_level = level;
+		k->groups = k->next_groups;
+		k->next_groups = groups;
+	}
+	vec_release(&k->level);
+	vec_release(&k->next_level);
+	vec_release(&k->groups);
+	vec_release(&k->next_groups);
+	vec_release(&k->touched);
+	free(k->ways);
+}
+
+void path_flame_inverted(struct path_flame *f, const struct call_paths *c, const uint64_t *self,
+			 const struct flame_options *o)
+{
+	struct climb k = {.f = f, .c = c};
+	struct flame_node root = {.self = self[0], .total = self[0]};
+
+	*f = (struct path_flame){};
+	for (uint32_t i = 1; i < c->nodes.len; i++) {
+		if (!self[i])
+			continue;
+		root.total += self[i];
+		vec_push(&k.level, (struct climber){i, self[i]});
+	}
+	vec_push(&f->nodes, root);
+	k.least = least_weight(o, root.total);
+	climb(&k);
+	keep_heaviest(f, o->limit);
+}
+
+/* ---- through one function ---- */
+
+/* By node: 1: it is the outermost call of a wanted function; 2: below one. */
+static uint8_t *outermost_calls(const struct call_paths *c, const bool *wanted)
+{
+	uint8_t *is = table_alloc(c->nodes.len, 1);
+
+	for (size_t i = 1; i < c->nodes.len; i++) {
+		const struct call_path *n = &c->nodes.items[i];
+
+		is[i] = is[n->parent] ? 2 : wanted[n->name];
+	}
+	return is;
+}
+
+void path_flame_callers(struct path_flame *f, const struct call_paths *c, const uint64_t *self,
+			const bool *wanted, const struct flame_options *o)
+{
+	uint64_t *total = totals_of(c, self);
+	uint8_t *is = outermost_calls(c, wanted);
+	struct climb k = {.f = f, .c = c};
+	struct flame_node root = {};
+
+	*f = (struct path_flame){};
+	for (uint32_t i = 1; i < c->nodes.len; i++) {
+		const struct call_path *n = &c->nodes.items[i];
+
+		if (is[i] != 1 || !total[i])
+			continue;
+		root.name = n->name;
+		root.total += total[i];
+		if (n->parent)
+			vec_push(&k.level, (struct climber){n->parent, total[i]});
+		else
+			root.self += total[i];
+	}
+	vec_push(&f->nodes, root);
+	k.least = least_weight(o, root.total);
+	climb(&k);
+	keep_heaviest(f, o->limit);
+	table_free(is, c->nodes.len, 1);
+	totals_free(c, total);
+}
+
+/* The nodes below the function as one tree; light ones are taken out afterwards. */
+static void merge_below(struct path_flame *f, const struct call_paths *c, const uint64_t *self,
+			const uint64_t *total, const uint8_t *is)
+{
+	uint32_t *to = table_alloc(c->nodes.len, sizeof(*to));
+	struct slots slots = {};
+	uint64_t seed = hash_seed();
+
+	for (uint32_t i = 1; i < c->nodes.len; i++) {
+		const struct call_path *n = &c->nodes.items[i];
+		struct flame_node node = {to[n->parent], n->name, n->inlined, 0, 0};
+		uint64_t hash = hash_mix(seed ^ node.parent, way_key(c, i));
+		size_t at = slots_begin(&slots, hash);
+		uint32_t known = 0;
+
+		if (!is[i] || !total[i])
+			continue;
+		if (is[i] == 2) {
+			while ((known = slots_next(&slots, hash, &at))) {
+				const struct flame_node *k = &f->nodes.items[known];
+
+				if (k->parent == node.parent && k->name == node.name &&
+				    k->inlined == node.inlined)
+					break;
+			}
+			if (!known) {
+				known = (uint32_t)f->nodes.len;
+				vec_push(&f->nodes, node);
+				slots_add(&slots, hash, known);
+			}
+		} else {
+			f->nodes.items[0].name = n->name;
+		}
+		to[i] = known;
+		f->nodes.items[known].self += self[i];
+		f->nodes.items[known].total += total[i];
+	}
+	slots_release(&slots);
+	table_free(to, c->nodes.len, sizeof(*to));
+}
+
+static void drop_light(struct path_flame *f, uint64_t least)
+{
+	uint32_t *to = xcalloc(f->nodes.len, sizeof(*to)), kept = 0;
+
+	for (size_t i = 0; i < f->nodes.len; i++) {
+		struct flame_node node = f->nodes.items[i];
+
+		if (i && node.total < least) {
+			to[i] = UINT32_MAX;
+			f->hidden_nodes++;
+			if (to[node.parent] != UINT32_MAX)
+				f->hidden_weight += node.total;
+			continue;
+		}
+		node.parent = to[node.parent];
+		to[i] = kept;
+		f->nodes.items[kept++] = node;
+	}
+	f->nodes.len = kept;
+	free(to);
+}
+
+void path_flame_callees(struct path_flame *f, const struct call_paths *c, const uint64_t *self,
+			const bool *wanted, const struct flame_options *o)
+{
+	uint64_t *total = totals_of(c, self);
+	uint8_t *is = outermost_calls(c, wanted);
+
+	*f = (struct path_flame){};
+	vec_push(&f->nodes, (struct flame_node){});
+	merge_below(f, c, self, total, is);
+	drop_light(f, least_weight(o, f->nodes.items[0].total));
+	keep_heaviest(f, o->limit);
+	table_free(is, c->nodes.len, 1);
+	totals_free(c, total);
+}
+
+void path_flame_release(struct path_flame *f)
+{
+	vec_release(&f->nodes);
+}

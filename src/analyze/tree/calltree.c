@@ -1,0 +1,252 @@
+#include "analyze/tree/calltree.h"
+
+#include <string.h>
+
+static uint32_t child_of(struct calltree *t, uint32_t parent, function_id function, uint32_t key,
+			 bool inlined)
+{
+	uint64_t hash = hash_mix(t->profile->seed ^ parent, (uint64_t)key << 1 | inlined);
+	size_t at = slots_begin(&t->slots, hash);
+	struct call_node node = {.parent = parent, .function = function, .inlined = inlined};
+	uint32_t n;
+
+	while ((n = slots_next(&t->slots, hash, &at))) {
+		const struct call_node *known = &t->nodes.items[n];
+
+		if (known->parent == parent && known->key == key && known->inlined == inlined)
+			return n;
+	}
+	n = (uint32_t)t->nodes.len;
+	node.key = key;
+	node.next_sibling = t->nodes.items[parent].first_child;
+	t->nodes.items[parent].first_child = n;
+	vec_push(&t->nodes, node);
+	slots_add(&t->slots, hash, n);
+	return n;
+}
+
+static uint32_t descend(struct calltree *t, const struct calltree_options *o, uint32_t node,
+			const struct frame_name *name)
+{
+	function_id f = o->as ? o->as[name->function.n] : name->function;
+	uint32_t key = f.n;
+
+	if (o->keys)
+		key = o->keys[name - t->profile->names.items];
+	else if (o->by_name)
+		key = function_of(t->profile, f)->label.n;
+	return child_of(t, node, f, key, name->inlined && !o->join_inlined);
+}
+
+/* Down through all that a frame stands for, from its outermost function. */
+static uint32_t through_frame(struct calltree *t, const struct calltree_options *o, uint32_t node,
+			      frame_id frame)
+{
+	const struct frame_name *names = names_of(t->profile, frame);
+	uint32_t count = t->profile->frames.items[frame.n].name_count;
+
+	if (o->no_inlines && count > 1)
+		count = 1;
+	for (uint32_t i = 0; i < count; i++)
+		node = descend(t, o, node, &names[i]);
+	return node;
+}
+
+/* The same from its innermost function. */
+static uint32_t back_through_frame(struct calltree *t, const struct calltree_options *o,
+				   uint32_t node, frame_id frame)
+{
+	const struct frame_name *names = names_of(t->profile, frame);
+	uint32_t count = t->profile->frames.items[frame.n].name_count;
+
+	if (o->no_inlines && count > 1)
+		count = 1;
+	while (count-- > 0)
+		node = descend(t, o, node, &names[count]);
+	return node;
+}
+
+static uint32_t root_of(struct calltree *t, const struct calltree_options *o,
+			const struct profile_row *row)
+{
+	function_id f;
+
+	if (!o->root)
+		return 0;
+	f = o->root(o->ctx, row);
+	return child_of(t, 0, f, o->by_name ? function_of(t->profile, f)->label.n : f.n, false);
+}
+
+/*
+ * Where stacks end in the tree. Below one root each stack has one node, found once: its parent is
+ * known, or few levels away from one that is.
+ */
+struct known_nodes {
+	uint32_t *node;     /* by stack */
+	uint32_t *root;     /* below which that holds, + 1 */
+	VEC(stack_id) path; /* stacks still to be walked */
+};
+
+static uint32_t node_of_stack(struct calltree *t, const struct calltree_options *o,
+			      struct known_nodes *known, uint32_t root, stack_id stack)
+{
+	const struct profile *p = t->profile;
+	uint32_t node;
+
+	known->path.len = 0;
+	while (stack.n && known->root[stack.n] != root + 1) {
+		vec_push(&known->path, stack);
+		stack = p->stacks.items[stack.n].parent;
+	}
+	node = stack.n ? known->node[stack.n] : root;
+	while (known->path.len) {
+		stack = known->path.items[--known->path.len];
+		node = through_frame(t, o, node, p->stacks.items[stack.n].frame);
+		known->node[stack.n] = node;
+		known->root[stack.n] = root + 1;
+	}
+	return node;
+}
+
+static uint32_t node_of_reversed(struct calltree *t, const struct calltree_options *o,
+				 uint32_t node, stack_id stack)
+{
+	const struct profile *p = t->profile;
+
+	for (; stack.n; stack = p->stacks.items[stack.n].parent)
+		node = back_through_frame(t, o, node, p->stacks.items[stack.n].frame);
+	return node;
+}
+
+static void add_totals(struct calltree *t)
+{
+	struct call_node *nodes = t->nodes.items;
+
+	for (size_t i = 0; i < t->nodes.len; i++) {
+		nodes[i].total = nodes[i].self;
+		nodes[i].total_samples = nodes[i].self_samples;
+	}
+	for (size_t i = t->nodes.len; i-- > 1;) {
+		nodes[nodes[i].parent].total += nodes[i].total;
+		nodes[nodes[i].parent].total_samples += nodes[i].total_samples;
+	}
+}
+
+struct rooted_row {
+	uint32_t root, row;
+};
+
+typedef VEC(struct rooted_row) rooted_rows;
+
+/*
+ * The rows of one root after those of another, otherwise in their order. Roots are the first nodes
+ * of the tree, so counting them is enough.
+ */
+static void order_by_root(rooted_rows *rows, size_t roots)
+{
+	uint32_t *place = xcalloc(roots + 2, sizeof(*place));
+	rooted_rows ordered = {};
+
+	vec_reserve(&ordered, rows->len);
+	vec_each(rows, row)
+		place[row->root + 1]++;
+	for (size_t i = 1; i <= roots; i++)
+		place[i] += place[i - 1];
+	vec_each(rows, row)
+		ordered.items[place[row->root]++] = *row;
+	ordered.len = rows->len;
+	free(place);
+	free(rows->items);
+	*rows = ordered;
+}
+
+static void choose_rows(struct calltree *t, const struct calltree_options *o, rooted_rows *rows)
+{
+	const struct profile *p = t->profile;
+
+	vec_reserve(rows, p->rows.len);
+	vec_each(&p->rows, row)
+		if (!o->want || o->want(o->ctx, row))
+			vec_push(rows, (struct rooted_row){root_of(t, o, row),
+							   (uint32_t)(row - p->rows.items)});
+	/* What is known of stacks holds for one root at a time. */
+	if (o->root)
+		order_by_root(rows, t->nodes.len);
+}
+
+void calltree_build(struct calltree *t, const struct profile *p, const struct calltree_options *o)
+{
+	struct known_nodes known = {};
+	rooted_rows rows = {};
+
+	*t = (struct calltree){.profile = p};
+	vec_push(&t->nodes, (struct call_node){});
+	choose_rows(t, o, &rows);
+	known.node = xcalloc(p->stacks.len, sizeof(*known.node));
+	known.root = xcalloc(p->stacks.len, sizeof(*known.root));
+	vec_each(&rows, at) {
+		const struct profile_row *row = &p->rows.items[at->row];
+		uint32_t node = o->reverse ? node_of_reversed(t, o, at->root, row->stack)
+					   : node_of_stack(t, o, &known, at->root, row->stack);
+
+		t->nodes.items[node].self += row->weight;
+		t->nodes.items[node].self_samples += row->samples;
+	}
+	free(known.node);
+	free(known.root);
+	vec_release(&known.path);
+	vec_release(&rows);
+	add_totals(t);
+}
+
+void calltree_release(struct calltree *t)
+{
+	vec_release(&t->nodes);
+	slots_release(&t->slots);
+}
+
+/* ---- order ---- */
+
+struct sorting {
+	const struct calltree *tree;
+	enum calltree_sort order;
+};
+
+static int compare(const void *a, const void *b, void *ctx)
+{
+	const struct sorting *s = ctx;
+	const struct call_node *x = &s->tree->nodes.items[*(const uint32_t *)a];
+	const struct call_node *y = &s->tree->nodes.items[*(const uint32_t *)b];
+	int c;
+
+	if (s->order == CALLTREE_BY_TOTAL && x->total != y->total)
+		return x->total > y->total ? -1 : 1;
+	c = strcmp(function_label(s->tree->profile, x->function),
+		   function_label(s->tree->profile, y->function));
+	return c ? c : (int)x->inlined - (int)y->inlined;
+}
+
+void calltree_sort(struct calltree *t, enum calltree_sort order)
+{
+	struct sorting s = {t, order};
+	VEC(uint32_t) children = {};
+
+	vec_each(&t->nodes, node) {
+		uint32_t next = 0;
+
+		children.len = 0;
+		for (uint32_t c = node->first_child; c; c = t->nodes.items[c].next_sibling)
+			vec_push(&children, c);
+		if (children.len < 2)
+			continue;
+		qsort_r(children.items, children.len, sizeof(uint32_t), compare, &s);
+		while (children.len) {
+			uint32_t c = children.items[--children.len];
+
+			t->nodes.items[c].next_sibling = next;
+			next = c;
+		}
+		node->first_child = next;
+	}
+	vec_release(&children);
+}

@@ -1,0 +1,162 @@
+#include "analyze/tree/shown_names.h"
+
+#include <string.h>
+
+#define ANONYMOUS "(anonymous namespace)"
+
+/* "net/http.(*Client).Do": a method of Go, whose parentheses belong to the name. */
+static bool is_go_method(const char *name)
+{
+	const char *open = strstr(name, ".("), *close;
+
+	if (!open)
+		return false;
+	close = strrchr(open, ')');
+	while (close && close > open && close[1] != '.')
+		close = memrchr(open, ')', (size_t)(close - open));
+	return close && close > open;
+}
+
+/* Up to the parameters. */
+static size_t length_without_parameters(const char *name)
+{
+	const char *at = name;
+
+	if (is_go_method(name))
+		return strlen(name);
+	while ((at = strchr(at, '('))) {
+		if (strncmp(at, ANONYMOUS, strlen(ANONYMOUS)))
+			return (size_t)(at - name);
+		at++;
+	}
+	return strlen(name);
+}
+
+/* A line of text goes to terminals too: what a program called itself must not steer them. */
+static char printable(char c)
+{
+	return c == '\n' ? ' ' : (unsigned char)c < ' ' || c == 0x7f ? '?' : c;
+}
+
+/* One of the functions that "a->b->c" stands for: a, with b and c inlined. */
+static void add_tidy(struct buf *out, const char *name, bool jit)
+{
+	size_t len = length_without_parameters(name);
+
+	/* "Ljava/lang/String;::length" */
+	if (jit && name[0] == 'L' && memchr(name, '/', len)) {
+		name++;
+		len--;
+	}
+	for (size_t i = 0; i < len; i++)
+		if (name[i] == ';')
+			buf_add_char(out, ':');
+		else if (name[i] != '"' && name[i] != '\'')
+			buf_add_char(out, printable(name[i]));
+}
+
+void add_folded_name(struct buf *out, const char *name, bool jit)
+{
+	CLEANUP(free_ptr) char *copy = NULL;
+	bool first = true;
+	char *at, *arrow;
+
+	if (!jit || !strstr(name, "->")) {
+		add_tidy(out, name, jit);
+		return;
+	}
+	copy = xstrdup(name);
+	for (at = copy; at; at = arrow ? arrow + 2 : NULL) {
+		arrow = strstr(at, "->");
+		if (arrow)
+			*arrow = '\0';
+		if (!first)
+			buf_add_char(out, ';');
+		add_tidy(out, at, jit);
+		if (!first)
+			buf_add(out, "_[i]");
+		first = false;
+	}
+}
+
+static void add_unnamed(struct buf *out, const struct profile *p, const struct profile_function *f,
+			enum name_style style)
+{
+	const char *module = profile_text(p, p->modules.items[f->module.n].name);
+
+	if (!*module || !strcmp(module, "[unknown]"))
+		buf_add(out, "[unknown]");
+	else if (style == NAMES_PLAIN && *module == '[')
+		buf_add(out, module);
+	else
+		buf_addf(out, "[%s]", module);
+}
+
+static void add_name(struct buf *out, const struct profile *p, const struct profile_function *f,
+		     enum name_style style)
+{
+	const char *name = profile_text(p, f->name);
+
+	if (!f->named)
+		add_unnamed(out, p, f, style);
+	else if (style != NAMES_PLAIN)
+		add_folded_name(out, name, f->kind == CODE_JIT);
+	else
+		buf_add(out, name);
+}
+
+static bool is_same(const struct shown_names *n, const struct profile *p, enum name_style style,
+		    uint32_t a, uint32_t b)
+{
+	const struct profile_function *x = &p->functions.items[a], *y = &p->functions.items[b];
+
+	if (style != NAMES_FOLDED && x->kind != y->kind)
+		return false;
+	if (style == NAMES_PLAIN && x->module.n != y->module.n)
+		return false;
+	return !strcmp(n->text.s + n->starts[a], n->text.s + n->starts[b]);
+}
+
+void shown_names_make(struct shown_names *n, const struct profile *p, enum name_style style)
+{
+	struct slots slots = {};
+
+	*n = (struct shown_names){.count = p->functions.len};
+	n->starts = xcalloc(n->count, sizeof(*n->starts));
+	n->as = xcalloc(n->count, sizeof(*n->as));
+	for (uint32_t i = 0; i < n->count; i++) {
+		const struct profile_function *f = &p->functions.items[i];
+		size_t start = n->text.len, at;
+		uint64_t hash;
+		uint32_t known;
+
+		n->starts[i] = (uint32_t)start;
+		n->as[i].n = i;
+		if (i)
+			add_name(&n->text, p, f, style);
+		hash = hash_bytes(buf_str(&n->text) + start, n->text.len - start, p->seed);
+		buf_add_char(&n->text, '\0');
+		if (style != NAMES_FOLDED)
+			hash = hash_mix(hash, f->kind);
+		at = slots_begin(&slots, hash);
+		while ((known = slots_next(&slots, hash, &at)))
+			if (is_same(n, p, style, known, i))
+				break;
+		if (known) {
+			n->as[i].n = known;
+			n->text.len = start;
+			n->starts[i] = n->starts[known];
+		} else if (i) {
+			slots_add(&slots, hash, i);
+		}
+	}
+	slots_release(&slots);
+}
+
+void shown_names_release(struct shown_names *n)
+{
+	buf_release(&n->text);
+	free(n->starts);
+	free(n->as);
+	*n = (struct shown_names){};
+}

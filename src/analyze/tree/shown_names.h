@@ -1,0 +1,42 @@
+/*
+ * The names that functions are shown by. Functions that nobody could name are those of their module,
+ * "[libx.so]", so that they make one block and not thousands. Functions that then look the same are
+ * one: `as` says which stands for each.
+ *
+ * Belongs to one profile, as it was when the names were made. Any number of threads may read.
+ */
+#ifndef TACHO_ANALYZE_TREE_SHOWN_NAMES_H
+#define TACHO_ANALYZE_TREE_SHOWN_NAMES_H
+
+#include "base/buf.h"
+#include "profile/profile.h"
+
+enum name_style {
+	NAMES_PLAIN, /* as they are; functions of different modules stay apart */
+	/*
+	 * As the usual folding scripts have them: without parameters, quotes and semicolons;
+	 * "[[kernel.kallsyms]]" has its brackets twice.
+	 */
+	NAMES_FOLDED,
+	NAMES_FOLDED_KINDS, /* the same, but functions of different kinds stay apart */
+};
+
+struct shown_names {
+	struct buf text;
+	uint32_t *starts; /* in text, by function */
+	function_id *as;
+	size_t count;
+};
+
+void shown_names_make(struct shown_names *n, const struct profile *p, enum name_style style);
+void shown_names_release(struct shown_names *n);
+
+static inline const char *shown_name(const struct shown_names *n, function_id f)
+{
+	return n->text.s + n->starts[f.n];
+}
+
+/* Appends the name of a function as folding scripts would write it. */
+void add_folded_name(struct buf *out, const char *name, bool jit);
+
+#endif

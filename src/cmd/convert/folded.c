@@ -1,0 +1,67 @@
+#include "cmd/convert/folded.h"
+#include "cmd/command.h"
+#include "cmd/input/export_file.h"
+
+#include <errno.h>
+
+static int write_folded(struct profile_input *in, const char *output, const struct fold_options *o,
+			struct err *e)
+{
+	struct view_options view = {
+		.group = in->source == PROFILE_FOLDED ? GROUP_NONE : GROUP_COMM,
+		.style = o->all || o->kernel ? NAMES_FOLDED_KINDS : NAMES_FOLDED,
+		.event = view_busiest_event(&in->profile),
+		.join_inlined = !o->all,
+	};
+	struct export_options export = {.annotate = o->all, .annotate_kernel = o->kernel};
+	struct export_file file;
+	struct view v;
+	size_t used = 0;
+	int r = export_file_begin(&file, output, e);
+
+	if (r < 0)
+		return r;
+	vec_each(&in->profile.events, event)
+		used += event->samples > 0;
+	if (used > 1)
+		command_fail(
+			0, "convert: takes %s of %zu events; --event chooses another",
+			profile_text(&in->profile, in->profile.events.items[view.event.n].name),
+			used);
+	if (!in->report.samples) {
+		struct err why = {};
+
+		profile_input_nothing(in, &why);
+		command_fail(0, "convert: %s", why.text);
+	}
+	view_build(&v, &in->profile, &view);
+	export_folded.run(&v, &export, &file.out, e);
+	r = export_file_end(&file, e);
+	view_release(&v);
+	return r;
+}
+
+int convert_folded(const char *input, const char *output, struct fold_options *o)
+{
+	struct resolve_options resolve;
+	struct profile_input in;
+	struct err e = {};
+	int status, r = profile_options_check(&o->profile, &resolve, &e);
+
+	resolve.precision = RESOLVE_LABELS;
+	resolve.by_comm = true;
+	if (r < 0) {
+		status = command_fail(EXIT_USAGE, "convert: %s", e.text);
+	} else if (profile_input_load(input, &resolve, &in, &e) < 0) {
+		status = command_fail(EXIT_FAILED, "convert: %s", e.text);
+	} else {
+		r = write_folded(&in, output, o, &e);
+		if (r < 0 && r != -EPIPE)
+			command_fail(0, "convert: %s", e.text);
+		status = profile_input_end(&in, "convert");
+		if (r < 0)
+			status = EXIT_FAILED;
+	}
+	profile_options_release(&o->profile, &resolve);
+	return status;
+}

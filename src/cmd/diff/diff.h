@@ -1,0 +1,22 @@
+/* What the files of tacho diff share. */
+#ifndef TACHO_CMD_DIFF_DIFF_H
+#define TACHO_CMD_DIFF_DIFF_H
+
+#include "analyze/tree/diff.h"
+#include "cmd/input/profile_input.h"
+
+struct diff_options {
+	struct profile_options profile;
+	option_list inputs;
+	const char *output, *by, *min, *title;
+	unsigned width, limit;
+	bool table, json, no_normalize, negate, reverse, icicle, quiet;
+};
+
+/* The functions with the largest change as text, or with the whole as JSON. */
+void diff_table_text(const struct diff *d, const struct diff_options *o, const char *names[2],
+		     struct buf *out);
+void diff_table_json(const struct diff *d, const struct diff_options *o, const char *names[2],
+		     struct buf *out);
+
+#endif

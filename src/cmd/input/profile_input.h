@@ -1,0 +1,138 @@
+/*
+ * How every command gets its profile: from perf.data (file, pipe, directory), folded stacks or the
+ * text of perf script, told apart by what they contain. The options that choose samples and say where
+ * symbols are have the same words everywhere:
+ *
+ *	struct my_options { struct profile_options profile; … };
+ *	static const struct option_def my_table[] = {
+ *		PROFILE_FILE_ROW(struct my_options, profile),
+ *		PROFILE_ROWS(struct my_options, profile),
+ *		…
+ *	};
+ *
+ *	if (profile_options_check(&o.profile, &resolve, &e) < 0) …  // wrong usage
+ *	resolve.lines = true;                                        // what this command needs
+ *	if (profile_input_load(o.profile.input, &resolve, &in, &e) < 0) …
+ *	… use in.profile …
+ *	status = profile_input_end(&in, "report");                   // says what is odd, frees
+ *	profile_options_release(&o.profile, &resolve);
+ *
+ * One thread. Loading shows a progress bar.
+ */
+#ifndef TACHO_CMD_INPUT_PROFILE_INPUT_H
+#define TACHO_CMD_INPUT_PROFILE_INPUT_H
+
+#include "base/option.h"
+#include "resolve/resolve.h"
+
+/* What the user typed. */
+struct profile_options {
+	const char *input; /* NULL: perf.data */
+	const char *time, *comms, *pids, *tids, *cpus, *events;
+	const char *symfs, *kallsyms, *vmlinux;
+	option_list source_map;
+	unsigned max_stack;
+	bool no_inline, no_demangle;
+	bool ignored; /* what is so anyway */
+};
+
+#define PROFILE_FILE_ROW(type, member)                                                             \
+	{                                                                                          \
+		'i', "input", "FILE", OPT_STR,                                                     \
+			offsetof(type, member) + offsetof(struct profile_options, input),          \
+			"perf.data, folded stacks or text of perf script (default: perf.data; -: " \
+			"a pipe)",                                                                 \
+	}
+
+#define PROFILE_ROW(type, member, letter, name, arg, kind, field, help)                            \
+	{                                                                                          \
+		letter, name, arg, kind,                                                           \
+			offsetof(type, member) + offsetof(struct profile_options, field), help,    \
+	}
+
+/* What perf's users type, and what is so here without being said. */
+#define PROFILE_IGNORED_ROW(type, member, letter, name)                                            \
+	PROFILE_ROW(type, member, letter, name, NULL, OPT_FLAG, ignored, NULL)
+
+/* Two headings with their options, for the end of a table. -c and -C are as perf has them. */
+#define PROFILE_ROWS(type, member)                                                                 \
+	{.kind = OPT_HEADING, .help = "Which samples"},                                            \
+		PROFILE_ROW(type, member, 0, "event", "EVENT", OPT_STR, events,                    \
+			    "only of this event (several: a,b)"),                                  \
+		PROFILE_ROW(type, member, 0, "time", "FROM,TO", OPT_STR, time,                     \
+			    "only of this time, in seconds of the recording's clock; or shares: "  \
+			    "10%-20%"),                                                            \
+		PROFILE_ROW(type, member, 'c', "comms", "NAMES", OPT_STR, comms,                   \
+			    "only of threads with one of these names"),                            \
+		PROFILE_ROW(type, member, 0, "pid", "PIDS", OPT_STR, pids,                         \
+			    "only of these processes"),                                            \
+		PROFILE_ROW(type, member, 0, "tid", "TIDS", OPT_STR, tids,                         \
+			    "only of these threads"),                                              \
+		PROFILE_ROW(type, member, 'C', "cpu", "CPUS", OPT_STR, cpus,                       \
+			    "only of these CPUs: 0-3,8"),                                          \
+		{.kind = OPT_HEADING, .help = "Stacks and names"},                                 \
+		PROFILE_ROW(type, member, 0, "max-stack", "N", OPT_UINT, max_stack,                \
+			    "at most this many frames, the innermost ones (default: 127)"),        \
+		PROFILE_ROW(type, member, 0, "no-inline", NULL, OPT_FLAG, no_inline,               \
+			    "do not show inlined functions, which is faster"),                     \
+		PROFILE_ROW(type, member, 0, "no-demangle", NULL, OPT_FLAG, no_demangle,           \
+			    "names as the linker has them"),                                       \
+		PROFILE_ROW(type, member, 0, "symfs", "DIR", OPT_STR, symfs,                       \
+			    "look for programs and libraries below this directory"),               \
+		PROFILE_ROW(type, member, 'k', "vmlinux", "FILE", OPT_STR, vmlinux,                \
+			    "the kernel that was recorded, with its symbols"),                     \
+		PROFILE_ROW(type, member, 0, "kallsyms", "FILE", OPT_STR, kallsyms,                \
+			    "its symbols, as /proc/kallsyms has them"),                            \
+		PROFILE_ROW(type, member, 0, "source-map", "FROM=TO", OPT_LIST, source_map,        \
+			    "source files that begin with FROM are below TO now"),                 \
+		PROFILE_IGNORED_ROW(type, member, 'f', "force"),                                   \
+		PROFILE_IGNORED_ROW(type, member, 'v', "verbose"),                                 \
+		PROFILE_IGNORED_ROW(type, member, 0, "inline"),                                    \
+		PROFILE_IGNORED_ROW(type, member, 0, "demangle")
+
+/* Checks what can be checked early; -EINVAL is wrong usage. Sets *ret whole. */
+int profile_options_check(const struct profile_options *o, struct resolve_options *ret,
+			  struct err *e);
+/* That the files and directories which the user named for symbols are there. */
+int symbol_places_check(const struct symbol_options *o, struct err *e);
+void profile_options_release(struct profile_options *o, struct resolve_options *resolve);
+
+enum profile_source { PROFILE_PERFDATA, PROFILE_FOLDED, PROFILE_PERF_SCRIPT };
+
+struct profile_input {
+	char *path; /* as errors show it */
+	enum profile_source source;
+	struct profile profile;
+	struct resolve_report report; /* for text: what is known of it */
+	struct sample_filter filter;  /* as it was asked for */
+	struct perfdata *file;        /* perf.data only, else NULL: the machine, the events */
+	struct modules *modules;      /* perf.data only, else NULL: code and lines */
+	bool differential;            /* folded text with two counts: events "before" and "after" */
+	uint64_t bad_lines, first_bad_line; /* of text */
+	bool damaged;                       /* what could be read of it is in the profile */
+	char damage[1024];
+};
+
+/*
+ * @path NULL: perf.data. Fails if nothing could be read; a damaged file does not fail here but in
+ * profile_input_end(), after the command has shown what there is.
+ */
+int profile_input_load(const char *path, const struct resolve_options *o, struct profile_input *ret,
+		       struct err *e);
+
+/* The sentence for a profile without samples: that there are none, or which options left none. */
+int profile_input_nothing(const struct profile_input *in, struct err *e);
+
+/* Says on stderr what the user should know (losses, missing names, damage), once each. */
+void profile_input_warn(const struct profile_input *in, const char *command);
+void profile_input_release(struct profile_input *in);
+
+/* Both, and the exit status that follows: EXIT_FAILED for a damaged file, else EXIT_DONE. */
+int profile_input_end(struct profile_input *in, const char *command);
+
+/* profile_filter.c: the same choice for text. */
+struct text_sample;
+int text_filter_make(struct filter *f, const struct sample_filter *o, struct err *e);
+bool text_filter_wants(void *ctx, const struct text_sample *sample); /* ctx: struct filter */
+
+#endif

@@ -1,0 +1,397 @@
+#include "cmd/report/report.h"
+#include "base/clock.h"
+#include "base/number.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define PID_LIMIT (1 << 22) /* the kernel gives no larger ones */
+
+static const struct {
+	const char *name;
+	enum column_kind kind;
+	enum report_key key;
+	const char *title;
+} known_columns[] = {
+	{"overhead", COLUMN_SELF, 0, "Overhead"},
+	{"self", COLUMN_SELF, 0, "Self"},
+	{"overhead_children", COLUMN_CHILDREN, 0, "Children"},
+	{"children", COLUMN_CHILDREN, 0, "Children"},
+	{"sample", COLUMN_SAMPLES, 0, "Samples"},
+	{"period", COLUMN_PERIOD, 0, "Period"},
+	{"event", COLUMN_KEY, REPORT_EVENT, "Event"},
+	{"comm", COLUMN_KEY, REPORT_COMM, "Command"},
+	{"pid", COLUMN_KEY, REPORT_PID, "Pid:Command"},
+	{"tid", COLUMN_KEY, REPORT_TID, "Tid:Thread"},
+	{"cpu", COLUMN_KEY, REPORT_CPU, "CPU"},
+	{"time", COLUMN_KEY, REPORT_TIME, "Time"},
+	{"dso", COLUMN_KEY, REPORT_DSO, "Shared Object"},
+	{"sym", COLUMN_KEY, REPORT_SYM, "Symbol"},
+	{"symbol", COLUMN_KEY, REPORT_SYM, "Symbol"},
+	{"srcline", COLUMN_KEY, REPORT_SRCLINE, "Source:Line"},
+	{"srcfile", COLUMN_KEY, REPORT_SRCFILE, "Source File"},
+};
+
+static bool has_column(const struct report_view *v, enum column_kind kind, enum report_key key)
+{
+	vec_each(&v->columns, c)
+		if (c->kind == kind && (kind != COLUMN_KEY || c->key == key))
+			return true;
+	return false;
+}
+
+static int add_column(struct report_view *v, const char *name, const char *option, struct err *e)
+{
+	CLEANUP(suggest_release) struct suggest near = {.wanted = name};
+	CLEANUP(buf_release) struct buf hint = {};
+
+	for (size_t i = 0; i < ARRAY_LEN(known_columns); i++) {
+		suggest_offer(&near, known_columns[i].name);
+		if (strcmp(name, known_columns[i].name))
+			continue;
+		if (!has_column(v, known_columns[i].kind, known_columns[i].key))
+			vec_push(&v->columns, (struct column){.kind = known_columns[i].kind,
+							      .key = known_columns[i].key,
+							      .title = known_columns[i].title});
+		return 0;
+	}
+	suggest_sentence(&near, &hint);
+	return err_set(e, EINVAL,
+		       "%s: '%s' is not among comm, pid, tid, dso, sym, srcline, srcfile, cpu, "
+		       "event, time, overhead, children, sample, period%s",
+		       option, name, buf_str(&hint));
+}
+
+static int add_columns(struct report_view *v, const char *names, const char *option, struct err *e)
+{
+	CLEANUP(strvec_release) strvec words = {};
+
+	text_split(names, ", ", &words);
+	if (!words.len)
+		return err_set(e, EINVAL, "%s: names of columns are missing", option);
+	vec_each(&words, word) {
+		/* "+srcline" adds to what is there, which is what naming it does here. */
+		int r = add_column(v, **word == '+' ? *word + 1 : *word, option, e);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Sorting by something means having a column of it. */
+static void take_keys(struct report_view *v)
+{
+	v->ro.keys = 0;
+	vec_each(&v->columns, c)
+		if (c->kind == COLUMN_KEY)
+			v->ro.keys |= 1u << c->key;
+	v->ro.one_section = v->ro.keys >> REPORT_EVENT & 1;
+}
+
+int report_view_sort(struct report_view *v, const char *keys, struct err *e)
+{
+	int r;
+
+	v->columns.len = 0;
+	if (v->o.fields) {
+		r = add_columns(v, v->o.fields, "--fields", e);
+		if (r < 0)
+			return r;
+	}
+	if (v->o.group && (r = add_column(v, "event", "--group", e)) < 0)
+		return r;
+	if (keys && keys[0] == '+')
+		(void)add_columns(v, "comm,dso,sym", "--sort", e);
+	r = keys || !v->o.fields ? add_columns(v, keys ? keys : "comm,dso,sym", "--sort", e) : 0;
+	take_keys(v);
+	return r;
+}
+
+/* ---- call graphs ---- */
+
+static bool is_one_of(const char *word, const char *words)
+{
+	CLEANUP(strvec_release) strvec all = {};
+
+	text_split(words, " ", &all);
+	vec_each(&all, w)
+		if (!strcmp(*w, word))
+			return true;
+	return false;
+}
+
+static bool call_graph_word(struct report_view *v, const char *word)
+{
+	static const char *const modes[] = {
+		[CHAINS_NONE] = "none", [CHAINS_GRAPH] = "graph",   [CHAINS_FRACTAL] = "fractal",
+		[CHAINS_FLAT] = "flat", [CHAINS_FOLDED] = "folded",
+	};
+	double number;
+
+	for (size_t i = 0; i < ARRAY_LEN(modes); i++)
+		if (!strcmp(word, modes[i])) {
+			v->mode = (enum chain_mode)i;
+			return true;
+		}
+	if (is_one_of(word, "caller callee")) {
+		v->caller = !strcmp(word, "caller");
+		v->order_given = true;
+		return true;
+	}
+	if (is_one_of(word, "percent period")) {
+		v->chain_periods = !strcmp(word, "period");
+		return true;
+	}
+	if (parse_double(word, &number) && number >= 0 && number <= 100) {
+		v->chain_min_pct = number;
+		return true;
+	}
+	return !strcmp(word, "function"); /* as it always is */
+}
+
+static int parse_call_graph(struct report_view *v, struct err *e)
+{
+	CLEANUP(strvec_release) strvec words = {};
+
+	v->mode = CHAINS_GRAPH;
+	v->chain_min_pct = 0.5;
+	if (!v->o.call_graph)
+		return 0;
+	text_split(v->o.call_graph, ",", &words);
+	vec_each(&words, word)
+		if (!call_graph_word(v, *word))
+			return err_set(e, EINVAL,
+				       "--call-graph: '%s' is not among graph, fractal, flat, "
+				       "folded, none, caller, callee, percent, period, or a "
+				       "threshold in percent",
+				       *word);
+	return 0;
+}
+
+static bool looks_like_call_graph(const char *text)
+{
+	struct report_view v = {.o.call_graph = text};
+
+	return text[0] != '-' && !parse_call_graph(&v, NULL);
+}
+
+void report_join_words(int argc, char **argv, strvec *ret)
+{
+	for (int i = 0; i < argc; i++) {
+		bool asks = !strcmp(argv[i], "-g") || !strcmp(argv[i], "--call-graph");
+
+		if (asks && i + 1 < argc && looks_like_call_graph(argv[i + 1]))
+			vec_push(ret, xasprintf("--call-graph=%s", argv[++i]));
+		else if (!strncmp(argv[i], "-g", 2) && argv[i][2] &&
+			 looks_like_call_graph(argv[i] + 2))
+			vec_push(ret, xasprintf("--call-graph=%s", argv[i] + 2));
+		else
+			vec_push(ret, xstrdup(argv[i]));
+	}
+}
+
+/* ---- filters ---- */
+
+static bool in_list(const strvec *list, const char *text)
+{
+	vec_each(list, item)
+		if (!strcmp(*item, text))
+			return true;
+	return false;
+}
+
+static bool in_numbers(const int *numbers, size_t count, uint32_t wanted)
+{
+	size_t low = 0, high = count;
+
+	while (low < high) {
+		size_t middle = (low + high) / 2;
+
+		if ((uint32_t)numbers[middle] == wanted)
+			return true;
+		if ((uint32_t)numbers[middle] < wanted)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+static bool want_thread(void *ctx, const struct profile_thread *t)
+{
+	const struct report_view *v = ctx;
+
+	return (!v->comms.len || in_list(&v->comms, profile_text(&v->in.profile, t->comm))) &&
+	       (!v->pids || in_numbers(v->pids, v->pid_count, t->pid)) &&
+	       (!v->tids || in_numbers(v->tids, v->tid_count, t->tid));
+}
+
+static bool want_function(void *ctx, const struct profile_function *f)
+{
+	const struct report_view *v = ctx;
+	const struct profile *p = &v->in.profile;
+	const struct profile_module *m = &p->modules.items[f->module.n];
+
+	return (!v->dsos.len || in_list(&v->dsos, profile_text(p, m->name)) ||
+		in_list(&v->dsos, profile_text(p, m->path))) &&
+	       (!v->symbols.len || in_list(&v->symbols, profile_text(p, f->name))) &&
+	       (!v->o.symbol_filter || text_contains(profile_text(p, f->name), v->o.symbol_filter));
+}
+
+void report_view_filters(struct report_view *v)
+{
+	v->ro.want_thread = v->comms.len || v->pids || v->tids ? want_thread : NULL;
+	v->ro.want_function =
+		v->dsos.len || v->symbols.len || v->o.symbol_filter ? want_function : NULL;
+	v->ro.ctx = v;
+}
+
+/*
+ * Threads are chosen here and not while reading, because shares are of all that was recorded, also
+ * of what is not shown.
+ */
+static int make_filters(struct report_view *v, struct err *e)
+{
+	const struct report_cmd_options *o = &v->o;
+	struct sample_filter *f = &v->resolve.filter;
+
+	if (f->comms)
+		text_split(f->comms, ",", &v->comms);
+	if (f->pids && !parse_cpulist(f->pids, PID_LIMIT, &v->pids, &v->pid_count))
+		return err_set(e, EINVAL, "--pid: '%s' is not a list of numbers", f->pids);
+	if (f->tids && !parse_cpulist(f->tids, PID_LIMIT, &v->tids, &v->tid_count))
+		return err_set(e, EINVAL, "--tid: '%s' is not a list of numbers", f->tids);
+	f->comms = f->pids = f->tids = NULL;
+	if (o->dsos)
+		text_split(o->dsos, ",", &v->dsos);
+	if (o->symbols)
+		text_split(o->symbols, ",", &v->symbols);
+	report_view_filters(v);
+	return 0;
+}
+
+/* ---- the whole ---- */
+
+static int parse_limit(struct report_view *v, struct err *e)
+{
+	const char *text = v->o.percent_limit;
+
+	if (!text)
+		return 0;
+	if (!parse_double(text, &v->min_pct) || v->min_pct < 0 || v->min_pct > 100)
+		return err_set(e, EINVAL, "--percent-limit: '%s' is not a percentage", text);
+	v->chain_min_pct = v->min_pct;
+	return 0;
+}
+
+/* "100ms", "1s", "50us", "1000000ns"; a bare number is in milliseconds. */
+static int parse_quantum(const char *text, uint64_t *ret_ns, struct err *e)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = {{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", NS_PER_SEC}, {"", 1000000}};
+	size_t digits = strspn(text, "0123456789.");
+	CLEANUP(free_ptr) char *number = xstrndup(text, digits);
+	double value;
+
+	for (size_t i = 0; i < ARRAY_LEN(units); i++)
+		if (!strcmp(text + digits, units[i].unit) && parse_double(number, &value) &&
+		    value * (double)units[i].ns >= 1 && value * (double)units[i].ns < 1e18) {
+			*ret_ns = (uint64_t)(value * (double)units[i].ns);
+			return 0;
+		}
+	return err_set(e, EINVAL, "--time-quantum: '%s' is not a duration; say 100ms", text);
+}
+
+static int check_words(const struct report_cmd_options *o, struct err *e)
+{
+	if (o->percentage && !is_one_of(o->percentage, "relative absolute"))
+		return err_set(e, EINVAL, "--percentage: '%s' is neither relative nor absolute",
+			       o->percentage);
+	if (o->separator && !*o->separator)
+		return err_set(e, EINVAL, "--field-separator: give a character, such as ,");
+	if (o->children && o->no_children)
+		return err_set(e, EINVAL, "--children and --no-children exclude each other");
+	if ((o->tui && (o->json || o->stdio)) || (o->json && o->stdio))
+		return err_set(e, EINVAL, "--stdio, --tui and --json exclude each other");
+	return 0;
+}
+
+int report_view_options(struct report_view *v, struct err *e)
+{
+	const struct report_cmd_options *o = &v->o;
+	int r = profile_options_check(&v->o.profile, &v->resolve, e);
+
+	if (r < 0 || (r = check_words(o, e)) < 0 || (r = parse_call_graph(v, e)) < 0 ||
+	    (r = parse_limit(v, e)) < 0 || (r = report_view_sort(v, o->sort, e)) < 0 ||
+	    (r = make_filters(v, e)) < 0)
+		return r;
+	if (o->inverted) {
+		v->caller = true;
+		v->order_given = true;
+	}
+	v->ro.relative = o->percentage && !strcmp(o->percentage, "relative");
+	v->ro.no_inlines = o->profile.no_inline;
+	v->resolve.precision = RESOLVE_FUNCTIONS;
+	v->resolve.by_comm = !(v->ro.keys & (1u << REPORT_PID | 1u << REPORT_TID));
+	v->resolve.by_cpu = v->ro.keys >> REPORT_CPU & 1;
+	v->resolve.lines = v->ro.keys & (1u << REPORT_SRCLINE | 1u << REPORT_SRCFILE);
+	r = parse_quantum(o->time_quantum ? o->time_quantum : "100ms", &v->resolve.bucket_ns, e);
+	if (r < 0)
+		return r;
+	if (!(v->ro.keys >> REPORT_TIME & 1))
+		v->resolve.bucket_ns = 0;
+	/* Without callers only the sampled places have to be looked at, and none inside them. */
+	v->resolve.leaf_only = v->mode == CHAINS_NONE && o->no_children && !o->tui;
+	if (v->resolve.leaf_only && !v->resolve.lines)
+		v->resolve.no_inlines = true;
+	return 0;
+}
+
+static void insert_column(struct report_view *v, size_t at, struct column c)
+{
+	if (has_column(v, c.kind, c.key))
+		return;
+	vec_push(&v->columns, c);
+	memmove(&v->columns.items[at + 1], &v->columns.items[at],
+		(v->columns.len - 1 - at) * sizeof(c));
+	v->columns.items[at] = c;
+}
+
+void report_view_defaults(struct report_view *v, bool has_callers)
+{
+	size_t at = 0;
+
+	v->has_callers = has_callers;
+	v->ro.children = has_callers && !v->o.no_children;
+	if (!has_callers)
+		v->mode = CHAINS_NONE;
+	v->ro.chains = v->mode != CHAINS_NONE;
+	if (!v->order_given)
+		v->caller = v->ro.children;
+	if (v->o.fields)
+		return;
+	if (v->ro.children)
+		insert_column(v, at++, (struct column){COLUMN_CHILDREN, 0, "Children", 0});
+	insert_column(v, at++,
+		      (struct column){COLUMN_SELF, 0, v->ro.children ? "Self" : "Overhead", 0});
+	if (v->o.nr_samples)
+		insert_column(v, at++, (struct column){COLUMN_SAMPLES, 0, "Samples", 0});
+	if (v->o.total_period)
+		insert_column(v, at++, (struct column){COLUMN_PERIOD, 0, "Period", 0});
+}
+
+void report_view_release(struct report_view *v)
+{
+	profile_options_release(&v->o.profile, &v->resolve);
+	vec_release(&v->columns);
+	strvec_release(&v->comms);
+	strvec_release(&v->dsos);
+	strvec_release(&v->symbols);
+	free(v->pids);
+	free(v->tids);
+	buf_release(&v->out);
+}

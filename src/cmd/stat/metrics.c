@@ -1,0 +1,235 @@
+/* Metrics (-M): built in, or from the vendor's files; formulas over events. */
+#include "cmd/stat/stat.h"
+#include "base/text.h"
+#include "event/parse/parse.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <strings.h>
+
+#define METRICS_MAX 500
+
+static const struct {
+	const char *name, *expression, *unit, *description;
+	double scale;
+} builtin[] = {
+	{"ipc", "instructions / cycles", "insn/cycle", "instructions completed in a cycle", 1},
+	{"cpi", "cycles / instructions", "cycles/insn", "cycles that an instruction took", 1},
+	{"ghz", "cycles / task\\-clock / 1e6", "GHz", "clock frequency while it ran", 1},
+	{"cpus", "task\\-clock / (duration_time / 1e6)", "CPUs", "CPUs that were kept busy", 1},
+	{"branch-miss-rate", "branch\\-misses / branches", "%",
+	 "branches that were predicted wrongly", 100},
+	{"cache-miss-rate", "cache\\-misses / cache\\-references", "%", "last level cache misses",
+	 100},
+	{"frontend-idle", "stalled\\-cycles\\-frontend / cycles", "%",
+	 "cycles without an instruction to run", 100},
+	{"backend-idle", "stalled\\-cycles\\-backend / cycles", "%",
+	 "cycles that waited for data or a unit", 100},
+	{"page-faults-per-sec", "page\\-faults / (duration_time / 1e9)", "/sec", "page faults", 1},
+	{"switches-per-sec", "context\\-switches / (duration_time / 1e9)", "/sec",
+	 "context switches", 1},
+	{"user-share", "user_time / (user_time + system_time)", "%", "CPU time in user mode", 100},
+};
+
+/* Constants of the machine that formulas name by '#'. */
+static double constant(struct stat_session *s, const char *name, bool *ret_known)
+{
+	const struct topology *t = &s->topology;
+	int sockets = 0, cores = 0;
+	long long smt = 0;
+
+	for (size_t i = 0; i < t->count; i++) {
+		bool new_core = true;
+
+		for (size_t k = 0; k < i; k++)
+			new_core &= t->cpus[k].core != t->cpus[i].core ||
+				    t->cpus[k].socket != t->cpus[i].socket;
+		cores += new_core;
+		sockets = t->cpus[i].socket + 1 > sockets ? t->cpus[i].socket + 1 : sockets;
+	}
+	*ret_known = true;
+	if (!strcmp(name, "#num_cpus") || !strcmp(name, "#num_cpus_online"))
+		return (double)t->count;
+	if (!strcmp(name, "#num_cores"))
+		return cores;
+	if (!strcmp(name, "#num_packages") || !strcmp(name, "#num_dies"))
+		return sockets;
+	if (!strcmp(name, "#smt_on")) {
+		fs_number(&smt, "%s/devices/system/cpu/smt/active", s->catalog.roots.sys);
+		return (double)smt;
+	}
+	if (!strcmp(name, "#core_wide"))
+		return s->o.where.all_cpus;
+	*ret_known = false;
+	return 0;
+}
+
+static double fold_lookup(void *arg, enum expr_use use, const char *name, bool *ret_known)
+{
+	struct stat_session *s = arg;
+	struct event_list list = {};
+	bool there;
+
+	if (use == EXPR_VALUE)
+		return name[0] == '#' ? constant(s, name, ret_known) : 0;
+	if (use != EXPR_HAS_EVENT)
+		return 0;
+	there = events_parse(&s->catalog, name, &list, NULL) == 0 && !list.events.items[0].missing;
+	event_list_release(&list);
+	*ret_known = true;
+	return there;
+}
+
+static const struct event *event_named(const struct stat_session *s, const char *name)
+{
+	vec_each(&s->events.events, event)
+		if (!strcasecmp(event->name, name))
+			return event;
+	return NULL;
+}
+
+struct wanted_events {
+	struct stat_session *s;
+	const struct stat_metric *metric;
+	struct err *e;
+	int r;
+};
+
+static void want_event(void *arg, enum expr_use use, const char *name)
+{
+	struct wanted_events *w = arg;
+
+	if (use != EXPR_VALUE || w->r < 0 || event_named(w->s, name))
+		return;
+	w->r = events_parse(&w->s->catalog, name, &w->s->events, w->e);
+	if (w->r < 0)
+		err_prefix(w->e, "metric '%s'", w->metric->name);
+}
+
+static int add_metric(struct stat_session *s, struct stat_metric metric, const char *expression,
+		      struct err *e)
+{
+	struct wanted_events w = {.s = s, .metric = &metric, .e = e};
+	int r = s->metrics.len < METRICS_MAX
+			? expr_parse(expression, &metric.expr, e)
+			: err_set(e, E2BIG, "more than %d metrics", METRICS_MAX);
+
+	if (r < 0) {
+		err_prefix(e, "metric '%s'", metric.name);
+	} else {
+		expr_fold(metric.expr, fold_lookup, s);
+		expr_names(metric.expr, want_event, &w);
+		r = w.r;
+	}
+	/* Kept even if it failed, so that its strings are freed in one place. */
+	vec_push(&s->metrics, metric);
+	return r;
+}
+
+static int unknown_metric(struct stat_session *s, const char *name, struct err *e)
+{
+	CLEANUP(buf_release) struct buf hint = {};
+	struct suggest near = {.wanted = name};
+
+	for (size_t i = 0; i < ARRAY_LEN(builtin); i++)
+		suggest_offer(&near, builtin[i].name);
+	vec_each(&catalog_vendor(&s->catalog)->metrics, m)
+		suggest_offer(&near, m->name);
+	suggest_sentence(&near, &hint);
+	suggest_release(&near);
+	return err_set(e, EINVAL, "unknown metric '%s'%s (tacho stat -M help lists them)", name,
+		       buf_str(&hint));
+}
+
+/* One name: a metric, or a group of the vendor's metrics. */
+static int add_named(struct stat_session *s, const char *name, struct err *e)
+{
+	const struct vendor_set *vendor = catalog_vendor(&s->catalog);
+	bool found = false;
+	int r = 0;
+
+	vec_each(&vendor->metrics, m) {
+		struct stat_metric metric = {.scale = m->scale};
+
+		if (r < 0 ||
+		    (strcasecmp(m->name, name) && !(m->group && text_contains(m->group, name))))
+			continue;
+		found = true;
+		metric.name = xstrdup(m->name);
+		metric.description = xstrdup(m->description ? m->description : "");
+		metric.unit = xstrdup(m->unit ? m->unit : "");
+		r = add_metric(s, metric, m->expression, e);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(builtin) && !found; i++) {
+		struct stat_metric metric = {.scale = builtin[i].scale};
+
+		if (strcasecmp(builtin[i].name, name))
+			continue;
+		found = true;
+		metric.name = xstrdup(builtin[i].name);
+		metric.description = xstrdup(builtin[i].description);
+		metric.unit = xstrdup(builtin[i].unit);
+		r = add_metric(s, metric, builtin[i].expression, e);
+	}
+	return found ? r : unknown_metric(s, name, e);
+}
+
+int stat_add_metrics(struct stat_session *s, const char *names, struct err *e)
+{
+	CLEANUP(strvec_release) strvec list = {};
+
+	text_split(names, ",", &list);
+	if (!list.len)
+		return err_set(e, EINVAL, "the list of metrics is empty");
+	vec_each(&list, name) {
+		int r = add_named(s, *name, e);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+void stat_list_metrics(struct stat_session *s, struct buf *out)
+{
+	for (size_t i = 0; i < ARRAY_LEN(builtin); i++)
+		buf_addf(out, "  %-24s %s [%s]\n", builtin[i].name, builtin[i].description,
+			 builtin[i].unit);
+	vec_each(&catalog_vendor(&s->catalog)->metrics, m)
+		buf_addf(out, "  %-24s %s\n", m->name, m->description ? m->description : "");
+}
+
+struct metric_lookup {
+	struct stat_session *s;
+	const struct stat_table *t;
+	size_t aggregate;
+};
+
+static double value_lookup(void *arg, enum expr_use use, const char *name, bool *ret_known)
+{
+	struct metric_lookup *l = arg;
+	const struct event *event = event_named(l->s, name);
+	size_t row = event ? (size_t)(event - l->s->events.events.items) : 0;
+	const struct cell *cell = event ? table_cell(l->t, row, l->aggregate) : NULL;
+
+	if (!event && name[0] == '#')
+		return constant(l->s, name, ret_known);
+	*ret_known = event != NULL;
+	if (use == EXPR_SOURCE_COUNT)
+		return event ? (double)event->units.len : 0;
+	if (use == EXPR_AGGR_NR)
+		return l->t->aggregates[l->aggregate].cpu_count;
+	return cell && cell->counted ? cell->value : NAN;
+}
+
+double metric_value(struct stat_session *s, const struct stat_table *t, const struct stat_metric *m,
+		    size_t aggregate)
+{
+	struct metric_lookup l = {.s = s, .t = t, .aggregate = aggregate};
+	double value;
+
+	if (!m->expr || expr_eval(m->expr, value_lookup, &l, &value, NULL) < 0)
+		return NAN;
+	return value * m->scale;
+}

@@ -1,0 +1,447 @@
+#include "collect/keep/keeper.h"
+#include "base/clock.h"
+#include "collect/keep/jvm.h"
+#include "collect/keep/internal.h"
+#include "collect/keep/mapping_watch.h"
+#include "perf/process.h"
+#include "symbol/jit_keep.h"
+#include "symbol/perf_map.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PLAIN_PROCESSES_MAX 4096u
+/* How often the watch is looked at: what lives shorter leaves next to no samples. */
+#define WATCH_NS (10 * NS_PER_MSEC)
+/* So long it copies at the end; and if it is stuck in a file system that does not answer, so long we
+ * wait for it. */
+#define COPY_NS  (5 * NS_PER_SEC)
+#define FINISH_S 10
+
+/* A process of interest: of another namespace, or one that makes code. */
+struct kept_process {
+	uint32_t pid;
+	bool foreign, jit, jvm;
+	uint64_t looked_ns;         /* when its namespace was looked at */
+	struct process_facts facts; /* pid 0: it was gone before we could look */
+	uint64_t first_ns;          /* wall clock: it surely ran at that time; 0: unknown */
+	int tmp_fd;                 /* its /tmp, if that is not ours; -1 */
+	int jitdump_fd;
+};
+
+typedef VEC(struct seen_mapping) mapping_list;
+
+struct keeper {
+	struct keeper_options o;
+	struct mapping_watch *watch;
+	pthread_t thread;
+	bool started;
+	/* Under the lock: */
+	pthread_mutex_t lock;
+	pthread_cond_t news;
+	mapping_list queue;
+	bool ending;
+	/* Of the thread, and of the finisher when it has ended: */
+	VEC(struct kept_process) processes;
+	struct slots by_pid;
+	size_t processes_max; /* then those that nothing is to be kept of are forgotten */
+	struct held_files files;
+	struct stat own_mounts, own_root;
+};
+
+struct keeper *keeper_new(const struct keeper_options *options)
+{
+	struct keeper *k = xcalloc(1, sizeof(*k));
+	pthread_condattr_t attr;
+
+	k->o = *options;
+	k->processes_max = PLAIN_PROCESSES_MAX;
+	pthread_mutex_init(&k->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&k->news, &attr);
+	pthread_condattr_destroy(&attr);
+	if (stat("/proc/self/ns/mnt", &k->own_mounts) || stat("/proc/self/root", &k->own_root))
+		k->own_mounts.st_ino = 0;
+	/* Must exist before the workload does anything. */
+	k->watch = mapping_watch_open(options->target, options->topology);
+	return k;
+}
+
+/* ---- what is seen ---- */
+
+static void add_mapping(mapping_list *list, const struct record *r)
+{
+	struct seen_mapping m = {.pid = r->mmap.pid,
+				 .start = r->mmap.start,
+				 .length = r->mmap.length,
+				 .time_ns = r->has_id ? r->id.time_ns : 0};
+
+	if (r->mmap.build_id && r->mmap.build_id_size <= sizeof(m.id.bytes)) {
+		m.id.size = r->mmap.build_id_size;
+		memcpy(m.id.bytes, r->mmap.build_id, m.id.size);
+	}
+	m.path = xstrdup(r->mmap.filename);
+	vec_push(list, m);
+}
+
+/* Of the kernel nothing is kept, nor of data. */
+static bool concerns_us(const struct record *r)
+{
+	return r->type == PERF_RECORD_MMAP2 && (int32_t)r->mmap.pid > 0 &&
+	       r->mmap.prot & PROT_EXEC && strncmp(r->mmap.filename, "[v", 2);
+}
+
+void keeper_see(struct keeper *k, const struct record *r)
+{
+	/* The watch has told of all that happens; what was there before has no time. */
+	if (!concerns_us(r) || (k->watch && r->has_id && r->id.time_ns))
+		return;
+	pthread_mutex_lock(&k->lock);
+	if (k->queue.len < KEEPER_QUEUE_MAX)
+		add_mapping(&k->queue, r);
+	pthread_cond_signal(&k->news);
+	pthread_mutex_unlock(&k->lock);
+}
+
+static void see_watched(void *ctx, const struct record *r)
+{
+	if (concerns_us(r))
+		add_mapping(ctx, r);
+}
+
+/* ---- processes ---- */
+
+static bool differs(uint32_t pid, const char *name, const struct stat *own)
+{
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/%u/%s", pid, name);
+	struct stat st;
+
+	return !stat(path, &st) && (st.st_dev != own->st_dev || st.st_ino != own->st_ino);
+}
+
+static uint64_t hash_of_pid(uint32_t pid)
+{
+	return hash_mix(pid, hash_seed());
+}
+
+/* Builds start thousands of processes a minute, and hardly one of them makes code. Who is forgotten and
+ * maps something more is looked at again. */
+static void forget_plain(struct keeper *k)
+{
+	size_t kept = 0;
+
+	slots_release(&k->by_pid);
+	vec_each(&k->processes, p) {
+		if (!p->jit && !p->jvm && p->tmp_fd < 0 && p->jitdump_fd < 0)
+			continue;
+		k->processes.items[kept++] = *p;
+		slots_add(&k->by_pid, hash_of_pid(p->pid), (uint32_t)kept);
+	}
+	k->processes.len = kept;
+	k->processes_max = 2 * kept + PLAIN_PROCESSES_MAX;
+}
+
+static struct kept_process *find_process(struct keeper *k, uint32_t pid)
+{
+	uint64_t hash = hash_of_pid(pid);
+	size_t at = slots_begin(&k->by_pid, hash);
+	uint32_t number;
+
+	while ((number = slots_next(&k->by_pid, hash, &at)))
+		if (k->processes.items[number - 1].pid == pid)
+			return &k->processes.items[number - 1];
+	if (k->processes.len >= k->processes_max)
+		forget_plain(k);
+	if (k->processes.len >= KEEPER_PROCESSES_MAX)
+		return NULL;
+	vec_push(&k->processes, (struct kept_process){.pid = pid, .tmp_fd = -1, .jitdump_fd = -1});
+	slots_add(&k->by_pid, hash, (uint32_t)k->processes.len);
+	return &k->processes.items[k->processes.len - 1];
+}
+
+/* All that must be known of it while it lives. */
+static void look_closer(struct kept_process *p)
+{
+	if (!p->facts.pid && (!process_read(p->pid, &p->facts) || p->facts.pid != p->pid))
+		p->facts.pid = 0;
+	if (p->foreign && p->tmp_fd < 0)
+		p->tmp_fd = process_open(p->pid, "/tmp", O_PATH | O_DIRECTORY);
+}
+
+static bool is_made_code(const char *path)
+{
+	return !strncmp(path, "//anon", 6) || path[0] == '[' || !strncmp(path, "/memfd:", 7) ||
+	       !strncmp(path, "/dev/zero", 9) || !strncmp(path, "/SYSV", 5);
+}
+
+static bool is_jitdump(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	size_t len = strlen(path);
+
+	return name && !strncmp(name, "/jit-", 5) && len > 5 && !strcmp(path + len - 5, ".dump");
+}
+
+static void note_time(struct keeper *k, struct kept_process *p, uint64_t time_ns)
+{
+	if (!p->first_ns && time_ns >= k->o.clock_ns)
+		p->first_ns = k->o.wall_ns + (time_ns - k->o.clock_ns);
+}
+
+/* It may go into another one at any time: what was seen after the mapping holds for it. */
+static void look_at_namespace(struct keeper *k, struct kept_process *p, uint64_t time_ns)
+{
+	if (p->foreign || !k->own_mounts.st_ino || (p->looked_ns && time_ns <= p->looked_ns))
+		return;
+	p->looked_ns = clock_now_ns();
+	p->foreign =
+		differs(p->pid, "ns/mnt", &k->own_mounts) || differs(p->pid, "root", &k->own_root);
+}
+
+static void handle(struct keeper *k, const struct seen_mapping *m)
+{
+	struct kept_process *p = find_process(k, m->pid);
+
+	if (!p)
+		return;
+	look_at_namespace(k, p, m->time_ns);
+	note_time(k, p, m->time_ns);
+	if (is_made_code(m->path)) {
+		p->jit = true;
+	} else if (is_jitdump(m->path)) {
+		p->jit = true;
+		if (p->foreign && p->jitdump_fd < 0)
+			p->jitdump_fd = open_through(m->pid, m->path, true);
+	} else if (m->path[0] == '/') {
+		p->jvm |= jvm_is_library(m->path);
+		if (!k->o.no_copies)
+			held_files_see(&k->files, m, p->foreign);
+	}
+	if (p->jit || p->jvm)
+		look_closer(p);
+}
+
+/* ---- the thread ---- */
+
+/* What is new; waits a moment if there is nothing. False: it is over. */
+static bool take_news(struct keeper *k, mapping_list *ret, bool busy)
+{
+	struct timespec until;
+	uint64_t due = clock_now_ns() + WATCH_NS;
+	bool ending;
+
+	until.tv_sec = (time_t)(due / NS_PER_SEC);
+	until.tv_nsec = (long)(due % NS_PER_SEC);
+	pthread_mutex_lock(&k->lock);
+	if (!k->queue.len && !k->ending && !busy) {
+		if (k->watch)
+			pthread_cond_timedwait(&k->news, &k->lock, &until);
+		else
+			pthread_cond_wait(&k->news, &k->lock);
+	}
+	*ret = k->queue;
+	memset(&k->queue, 0, sizeof(k->queue));
+	ending = k->ending;
+	pthread_mutex_unlock(&k->lock);
+	if (k->watch)
+		mapping_watch_read(k->watch, see_watched, ret);
+	return !ending;
+}
+
+static void *thread_main(void *arg)
+{
+	struct keeper *k = arg;
+	bool busy = false, more = true;
+	uint64_t end_ns;
+
+	while (more) {
+		mapping_list news = {};
+
+		more = take_news(k, &news, busy);
+		vec_each(&news, m) {
+			handle(k, m);
+			free(m->path);
+		}
+		vec_release(&news);
+		/* One at a time: what is new must be opened soon. */
+		busy = held_files_copy_one(&k->files);
+	}
+	end_ns = clock_now_ns() + COPY_NS;
+	while (clock_now_ns() < end_ns && held_files_copy_one(&k->files))
+		;
+	return NULL;
+}
+
+void keeper_start(struct keeper *k)
+{
+	sigset_t all, before;
+
+	/* Signals are for the first thread. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	k->started = !pthread_create(&k->thread, NULL, thread_main, k);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* ---- the end ---- */
+
+static bool end_thread(struct keeper *k)
+{
+	struct timespec until;
+
+	if (!k->started)
+		return true;
+	pthread_mutex_lock(&k->lock);
+	k->ending = true;
+	pthread_cond_signal(&k->news);
+	pthread_mutex_unlock(&k->lock);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += FINISH_S;
+	return !pthread_timedjoin_np(k->thread, NULL, &until);
+}
+
+static size_t ask_jvms(struct keeper *k, strvec *notes)
+{
+	VEC(pid_t) pids = {};
+	size_t seen = 0;
+
+	vec_each(&k->processes, p)
+		if (p->jvm) {
+			seen++;
+			vec_push(&pids, (pid_t)p->pid);
+		}
+	if (k->o.ask_jvms)
+		jvm_ask_for_maps(pids.items, pids.len, notes);
+	vec_release(&pids);
+	return seen;
+}
+
+/* Not earlier than this: of what we know of its beginning, the latest. */
+static uint64_t beginning_of(const struct kept_process *p)
+{
+	uint64_t start = p->facts.pid ? p->facts.start_ns : 0;
+
+	return p->first_ns > start ? p->first_ns : start;
+}
+
+static int open_map(const struct kept_process *p, int *ret_fd, struct err *e)
+{
+	uint32_t uid = p->facts.pid ? p->facts.uid : PERF_MAP_UID_UNKNOWN;
+	uint32_t inside = p->facts.pid ? p->facts.pid_inside : p->pid;
+	CLEANUP(free_ptr)
+	char *path = p->tmp_fd >= 0 ? xasprintf("/proc/self/fd/%d/perf-%u.map", p->tmp_fd, inside)
+				    : xasprintf("/tmp/perf-%u.map", inside);
+
+	/* What lies in our /tmp is not its own. */
+	if (p->foreign && p->tmp_fd < 0)
+		return -ENOENT;
+	return perf_map_open_path(path, uid, beginning_of(p), ret_fd, e);
+}
+
+/* True if there is one; why it was not taken is added to @notes. */
+static bool keep_map(const struct kept_process *p, const char *dir, strvec *notes)
+{
+	CLEANUP(free_ptr) char *name = xasprintf("perf-%u.map", p->pid);
+	struct err e = {};
+	int fd, r = open_map(p, &fd, &e);
+
+	if (r == 0) {
+		if (dir)
+			jit_keep_file(dir, name, fd, NULL);
+		close(fd);
+		return true;
+	}
+	if (r == -ESTALE || r == -EPERM)
+		vec_push(notes, xstrdup(e.text));
+	return false;
+}
+
+static void keep_jitdump(const struct kept_process *p, const char *dir)
+{
+	CLEANUP(free_ptr) char *name = xasprintf("jit-%u.dump", p->pid);
+
+	if (p->jitdump_fd >= 0 && dir)
+		jit_keep_file(dir, name, p->jitdump_fd, NULL);
+}
+
+static void say_of_jvms(const struct keeper *k, size_t seen, size_t nameless, strvec *notes)
+{
+	if (seen && k->o.told_jvms)
+		vec_push(notes, xstrdup("Java was told by JAVA_TOOL_OPTIONS to keep frame pointers "
+					"and to name its code (--no-jvm leaves it alone)"));
+	if (nameless)
+		vec_push(notes,
+			 xasprintf("%zu JVM%s left no names of %s Java code: no perf map was "
+				   "written (-XX:+DumpPerfMapAtExit, JDK 17 or later; nor if it "
+				   "is killed)",
+				   nameless, nameless == 1 ? "" : "s",
+				   nameless == 1 ? "its" : "their"));
+}
+
+static void say_of_files(struct keeper *k, strvec *notes)
+{
+	size_t left = k->files.refused;
+
+	for (size_t i = k->files.copied; i < k->files.files.len; i++)
+		left += !k->files.files.items[i].path;
+	if (left)
+		vec_push(notes, xasprintf("%zu program%s that will be gone later %s not kept: too "
+					  "large, too many or too slow to copy",
+					  left, left == 1 ? "" : "s", left == 1 ? "was" : "were"));
+}
+
+static void keep_all(struct keeper *k, strvec *notes)
+{
+	CLEANUP(free_ptr) char *dir = k->o.no_copies ? NULL : jit_keep_dir(k->o.wall_ns);
+	size_t seen = ask_jvms(k, notes), nameless = 0, kept = 0, reasons = notes->len;
+
+	vec_each(&k->processes, p) {
+		if (!p->jit && !p->jvm)
+			continue;
+		if (keep_map(p, dir, notes))
+			kept++;
+		else if (p->jvm)
+			nameless++;
+		keep_jitdump(p, dir);
+	}
+	/* What is known to be wrong has been said. */
+	say_of_jvms(k, seen, notes->len == reasons ? nameless : 0, notes);
+	held_files_copy_deleted(&k->files);
+	say_of_files(k, notes);
+	if (kept || k->files.bytes)
+		keep_trim();
+}
+
+void keeper_finish(struct keeper *k, bool hurried, strvec *notes)
+{
+	k->o.ask_jvms &= !hurried;
+	if (!end_thread(k)) {
+		vec_push(notes, xstrdup("a file system does not answer: programs of other "
+					"namespaces may have no names later"));
+		return; /* it is still at work; the process ends with it */
+	}
+	keep_all(k, notes);
+	vec_each(&k->processes, p) {
+		if (p->tmp_fd >= 0)
+			close(p->tmp_fd);
+		if (p->jitdump_fd >= 0)
+			close(p->jitdump_fd);
+	}
+	mapping_watch_close(k->watch);
+	held_files_release(&k->files);
+	slots_release(&k->by_pid);
+	vec_release(&k->processes);
+	vec_each(&k->queue, m)
+		free(m->path);
+	vec_release(&k->queue);
+	pthread_mutex_destroy(&k->lock);
+	pthread_cond_destroy(&k->news);
+	free(k);
+}

@@ -1,0 +1,26 @@
+/*
+ * Tells of new executable mappings soon after they were made, for those who must act before the
+ * process is gone. The rings of the recording are read once a second or when they fill, which is too
+ * late; these are small ones of their own that carry nothing else. Without the memory or the right
+ * for them there is no watch.
+ *
+ * Belongs to one thread after the opening.
+ */
+#ifndef TACHO_COLLECT_KEEP_MAPPING_WATCH_H
+#define TACHO_COLLECT_KEEP_MAPPING_WATCH_H
+
+#include "perf/record.h"
+#include "perf/target.h"
+#include "perf/topology.h"
+
+struct mapping_watch;
+
+/* NULL: it cannot be. A target of many tasks is not watched: too many rings. */
+struct mapping_watch *mapping_watch_open(const struct target *target,
+					 const struct topology *topology);
+/* Gives out what has come since. */
+void mapping_watch_read(struct mapping_watch *w, void (*see)(void *ctx, const struct record *r),
+			void *ctx);
+void mapping_watch_close(struct mapping_watch *w);
+
+#endif

@@ -1,0 +1,40 @@
+/* A run may last for days: what it has learnt must not take more and more memory. */
+#include "base/clock.h"
+#include "collect/run/feed.h"
+
+/* What was not asked for in such a time is given back; sooner if there is much more than there should be,
+ * as when many programs are started at once. */
+#define PAUSE_NS       (5 * NS_PER_SEC)
+#define SHORT_PAUSE_NS NS_PER_SEC
+/* Symbols, lines and sections of files that nothing new was found in lately are read again if they are
+ * needed again. */
+#define SYMBOL_BYTES_MAX (48ull << 20)
+#define SYMBOL_FILES_MAX 256
+
+/* So many have been sent: 512 KiB. */
+#define STACKS_SENT_MAX (64u << 10)
+
+/* Stacks without frame pointers are new again and again. The server has them: what is needed here are
+ * the numbers of those that come up often. */
+static void forget_stacks(struct run_feed *f)
+{
+	if (f->profile.stacks.len < STACKS_SENT_MAX ||
+	    f->dictionary.stacks != profile_stacks_end(&f->profile))
+		return;
+	profile_forget_stacks(&f->profile);
+	resolver_forget_stacks(&f->analysis.resolver);
+	resolver_forget_frames(&f->analysis.resolver);
+}
+
+void feed_forget(struct run_feed *f, uint64_t now_ns)
+{
+	bool much = modules_loaded_bytes(f->modules) > 2 * SYMBOL_BYTES_MAX;
+
+	analysis_forget(&f->analysis, f->record_ns);
+	forget_stacks(f);
+	if (now_ns < f->forgot_ns + (much ? SHORT_PAUSE_NS : PAUSE_NS))
+		return;
+	f->forgot_ns = now_ns;
+	modules_let_go(f->modules, SYMBOL_BYTES_MAX, SYMBOL_FILES_MAX);
+	alloc_give_back();
+}

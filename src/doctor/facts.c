@@ -1,0 +1,158 @@
+/* What several checks need: who we are, which kernel and CPU, how many CPUs. */
+#include "doctor/doctor.h"
+#include "base/fs.h"
+#include "base/number.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define CPU_LIST_BYTES_MAX 65536
+
+static bool read_head(const char *path, char *text, size_t size)
+{
+	/* A named pipe in a copied tree must not stop us. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	size_t len = 0;
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return false;
+	while (len + 1 < size && (n = read(fd, text + len, size - 1 - len)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;
+		len += (size_t)n;
+	}
+	close(fd);
+	text[len] = '\0';
+	return n >= 0;
+}
+
+bool doctor_head(char *text, size_t size, const char *fmt, ...)
+{
+	CLEANUP(buf_release) struct buf path = {};
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_addv(&path, fmt, ap);
+	va_end(ap);
+	return read_head(buf_str(&path), text, size);
+}
+
+bool doctor_count_cpus(size_t *ret_count, const char *fmt, ...)
+{
+	CLEANUP(buf_release) struct buf path = {};
+	CLEANUP(free_ptr) char *list = NULL;
+	CLEANUP(free_ptr) int *cpus = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_addv(&path, fmt, ap);
+	va_end(ap);
+	return fs_read(buf_str(&path), CPU_LIST_BYTES_MAX, &list) == 0 &&
+	       parse_cpulist(list, CPU_LIMIT, &cpus, ret_count);
+}
+
+void doctor_make_plain(char *s)
+{
+	for (; *s; s++)
+		if (*s < ' ' || *s > '~')
+			*s = '?';
+}
+
+static void find_privileges(struct doctor *d)
+{
+	char status[16384], value[64], target[64];
+	uint64_t caps;
+	ssize_t n;
+
+	if (!doctor_head(status, sizeof(status), "%s/self/status", d->roots.proc))
+		return;
+	if (text_field(status, "CapEff", value, sizeof(value)) &&
+	    parse_hex(value, strlen(value), &caps)) {
+		d->caps_known = true;
+		d->caps = caps;
+	}
+	d->seccomp = text_field(status, "Seccomp", value, sizeof(value)) && !strcmp(value, "2");
+	if (d->roots.foreign)
+		return;
+	/* The number of the first user namespace is fixed. Root in another one is root there only:
+	 * the kernel asks for capabilities in the first when it comes to measuring. */
+	n = readlink("/proc/self/ns/user", target, sizeof(target) - 1);
+	if (n > 0) {
+		target[n] = '\0';
+		d->user_namespace = strcmp(target, "user:[4026531837]") != 0;
+	}
+	if (d->user_namespace)
+		d->caps = 0;
+}
+
+static void find_kernel(struct doctor *d)
+{
+	struct utsname u;
+
+	fs_line(d->release, sizeof(d->release), "%s/sys/kernel/osrelease", d->roots.proc);
+	fs_line(d->arch, sizeof(d->arch), "%s/sys/kernel/arch", d->roots.proc);
+	if (d->roots.foreign || uname(&u))
+		return;
+	snprintf(d->release, sizeof(d->release), "%s", u.release);
+	snprintf(d->arch, sizeof(d->arch), "%s", u.machine);
+}
+
+static void find_cpus(struct doctor *d)
+{
+	static const char *const keys[] = {"model name", "cpu model", "cpu", "uarch", "Hardware"};
+	char text[16384];
+
+	if (!doctor_count_cpus(&d->cpus, "%s/devices/system/cpu/online", d->roots.sys))
+		d->cpus = 0;
+	if (!d->cpus && !d->roots.foreign && sysconf(_SC_NPROCESSORS_ONLN) > 0)
+		d->cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
+	if (!doctor_head(text, sizeof(text), "%s/cpuinfo", d->roots.proc))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
+		if (text_field(text, keys[i], d->cpu_model, sizeof(d->cpu_model)))
+			return;
+}
+
+void doctor_init(struct doctor *d)
+{
+	*d = (struct doctor){.roots = roots_find()};
+	/* First of all: what the other checks do goes on while the time window runs. */
+	d->noise = noise_start(d);
+	d->paranoid_known =
+		fs_number(&d->paranoid, "%s/sys/kernel/perf_event_paranoid", d->roots.proc);
+	find_privileges(d);
+	d->sudo = d->roots.foreign || d->user_namespace || geteuid() != 0 ? "sudo " : "";
+	find_kernel(d);
+	find_cpus(d);
+	doctor_find_hypervisor(d);
+	doctor_find_container(d);
+	doctor_make_plain(d->release);
+	doctor_make_plain(d->arch);
+	doctor_make_plain(d->cpu_model);
+	doctor_make_plain(d->product);
+	doctor_make_plain(d->container);
+}
+
+void doctor_release(struct doctor *d)
+{
+	noise_free(d->noise);
+	d->noise = NULL;
+}
+
+bool doctor_has(const struct doctor *d, int capability)
+{
+	return d->caps >> capability & 1;
+}
+
+bool doctor_may_measure_all(const struct doctor *d)
+{
+	return doctor_has(d, DOCTOR_CAP_PERFMON) || doctor_has(d, DOCTOR_CAP_SYS_ADMIN);
+}

@@ -1,0 +1,148 @@
+/*
+ * Inside of format.h: a "print fmt" as a tree of nodes and a list of printf pieces. Made once by
+ * expr.c and pieces.c, read by eval.c and print.c.
+ */
+#ifndef TACHO_EVENT_FORMAT_PROGRAM_H
+#define TACHO_EVENT_FORMAT_PROGRAM_H
+
+#include "event/format/format.h"
+
+/* Deeper and larger than anything the kernel has (60 and 300), and harmless to recurse into. */
+#define FORMAT_DEPTH_LIMIT 200
+#define FORMAT_NODE_LIMIT  16384
+
+enum node_kind {
+	NODE_NUMBER,
+	NODE_UNKNOWN, /* a name of the kernel's source, whose value nobody knows here */
+	NODE_TEXT,
+	NODE_FIELD,
+	NODE_UNARY,
+	NODE_BINARY,
+	NODE_CHOICE,
+	NODE_CAST,
+	NODE_INDEX,
+	NODE_ADDRESS,
+	NODE_BYTES,     /* __get_str, __get_dynamic_array: what the field points to */
+	NODE_BYTES_LEN, /* __get_dynamic_array_len */
+	/* From here on: only for %s. */
+	NODE_FLAGS,
+	NODE_SYMBOLIC,
+	NODE_HEX,
+	NODE_HEX_STR,
+	NODE_ARRAY,
+	NODE_BITMASK,
+	NODE_SOCKADDR,
+};
+
+/* Operators of one character are that character. */
+enum { OP_SHL = 256, OP_SHR, OP_LE, OP_GE, OP_EQ, OP_NE, OP_AND, OP_OR };
+
+struct ctype {
+	uint8_t bytes; /* 0: not known, a cast to it does nothing */
+	uint8_t pointers;
+	bool is_signed;
+	bool is_bool;
+};
+
+/* A number, or a place in the sample or in the program's text. */
+struct value {
+	uint64_t number; /* sign extended if signed, else zero extended */
+	uint8_t bits;    /* before promotion: 8, 16, 32 or 64 */
+	bool is_signed;
+	bool in_place; /* `bytes` counts; they are NULL when the data has none */
+	bool unit_signed;
+	uint8_t unit; /* size of an element of `bytes` */
+	const unsigned char *bytes;
+	size_t len;
+};
+
+struct node {
+	enum node_kind kind;
+	int op;
+	uint16_t height;
+	uint16_t field;
+	bool is_unknown; /* something in it is NODE_UNKNOWN */
+	uint32_t kid[3];
+	uint32_t text, text_len; /* in the program's text; of flags: the delimiter */
+	uint32_t item;           /* of flags: first item + 1 */
+	struct ctype type;
+	struct value number;
+};
+
+struct node_item {
+	uint32_t node, text, text_len;
+	uint32_t next; /* index + 1 */
+};
+
+enum piece_kind { PIECE_TEXT, PIECE_NUMBER, PIECE_CHAR, PIECE_STRING, PIECE_POINTER };
+
+#define PIECE_NO_ARG UINT32_MAX
+
+struct piece {
+	enum piece_kind kind;
+	char conversion;
+	char suffix[4]; /* what follows %p */
+	uint8_t bytes;  /* how much of the number counts */
+	bool left, zero, plus, space, sharp;
+	bool has_precision;
+	uint32_t width, precision;              /* constant ones, … */
+	uint32_t width_arg, precision_arg, arg; /* … or nodes */
+	uint32_t text, text_len;
+};
+
+struct print_program {
+	VEC(struct node) nodes;
+	VEC(struct node_item) items;
+	VEC(struct piece) pieces;
+	struct buf text;
+};
+
+/* Makes the program of @fmt from what follows "print fmt:"; fails with the reason. */
+int print_program_parse(struct tracepoint_format *fmt, const char *text, size_t len, struct err *e);
+void print_program_free(struct print_program *p);
+
+/* Splits the printf format in p->text into pieces and gives them the arguments @args. */
+int print_pieces_parse(const struct tracepoint_format *fmt, struct print_program *p, uint32_t text,
+		       uint32_t text_len, const uint32_t *args, size_t arg_count, struct err *e);
+
+struct ctype_words {
+	const char *word[8];
+	size_t len[8], count;
+};
+/* Type that these words name; false if there is no such type for certain. */
+bool ctype_of(const struct ctype_words *words, uint8_t long_bytes, struct ctype *ret);
+
+/* One sample being printed. */
+struct format_run {
+	const struct tracepoint_format *fmt;
+	const struct print_program *program;
+	const unsigned char *raw;
+	size_t raw_size;
+	const struct format_context *ctx;
+	struct buf *out;
+	size_t limit; /* of out->len */
+};
+
+struct value format_eval(const struct format_run *run, uint32_t node);
+struct value format_unary(int op, struct value a);
+struct value format_binary(int op, struct value a, struct value b);
+struct value format_cast(struct ctype type, struct value a);
+struct value format_number(uint64_t number, unsigned bits, bool is_signed);
+/* Element @index of an array, 0 outside of it. */
+struct value format_element(const struct format_run *run, struct value array, uint64_t index);
+bool format_truth(struct value v);
+
+/* Output of at most `limit` bytes. */
+void format_put(struct format_run *run, const char *s, size_t len);
+void format_puts(struct format_run *run, const char *s);
+void format_putf(struct format_run *run, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void format_put_padded(struct format_run *run, const char *s, size_t len, size_t width, bool left);
+
+/* %p and all that may follow it; @width is that of "%*ph" and "%*pb". */
+void format_put_pointer(struct format_run *run, const struct piece *piece, uint32_t width);
+void format_put_sockaddr(struct format_run *run, struct value v, bool with_port);
+void format_put_bitmask(struct format_run *run, struct value v);
+/* What %s prints for a node: text, list of flags, dump. */
+void format_put_text(struct format_run *run, uint32_t node, size_t max);
+
+#endif

@@ -1,0 +1,23 @@
+#include "perf/bpf/bpf.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int bpf_call(int command, union bpf_attr *attr)
+{
+	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
+
+	return r < 0 ? -errno : (int)r;
+}
+
+int bpf_load(const struct bpf_insn *code, size_t count)
+{
+	union bpf_attr attr = {.prog_type = BPF_PROG_TYPE_RAW_TRACEPOINT,
+			       .insn_cnt = (uint32_t)count,
+			       .insns = (uint64_t)(uintptr_t)code,
+			       .license = (uint64_t)(uintptr_t) "GPL"};
+
+	return bpf_call(BPF_PROG_LOAD, &attr);
+}

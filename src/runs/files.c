@@ -1,0 +1,201 @@
+#include "runs/internal.h"
+#include "base/clock.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define COPY_BYTES ((size_t)64 << 20)
+
+char *raw_name(const char *uuid)
+{
+	return xasprintf("raw/%s.data", uuid);
+}
+
+static char *raw_path(const struct server *s, const char *uuid)
+{
+	CLEANUP(free_ptr) char *name = raw_name(uuid);
+
+	return xasprintf("%s/%s", s->config.data, name);
+}
+
+void raw_remove(const struct server *s, const char *uuid)
+{
+	CLEANUP(free_ptr) char *path = raw_path(s, uuid);
+
+	unlink(path);
+}
+
+void raw_settle(const struct server *s, struct stored_run *run)
+{
+	CLEANUP(free_ptr) char *name = raw_name(run->uuid);
+	json_t *plan = json_loads(run->plan ? run->plan : "", 0, NULL);
+	bool keep = json_is_true(json_object_get(plan, "keep_raw"));
+
+	json_decref(plan);
+	if (!keep)
+		raw_remove(s, run->uuid);
+	else if (!run->raw_path && fs_exists("%s/%s", s->config.data, name))
+		run->raw_path = xstrdup(name);
+}
+
+static int copy(int from, int to)
+{
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = sendfile(to, from, &at, COPY_BYTES)) != 0)
+		if (n < 0 && errno != EINTR)
+			return -errno;
+	return 0;
+}
+
+int raw_keep(const struct server *s, const char *uuid, int fd, struct err *e)
+{
+	CLEANUP(free_ptr) char *path = raw_path(s, uuid);
+	char self[64];
+	int to, rc;
+
+	/* A file that never had a name can be given one; others are copied. */
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	if (!linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW)) {
+		chmod(path, 0600);
+		return 0;
+	}
+	to = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	rc = to < 0 ? -errno : copy(fd, to);
+	if (to >= 0 && close(to) && rc == 0)
+		rc = -errno;
+	if (rc < 0)
+		unlink(path);
+	return rc < 0 ? err_set(e, -rc, "cannot keep the recording in '%s': %s", path,
+				strerror(-rc))
+		      : 0;
+}
+
+/* ---- after a crash ---- */
+
+static void empty_directory(const char *data, const char *name)
+{
+	CLEANUP(free_ptr) char *dir = xasprintf("%s/%s", data, name);
+	CLEANUP(strvec_release) strvec names = {};
+
+	fs_list(dir, &names);
+	vec_each(&names, file) {
+		CLEANUP(free_ptr) char *path = xasprintf("%s/%s", dir, *file);
+
+		unlink(path);
+	}
+}
+
+/* Recordings whose run was deleted just before the end. */
+static void remove_unowned(const struct server *s, struct store *store)
+{
+	CLEANUP(free_ptr) char *dir = xasprintf("%s/raw", s->config.data);
+	CLEANUP(strvec_release) strvec names = {};
+
+	fs_list(dir, &names);
+	vec_each(&names, name) {
+		CLEANUP(free_ptr) char *uuid = xstrndup(*name, strcspn(*name, "."));
+		struct stored_run run = {};
+
+		if (uuid_valid(uuid) && store_run_get(store, uuid, &run, NULL) == -ENOENT)
+			raw_remove(s, uuid);
+		stored_run_release(&run);
+	}
+}
+
+void files_clean(const struct server *s, struct store *store)
+{
+	empty_directory(s->config.data, "spill");
+	empty_directory(s->config.data, "upload");
+	remove_unowned(s, store);
+}
+
+/* When the last of its data was measured. */
+static int64_t last_seen_ms(struct store *store, const struct stored_run *run)
+{
+	stored_chunks chunks = {};
+	uint64_t last_ns = 0;
+
+	if (run->start_ns)
+		store_chunks(store, run->id, &(struct chunk_query){}, &chunks, NULL);
+	vec_each(&chunks, c)
+		last_ns = c->info.last_ns > last_ns ? c->info.last_ns : last_ns;
+	vec_release(&chunks);
+	return last_ns > (uint64_t)run->start_ns
+		       ? run->started_ms +
+				 (int64_t)((last_ns - (uint64_t)run->start_ns) / NS_PER_MSEC)
+		       : run->started_ms;
+}
+
+int files_recover(const struct server *s, struct store *store, struct err *e)
+{
+	CLEANUP(stored_runs_release) stored_runs all = {};
+	int rc = store_runs_in_state(store, STATE_RUNNING, &all, e);
+
+	vec_each(&all, run) {
+		if (rc < 0)
+			break;
+		run->state = STATE_INTERRUPTED;
+		run->ended_ms = last_seen_ms(store, run);
+		raw_settle(s, run);
+		free(run->error);
+		run->error =
+			xstrdup("The server ended while this was running. What had been stored "
+				"until then is kept.");
+		rc = store_run_update(store, run, e);
+	}
+	return rc;
+}
+
+/* ---- room ---- */
+
+static uint64_t directory_bytes(const char *data, const char *name)
+{
+	CLEANUP(free_ptr) char *dir = xasprintf("%s/%s", data, name);
+	CLEANUP(strvec_release) strvec names = {};
+	uint64_t sum = 0;
+
+	fs_list(dir, &names);
+	vec_each(&names, file) {
+		CLEANUP(free_ptr) char *path = xasprintf("%s/%s", dir, *file);
+		struct stat st;
+
+		if (!lstat(path, &st))
+			sum += (uint64_t)st.st_blocks * 512;
+	}
+	return sum;
+}
+
+uint64_t files_room(const struct server *s, struct store *store)
+{
+	uint64_t bytes = 0, unused = 0;
+
+	store_size(store, &bytes, &unused, NULL);
+	return bytes + directory_bytes(s->config.data, "raw");
+}
+
+int files_check_room(const struct server *s, struct store *store, uint64_t more, struct err *e)
+{
+	CLEANUP(buf_release) struct buf text = {};
+	uint64_t quota = s->config.quota_bytes, room = quota ? files_room(s, store) : 0;
+
+	if (!quota || (room <= quota && more <= quota - room))
+		return 0;
+	buf_add(&text, "The data directory takes ");
+	buf_add_size(&text, room);
+	if (more) {
+		buf_add(&text, ", what is being uploaded ");
+		buf_add_size(&text, more);
+	}
+	buf_add(&text, ", and the quota is ");
+	buf_add_size(&text, quota);
+	buf_add(&text, ": delete runs, or start the server with a larger --quota.");
+	return err_set(e, EDQUOT, "%s", text.s);
+}

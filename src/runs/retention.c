@@ -1,0 +1,105 @@
+#include "runs/retention.h"
+
+#include <jansson.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Read at once. */
+#define PAGE_RUNS 100
+
+static bool has_keep_tag(const char *tags)
+{
+	json_t *list = tags ? json_loads(tags, 0, NULL) : NULL, *tag;
+	bool found = false;
+	size_t i;
+
+	json_array_foreach(list, i, tag)
+	{
+		const char *text = json_string_value(tag);
+
+		found = found || (text && !strcmp(text, "keep"));
+	}
+	json_decref(list);
+	return found;
+}
+
+static bool is_kept(const struct stored_run *run)
+{
+	return (run->note && *run->note) || has_keep_tag(run->tags);
+}
+
+static uint64_t run_bytes(const struct retention *r, const struct stored_run *run)
+{
+	CLEANUP(free_ptr)
+	char *path = run->raw_path ? xasprintf("%s/%s", r->data, run->raw_path) : NULL;
+	struct stat st;
+
+	return (uint64_t)run->bytes + (path && !stat(path, &st) ? (uint64_t)st.st_size : 0);
+}
+
+/* Calls @each for every ended run, the oldest first. */
+static int each_ended(struct store *s, void (*each)(void *ctx, const struct stored_run *run),
+		      void *ctx, struct err *e)
+{
+	int64_t after = 0;
+	int result;
+	size_t got;
+
+	do {
+		stored_runs page = {};
+
+		result = store_runs_oldest(s, after, PAGE_RUNS, &page, e);
+		vec_each(&page, run) {
+			each(ctx, run);
+			after = run->id;
+		}
+		got = page.len;
+		stored_runs_release(&page);
+	} while (!result && got == PAGE_RUNS);
+	return result;
+}
+
+struct choice {
+	const struct retention *retention;
+	uint64_t bytes;    /* of all that stay, as far as is known */
+	int64_t newest_ms; /* when one of those so far has ended */
+	strvec *chosen;
+};
+
+static void add_up(void *ctx, const struct stored_run *run)
+{
+	struct choice *c = ctx;
+
+	c->bytes += run_bytes(c->retention, run);
+}
+
+static void consider(void *ctx, const struct stored_run *run)
+{
+	struct choice *c = ctx;
+	const struct retention *r = c->retention;
+	bool much = r->keep_bytes && c->bytes > r->keep_bytes, old;
+
+	/* Older than one that came before it a run is only by a clock that was wrong, as one before
+	 * the future is.
+	 */
+	if (run->ended_ms <= r->now_ms && run->ended_ms > c->newest_ms)
+		c->newest_ms = run->ended_ms;
+	old = r->keep_s && run->ended_ms && run->ended_ms <= r->now_ms &&
+	      (r->now_ms - c->newest_ms) / 1000 > (int64_t)r->keep_s;
+	if ((!old && !much) || is_kept(run))
+		return;
+	c->bytes -= run_bytes(r, run);
+	vec_push(c->chosen, xstrdup(run->uuid));
+}
+
+int retention_choose(struct store *s, const struct retention *r, strvec *ret, struct err *e)
+{
+	struct choice c = {.retention = r, .chosen = ret};
+	int result = 0;
+
+	if (r->keep_bytes)
+		result = each_ended(s, add_up, &c, e);
+	if (!result && (r->keep_s || r->keep_bytes))
+		result = each_ended(s, consider, &c, e);
+	return result;
+}

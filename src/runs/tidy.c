@@ -1,0 +1,347 @@
+#include "runs/tidy.h"
+#include "base/clock.h"
+#include "runs/retention.h"
+#include "query/run_cache.h"
+#include "runs/runs.h"
+#include "runs/tidy_run.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* Time between two passes, at least. */
+#define PASS_MS 1000
+/* Between two steps: a writer that waits tries again within this time. */
+#define PAUSE_MS 5
+/* Of a step of taking away, and of giving back. */
+#define PURGE_BYTES  (4u << 20)
+#define SHRINK_BYTES (2u << 20)
+/* While runs write, room inside is used again soon: only more than this is given back. */
+#define SPARE_BYTES (64u << 20)
+/* How often old runs are looked for when nothing else happens. */
+#define AGE_CHECK_MS 60000
+/* With very many counters it takes time to see what can be merged: this many times as long a pause. */
+#define SCAN_PAUSE 20
+/* After a failure (a full disk, a locked database). */
+#define RETRY_MS 5000
+
+typedef VEC(int64_t) run_list;
+
+struct tidy {
+	struct server *server;
+	struct store *store;
+	struct tidy_run work;
+	pthread_t thread;
+	int64_t start_wall_ms; /* what the wall clock said at start_ns: later jumps make nothing old */
+	uint64_t start_ns;
+	uint64_t old_check_ns; /* when old runs are looked for next */
+	uint64_t merge_ns;     /* when small chunks of running runs are looked at next */
+
+	pthread_mutex_t lock;
+	pthread_cond_t wake;
+	bool stopping, kicked;
+	run_list waiting; /* runs that have something new */
+	struct tidy_counts counts;
+};
+
+static uint64_t now_ns(const struct tidy *t)
+{
+	return clock_monotonic_ns(t->server->clock);
+}
+
+/* ---- steps ---- */
+
+static bool stopping(struct tidy *t)
+{
+	bool result;
+
+	pthread_mutex_lock(&t->lock);
+	result = t->stopping;
+	pthread_mutex_unlock(&t->lock);
+	return result;
+}
+
+/* Others have their turn. True: go on. */
+static bool pause_between(struct tidy *t)
+{
+	usleep(PAUSE_MS * 1000);
+	return !stopping(t);
+}
+
+static void failed(struct tidy *t)
+{
+	pthread_mutex_lock(&t->lock);
+	t->counts.failures++;
+	pthread_mutex_unlock(&t->lock);
+}
+
+static int purge(struct tidy *t)
+{
+	bool more = true;
+	int result = 0;
+
+	while (more && !result) {
+		result = store_purge(t->store, PURGE_BYTES, &more, NULL);
+		if (more && !result && !pause_between(t))
+			break;
+	}
+	return result;
+}
+
+static int tidy_one(struct tidy *t, int64_t run)
+{
+	CLEANUP(stored_run_release) struct stored_run now = {};
+	int result = store_run_get_id(t->store, run, &now, NULL);
+	bool ended = run_state_ended(now.state);
+
+	if (result < 0)
+		return result == -ENOENT ? 0 : result;
+	if (!ended && now_ns(t) < t->merge_ns)
+		return 0;
+	do {
+		result = tidy_run_merge(&t->work, t->store, run, ended, NULL);
+		/* Deleted meanwhile, or somebody else was quicker. */
+		if (result == -ENOENT)
+			return 0;
+	} while (result > 0 && pause_between(t));
+	t->merge_ns = now_ns(t) + SCAN_PAUSE * t->work.scan_ns;
+	if (!result && ended && !stopping(t))
+		result = tidy_run_dictionaries(t->store, run, NULL);
+	if (result >= 0 && ended && !stopping(t))
+		result = run_cache_prepare(t->store, &now, NULL);
+	/* One more that takes room: others may have to go. */
+	if (ended)
+		t->old_check_ns = 0;
+	pthread_mutex_lock(&t->lock);
+	t->counts.merges = t->work.merges;
+	t->counts.merged_chunks = t->work.merged_chunks;
+	pthread_mutex_unlock(&t->lock);
+	return result < 0 && result != -ENOENT ? result : 0;
+}
+
+/* Room that is free inside the file goes back to the disk. */
+static void shrink(struct tidy *t)
+{
+	uint64_t bytes, unused;
+	stored_runs running = {};
+	bool busy;
+
+	if (store_size(t->store, &bytes, &unused, NULL) ||
+	    store_runs_in_state(t->store, STATE_RUNNING, &running, NULL))
+		return;
+	busy = running.len > 0;
+	stored_runs_release(&running);
+	if (busy && unused < SPARE_BYTES)
+		return;
+	while (store_shrink(t->store, SHRINK_BYTES) && pause_between(t))
+		;
+	store_reserve(t->store);
+}
+
+/* ---- old runs ---- */
+
+/* Whichever of the two makes runs younger: those that ended while the clock was set back say so. */
+static int64_t now_ms(const struct tidy *t)
+{
+	int64_t steady = t->start_wall_ms +
+			 (int64_t)((clock_read_ns(t->server->clock, CLOCK_BOOTTIME) - t->start_ns) /
+				   NS_PER_MSEC);
+	int64_t wall = clock_wall_ms(t->server->clock);
+
+	return wall < steady ? wall : steady;
+}
+
+static bool has_retention(const struct tidy *t)
+{
+	return t->server->config.keep_s || t->server->config.keep_bytes;
+}
+
+/* True: something was deleted. */
+static bool expire(struct tidy *t)
+{
+	CLEANUP(strvec_release) strvec chosen = {};
+	struct retention r = {.keep_s = t->server->config.keep_s,
+			      .keep_bytes = t->server->config.keep_bytes,
+			      .data = t->server->config.data,
+			      .now_ms = now_ms(t)};
+	uint64_t deleted = 0;
+
+	if (!has_retention(t) || now_ns(t) < t->old_check_ns)
+		return false;
+	t->old_check_ns = now_ns(t) + AGE_CHECK_MS * NS_PER_MSEC;
+	if (retention_choose(t->store, &r, &chosen, NULL))
+		return false;
+	vec_each(&chosen, uuid)
+		deleted += runs_delete(t->server->runs, t->store, *uuid, NULL) == 0;
+	pthread_mutex_lock(&t->lock);
+	t->counts.expired_runs += deleted;
+	pthread_mutex_unlock(&t->lock);
+	return deleted > 0;
+}
+
+/* ---- the thread ---- */
+
+static int pass(struct tidy *t, const run_list *todo)
+{
+	int result = purge(t);
+
+	vec_each(todo, run) {
+		int one = stopping(t) ? 0 : tidy_one(t, *run);
+
+		if (one < 0) {
+			/* Once more, later. */
+			tidy_kick(t, *run);
+			result = one;
+		}
+	}
+	if (!stopping(t) && expire(t) && !result)
+		result = purge(t);
+	if (!stopping(t))
+		shrink(t);
+	/* What dictionaries took is not needed until the next run has ended. */
+	alloc_give_back();
+	return result;
+}
+
+/* Until there is something to do, but not earlier than @not_before_ns. False: the end. */
+static bool wait_for_work(struct tidy *t, uint64_t not_before_ns, run_list *ret)
+{
+	uint64_t until_ns;
+	bool go_on;
+
+	pthread_mutex_lock(&t->lock);
+	while (!t->stopping) {
+		until_ns = t->kicked ? not_before_ns : has_retention(t) ? t->old_check_ns : 0;
+		if (until_ns && now_ns(t) >= until_ns)
+			break;
+		if (until_ns)
+			clock_wait(t->server->clock, &t->wake, &t->lock, until_ns);
+		else
+			pthread_cond_wait(&t->wake, &t->lock);
+	}
+	go_on = !t->stopping;
+	t->kicked = false;
+	*ret = t->waiting;
+	t->waiting = (run_list){};
+	t->counts.passes += go_on;
+	pthread_mutex_unlock(&t->lock);
+	return go_on;
+}
+
+static void *tidy_loop(void *arg)
+{
+	struct tidy *t = arg;
+	uint64_t next_ns = now_ns(t);
+	run_list todo = {};
+
+	pthread_setname_np(pthread_self(), "tidy");
+	/* Of this thread alone: threads have priorities of their own here. */
+	setpriority(PRIO_PROCESS, (id_t)gettid(), 5);
+	while (wait_for_work(t, next_ns, &todo)) {
+		int result = pass(t, &todo);
+
+		vec_release(&todo);
+		next_ns = now_ns(t) + PASS_MS * NS_PER_MSEC;
+		if (result < 0) {
+			failed(t);
+			next_ns = now_ns(t) + RETRY_MS * NS_PER_MSEC;
+			tidy_kick(t, 0);
+		}
+	}
+	vec_release(&todo);
+	return NULL;
+}
+
+void tidy_kick(struct tidy *t, int64_t run)
+{
+	bool known = false, was_kicked;
+
+	if (!t)
+		return;
+	pthread_mutex_lock(&t->lock);
+	vec_each(&t->waiting, w)
+		known = known || *w == run;
+	if (run && !known)
+		vec_push(&t->waiting, run);
+	was_kicked = t->kicked;
+	t->kicked = true;
+	/* Who waits for the end of the second needs not be woken for that. */
+	if (!was_kicked)
+		pthread_cond_signal(&t->wake);
+	pthread_mutex_unlock(&t->lock);
+}
+
+void tidy_counts(struct tidy *t, struct tidy_counts *ret)
+{
+	pthread_mutex_lock(&t->lock);
+	*ret = t->counts;
+	pthread_mutex_unlock(&t->lock);
+}
+
+/* ---- begin and end ---- */
+
+static void release(struct tidy *t)
+{
+	store_close(t->store);
+	tidy_run_release(&t->work);
+	vec_release(&t->waiting);
+	pthread_cond_destroy(&t->wake);
+	pthread_mutex_destroy(&t->lock);
+	free(t);
+}
+
+int tidy_start(struct server *server, struct err *e)
+{
+	struct tidy *t = xcalloc(1, sizeof(*t));
+	struct store_options options = {.directory = server->config.data};
+	run_numbers left = {};
+	int result;
+
+	t->server = server;
+	t->work.clock = server->clock;
+	t->start_wall_ms = clock_wall_ms(server->clock);
+	t->start_ns = clock_read_ns(server->clock, CLOCK_BOOTTIME);
+	pthread_mutex_init(&t->lock, NULL);
+	clock_cond_init(&t->wake);
+	result = store_open(&t->store, &options, e);
+	if (!result)
+		result = store_runs_to_merge(t->store, &left, e);
+	vec_each(&left, run)
+		tidy_kick(t, *run);
+	vec_release(&left);
+	/* One pass in any case: something may have been deleted just before the last end. */
+	tidy_kick(t, 0);
+	if (!result && pthread_create(&t->thread, NULL, tidy_loop, t))
+		result = err_set(e, EAGAIN, "cannot start the thread that tidies up: %s",
+				 strerror(EAGAIN));
+	if (result) {
+		release(t);
+		return result;
+	}
+	server->tidy = t;
+	return 0;
+}
+
+void tidy_stop(struct server *server)
+{
+	struct tidy *t = server->tidy;
+
+	if (!t || stopping(t))
+		return;
+	pthread_mutex_lock(&t->lock);
+	t->stopping = true;
+	pthread_cond_signal(&t->wake);
+	pthread_mutex_unlock(&t->lock);
+	pthread_join(t->thread, NULL);
+}
+
+void tidy_free(struct server *server)
+{
+	if (!server->tidy)
+		return;
+	tidy_stop(server);
+	release(server->tidy);
+	server->tidy = NULL;
+}

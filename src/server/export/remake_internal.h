@@ -1,0 +1,58 @@
+/* Between the files of remake.h: where code is put, and the records themselves. */
+#ifndef TACHO_SERVER_EXPORT_REMAKE_INTERNAL_H
+#define TACHO_SERVER_EXPORT_REMAKE_INTERNAL_H
+
+#include "perf/build_id.h"
+#include "perfdata/writer.h"
+#include "server/export/remake.h"
+
+/* ---- remake_layout.c ---- */
+
+enum remade_kind {
+	REMADE_NOWHERE, /* no code, or nothing is known of it: addresses lead nowhere */
+	REMADE_FILE,    /* mapped into each process that has samples in it */
+	REMADE_RUNTIME, /* addresses are those that it ran at: perf maps */
+	REMADE_KERNEL,  /* the kernel, or a module of it: mapped once for all */
+	REMADE_SYMBOL,  /* a piece of code in the kernel that has a name by itself */
+};
+
+/* The place of a module: [start, start + size) holds what begins at address `first` of it. */
+struct remade_module {
+	enum remade_kind kind;
+	uint64_t start, size, first;
+};
+
+typedef VEC(struct remade_module) remade_modules;
+
+void remake_layout(const struct profile *p, remade_modules *ret);
+
+/* Where a frame is; 0: nowhere. */
+uint64_t remade_ip(const remade_modules *modules, const struct profile_frame *f);
+
+/* ---- remake_records.c ---- */
+
+struct remade_stamp {
+	uint32_t pid, tid, cpu;
+	uint64_t time_ns, id;
+};
+
+#define REMADE_CHAIN_MAX 4096u /* frames and marks of a sample */
+
+/* That of its mapping, or one that was found otherwise; size 0: none. */
+struct build_id remade_build_id(const struct profile *p, const struct profile_module *m);
+void remade_mapping(struct buf *out, const struct profile *p, uint32_t module,
+		    const struct remade_module *place, const struct remade_stamp *stamp);
+void remade_comm(struct buf *out, const char *comm, const struct remade_stamp *stamp);
+void remade_lost(struct buf *out, uint64_t lost, const struct remade_stamp *stamp);
+
+struct remade_sample {
+	struct remade_stamp stamp;
+	uint64_t ip, address, period;
+	const uint64_t *chain;
+	size_t chain_len;
+	bool kernel, with_address, with_chain;
+};
+
+void remade_sample(struct buf *out, const struct remade_sample *s);
+
+#endif

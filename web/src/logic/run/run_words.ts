@@ -1,0 +1,76 @@
+/* Runs in words: what one is called, and what became of it. */
+import type { Run, RunState } from '../../api/types';
+
+export const STATE_WORDS: Record<RunState, string> = {
+	queued: 'waiting',
+	running: 'running',
+	done: 'done',
+	failed: 'failed',
+	cancelled: 'cancelled',
+	interrupted: 'interrupted',
+};
+
+/** Never by colour alone: each state has its own sign. */
+export const STATE_SIGNS: Record<RunState, string> = {
+	queued: '◌',
+	running: '●',
+	done: '✓',
+	failed: '✗',
+	cancelled: '⊘',
+	interrupted: '⚡',
+};
+
+/** What became of it for people: a program that ends with an error has failed, though its run is done. */
+export function outcomeOf(run: Run): RunState {
+	return run.state === 'done' && (run.exit_status || run.signal) ? 'failed' : run.state;
+}
+
+/** /usr/bin/gcc -c 'a b.c' → gcc -c 'a b.c' */
+function commandLine(argv: string[]): string {
+	const words = argv.map((word) => (/[\s'"]/.test(word) ? `'${word}'` : word));
+	if (words[0]?.includes('/')) words[0] = words[0].slice(words[0].lastIndexOf('/') + 1);
+	return words.join(' ');
+}
+
+/** A line that names the run: what its owner wrote, else what it does. */
+export function runName(run: Run): string {
+	if (run.description) return run.description;
+	if (run.import) return String(run.import);
+	if (run.shell && typeof run.workload === 'string') return run.workload;
+	if (run.argv.length) return commandLine(run.argv);
+	if (run.pids?.length)
+		return `${run.pids.length > 1 ? 'processes' : 'process'} ${run.pids.join(', ')}`;
+	if (run.tids?.length)
+		return `${run.tids.length > 1 ? 'threads' : 'thread'} ${run.tids.join(', ')}`;
+	return run.system_wide ? 'the whole system' : 'run';
+}
+
+const SIGNALS: Record<number, string> = {
+	1: 'hang-up',
+	2: 'Ctrl-C',
+	3: 'quit',
+	4: 'an illegal instruction',
+	6: 'abort',
+	7: 'a bus error',
+	8: 'a wrong calculation, such as a division by zero',
+	9: 'kill',
+	11: 'a wrong memory access',
+	13: 'a closed pipe',
+	15: 'a request to end',
+};
+
+/** Why a run has not simply ended well, in a sentence; null: it has, or goes on. */
+export function runTrouble(run: Run): string | null {
+	if (run.state === 'queued' || run.state === 'running') return null;
+	if (run.error) return run.error;
+	if (run.timed_out) return `It was ended because it took longer than ${run.timeout} s.`;
+	if (run.state === 'interrupted')
+		return 'The server ended while it ran; what had come in until then is kept.';
+	if (run.state === 'cancelled') return null;
+	if (run.signal) {
+		const what = SIGNALS[run.signal];
+		return `The program was ended by signal ${run.signal}${what ? ` (${what})` : ''}.`;
+	}
+	if (run.exit_status) return `The program ended with status ${run.exit_status}.`;
+	return run.state === 'failed' ? 'It failed.' : null;
+}

@@ -1,0 +1,52 @@
+/* When the server is away, or does not know us (any more): what happens, and what to do. */
+import { connection, me, retry, retryAt } from '../../state/server';
+import { now, useNow } from '../../state/now';
+import { Logo } from '../parts/icons';
+
+export function Banner() {
+	const lost = connection.value === 'lost';
+	useNow(lost);
+	if (!lost) return null;
+	const seconds = Math.max(0, Math.ceil((retryAt.value - now.value) / 1000));
+	return (
+		<div class="banner" role="alert">
+			<p>
+				<strong>The server does not answer.</strong>{' '}
+				<span aria-live="off">
+					{retryAt.value && seconds ? `Trying again in ${seconds} s.` : 'Trying again …'}
+				</span>{' '}
+				What is on the screen stays.
+			</p>
+			<button onClick={retry}>Try now</button>
+		</div>
+	);
+}
+
+export function Refused() {
+	return (
+		<main class="refused">
+			<div class="card">
+				<Logo size={48} />
+				<h1>{me.value ? 'Your token is no longer valid' : 'This page needs a token'}</h1>
+				<p>
+					{me.value
+						? 'It was revoked, or the server was set up anew.'
+						: 'Without it nobody gets in.'}{' '}
+					Open the address that the server prints when it starts. It looks like this:
+				</p>
+				<p>
+					<code>{location.origin}/?token=…</code>
+				</p>
+				<p class="dim">
+					Who started the server finds the token in the file <code>admin-token</code> of its data
+					directory. Others ask an administrator for one of their own.
+				</p>
+				<div>
+					<button class="primary" onClick={() => location.reload()}>
+						Try again
+					</button>
+				</div>
+			</div>
+		</main>
+	);
+}

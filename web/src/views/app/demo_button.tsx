@@ -1,0 +1,14 @@
+/* Profiles the program that the server brings along, where it has one. */
+import { startDemo } from '../../state/draft';
+import { me } from '../../state/server';
+import { tell } from '../../state/toasts';
+import { Icon } from '../parts/icons';
+
+export function DemoButton(props: { class?: string }) {
+	if (!me.value?.server.demo?.length) return null;
+	return (
+		<button class={props.class} onClick={() => void startDemo().catch(tell)}>
+			<Icon name="play" size={14} /> Profile the demo program
+		</button>
+	);
+}

@@ -1,0 +1,23 @@
+/* Which event samples are of, where there is a choice: the views of a run all follow it. */
+import { go } from '../../state/address';
+
+/** @event: the one that is shown; null while the server has not said which. */
+export function EventChoice(props: { events: string[]; event: string | null }) {
+	const { events, event } = props;
+	if (events.length < 2) return null;
+	return (
+		<select
+			aria-label="Event of the samples"
+			title="Which event the samples are of"
+			value={event ?? ''}
+			onChange={(e) => go({ event: e.currentTarget.value })}
+		>
+			{event === null && <option value="">…</option>}
+			{events.map((name) => (
+				<option key={name} value={name}>
+					{name}
+				</option>
+			))}
+		</select>
+	);
+}

@@ -1,0 +1,113 @@
+/* What is counted, what samples are taken by, and how often. */
+import { change, draft } from '../../state/draft';
+import { EventPicker } from './event_picker';
+import { Field, PresetField, Segments, TextField } from '../parts/form_parts';
+
+const INTERVALS = [
+	{ value: '0.01', text: '10 ms' },
+	{ value: '0.1', text: '100 ms' },
+	{ value: '1', text: '1 s' },
+];
+
+const FREQUENCIES = [
+	{ value: '99', text: '99' },
+	{ value: '999', text: '999' },
+	{ value: '4999', text: '4999' },
+];
+
+export function Counting() {
+	return (
+		<section aria-label="Counting">
+			<EventPicker
+				name="events"
+				label="Count"
+				events={draft.value.events}
+				onChange={(events) => change({ events })}
+			/>
+			<PresetField name="interval" label="Every" unit="s" presets={INTERVALS} />
+		</section>
+	);
+}
+
+function Rate() {
+	const { rate } = draft.value;
+	return (
+		<>
+			{rate === 'frequency' ? (
+				<PresetField
+					name="frequency"
+					label="Samples a second"
+					unit="Hz"
+					presets={FREQUENCIES}
+					hint={
+						Number(draft.value.frequency) > 5000
+							? 'So many slow the program down: above 5000 by a tenth and more.'
+							: undefined
+					}
+				/>
+			) : (
+				<TextField
+					name="period"
+					label="A sample every so many events"
+					number
+					hint="By events instead of time: a tenth as many samples where the program does a tenth of it."
+				/>
+			)}
+			<button
+				type="button"
+				class="plain link"
+				onClick={() => change({ rate: rate === 'frequency' ? 'period' : 'frequency' })}
+			>
+				{rate === 'frequency' ? 'Every so many events instead' : 'So often a second instead'}
+			</button>
+		</>
+	);
+}
+
+const CALL_GRAPHS = {
+	fp: 'By frame pointers: cheap, and right for most programs. Chains that look cut off need “copies”.',
+	dwarf: 'With a copy of the stack at each sample: right for every program, but costs more.',
+	none: 'Only the function itself, without who called it.',
+	lbr: 'By what the CPU remembers of the last calls. Not every CPU can.',
+};
+
+function CallGraph() {
+	const { callgraph } = draft.value;
+	const kind = callgraph.split(',')[0] as keyof typeof CALL_GRAPHS;
+	const choices = [
+		{ value: 'fp', text: 'Pointers', title: CALL_GRAPHS.fp },
+		{ value: 'dwarf', text: 'Copies', title: CALL_GRAPHS.dwarf },
+		{ value: 'none', text: 'None', title: CALL_GRAPHS.none },
+	];
+	// Whatever else a run was made with is kept.
+	if (!choices.some((c) => c.value === callgraph))
+		choices.push({ value: callgraph, text: callgraph, title: CALL_GRAPHS[kind] ?? '' });
+	return (
+		<Field name="callgraph" label="Who called it (call stacks)" hint={CALL_GRAPHS[kind]} group>
+			{() => (
+				<Segments
+					label="Call stacks"
+					value={callgraph}
+					choices={choices}
+					onChange={(value) => change({ callgraph: value })}
+					wide
+				/>
+			)}
+		</Field>
+	);
+}
+
+export function Sampling() {
+	return (
+		<section aria-label="Sampling">
+			<EventPicker
+				name="samples"
+				label="Take samples by"
+				events={draft.value.samples}
+				onChange={(samples) => change({ samples })}
+			/>
+			<Rate />
+			<CallGraph />
+		</section>
+	);
+}
