@@ -10,7 +10,7 @@ export const PHONE = { width: 390, height: 844 };
 export type Theme = 'light' | 'dark';
 
 /** The longest that a test waits for something on the page. */
-const PATIENCE_MS = 20_000;
+const PATIENCE_MS = 120_000;
 
 export interface Look {
 	viewport?: { width: number; height: number };

@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 export const BUILD = join(ROOT, 'build');
 export const TACHO = process.env.TACHO ?? join(BUILD, 'tacho');
 
-const START_MS = 30_000;
+const START_MS = 120_000;
 const STOP_MS = 20_000;
 
 export interface RunFacts {

@@ -1,7 +1,7 @@
 /* Waiting for conditions, never for times. */
 
 const EVERY_MS = 25;
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 120_000;
 
 /** Asks until the answer is true-ish, and gives it; says what it waited for when it takes too long. */
 export async function until<T>(

@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import pty
+import random
 import re
 import select
 import shutil
@@ -258,6 +259,14 @@ def compiled(name, source, *flags):
 def load(*args):
     """The command line of the program above in one of its modes."""
     return [compiled("load", LOAD_C, "-pthread"), *[str(a) for a in args]]
+
+
+def dice(what):
+    """Random numbers, the same in every run unless TACHO_SEED says otherwise. The seed is printed, so that a
+    failure can be repeated."""
+    seed = int(os.environ.get("TACHO_SEED", "1"))
+    print("# %s: TACHO_SEED=%d" % (what, seed))
+    return random.Random(seed)
 
 
 # ---- what this machine can do ----

@@ -13,6 +13,8 @@ from jit import jit_program
 from helpers import (Case, TACHO, compiled, environment, in_terminal, needs_namespace, needs_program,
                      plain, shared_dir)
 
+SIDE_BY_SIDE = True
+
 LOOP_C = r"""
 #include <stdlib.h>
 #include <stdio.h>

@@ -11,6 +11,8 @@ import uuid
 from helpers import LIMIT_S, columns_of, eventually, load, needs_system_wide, needs_tracefs, wait_counting
 from openapi import DescribedCase, dump
 
+SIDE_BY_SIDE = True
+
 NOBODY = str(uuid.UUID(int=0x12345678123456781234567812345678))
 
 

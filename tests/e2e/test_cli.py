@@ -10,6 +10,8 @@ import xml.etree.ElementTree
 
 from helpers import LIMIT_S, TACHO, TOP, Case, environment, in_terminal, plain
 
+SIDE_BY_SIDE = True
+
 COMMANDS = ["stat", "script", "record", "report", "list", "events", "doctor", "completion", "help"]
 
 

@@ -17,6 +17,8 @@ from helpers import (LIMIT_S, TACHO, Case, environment, eventually, in_terminal,
 from server import ServerCase
 from shapes import shape
 
+SIDE_BY_SIDE = True
+
 STAT = ["--tool", "stat", "-e", "page-faults"]
 
 

@@ -10,6 +10,8 @@ from helpers import LIMIT_S, compiled, eventually
 from jit import jit_program
 from server import ServerCase
 
+SIDE_BY_SIDE = True
+
 COPIES = 24
 MIB = 1 << 20
 

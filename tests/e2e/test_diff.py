@@ -10,6 +10,8 @@ from browser import Browser
 from helpers import Case
 from shapes import shape
 
+SIDE_BY_SIDE = True
+
 SVG = "{http://www.w3.org/2000/svg}"
 BEFORE = "m;f 60\nm;g 20\nm;gone;deep 20\n"
 AFTER = "m;f 30\nm;g 100\nm;new 70\n"

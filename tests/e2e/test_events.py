@@ -9,6 +9,8 @@ import unittest
 
 from helpers import TOP, AS_NOBODY, Case, needs_other_user
 
+SIDE_BY_SIDE = True
+
 EMAPS = os.path.join(TOP, os.pardir, "shared", "emaps")
 
 SMALL = [{"EventCode": "0xC0", "UMask": "0x01", "EventName": "TEST.ONE", "BriefDescription": "first"},

@@ -17,6 +17,8 @@ from helpers import CORPUS, Case, compiled, corpus_truth, eventually, needs_prog
 from server import Server, ServerCase
 from shapes import shape
 
+SIDE_BY_SIDE = True
+
 PYTHON = "/usr/bin/python3"  # Debian's, which has the packages
 READ_H5 = """
 import json, sys, warnings

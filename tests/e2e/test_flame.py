@@ -13,6 +13,8 @@ from browser import Browser
 from helpers import TACHO, Case, needs_program
 from shapes import shape
 
+SIDE_BY_SIDE = True
+
 SVG = "{http://www.w3.org/2000/svg}"
 
 FOLDED = """\

@@ -11,6 +11,8 @@ import subprocess
 from helpers import needs_program
 from server import ServerCase
 
+SIDE_BY_SIDE = True
+
 PROGRAM_C = r"""
 #include <stdlib.h>
 #include <time.h>

@@ -8,6 +8,8 @@ import unittest
 
 from helpers import LIMIT_S, Case, load, needs_tracefs
 
+SIDE_BY_SIDE = True
+
 PARSER = "/usr/lib/x86_64-linux-gnu/libexec/hotspot-perfparser"
 LOCATION, SAMPLE, TRACEPOINT_SAMPLE = 3, 13, 14
 

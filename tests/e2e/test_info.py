@@ -8,6 +8,8 @@ import unittest
 
 from helpers import CORPUS, LIMIT_S, TACHO, Case, corpus_truth, environment, load, needs_root
 
+SIDE_BY_SIDE = True
+
 # Samples that perf makes up while it decodes a trace: they are not in the file.
 MADE_UP = ("psb", "cbr", "branches")
 

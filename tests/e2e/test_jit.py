@@ -9,6 +9,8 @@ import unittest
 from helpers import AS_NOBODY, needs_other_user, needs_program
 from jit import JitCase, jit_program
 
+SIDE_BY_SIDE = True
+
 
 class Jitdump(JitCase):
     def test_code_that_took_the_place_of_other_code(self):

@@ -13,6 +13,8 @@ from helpers import (AS_NOBODY, LIMIT_S, TACHO, cpu_seconds, eventually, load, n
 from jit import JitCase
 from server import Server
 
+SIDE_BY_SIDE = True
+
 # Of a known shape: main calls work() once, so main is never compiled; below it is a recursion, and
 # two leaves. It runs for so many milliseconds of CPU time of its own thread.
 WORK_JAVA = """

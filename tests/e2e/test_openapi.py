@@ -8,6 +8,8 @@ import re
 from helpers import Case, load
 from openapi import METHODS, DescribedCase, jsonschema, needs_jsonschema
 
+SIDE_BY_SIDE = True
+
 
 def routes(case):
     """(method, path, role) of every route that the program has."""

@@ -9,6 +9,8 @@ import perfdata
 from helpers import compiled
 from openapi import DescribedCase, DescribedServer
 
+SIDE_BY_SIDE = True
+
 # Two phases by the CPU time of the main thread: hot and cold as 70 to 30, then late and hot as 80 to 20. A
 # second thread is in side() all the time.
 PHASES_C = r"""

@@ -10,6 +10,8 @@ import unittest
 
 from helpers import (TACHO, Case, compiled, environment, eventually, in_terminal, needs_program, plain)
 
+SIDE_BY_SIDE = True
+
 # All in spin(): 70 % by way of hot, 15 % of cold, 10 % of a recursion, 5 % in a thread of another name. One loop,
 # because two of the same text need not be equally fast.
 SHAPE_C = r"""

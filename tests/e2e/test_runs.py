@@ -7,6 +7,8 @@ import time
 from helpers import compiled, eventually, load, signal_set
 from server import ServerCase
 
+SIDE_BY_SIDE = True
+
 # Runs until it is told to end; children that do the same, each in a session of its own.
 TREE_C = r"""
 #include <stdlib.h>

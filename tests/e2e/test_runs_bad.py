@@ -6,6 +6,8 @@ import time
 from bad_collector import BadServer
 from helpers import Case, alive, eventually
 
+SIDE_BY_SIDE = True
+
 
 class BadCase(Case):
     options = ()

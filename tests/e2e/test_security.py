@@ -14,6 +14,8 @@ from helpers import LIMIT_S, load
 from server import ServerCase, events_of
 from test_openapi import routes
 
+SIDE_BY_SIDE = True
+
 SOME_ID = str(uuid.uuid4())
 
 

@@ -11,6 +11,8 @@ import unittest
 
 from helpers import TOP, Case, needs_namespace, shared_dir
 
+SIDE_BY_SIDE = True
+
 SOURCES = os.path.join(TOP, "tests", "e2e", "programs")
 # Points of a hundred. Sampling is regular and work is counted, so the real error is far below.
 TOLERANCE = 4

@@ -11,6 +11,8 @@ from helpers import compiled
 from server import ServerCase
 from test_queries import FLAGS
 
+SIDE_BY_SIDE = True
+
 # Two threads: one computes, the other one takes page faults now and then; both for so many milliseconds, and
 # on until a file is there.
 PAIR_C = r"""

@@ -1,11 +1,10 @@
 """kill -9 of the server at random moments while runs go on, come and are cancelled.
 
 After each: the server starts again, the store is whole, everything that an answer had shown is still
-there, and no program of a run is left. TACHO_KILLS says how often (8), TACHO_SEED repeats a run."""
+there, and no program of a run is left. TACHO_KILLS says how often (8), TACHO_SEED chooses other moments."""
 
 import http.client
 import os
-import random
 import sqlite3
 import sys
 import threading
@@ -13,12 +12,11 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 
-from helpers import Case, compiled, eventually  # noqa: E402
+from helpers import Case, compiled, dice, eventually  # noqa: E402
 from server import ENDED, Server  # noqa: E402
 from test_runs import TREE_C, processes  # noqa: E402
 
 KILLS = int(os.environ.get("TACHO_KILLS", "8"))
-SEED = int(os.environ.get("TACHO_SEED", str(random.randrange(1 << 30))))
 
 
 class Seen:
@@ -42,8 +40,7 @@ class Seen:
 
 class Kill(Case):
     def test_at_random_moments(self):
-        print("# seed %d, %d kills" % (SEED, KILLS))
-        self.random = random.Random(SEED)
+        self.random = dice("%d kills" % KILLS)
         self.program = compiled("killed", TREE_C)
         self.seen = Seen()
         self.server = Server()

@@ -1,12 +1,10 @@
-/* How much is loaded, and how soon one can do something. */
+/* How much is loaded by a first visit: files and bytes. */
 import type { Browser, Page } from 'playwright-core';
 import { DESKTOP } from './page';
-import { figure } from './figures';
 import { expect, test } from './test';
 import { until } from './wait';
 
 const TRANSFERRED_KB = 150;
-const INTERACTIVE_MS = 1000;
 
 interface Loaded {
 	path: string;
@@ -61,25 +59,11 @@ async function workerBytes(browser: Browser): Promise<Loaded[]> {
 	);
 }
 
-/** Runs before the page: notes when the first thing that one can press is on the screen. */
-function noteFirstButton(): void {
-	const look = () => {
-		const button = document.querySelector('main button:not(:disabled), main input:not(:disabled)');
-		if (button) (window as unknown as { usable: number }).usable = performance.now();
-		else requestAnimationFrame(look);
-	};
-	requestAnimationFrame(look);
-}
-
-test('the first load is small and soon usable', async ({ server, browser, screens }) => {
+test('the first load is small', async ({ server, browser, screens }) => {
 	const context = await screens.context({ viewport: DESKTOP });
-	await context.addInitScript(noteFirstButton);
 	const blank = await context.newPage();
 	const traffic = await watchNetwork(blank);
 	await blank.goto(`${server.url}/?token=${server.token}`);
-	const usable = await until('something can be pressed', () =>
-		blank.evaluate(() => (window as unknown as { usable?: number }).usable),
-	);
 	const worker = await until('the worker is there', async () => {
 		const scripts = await workerBytes(browser);
 		return scripts.length && scripts;
@@ -89,7 +73,6 @@ test('the first load is small and soon usable', async ({ server, browser, screen
 	const kb = own.reduce((sum, one) => sum + one.bytes, 0) / 1000;
 	expect(own.map((one) => one.path)).toContain('/');
 	expect(own.length).toBeGreaterThan(6);
-	figure(`first load, ${own.length} files`, kb, 'KB', TRANSFERRED_KB);
-	figure('first load, until something can be pressed', usable, 'ms', INTERACTIVE_MS);
+	expect(kb, `kilobytes of ${own.length} files`).toBeLessThanOrEqual(TRANSFERRED_KB);
 	await context.close();
 });

@@ -1,9 +1,9 @@
 /* How soon the page answers to a hand: a run that begins, a window that is brushed. */
-import { addressOf, brush, firstMove, flameSeconds, openView } from './actions';
+import { addressOf, brush, firstMove, flameSeconds, openView } from '../../tests/browser/actions';
 import { figure } from './figures';
 import { quantile } from './frames';
-import { test } from './test';
-import { until } from './wait';
+import { test } from '../../tests/browser/test';
+import { until } from '../../tests/browser/wait';
 
 const FIRST_MOVE_MS = 5_000;
 const BRUSH_MS = 100;

@@ -1,9 +1,9 @@
 /* A flame graph of a hundred thousand boxes: how smoothly it moves, without a graphics card. */
-import { flame, flameDrawn } from './actions';
+import { flame, flameDrawn } from '../../tests/browser/actions';
 import { figure } from './figures';
 import { framesWhile, quantile } from './frames';
 import { program } from './programs';
-import { expect, test } from './test';
+import { expect, test } from '../../tests/browser/test';
 
 /** Software rendering; 60 frames a second are 16.7. */
 const FRAME_MS = 33;

@@ -1,8 +1,8 @@
 /* A busy run that is watched: what that costs the browser, and whether it stays the same. */
 import { cpuSeconds, Heap, rendererBytes } from './devtools';
 import { figure } from './figures';
-import { test } from './test';
-import { until } from './wait';
+import { test } from '../../tests/browser/test';
+import { until } from '../../tests/browser/wait';
 
 const SECONDS = Number(process.env.TACHO_LIVE_S ?? 30);
 const COUNTERS = [
