@@ -95,6 +95,38 @@ bool fs_line(char *line, size_t size, const char *fmt, ...)
 	return read_line(path, line, size);
 }
 
+static bool read_head(const char *path, char *text, size_t size)
+{
+	/* A named pipe in a copied tree must not stop us. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	size_t len = 0;
+	ssize_t n = -1;
+
+	if (fd < 0)
+		return false;
+	while (len + 1 < size && (n = read(fd, text + len, size - 1 - len)) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			break;
+		len += (size_t)n;
+	}
+	close(fd);
+	text[len] = '\0';
+	return n >= 0;
+}
+
+bool fs_head(char *text, size_t size, const char *fmt, ...)
+{
+	CLEANUP(free_ptr) char *path = NULL;
+	va_list ap;
+
+	va_start(ap, fmt);
+	path = format_path(fmt, ap);
+	va_end(ap);
+	return read_head(path, text, size);
+}
+
 bool fs_number(long long *ret_value, const char *fmt, ...)
 {
 	CLEANUP(free_ptr) char *path = NULL;

@@ -18,6 +18,9 @@ int fs_read(const char *path, size_t limit_bytes, char **ret_text);
 /* First line of a small file (sysfs, procfs) into @line; false if it cannot be read. */
 bool fs_line(char *line, size_t size, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
+/* The first @size - 1 bytes of a file that may be endless; false if it cannot be read. */
+bool fs_head(char *text, size_t size, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
 /* A small file that holds one number. */
 bool fs_number(long long *ret_value, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

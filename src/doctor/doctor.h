@@ -20,7 +20,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/term.h"
-#include "event/roots.h"
+#include "event/hypervisor.h"
 
 #include <stdint.h>
 
@@ -36,18 +36,13 @@ struct finding {
 	const char *fix_name; /* what --fix=NAME calls it; NULL if it cannot do it */
 };
 
-struct hypervisor {
-	const char *name;
-	const char *pmu_advice; /* how its guests get a hardware PMU */
-};
-
 struct noise;
 
 /* What several checks need to know, found out once. Strings are "" when unknown. */
 struct doctor {
 	struct roots roots;
 	const char *sudo; /* what goes before a command that needs root: "sudo " or "" */
-	char release[128], arch[65], cpu_model[128], product[160];
+	char release[128], arch[65], cpu_model[128], product[HYPERVISOR_PRODUCT_SIZE];
 	char container[32];
 	const struct hypervisor *hypervisor; /* NULL: none known */
 	size_t cpus;
@@ -106,8 +101,6 @@ bool doctor_has(const struct doctor *d, int capability);
 void doctor_make_plain(char *s);
 bool doctor_may_measure_all(const struct doctor *d); /* perf_event_paranoid is no limit */
 
-/* The first @size - 1 bytes of a file that may be endless; false if it cannot be read. */
-bool doctor_head(char *text, size_t size, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* Number of CPUs in a list file as "0-3,8"; false if it is not there or malformed. */
 bool doctor_count_cpus(size_t *ret_count, const char *fmt, ...) PRINTF_LIKE(2, 3);
 

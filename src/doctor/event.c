@@ -208,8 +208,10 @@ static void pmu_abilities(const struct doctor *d, struct finding *f, const char 
 
 static void pmu_absent(const struct doctor *d, struct finding *f)
 {
-	finding_set(f, CHECK_MISSING, "none%s%s", d->hypervisor ? ": this is a guest of " : "",
-		    d->hypervisor ? d->hypervisor->name : "");
+	CLEANUP(buf_release) struct buf reason = {};
+
+	hypervisor_no_pmu(d->hypervisor, &reason);
+	finding_set(f, CHECK_MISSING, "%s", buf_str(&reason));
 	finding_cost(f, "no cycles, instructions, cache or branch events, so no IPC and no miss "
 			"rates; samples come from a timer (cpu-clock). Everything else works");
 	if (d->hypervisor)

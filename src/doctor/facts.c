@@ -4,46 +4,12 @@
 #include "base/number.h"
 #include "base/text.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #define CPU_LIST_BYTES_MAX 65536
-
-static bool read_head(const char *path, char *text, size_t size)
-{
-	/* A named pipe in a copied tree must not stop us. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	size_t len = 0;
-	ssize_t n = -1;
-
-	if (fd < 0)
-		return false;
-	while (len + 1 < size && (n = read(fd, text + len, size - 1 - len)) != 0) {
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			break;
-		len += (size_t)n;
-	}
-	close(fd);
-	text[len] = '\0';
-	return n >= 0;
-}
-
-bool doctor_head(char *text, size_t size, const char *fmt, ...)
-{
-	CLEANUP(buf_release) struct buf path = {};
-	va_list ap;
-
-	va_start(ap, fmt);
-	buf_addv(&path, fmt, ap);
-	va_end(ap);
-	return read_head(buf_str(&path), text, size);
-}
 
 bool doctor_count_cpus(size_t *ret_count, const char *fmt, ...)
 {
@@ -72,7 +38,7 @@ static void find_privileges(struct doctor *d)
 	uint64_t caps;
 	ssize_t n;
 
-	if (!doctor_head(status, sizeof(status), "%s/self/status", d->roots.proc))
+	if (!fs_head(status, sizeof(status), "%s/self/status", d->roots.proc))
 		return;
 	if (text_field(status, "CapEff", value, sizeof(value)) &&
 	    parse_hex(value, strlen(value), &caps)) {
@@ -114,7 +80,7 @@ static void find_cpus(struct doctor *d)
 		d->cpus = 0;
 	if (!d->cpus && !d->roots.foreign && sysconf(_SC_NPROCESSORS_ONLN) > 0)
 		d->cpus = (size_t)sysconf(_SC_NPROCESSORS_ONLN);
-	if (!doctor_head(text, sizeof(text), "%s/cpuinfo", d->roots.proc))
+	if (!fs_head(text, sizeof(text), "%s/cpuinfo", d->roots.proc))
 		return;
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
 		if (text_field(text, keys[i], d->cpu_model, sizeof(d->cpu_model)))

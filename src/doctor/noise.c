@@ -295,7 +295,7 @@ static void check_quota(struct doctor *d, struct finding *f)
 	char groups[4096], *path, *slash;
 	double cpus = 0, lowest = 0;
 
-	path = doctor_head(groups, sizeof(groups), "%s/self/cgroup", d->roots.proc)
+	path = fs_head(groups, sizeof(groups), "%s/self/cgroup", d->roots.proc)
 		       ? find_cgroup(groups, v2)
 		       : NULL;
 	if (!path) {

@@ -47,7 +47,7 @@ static void check_kallsyms(struct doctor *d, struct finding *f)
 {
 	CLEANUP(free_ptr) char *symbols = xcalloc(KALLSYMS_BYTES, 1);
 
-	if (!doctor_head(symbols, KALLSYMS_BYTES, "%s/kallsyms", d->roots.proc)) {
+	if (!fs_head(symbols, KALLSYMS_BYTES, "%s/kallsyms", d->roots.proc)) {
 		if (d->roots.foreign) {
 			finding_unknown(d, f, "kallsyms");
 			return;
@@ -86,7 +86,7 @@ static const struct distribution *find_distribution(void)
 	char text[4096], id[64] = "";
 	const char *line = NULL;
 
-	if (doctor_head(text, sizeof(text), "/etc/os-release"))
+	if (fs_head(text, sizeof(text), "/etc/os-release"))
 		line = !strncmp(text, "ID=", 3) ? text : strstr(text, "\nID=");
 	if (line) {
 		line = strchr(line, '=') + 1;

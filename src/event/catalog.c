@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "event/catalog_sources.h"
+#include "event/hypervisor.h"
 #include "event/pfm.h"
 #include "event/tracepoint.h"
 
@@ -52,6 +53,7 @@ void catalog_release(struct catalog *c)
 	if (c->pmus_ready)
 		pmus_release(&c->pmus);
 	vendor_release(&c->vendor);
+	free(c->no_pmu);
 }
 
 struct pmus *catalog_pmus(struct catalog *c)
@@ -70,6 +72,18 @@ const struct vendor_set *catalog_vendor(struct catalog *c)
 		c->vendor_ready = true;
 	}
 	return &c->vendor;
+}
+
+const char *catalog_no_pmu(struct catalog *c)
+{
+	if (!c->no_pmu) {
+		struct buf reason = {};
+
+		if (!pmus_core(catalog_pmus(c), 0))
+			hypervisor_no_pmu(hypervisor_find(&c->roots, NULL), &reason);
+		c->no_pmu = buf_steal(&reason);
+	}
+	return *c->no_pmu ? c->no_pmu : NULL;
 }
 
 static const struct {

@@ -58,12 +58,17 @@ struct catalog {
 	bool pmus_ready, vendor_ready;
 	struct pmus pmus;
 	struct vendor_set vendor; /* for this CPU */
+	char *no_pmu;             /* see catalog_no_pmu(); NULL: not asked yet, "": there is one */
 };
 
 void catalog_init(struct catalog *c);
 void catalog_release(struct catalog *c);
 struct pmus *catalog_pmus(struct catalog *c);
 const struct vendor_set *catalog_vendor(struct catalog *c);
+
+/* Half a sentence that says why there is no core PMU ("this virtual machine has no PMU …"); NULL
+ * if there is one. It lives as long as the catalogue. */
+const char *catalog_no_pmu(struct catalog *c);
 
 struct catalog_query {
 	int kind;               /* enum event_kind, or -1 for all */

@@ -28,6 +28,8 @@ struct event {
 	enum tool_event tool;
 	char *tracepoint; /* "system:name", else NULL */
 	char *missing;    /* parses, but cannot be here: the reason. NULL: open it and see */
+	/* The likely reason if it cannot be opened: catalog_no_pmu(), NULL where there is a PMU. */
+	const char *no_pmu;
 	bool sample_read; /* :S */
 	bool weak_group;  /* :W */
 	bool precise_max; /* :P */

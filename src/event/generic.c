@@ -51,6 +51,11 @@ const struct generic_event generic_events[] = {
 
 const size_t generic_event_count = ARRAY_LEN(generic_events);
 
+bool perf_type_is_core(uint32_t type)
+{
+	return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW;
+}
+
 const struct generic_event *generic_find(const char *name)
 {
 	for (size_t i = 0; i < generic_event_count; i++) {

@@ -24,6 +24,9 @@ struct generic_event {
 extern const struct generic_event generic_events[];
 extern const size_t generic_event_count;
 
+/* Events of these types are counted by the PMU of the cores. */
+bool perf_type_is_core(uint32_t type);
+
 const struct generic_event *generic_find(const char *name);
 
 /* Cache events are made of three words: L1-dcache, LLC …; load, store, prefetch; access or miss. */

@@ -22,7 +22,7 @@ static void row_fails(struct counter_row *row, int code, const struct perf_event
 	row->code = code;
 	row->state =
 		perf_open_is_absent(code) || code == EINVAL ? EVENT_UNSUPPORTED : EVENT_REFUSED;
-	perf_open_reason(code, attr, system_wide, &reason);
+	perf_open_reason(code, attr, system_wide, row->event->no_pmu, &reason);
 	free(row->reason);
 	row->reason = buf_steal(&reason);
 }

@@ -10,9 +10,12 @@
 /* File descriptor (close-on-exec) or a negative errno. */
 int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned flags);
 
-/* A short reason, fit for a table: "not supported by this CPU", "needs perf_event_paranoid ≤ 1". */
+/*
+ * A short reason, fit for a table: "not supported by this CPU", "needs perf_event_paranoid ≤ 1".
+ * @no_pmu: why the machine has no core PMU (catalog_no_pmu()), NULL if it has one.
+ */
 void perf_open_reason(int code, const struct perf_event_attr *attr, bool system_wide,
-		      struct buf *out);
+		      const char *no_pmu, struct buf *out);
 
 /* True for errors that mean "this machine has no such event", not "you may not" or "not so". */
 bool perf_open_is_absent(int code);

@@ -206,11 +206,13 @@ int sampling_refused(const struct sampling_row *row, int code, bool system_wide,
 {
 	CLEANUP(buf_release) struct buf reason = {};
 
-	if (row->attr.sample_type & PERF_SAMPLE_BRANCH_STACK && code != EACCES && code != EPERM)
+	if (row->attr.sample_type & PERF_SAMPLE_BRANCH_STACK && code != EACCES && code != EPERM &&
+	    !(row->event && row->event->no_pmu && perf_open_is_absent(code)))
 		buf_add(&reason, "branches cannot be recorded with it here (the CPU or the virtual "
 				 "machine has no branch records)");
 	else
-		perf_open_reason(code, &row->attr, system_wide, &reason);
+		perf_open_reason(code, &row->attr, system_wide,
+				 row->event ? row->event->no_pmu : NULL, &reason);
 	return err_set(e, code, "cannot record '%s': %s", row->name, buf_str(&reason));
 }
 

@@ -25,6 +25,7 @@ struct emap {
 struct loading {
 	struct emap_list *list;
 	struct availability availability;
+	struct catalog *catalog;
 	struct usage usage;
 };
 
@@ -103,7 +104,8 @@ static void examine(struct loading *l, const struct catalog_entry *entry, struct
 	if (code > 0) {
 		struct buf reason = {};
 
-		perf_open_reason(code, &entry->attr, entry->cpu >= 0, &reason);
+		perf_open_reason(code, &entry->attr, entry->cpu >= 0, catalog_no_pmu(l->catalog),
+				 &reason);
 		event->reason = buf_steal(&reason);
 	}
 }
@@ -166,6 +168,7 @@ static struct emap_list *load(void)
 	catalog_init(&c);
 	l.list->refs = 1;
 	l.availability.roots = &c.roots;
+	l.catalog = &c;
 	usage_load(&l.usage);
 	catalog_visit(&c, &all, add_entry, add_problem, &l);
 	usage_release(&l.usage);

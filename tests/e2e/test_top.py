@@ -305,7 +305,7 @@ class Mistakes(Top):
 
     def test_no_pmu_is_said(self):
         needs_no_pmu()
-        self.assertIn("no PMU here", self.top("--updates", 1, "--", shape()).stderr)
+        self.assertIn("has no PMU", self.top("--updates", 1, "--", shape()).stderr)
 
     def test_dumb_terminal(self):
         status, output = in_terminal(

@@ -66,7 +66,8 @@ static void examine(struct list *list, const struct catalog_entry *entry, struct
 	if (code < 0)
 		verdict->tested = false;
 	else if (code > 0)
-		perf_open_reason(code, &entry->attr, entry->cpu >= 0, &verdict->reason);
+		perf_open_reason(code, &entry->attr, entry->cpu >= 0, catalog_no_pmu(list->catalog),
+				 &verdict->reason);
 	verdict->code = code;
 }
 
@@ -178,6 +179,7 @@ static int run_list(const struct command *self, int argc, char **argv)
 	list.query.binaries = &binaries;
 	list.query.name_glob = list.glob && text_is_glob(list.glob) ? list.glob : NULL;
 	list.availability.roots = &c.roots;
+	list.catalog = &c;
 	list_text_begin(&list);
 	catalog_visit(&c, &list.query, visit, note_problem, &list);
 	status = finish(&list);

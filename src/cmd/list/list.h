@@ -31,6 +31,7 @@ struct list {
 	struct catalog_query query;
 	const char *glob;
 	struct availability availability;
+	struct catalog *catalog;
 	struct verdict verdict;
 	struct usage usage;
 	struct term term;

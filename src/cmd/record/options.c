@@ -32,6 +32,8 @@ const struct option_def record_table_of_options[] = {
 	 "only tracepoints of the -e before it whose fields are so ('prev_pid == 0')"},
 	{'F', "freq", "HZ", OPT_STR, AT(freq), "samples a second, or max; 4000 without it"},
 	{'c', "count", "N", OPT_STR, AT(period), "a sample every N events instead"},
+	{0, "all-user", NULL, OPT_FLAG, AT(all_user), "all events in user mode only"},
+	{0, "all-kernel", NULL, OPT_FLAG, AT(all_kernel), "all events in the kernel only"},
 	{'n', "no-samples", NULL, OPT_FLAG, AT(no_samples),
 	 "no samples, only processes, mappings and the like"},
 	{0, NULL, NULL, OPT_HEADING, 0, "What comes with each sample"},
@@ -131,7 +133,13 @@ static int choose_events(struct record_session *s, struct err *e)
 	while (s->filters.len < s->events.events.len)
 		vec_push(&s->filters, NULL);
 	s->plan.sampling.filters = s->filters.items;
-	return r < 0 ? r : events_apply_defaults(&s->events, e);
+	if (r == 0)
+		r = events_limit_modes(&s->events, s->o.all_user, s->o.all_kernel, e);
+	if (r == 0)
+		r = events_apply_defaults(&s->events, e);
+	if (r == 0 && events_sample_clock(&s->events))
+		s->no_pmu = true;
+	return r;
 }
 
 /* ---- samples ---- */

@@ -249,21 +249,25 @@ void record_release(struct record_session *s)
 	catalog_release(&s->catalog);
 }
 
-/* Hardware events were refused in a machine without a PMU: that needs to be said once. */
+void record_note_clock(struct record_session *s, const char *verb)
+{
+	if (s->no_pmu)
+		record_note(s, "%s: cpu-clock is %s, not cycles (tacho doctor says more)",
+			    catalog_no_pmu(&s->catalog), verb);
+}
+
+/* Hardware events were refused in a machine without a PMU: how to get one is doctor's to say. */
 void record_explain(struct record_session *s, struct err *e)
 {
 	CLEANUP(free_ptr) char *text = xstrdup(e->text);
 	bool hardware = false;
 
 	vec_each(&s->events.events, event)
-		vec_each(&event->units, unit)
-			hardware |= unit->type == PERF_TYPE_HARDWARE ||
-				    unit->type == PERF_TYPE_HW_CACHE || unit->type == PERF_TYPE_RAW;
-	if (!hardware || s->summary.exec_failed || pmus_core(catalog_pmus(&s->catalog), 0))
+		hardware |= event->no_pmu || event->missing;
+	if (!hardware || s->summary.exec_failed || !catalog_no_pmu(&s->catalog))
 		return;
 	if (e->code == ENOENT || e->code == EOPNOTSUPP || e->code == ENODEV)
-		err_set(e, e->code, "%s; there is no PMU in this machine (tacho doctor says why)",
-			text);
+		err_set(e, e->code, "%s; tacho doctor says more", text);
 }
 
 static int record(struct record_session *s, struct err *e)
@@ -272,10 +276,7 @@ static int record(struct record_session *s, struct err *e)
 
 	if (r < 0)
 		return r;
-	if (s->no_pmu)
-		record_note(
-			s,
-			"no PMU here: cpu-clock is recorded, not cycles (tacho doctor says more)");
+	record_note_clock(s, "recorded");
 	s->plan.on_progress = on_progress;
 	s->plan.on_started = on_started;
 	s->plan.on_note = on_note;
@@ -323,7 +324,8 @@ const struct command cmd_record = {
 		"Records where the CPU is (and, with -g, how it got there) whenever an event has "
 		"happened so many times, together with what is needed to make sense of it: "
 		"processes, mappings, build ids, the machine. Without -e the event is cycles, as "
-		"precise as the CPU can tell, or cpu-clock where there is no PMU. Only the first "
+		"precise as the CPU can tell; where there is no PMU, cpu-clock takes the place of "
+		"cycles, also if they were asked for by -e, and a note says so. Only the first "
 		"event of a group {…}:S is sampled; the values of the others come with its "
 		"samples.\n\n"
 		"The file is that of perf: every tool that reads perf.data reads it. It can be "

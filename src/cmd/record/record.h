@@ -17,7 +17,7 @@ struct record_options {
 	const char *freq, *period, *call_graph, *branch_filter, *clock;
 	const char *output, *ring, *level, *switch_output, *max_size, *overwrite;
 	bool calls, branches, address, weight, raw, no_samples, strict_freq;
-	bool switches, namespaces, cgroups;
+	bool switches, namespaces, cgroups, all_user, all_kernel;
 	bool no_jvm, no_keep;
 	bool quiet, ignored;
 	unsigned verbose, max_stack, delay_ms, timeout_ms, switch_max_files, threads;
@@ -35,7 +35,7 @@ struct record_session {
 	VEC(char *) whole_argv;
 	struct term term;
 	unsigned default_hz; /* 0: that of record */
-	bool no_pmu;         /* so the default event is another one */
+	bool no_pmu;         /* so the clock is sampled where cycles were wanted */
 	bool drawn;          /* the progress line stands on the terminal */
 	bool started;        /* so there is a file */
 	bool error_told;
@@ -46,6 +46,9 @@ extern const struct option_def record_table_of_options[];
 
 /* Fills in events, filters, and all of the plan but the workload and the callbacks. */
 int record_make_plan(struct record_session *s, struct err *e);
+
+/* Tells the user once that the clock is sampled, not cycles; @verb: what is done with it. */
+void record_note_clock(struct record_session *s, const char *verb);
 
 /* Adds what there is to say about events that were refused. */
 void record_explain(struct record_session *s, struct err *e);

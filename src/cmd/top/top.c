@@ -435,9 +435,8 @@ static int top(struct top_session *s, struct err *e)
 
 	if (r < 0)
 		return r;
-	if (s->record.no_pmu && !wants_screen(s))
-		record_note(&s->record, "no PMU here: cpu-clock is shown, not cycles (tacho doctor "
-					"says more)");
+	if (!wants_screen(s))
+		record_note_clock(&s->record, "shown");
 	s->question.chains = s->record.plan.sampling.calls != CALLS_NONE;
 	r = start(s, e);
 	if (r < 0) {

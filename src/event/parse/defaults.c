@@ -15,6 +15,41 @@ int events_default_counted(struct catalog *c, bool cpu_wide, struct event_list *
 	return r < 0 ? r : events_parse(c, COUNTED, list, e);
 }
 
+static char *clock_name(const struct perf_event_attr *attr)
+{
+	bool modes = attr->exclude_user || attr->exclude_kernel || attr->exclude_hv;
+
+	return xasprintf("cpu-clock%s%s%s%s", modes ? ":" : "",
+			 modes && !attr->exclude_user ? "u" : "",
+			 modes && !attr->exclude_kernel ? "k" : "",
+			 modes && !attr->exclude_hv ? "h" : "");
+}
+
+bool events_sample_clock(struct event_list *list)
+{
+	const struct generic_event *clock = generic_find("cpu-clock");
+	bool found = false;
+
+	vec_each(&list->events, event) {
+		if (!event->no_pmu || event->units.len != 1 ||
+		    event->units.items[0].type != PERF_TYPE_HARDWARE ||
+		    event->attr.config != PERF_COUNT_HW_CPU_CYCLES)
+			continue;
+		event->units.items[0].type = clock->type;
+		event->attr.config = clock->config;
+		event->attr.precise_ip = 0;
+		event->precise_max = false;
+		event->no_pmu = NULL;
+		event->scale = clock->scale;
+		free(event->unit_text);
+		event->unit_text = xstrdup(clock->unit);
+		free(event->name);
+		event->name = clock_name(&event->attr);
+		found = true;
+	}
+	return found;
+}
+
 int events_default_sampled(struct catalog *c, struct event_list *list, bool *ret_no_pmu,
 			   struct err *e)
 {

@@ -48,6 +48,7 @@ static int add_hardware(struct parse *p, const char *at, const char *end, uint32
 		int r;
 
 		event->attr.config = config;
+		event->no_pmu = catalog_no_pmu(p->c);
 		/* The kernel takes the kind of core of a generic event from the upper half. */
 		if (core && type != PERF_TYPE_RAW)
 			event->attr.config |= (uint64_t)core->type << 32;
@@ -182,7 +183,7 @@ static int add_vendor(struct parse *p, const struct vendor_event *v, const char 
 	}
 	event = parse_add(p, xstrndup(at, (size_t)(end - at)));
 	event->missing = v->unit ? xasprintf("there is no PMU '%s' here", v->unit)
-				 : xstrdup("this machine has no core PMU");
+				 : parse_no_pmu(p);
 	add_unit(event, PERF_TYPE_RAW, NULL);
 	return with_modifiers(p, event, mods, end);
 }
@@ -317,6 +318,7 @@ static bool add_pfm(struct parse *p, const char *at, const char *end)
 	event = parse_add(p, xstrndup(at, (size_t)(end - at)));
 	event->attr = attr;
 	event->modified = attr.exclude_user || attr.exclude_kernel;
+	event->no_pmu = perf_type_is_core(attr.type) ? catalog_no_pmu(p->c) : NULL;
 	add_unit(event, attr.type, NULL);
 	return true;
 }

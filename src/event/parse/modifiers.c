@@ -74,6 +74,32 @@ int parse_modifiers(struct parse *p, struct event *event, const char *at, size_t
 	return 0;
 }
 
+int events_limit_modes(struct event_list *list, bool user, bool kernel, struct err *e)
+{
+	if (user && kernel)
+		return err_set(e, EINVAL, "choose one: --all-user or --all-kernel");
+	if (!user && !kernel)
+		return 0;
+	vec_each(&list->events, event) {
+		struct perf_event_attr *a = &event->attr;
+		/* ":uk" leaves both in, but the hypervisor out. */
+		bool both = a->exclude_hv && !a->exclude_user && !a->exclude_kernel;
+
+		if (event->tool)
+			continue;
+		if (both || (user ? a->exclude_user : a->exclude_kernel))
+			return err_set(e, EINVAL,
+				       "'%s' has modifiers that contradict %s: leave one of them "
+				       "out",
+				       event->name, user ? "--all-user" : "--all-kernel");
+		a->exclude_user = kernel;
+		a->exclude_kernel = user;
+		a->exclude_hv = 1;
+		event->modified = true;
+	}
+	return 0;
+}
+
 /* "cycles" is meant for cpu_core/cycles/, too, which it becomes on a hybrid machine. */
 static bool default_is_for(const char *pattern, const char *name)
 {

@@ -59,6 +59,13 @@ struct event *parse_add(struct parse *p, char *name)
 	return &p->list->events.items[p->list->events.len - 1];
 }
 
+char *parse_no_pmu(struct parse *p)
+{
+	const char *reason = catalog_no_pmu(p->c);
+
+	return xstrdup(reason ? reason : "there is no such PMU here");
+}
+
 static void event_release(struct event *event)
 {
 	free(event->name);

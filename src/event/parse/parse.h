@@ -14,12 +14,20 @@ int events_parse(struct catalog *c, const char *text, struct event_list *list, s
  * applied to events without modifiers. The first that fits counts. */
 int events_apply_defaults(struct event_list *list, struct err *e);
 
+/* --all-user, --all-kernel: every event in this mode only. -EINVAL if both are wanted, or if an
+ * event has modifiers that say otherwise. */
+int events_limit_modes(struct event_list *list, bool user, bool kernel, struct err *e);
+
 /* What is counted, and what is sampled, when nothing was asked for: of the latter as precisely as it
  * gets where there are counters, else by the clock, and *ret_no_pmu says so. */
 int events_default_counted(struct catalog *c, bool cpu_wide, struct event_list *list,
 			   struct err *e);
 int events_default_sampled(struct catalog *c, struct event_list *list, bool *ret_no_pmu,
 			   struct err *e);
+
+/* Makes cpu-clock, with its name, of all cycles where there is no PMU, as perf record does. True if
+ * there were any. */
+bool events_sample_clock(struct event_list *list);
 
 /* ---- shared by the parser's files ---- */
 
@@ -48,6 +56,9 @@ int parse_pmu_event(struct parse *p, const char *at, const char *slash, const ch
 /* Terms of @pmu ("event=1,inv,name=x") into @event. */
 int parse_terms(struct parse *p, struct pmu *pmu, struct event *event, const char *at,
 		const char *end);
+
+/* A copy of catalog_no_pmu() for an event whose core PMU was looked for in vain. */
+char *parse_no_pmu(struct parse *p);
 
 /* A new event at the end of the list. */
 struct event *parse_add(struct parse *p, char *name);

@@ -235,7 +235,7 @@ static int add_on_cores(struct parse *p, const char *at, const struct slashed *t
 	if (pmus_core(pmus, 0))
 		return r;
 	event = parse_add(p, xstrndup(at, (size_t)(text->end - at)));
-	event->missing = xstrdup("this machine has no core PMU");
+	event->missing = parse_no_pmu(p);
 	vec_push(&event->units, (struct event_unit){PERF_TYPE_RAW, NULL});
 	return finish_event(p, event, text);
 }
