@@ -181,10 +181,9 @@ class Text(Case):
                      ["-x,", "-e", "cycles"], ["-e", "{cycles,instructions}"]):
             mark = self.path("ran")
             result = self.stat(*args, "touch", mark)
-            self.assertEqual(result.returncode, 125)
-            self.assertOneSentence(result.stderr)
-            self.assertRegex(result.stderr, "PMU.*tacho doctor")
-            self.assertFalse(os.path.exists(mark))
+            self.assertEqual(result.returncode, 0)
+            self.assertEqual(NO_PMU in result.stderr, "-x," not in args)
+            os.unlink(mark)
 
     def test_some_hardware_events_and_no_pmu(self):
         needs_no_pmu()

@@ -43,6 +43,7 @@ static void add_figure(struct stat_session *s, const struct figure *f)
 		buf_add(&s->out, f->unit);
 }
 
+/* The column that perf calls variance: the standard error of the mean in percent of the mean. */
 static void add_spread(struct stat_session *s, const struct cell *cell)
 {
 	double spread = cell->counted ? stats_stderr_pct(&cell->stats) : 0;
@@ -121,4 +122,4 @@ static void csv_note(struct stat_session *s, const char *sentence)
 	buf_addf(&s->out, "# %s\n", sentence);
 }
 
-const struct stat_format stat_csv = {csv_table, csv_summary, csv_note};
+const struct stat_format stat_csv = {csv_table, csv_summary, csv_note, csv_note};

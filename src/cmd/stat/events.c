@@ -32,6 +32,8 @@ int stat_choose_events(struct stat_session *s, struct err *e)
 	}
 	for (unsigned i = 0; r == 0 && i < s->o.detail && i < ARRAY_LEN(details); i++)
 		r = events_parse(&s->catalog, details[i], &s->events, e);
+	if (r == 0)
+		r = events_limit_modes(&s->events, s->o.all_user, s->o.all_kernel, e);
 	return r < 0 ? r : events_apply_defaults(&s->events, e);
 }
 
@@ -56,6 +58,10 @@ static int check_combination(const struct stat_session *s, bool cpu_wide, struct
 		return err_set(e, EINVAL, "--interval-count needs intervals to count: add -I MS");
 	if (o->separator && !*o->separator)
 		return err_set(e, EINVAL, "the separator of -x is empty");
+	vec_each(&o->forms, item)
+		if (o->separator && item->option->letter == 'B')
+			return err_set(e, EINVAL,
+				       "-B is for text: the numbers of -x have no commas in them");
 	if (o->per_thread && !target_has_tasks(&o->where))
 		return err_set(
 			e, EINVAL,

@@ -38,7 +38,9 @@ static void add_row(struct stat_session *s, const struct stat_table *t, size_t r
 	jw_kv_str(&j, "unit", r->event->unit_text ? r->event->unit_text : "");
 	jw_kv_str(&j, "event", r->name);
 	if (t->runs > 1 && cell->counted) {
+		/* "variance" is what perf calls the same figure. */
 		jw_kv_double(&j, "variance", stats_stderr_pct(&cell->stats));
+		jw_kv_double(&j, "standard-error-pct", stats_stderr_pct(&cell->stats));
 		jw_kv_u64(&j, "runs", cell->stats.n);
 		jw_kv_double(&j, "min", cell->stats.min);
 		jw_kv_double(&j, "max", cell->stats.max);
@@ -93,10 +95,13 @@ static void json_summary(struct stat_session *s, const struct stat_table *t)
 	jw_kv_double(&j, "elapsed-s", t->duration_s);
 	if (t->runs > 1) {
 		jw_kv_u64(&j, "runs", t->runs);
+		jw_kv_double(&j, "elapsed-standard-error-pct", stats_stderr_pct(&t->elapsed));
 		jw_kv_double(&j, "elapsed-confidence-95-s", stats_ci95(&t->elapsed));
 	}
-	jw_kv_double(&j, "user-s", t->user_s);
-	jw_kv_double(&j, "system-s", t->system_s);
+	if (!isnan(t->user_s)) {
+		jw_kv_double(&j, "user-s", t->user_s);
+		jw_kv_double(&j, "system-s", t->system_s);
+	}
 	if (s->o.interval_ms) {
 		jw_kv_u64(&j, "ticks", ledger->ticks);
 		jw_kv_u64(&j, "missed", ledger->missed);
@@ -118,4 +123,4 @@ static void json_note(struct stat_session *s, const char *sentence)
 	buf_add_char(&s->out, '\n');
 }
 
-const struct stat_format stat_json = {json_table, json_summary, json_note};
+const struct stat_format stat_json = {json_table, json_summary, json_note, json_note};

@@ -67,7 +67,7 @@ static void draw_line(struct stat_live *live, struct stat_session *s, const stru
 	CLEANUP(buf_release) struct buf value = {};
 
 	if (cell->counted)
-		stat_value_text(r, cell, false, &value);
+		stat_value_text(r, cell, s->plain_numbers, &value);
 	else if (!cell->enabled_ns)
 		buf_add(&value, "idle"); /* it did not run, so nothing could happen */
 	else

@@ -24,6 +24,8 @@ static const struct option_def stat_table_of_options[] = {
 	 "metrics made of events; help lists them"},
 	{'d', "detailed", NULL, OPT_COUNT, AT(detail), "cache events too; -dd and -ddd for more"},
 	{'n', "null", NULL, OPT_FLAG, AT(null_run), "no events, only the time"},
+	{0, "all-user", NULL, OPT_FLAG, AT(all_user), "all events in user mode only"},
+	{0, "all-kernel", NULL, OPT_FLAG, AT(all_kernel), "all events in the kernel only"},
 	{0, NULL, NULL, OPT_HEADING, 0, "Where"},
 	{'a', "all-cpus", NULL, OPT_FLAG, AT(where.all_cpus), "the whole system"},
 	{'C', "cpu", "LIST", OPT_STR, AT(where.cpus), "only these CPUs (0-3,8)"},
@@ -38,7 +40,7 @@ static const struct option_def stat_table_of_options[] = {
 	 "print counts every MS milliseconds, from 1 on"},
 	{0, "interval-count", "N", OPT_UINT, AT(interval_count), "stop after N intervals"},
 	{'r', "repeat", "N", OPT_UINT, AT(repeat),
-	 "run N times, print mean and spread; 0: again and again"},
+	 "run N times, print mean and standard error of the mean; 0: again and again"},
 	{'D', "delay", "MS", OPT_UINT, AT(delay_ms),
 	 "start to count MS milliseconds after the start"},
 	{0, "timeout", "MS", OPT_UINT, AT(timeout_ms), "stop after MS milliseconds"},
@@ -54,6 +56,17 @@ static const struct option_def stat_table_of_options[] = {
 	{'o', "output", "FILE", OPT_STR, AT(output), "write to FILE instead of standard error"},
 	{0, "append", NULL, OPT_FLAG, AT(append), "with -o: add to the file"},
 	{0, "log-fd", "FD", OPT_UINT, AT(log_fd), "write to this descriptor"},
+	{'B', "big-num", NULL, OPT_ORDERED, AT(forms),
+	 "commas between thousands; this is so if nothing else is said"},
+	{0, "no-big-num", NULL, OPT_ORDERED, AT(forms), "no commas between thousands"},
+	{0, "scale", NULL, OPT_ORDERED, AT(forms),
+	 "estimate the whole of what was counted for a part of the time; this is so if nothing "
+	 "else is said"},
+	{0, "no-scale", NULL, OPT_ORDERED, AT(forms),
+	 "print counts as they are, also of a part of the time"},
+	{'v', "verbose", NULL, OPT_COUNT, AT(verbose),
+	 "also print each count as the kernel gave it, with the nanoseconds enabled and running, "
+	 "and why an event is not counted"},
 	{0, "no-live", NULL, OPT_FLAG, AT(no_live),
 	 "with -I on a terminal: plain lines, no sparklines"},
 	{},
@@ -84,34 +97,60 @@ static bool pmu_is_missing(struct stat_session *s, const struct counters *c)
 	return wanted && !pmus_core(catalog_pmus(&s->catalog), 0);
 }
 
+/*
+ * An event that the machine does not have is shown as <not supported>, and the command runs. Where
+ * the user may not count anything he would wait for nothing: the command is not run.
+ */
 static int on_open(void *ctx, struct counters *c, struct err *e)
 {
 	struct stat_session *s = ctx;
-	bool tools = false;
 
 	s->no_pmu = pmu_is_missing(s, c);
 	if (c->note && !s->note)
 		s->note = xstrdup(c->note);
-	if (!c->row_count || counters_live(c))
-		return 0;
 	for (size_t i = 0; i < c->row_count; i++)
-		tools |= c->rows[i].event->tool != TOOL_NONE;
-	if (tools)
-		return 0;
-	return err_set(e, c->rows[0].code ? c->rows[0].code : ENOENT,
-		       "no event can be counted here: '%s' %s%s%s", c->rows[0].name,
-		       c->rows[0].state == EVENT_UNSUPPORTED ? "is " : "",
-		       c->rows[0].reason ? c->rows[0].reason : "not supported",
-		       s->no_pmu ? "; there is no PMU in this machine (tacho doctor says why)"
-				 : "");
+		if (c->rows[i].state == EVENT_COUNTED)
+			return 0;
+	for (size_t i = 0; i < c->row_count; i++)
+		if (c->rows[i].state == EVENT_REFUSED)
+			return err_set(e, c->rows[i].code, "no event can be counted here: '%s' %s",
+				       c->rows[i].name, c->rows[i].reason);
+	return 0;
 }
 
 static void read_usage(struct stat_session *s, struct stat_table *t)
 {
 	const struct rusage *u = &s->result.workload.usage;
 
+	t->user_s = t->system_s = NAN;
+	if (!stat_counts_workload(&s->o, s->plan.argv))
+		return;
 	t->user_s = (double)u->ru_utime.tv_sec + (double)u->ru_utime.tv_usec / 1e6;
 	t->system_s = (double)u->ru_stime.tv_sec + (double)u->ru_stime.tv_usec / 1e6;
+}
+
+/* -v: what every sum is made of, and why there is none. */
+static void print_raw(struct stat_session *s, const struct stat_table *t)
+{
+	for (size_t i = 0; i < t->row_count; i++) {
+		const struct stat_row *row = &t->rows[i];
+
+		for (size_t a = 0; a < t->aggregate_count && !row->event->tool; a++) {
+			const struct cell *cell = table_cell(t, i, a);
+			const char *label = t->aggregates[a].label;
+			CLEANUP(free_ptr) char *line = NULL;
+
+			if (row->state != EVENT_COUNTED && a)
+				break;
+			line = row->state == EVENT_COUNTED
+				       ? xasprintf("%s%s%s: %llu %llu %llu", label, *label ? " " : "",
+						   row->name, (unsigned long long)cell->raw,
+						   (unsigned long long)cell->enabled_ns,
+						   (unsigned long long)cell->running_ns)
+				       : xasprintf("%s: %s", row->name, row->reason);
+			s->format->detail(s, line);
+		}
+	}
 }
 
 static bool on_tick(void *ctx, struct counters *c, uint64_t time_ns, uint64_t duration_ns)
@@ -142,6 +181,8 @@ static void on_end(void *ctx, struct counters *c, uint64_t elapsed_ns)
 	s->table.duration_s = (double)elapsed_ns / 1e9;
 	read_usage(s, &s->table);
 	table_build(s, &s->table, c, false);
+	if (s->o.verbose)
+		print_raw(s, &s->table);
 	table_add_run(&s->table, (double)elapsed_ns / 1e9);
 	/* What comes next may take seconds; nobody should wonder why. */
 	if (c->slow_close && s->format == &stat_text)
@@ -197,6 +238,23 @@ static void choose_title(struct stat_session *s)
 	s->title = buf_steal(&title);
 }
 
+static bool wants_usage(const struct stat_session *s)
+{
+	vec_each(&s->events.events, event)
+		if (event->tool == TOOL_USER || event->tool == TOOL_SYSTEM)
+			return true;
+	return false;
+}
+
+static void no_pmu_note(struct stat_session *s)
+{
+	const char *reason = catalog_no_pmu(&s->catalog);
+	CLEANUP(free_ptr)
+	char *text = xasprintf("No hardware counters: %s; tacho doctor says more.", reason);
+
+	s->format->note(s, text);
+}
+
 static void print_notes(struct stat_session *s)
 {
 	const struct tick_ledger *l = &s->result.ledger;
@@ -204,11 +262,13 @@ static void print_notes(struct stat_session *s)
 
 	/* Columns say it in every row. */
 	if (s->no_pmu && s->format != &stat_csv)
-		s->format->note(
-			s, "No hardware counters: this machine has no PMU that the kernel knows "
-			   "(usual in virtual machines); tacho doctor says more.");
+		no_pmu_note(s);
 	if (s->note)
 		s->format->note(s, s->note);
+	if (wants_usage(s) && !stat_counts_workload(&s->o, s->plan.argv))
+		s->format->note(s, "user_time and system_time are those of a command that is "
+				   "counted from its start on with its children: there are none "
+				   "with -p, -t, -a, -C, -G, -i or -D.");
 	for (size_t i = 0; i < s->table.row_count; i++)
 		if (s->table.rows[i].state == EVENT_REFUSED) {
 			CLEANUP(free_ptr)
@@ -304,6 +364,16 @@ static int run_all(struct stat_session *s, struct err *e)
 	return print_summary(s, e);
 }
 
+static void choose_forms(struct stat_session *s)
+{
+	vec_each(&s->o.forms, item) {
+		const char *name = item->option->name;
+		bool off = !strncmp(name, "no-", 3);
+
+		*(strstr(name, "scale") ? &s->no_scale : &s->plain_numbers) = off;
+	}
+}
+
 static int prepare(struct stat_session *s, int argc, char **argv, struct err *e)
 {
 	int r;
@@ -318,6 +388,7 @@ static int prepare(struct stat_session *s, int argc, char **argv, struct err *e)
 	s->plan.tick_limit = s->o.interval_count;
 	s->plan.delay_ns = s->o.delay_ms * NS_PER_MSEC;
 	s->plan.timeout_ns = s->o.timeout_ms * NS_PER_MSEC;
+	choose_forms(s);
 	if (stat_is_cpu_wide(&s->o) || s->o.metrics.len)
 		topology_load(&s->topology, &s->catalog.roots);
 	if (s->catalog.roots.foreign)
@@ -354,6 +425,7 @@ static void release(struct stat_session *s)
 	vec_release(&s->metrics);
 	vec_release(&s->o.events);
 	vec_release(&s->o.metrics);
+	vec_release(&s->o.forms);
 	event_list_release(&s->events);
 	table_release(&s->table);
 	table_release(&s->tick);
@@ -408,6 +480,14 @@ const struct command cmd_stat = {
 		"more events "
 		"than counters, each line ends with the share of time that it was really "
 		"counted.\n\n"
+		"User and system time are printed where they belong to what is counted: a command "
+		"with its children, from its start on. With -p, -t, -a, -C, -G, -i or -D "
+		"they would be those of something else, so there are none.\n\n"
+		"With -r the figure behind ± is the standard error of the mean in percent of the "
+		"mean, as that of perf, in the text, in the columns of -x and as \"variance\" in "
+		"JSON. The mean of many more runs is within about twice as much; the 95 % "
+		"confidence interval (Student's t) of the elapsed time is printed below it, that of "
+		"each event is in JSON.\n\n"
 		"Intervals (-I) keep to the clock, and rates use the real time between "
 		"readings. If "
 		"reading the counters of many threads gets expensive, the intervals are "

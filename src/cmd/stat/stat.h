@@ -23,14 +23,26 @@ struct stat_options {
 	struct target_options where;
 	const char *separator, *output;
 	bool per_thread, per_core, per_socket, per_die, no_aggregation, json, append;
-	bool null_run, no_live;
+	bool null_run, no_live, all_user, all_kernel;
+	option_items forms; /* -B and --scale with their opposites: the last of each counts */
 	unsigned interval_ms, interval_count, repeat, timeout_ms, delay_ms, detail, log_fd;
+	unsigned verbose;
 };
 
 /* CPUs are watched, not tasks. */
 static inline bool stat_is_cpu_wide(const struct stat_options *o)
 {
 	return target_is_cpu_wide(&o->where);
+}
+
+/*
+ * True if user and system time of the command are those of what is counted: all of the command and
+ * its children from its start on. With -p, -t, -a, -C or -G the command only says for how long.
+ */
+static inline bool stat_counts_workload(const struct stat_options *o, char *const *argv)
+{
+	return argv && !target_has_tasks(&o->where) && !stat_is_cpu_wide(o) &&
+	       !o->where.no_inherit && !o->delay_ms;
 }
 
 enum aggregation { AGGR_ALL, AGGR_CPU, AGGR_CORE, AGGR_DIE, AGGR_SOCKET, AGGR_THREAD, AGGR_CGROUP };
@@ -53,6 +65,7 @@ struct cell {
 	bool counted; /* else <not counted> or <not supported>, see the row */
 	double value; /* scaled for multiplexing and by the event's scale */
 	uint64_t enabled_ns, running_ns;
+	uint64_t raw;       /* sum of the counters as the kernel gave them */
 	struct stats stats; /* over repeats */
 	double enabled_sum, running_sum;
 };
@@ -75,7 +88,8 @@ struct stat_table {
 	bool by_aggregate;                  /* print all rows of an aggregate together */
 	double time_s;                      /* end of the interval, NaN for a whole run */
 	double duration_s;                  /* that the values are of */
-	double user_s, system_s;            /* NaN while it runs */
+	double user_s, system_s;            /* NaN while it runs, and if they are not of
+					     * what is counted: see stat_counts_workload() */
 	unsigned runs;                      /* over how many the statistics are */
 	struct stats elapsed, user, system; /* seconds, over the runs */
 };
@@ -110,6 +124,8 @@ struct stat_session {
 	char *title; /* what is measured, for the heading */
 	char *note;
 	bool no_pmu;
+	bool plain_numbers; /* --no-big-num: no commas between thousands */
+	bool no_scale;      /* counts as they are, not estimated for the whole time */
 	bool headed;       /* the intervals have their heading */
 	bool write_failed; /* nobody reads the output, or the disk is full */
 	const struct stat_format *format;
@@ -119,11 +135,12 @@ struct stat_session {
 	struct term term;
 };
 
-/* A way to print a table. To add one: fill in the three functions and choose it in stat.c. */
+/* A way to print a table. To add one: fill in the functions and choose it in stat.c. */
 struct stat_format {
 	void (*interval)(struct stat_session *s, const struct stat_table *t);
 	void (*summary)(struct stat_session *s, const struct stat_table *t);
 	void (*note)(struct stat_session *s, const char *sentence);
+	void (*detail)(struct stat_session *s, const char *line); /* what -v adds */
 };
 
 extern const struct stat_format stat_text, stat_csv, stat_json;

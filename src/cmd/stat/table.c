@@ -157,10 +157,10 @@ static void fill_tool_event(const struct stat_table *t, size_t row, struct cell 
 }
 
 /* With multiplexing the event was seen for a part of the time: the rest is taken to be alike. */
-static void finish_cell(const struct event *event, struct cell *cell)
+static void finish_cell(const struct stat_session *s, const struct event *event, struct cell *cell)
 {
 	cell->counted = cell->running_ns > 0;
-	if (cell->counted && cell->running_ns < cell->enabled_ns)
+	if (cell->counted && cell->running_ns < cell->enabled_ns && !s->no_scale)
 		cell->value *= (double)cell->enabled_ns / (double)cell->running_ns;
 	cell->value *= event->scale;
 }
@@ -178,6 +178,7 @@ void table_build(struct stat_session *s, struct stat_table *t, const struct coun
 
 			cell->counted = false;
 			cell->value = 0;
+			cell->raw = 0;
 			cell->enabled_ns = cell->running_ns = 0;
 			if (row->event->tool)
 				fill_tool_event(t, i, cell);
@@ -193,12 +194,13 @@ void table_build(struct stat_session *s, struct stat_table *t, const struct coun
 			if (a == t->aggregate_count)
 				continue;
 			cell = table_cell(t, i, a);
+			cell->raw += counter->now.value - before->value;
 			cell->value += (double)(counter->now.value - before->value);
 			cell->enabled_ns += counter->now.enabled_ns - before->enabled_ns;
 			cell->running_ns += counter->now.running_ns - before->running_ns;
 		}
 		for (size_t a = 0; a < t->aggregate_count && !row->event->tool; a++)
-			finish_cell(row->event, table_cell(t, i, a));
+			finish_cell(s, row->event, table_cell(t, i, a));
 	}
 }
 

@@ -47,6 +47,16 @@ static void add_right(struct buf *out, const char *text, size_t columns)
 	buf_add(out, text);
 }
 
+static int label_columns(const struct stat_table *t)
+{
+	return t->mode == AGGR_CPU ? 8 : 16;
+}
+
+static bool has_cpu_count(const struct stat_table *t)
+{
+	return t->by_aggregate && t->mode != AGGR_CGROUP;
+}
+
 static void add_prefix(struct stat_session *s, const struct stat_table *t, size_t aggregate)
 {
 	const struct aggregate *a = &t->aggregates[aggregate];
@@ -55,8 +65,8 @@ static void add_prefix(struct stat_session *s, const struct stat_table *t, size_
 		buf_addf(&s->out, "%16.9f ", t->time_s);
 	if (!a->label[0])
 		return;
-	buf_addf(&s->out, "%-*s ", t->mode == AGGR_CPU ? 8 : 16, a->label);
-	if (t->by_aggregate && t->mode != AGGR_CGROUP)
+	buf_addf(&s->out, "%-*s ", label_columns(t), a->label);
+	if (has_cpu_count(t))
 		buf_addf(&s->out, "%4u ", a->cpu_count);
 }
 
@@ -98,13 +108,13 @@ static const char *plus_minus(const struct stat_session *s)
 static void add_spread(struct stat_session *s, const struct stat_table *t, const struct cell *cell,
 		       size_t start)
 {
-	double ci = stats_ci95(&cell->stats);
+	double spread = stats_stderr_pct(&cell->stats);
 	size_t used = text_columns(s->out.s + start);
 
-	if (t->runs < 2 || isnan(ci) || cell->value == 0)
+	if (t->runs < 2 || isnan(spread) || cell->value == 0)
 		return;
 	buf_pad(&s->out, used < 84 ? 84 - used : 2, ' ');
-	buf_addf(&s->out, "( %s %5.2f%% )", plus_minus(s), 100 * ci / fabs(cell->value));
+	buf_addf(&s->out, "( %s %5.2f%% )", plus_minus(s), spread);
 }
 
 static void add_row(struct stat_session *s, const struct stat_table *t, size_t row,
@@ -118,7 +128,7 @@ static void add_row(struct stat_session *s, const struct stat_table *t, size_t r
 
 	add_prefix(s, t, aggregate);
 	if (cell->counted)
-		stat_value_text(r, cell, false, &value);
+		stat_value_text(r, cell, s->plain_numbers, &value);
 	else
 		buf_add(&value, stat_missing_text(r));
 	if (!cell->counted)
@@ -188,34 +198,51 @@ static void add_rows(struct stat_session *s, const struct stat_table *t)
 			add_metric(s, t, m, a);
 }
 
+/* The columns of add_prefix() and add_row() by their names, which are those of perf. */
+static void add_heading(struct stat_session *s, const struct stat_table *t)
+{
+	static const char *const names[] = {
+		[AGGR_ALL] = "",       [AGGR_CPU] = "CPU",       [AGGR_CORE] = "core",
+		[AGGR_DIE] = "die",    [AGGR_SOCKET] = "socket", [AGGR_THREAD] = "comm-pid",
+		[AGGR_CGROUP] = "cgroup"};
+
+	buf_addf(&s->out, "%s#           time ", s->term.dim);
+	if (t->mode != AGGR_ALL)
+		buf_addf(&s->out, "%-*s ", label_columns(t), names[t->mode]);
+	if (has_cpu_count(t))
+		buf_addf(&s->out, "%4s ", "cpus");
+	buf_addf(&s->out, "%*s unit event%s\n", VALUE_COLUMNS, "counts", s->term.reset);
+}
+
 static void text_interval(struct stat_session *s, const struct stat_table *t)
 {
 	if (!s->headed)
-		buf_addf(&s->out, "%s#           time %16s %s%s\n", s->term.dim, "counts",
-			 "unit event", s->term.reset);
+		add_heading(s, t);
 	s->headed = true;
 	add_rows(s, t);
 }
 
 static void add_elapsed(struct stat_session *s, const struct stat_table *t)
 {
-	double ci = stats_ci95(&t->elapsed);
+	double spread = stats_stderr_pct(&t->elapsed);
 
 	buf_add_char(&s->out, '\n');
-	if (t->runs > 1 && !isnan(ci))
+	if (t->runs > 1 && !isnan(spread))
 		buf_addf(&s->out, "%s%16.7f %s %.7f seconds time elapsed  ( %s %.2f%% )%s\n",
-			 s->term.bold, t->duration_s, plus_minus(s), ci, plus_minus(s),
-			 100 * ci / t->duration_s, s->term.reset);
+			 s->term.bold, t->duration_s, plus_minus(s), spread / 100 * t->duration_s,
+			 plus_minus(s), spread, s->term.reset);
 	else
 		buf_addf(&s->out, "%s%18.9f seconds time elapsed%s\n", s->term.bold, t->duration_s,
 			 s->term.reset);
-	if (s->plan.argv)
+	if (!isnan(t->user_s))
 		buf_addf(&s->out, "\n%18.9f seconds user\n%18.9f seconds sys\n", t->user_s,
 			 t->system_s);
 	if (t->runs > 1)
 		buf_addf(&s->out,
-			 "\n%s %s is the 95 %% confidence interval of the mean of %u runs.%s\n",
-			 s->term.dim, plus_minus(s), t->runs, s->term.reset);
+			 "\n%s %s is the standard error of the mean of %u runs; the 95 %% "
+			 "confidence interval of the elapsed time is %s %.7f s.%s\n",
+			 s->term.dim, plus_minus(s), t->runs, plus_minus(s),
+			 stats_ci95(&t->elapsed), s->term.reset);
 }
 
 static void text_summary(struct stat_session *s, const struct stat_table *t)
@@ -238,4 +265,9 @@ static void text_note(struct stat_session *s, const char *sentence)
 	buf_addf(&s->out, "%s\n", s->term.reset);
 }
 
-const struct stat_format stat_text = {text_interval, text_summary, text_note};
+static void text_detail(struct stat_session *s, const char *line)
+{
+	buf_addf(&s->out, "%s\n", line);
+}
+
+const struct stat_format stat_text = {text_interval, text_summary, text_note, text_detail};
