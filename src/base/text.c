@@ -55,8 +55,9 @@ unsigned text_distance(const char *a, const char *b, unsigned limit)
 
 void suggest_offer(struct suggest *s, const char *name)
 {
-	unsigned limit = (unsigned)strlen(s->wanted) / 3 + 2, distance;
-	size_t at;
+	size_t len = strlen(s->wanted), shorter = strlen(name) < len ? strlen(name) : len, at;
+	/* Two changes make any short word of any other. */
+	unsigned limit = shorter < 4 ? 2 : (unsigned)len / 3 + 2, distance;
 
 	if (s->count == ARRAY_LEN(s->names) && s->distances[s->count - 1] < limit)
 		limit = s->distances[s->count - 1];

@@ -4,6 +4,8 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -27,14 +29,39 @@ int command_fail(int status, const char *fmt, ...)
 	return status;
 }
 
-bool command_flush(struct buf *b, int fd)
+/* Writes all of @b; a positive errno of the failure, which is reported if the reader cannot know. */
+static int write_all(struct buf *b, int fd)
 {
 	int code = -io_write(fd, b->s, b->len);
 
 	buf_clear(b);
-	/* A reader that went away knows it; a full disk must be said. */
 	if (code && fd == STDOUT_FILENO && code != EPIPE)
 		command_fail(0, "cannot write the output: %s", strerror(code));
+	return code;
+}
+
+bool command_flush_on(struct buf *b, int fd)
+{
+	return !write_all(b, fd);
+}
+
+void command_end_by_pipe(void)
+{
+	sigset_t pipes;
+
+	sigemptyset(&pipes);
+	sigaddset(&pipes, SIGPIPE);
+	signal(SIGPIPE, SIG_DFL);
+	pthread_sigmask(SIG_UNBLOCK, &pipes, NULL);
+	raise(SIGPIPE);
+}
+
+bool command_flush(struct buf *b, int fd)
+{
+	int code = write_all(b, fd);
+
+	if (code == EPIPE && fd == STDOUT_FILENO)
+		command_end_by_pipe();
 	return !code;
 }
 

@@ -63,8 +63,17 @@ int command_options(const struct command *self, void *values, int argc, char **a
 bool command_one_word(const struct command *self, void *values, int argc, char **argv,
 		      const char **word, const char *what, int *ret_status);
 
-/* Writes all of @b to @fd and empties it; false once the reader has gone or the disk is full. */
+/*
+ * Writes all of @b to @fd and empties it; false once the disk is full. When the reader of standard
+ * output has gone (tacho list | head), the process ends here and quietly, by SIGPIPE, as those do
+ * that only print. Commands that still have work to do (a workload, clients) use the other one: it
+ * returns false then.
+ */
 bool command_flush(struct buf *b, int fd);
+bool command_flush_on(struct buf *b, int fd);
+
+/* Ends the process by SIGPIPE, for output that is not written by command_flush(). */
+void command_end_by_pipe(void);
 
 /* exec_server.c in tacho: becomes `tacho-server NAME …`. cmd/server/main.c in tacho-server: calls the
  * function of that name. */
@@ -73,6 +82,7 @@ int command_exec_server(const struct command *self, int argc, char **argv);
 /* help.c */
 void help_of_command(const struct command *c, struct buf *out);
 void help_of_all(struct buf *out);
+int help_unknown(const char *name); /* says that there is no such command; EXIT_USAGE */
 void help_manual(const struct command *c, struct buf *out); /* NULL: the page of tacho itself */
 
 #endif

@@ -223,6 +223,58 @@ void help_manual(const struct command *c, struct buf *out)
 	buf_add(out, ".SH SEE ALSO\n.BR tacho (1)\n");
 }
 
+/* Commands of perf that have no namesake here, and which of ours does the same. */
+static const struct {
+	const char *name, *instead;
+} commands_of_perf[] = {
+	{"archive", NULL},
+	{"bench", NULL},
+	{"buildid-cache", NULL},
+	{"buildid-list", "tacho script --show-mmap-events"},
+	{"c2c", NULL},
+	{"daemon", "tacho serve"},
+	{"data", "tacho convert"},
+	{"evlist", "tacho info"},
+	{"ftrace", NULL},
+	{"inject", NULL},
+	{"iostat", NULL},
+	{"kallsyms", NULL},
+	{"kmem", NULL},
+	{"kvm", NULL},
+	{"kwork", NULL},
+	{"lock", NULL},
+	{"mem", NULL},
+	{"probe", NULL},
+	{"sched", NULL},
+	{"test", NULL},
+	{"timechart", NULL},
+	{"trace", NULL},
+};
+
+int help_unknown(const char *name)
+{
+	CLEANUP(buf_release) struct buf hint = {};
+	struct suggest near = {.wanted = name};
+
+	for (size_t i = 0; i < ARRAY_LEN(commands_of_perf); i++) {
+		const char *instead = commands_of_perf[i].instead;
+
+		if (!strcmp(name, commands_of_perf[i].name))
+			return command_fail(
+				EXIT_USAGE,
+				"'%s' is a command of perf that tacho does not have%s%s "
+				"(tacho help lists those that it has)",
+				name, instead ? "; the nearest is " : "", instead ? instead : "");
+	}
+	for (size_t i = 0; commands[i]; i++)
+		if (!commands[i]->hidden)
+			suggest_offer(&near, commands[i]->name);
+	suggest_sentence(&near, &hint);
+	suggest_release(&near);
+	return command_fail(EXIT_USAGE, "unknown command '%s'%s (tacho help lists them)", name,
+			    buf_str(&hint));
+}
+
 static int run_help(const struct command *self, int argc, char **argv)
 {
 	CLEANUP(buf_release) struct buf text = {};
@@ -236,9 +288,7 @@ static int run_help(const struct command *self, int argc, char **argv)
 		if (!strcmp(commands[i]->name, argv[used]))
 			wanted = commands[i];
 	if (used < argc && !wanted && strcmp(argv[used], "tacho"))
-		return command_fail(EXIT_USAGE,
-				    "help: unknown command '%s' (tacho help lists them)",
-				    argv[used]);
+		return help_unknown(argv[used]);
 	if (o.man)
 		help_manual(wanted, &text);
 	else if (wanted)

@@ -1,5 +1,4 @@
 #include "cmd/command.h"
-#include "base/text.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -17,20 +16,6 @@ const struct command *const commands[] = {
 	&cmd_ls,         &cmd_show,    &cmd_rm,    &cmd_export,  &cmd_view,     &cmd_demo,
 	&cmd_completion, &cmd_help,    NULL,
 };
-
-static int unknown_command(const char *name)
-{
-	CLEANUP(buf_release) struct buf hint = {};
-	struct suggest near = {.wanted = name};
-
-	for (size_t i = 0; commands[i]; i++)
-		if (!commands[i]->hidden)
-			suggest_offer(&near, commands[i]->name);
-	suggest_sentence(&near, &hint);
-	suggest_release(&near);
-	return command_fail(EXIT_USAGE, "unknown command '%s'%s (tacho help lists them)", name,
-			    buf_str(&hint));
-}
 
 int main(int argc, char **argv)
 {
@@ -56,5 +41,5 @@ int main(int argc, char **argv)
 	for (size_t i = 0; commands[i]; i++)
 		if (!strcmp(commands[i]->name, name))
 			return commands[i]->run(commands[i], argc - 2, argv + 2);
-	return unknown_command(name);
+	return help_unknown(name);
 }

@@ -617,6 +617,7 @@ static void suggestions(void **state)
 	char one[] = "instructions cycles", none[] = "instructions branches";
 	char order[] = "cycle99 cycle9 xycles cycles bicycles cycles";
 	char twice[] = "cycles cycles", two[] = "ab abcd";
+	char shorts[] = "rm ls ren men", swapped[] = "list ls";
 
 	(void)state;
 	assert_suggestions("cycels", one, "; did you mean 'cycles'?");
@@ -625,6 +626,9 @@ static void suggestions(void **state)
 	assert_suggestions("cycles", order, "; did you mean 'cycles', 'cycle9' or 'xycles'?");
 	assert_suggestions("cycle", twice, "; did you mean 'cycles'?");
 	assert_suggestions("abc", two, "; did you mean 'ab' or 'abcd'?");
+	/* Two changes make any short word of any other. */
+	assert_suggestions("mem", shorts, "; did you mean 'men'?");
+	assert_suggestions("lsit", swapped, "; did you mean 'list'?");
 }
 
 static void printable(void **state)

@@ -198,8 +198,11 @@ static int run_convert(const struct command *self, int argc, char **argv)
 		return command_fail(EXIT_USAGE, "convert: %s", e.text);
 	if (!strcmp(o.to, "folded"))
 		return convert_folded(o.input, o.output, &o.fold);
-	if ((!strcmp(o.to, "json") ? to_json(&o, &e) : to_perfdata(&o, &e)) < 0)
+	if ((!strcmp(o.to, "json") ? to_json(&o, &e) : to_perfdata(&o, &e)) < 0) {
+		if (e.code == EPIPE && !strcmp(o.output, "-"))
+			command_end_by_pipe();
 		return command_fail(EXIT_FAILED, "convert: %s", e.text);
+	}
 	return EXIT_DONE;
 }
 

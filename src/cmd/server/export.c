@@ -70,6 +70,8 @@ static int save(struct connection *c, const char *path, const char *output, stru
 			break;
 		sleep(1);
 	}
+	if (r == -EPIPE && fd == STDOUT_FILENO)
+		command_end_by_pipe();
 	if (r < 0)
 		connection_explain(c, e);
 	if (fd != STDOUT_FILENO && close(fd) < 0 && r == 0)

@@ -228,7 +228,7 @@ static void tell(const struct connection *c, const json_t *run, const struct cli
 
 	if (o->detach) {
 		buf_addf(&line, "%s\n", member_text(run, "uuid"));
-		command_flush(&line, STDOUT_FILENO);
+		command_flush_on(&line, STDOUT_FILENO);
 	}
 	if (o->quiet)
 		return;

@@ -169,7 +169,7 @@ static void pass_stream(struct following *f, int stream, int scratch)
 		at += n;
 		buf_add_mem(&bytes, block, (size_t)n);
 		f->line_open = block[n - 1] != '\n' && isatty(to);
-		f->output_failed[stream - 1] |= !command_flush(&bytes, to);
+		f->output_failed[stream - 1] |= !command_flush_on(&bytes, to);
 	}
 	f->output[stream - 1] += (uint64_t)size;
 }

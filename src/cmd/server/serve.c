@@ -12,7 +12,7 @@ static void say_where(const struct server *s, struct buf *out)
 		buf_addf(out, "tacho is at %s/\n", s->url);
 	else
 		buf_addf(out, "tacho is at %s/?token=%s\n", s->url, s->token);
-	command_flush(out, STDOUT_FILENO);
+	command_flush_on(out, STDOUT_FILENO);
 }
 
 static void wait_for_end(const sigset_t *ends)

@@ -159,7 +159,7 @@ static int view(struct viewing *v, const struct client_view_options *o, const ch
 		buf_addf(&line, "%s\n", url);
 	else
 		buf_addf(&line, "'%s' is in the browser; Ctrl-C ends it\n", name);
-	command_flush(&line, STDOUT_FILENO);
+	command_flush_on(&line, STDOUT_FILENO);
 	while (pause_ms(v, -1))
 		;
 	return 0;

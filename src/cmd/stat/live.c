@@ -132,7 +132,7 @@ void live_tick(struct stat_live *live, struct stat_session *s, const struct stat
 		return;
 	live->drawn_ns = now;
 	draw(live, s, t);
-	command_flush(&s->out, s->out_fd);
+	command_flush_on(&s->out, s->out_fd);
 }
 
 void live_free(struct stat_live *live, struct stat_session *s)

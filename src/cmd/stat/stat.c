@@ -166,7 +166,7 @@ static bool on_tick(void *ctx, struct counters *c, uint64_t time_ns, uint64_t du
 		return true;
 	}
 	s->format->interval(s, &s->tick);
-	s->write_failed |= !command_flush(&s->out, s->out_fd);
+	s->write_failed |= !command_flush_on(&s->out, s->out_fd);
 	return !s->write_failed;
 }
 
@@ -318,7 +318,7 @@ static int print_summary(struct stat_session *s, struct err *e)
 {
 	s->format->summary(s, &s->table);
 	print_notes(s);
-	if (!command_flush(&s->out, s->out_fd) || s->write_failed)
+	if (!command_flush_on(&s->out, s->out_fd) || s->write_failed)
 		return err_set(e, EIO, "cannot write the results");
 	return 0;
 }

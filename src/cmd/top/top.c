@@ -257,7 +257,7 @@ static void print_table(struct top_session *s)
 		buf_add_char(&out, '\n');
 	top_print(s, rows, &out);
 	pthread_mutex_unlock(&s->feed.lock);
-	if (!command_flush(&out, STDOUT_FILENO))
+	if (!command_flush_on(&out, STDOUT_FILENO))
 		s->quit = true;
 }
 
