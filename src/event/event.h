@@ -18,6 +18,16 @@ struct event_unit {
 	const struct pmu *pmu; /* NULL: on any CPU */
 };
 
+/* How the call stack of a sample is found. */
+enum call_graph { CALLS_NONE, CALLS_FP, CALLS_DWARF, CALLS_LBR };
+
+/* "fp", "dwarf", "lbr", "no" or "none"; false for any other word. */
+bool call_graph_find(const char *word, size_t len, enum call_graph *ret);
+
+/* STACK_USER is aligned and must fit into a record together with all else. */
+#define STACK_BYTES_MAX     65528u
+#define STACK_BYTES_DEFAULT 8192u
+
 struct event {
 	char *name;                  /* as shown */
 	struct perf_event_attr attr; /* without type, which is the unit's */
@@ -34,6 +44,13 @@ struct event {
 	bool weak_group;  /* :W */
 	bool precise_max; /* :P */
 	bool modified;    /* the user gave modifiers, so defaults and fallbacks stay away */
+	/* Terms that win over what is said for all events: call-graph, stack-size, max-stack (0:
+	 * not given), inherit (1), no-inherit (-1). */
+	bool calls_chosen;
+	enum call_graph calls;
+	uint32_t stack_bytes;
+	uint16_t max_stack;
+	signed char inherit;
 };
 
 struct event_list {

@@ -187,7 +187,8 @@ static const struct hypervisor *from_firmware(const struct question *q)
 {
 	char text[4096];
 
-	if (fs_line(text, sizeof(text), "%s/hypervisor/type", q->roots->sys) && !strcmp(text, "xen"))
+	if (fs_line(text, sizeof(text), "%s/hypervisor/type", q->roots->sys) &&
+	    !strcmp(text, "xen"))
 		return &xen;
 	if (fs_line(text, sizeof(text), "%s/firmware/devicetree/base/hypervisor/compatible",
 		    q->roots->sys))

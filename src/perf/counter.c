@@ -39,7 +39,7 @@ static struct perf_event_attr attr_for(const struct event *event, const struct e
 	attr.read_format = READ_FORMAT;
 	attr.sample_period = 0;
 	attr.freq = 0;
-	attr.inherit = target->inherit && place->task >= 0;
+	attr.inherit = place->task >= 0 && (event->inherit ? event->inherit > 0 : target->inherit);
 	attr.disabled = leader;
 	attr.enable_on_exec = leader && target->on_exec && place->task >= 0;
 	attr.precise_ip = 0; /* precision is about where samples are taken; counting refuses it */
@@ -161,7 +161,7 @@ static int open_group(struct counters *c, const struct open_group *group)
 
 static bool is_software(const struct event *event)
 {
-	return event->group < 0 && !event->missing && event->units.len == 1 &&
+	return event->group < 0 && !event->missing && event->units.len == 1 && !event->inherit &&
 	       event->units.items[0].type == PERF_TYPE_SOFTWARE && !event->attr.pinned &&
 	       !event->attr.exclusive;
 }
@@ -242,7 +242,8 @@ static void open_tally(struct counters *c, bool *taken)
 	for (size_t i = 0; i < c->row_count; i++) {
 		const struct event *event = c->rows[i].event;
 
-		if (taken[i] || !event->tracepoint || event->group >= 0 || event->modified)
+		if (taken[i] || !event->tracepoint || event->group >= 0 || event->modified ||
+		    event->inherit)
 			continue;
 		vec_push(&c->tally_rows, i);
 		vec_push(&names, event->tracepoint);
@@ -397,13 +398,4 @@ void counters_close(struct counters *c)
 	free(c->note);
 	files_restore(&c->files);
 	*c = (struct counters){};
-}
-
-size_t counters_live(const struct counters *c)
-{
-	size_t live = 0;
-
-	for (size_t i = 0; i < c->row_count; i++)
-		live += c->rows[i].state == EVENT_COUNTED;
-	return live;
 }

@@ -71,7 +71,4 @@ void counters_disable(struct counters *c);
 void counters_read(struct counters *c);
 void counters_close(struct counters *c);
 
-/* How many rows are really counting. */
-size_t counters_live(const struct counters *c);
-
 #endif

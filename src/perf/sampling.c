@@ -17,10 +17,12 @@
 #define RING_BYTES_MIN  ((size_t)32 << 10)
 
 /* Who may not lock memory at will has this much for each CPU, with the page of control. */
-static size_t default_ring_bytes(const struct sampling_options *o, const struct target *target)
+static size_t default_ring_bytes(const struct sampling_options *o, const struct event_list *events,
+				 const struct target *target)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = page;
-	size_t wanted = o->calls == CALLS_DWARF ? RING_BYTES_STACKS : RING_BYTES_DEFAULT;
+	size_t wanted =
+		sampling_has_calls(o, events, CALLS_DWARF) ? RING_BYTES_STACKS : RING_BYTES_DEFAULT;
 	long long limit_kb;
 
 	while (!target->inherit && wanted > RING_BYTES_MIN &&
@@ -67,7 +69,8 @@ static bool is_everywhere(const struct sampling *s, const struct sampling_row *r
 {
 	const struct target *target = s->target;
 
-	return target->tasks.len && !(row->unit.pmu && row->unit.pmu->cpus);
+	return target->tasks.len && !(row->unit.pmu && row->unit.pmu->cpus) &&
+	       row->event->inherit >= 0;
 }
 
 /*
@@ -94,6 +97,11 @@ static int make_rows(struct sampling *s, const struct event_list *events, struct
 		if (event->missing)
 			return err_set(e, ENOENT, "cannot record '%s': %s", event->name,
 				       event->missing);
+		if (event->inherit > 0 && !s->target->inherit)
+			return err_set(e, EINVAL,
+				       "cannot record '%s': its term inherit contradicts -i; with "
+				       "no-inherit single events leave child processes out",
+				       event->name);
 		if (event->tool)
 			return err_set(e, EINVAL,
 				       "cannot record '%s': it is a time that is measured at the "
@@ -322,8 +330,8 @@ static int open_all(struct sampling *s, const struct event_list *events, size_t 
 int sampling_open(struct sampling *s, const struct event_list *events, const struct target *target,
 		  const struct sampling_options *options, struct err *e)
 {
-	const struct sampling empty = {.target = target, .options = options};
-	size_t usual = default_ring_bytes(options, target);
+	const struct sampling empty = {.target = target, .options = options, .events = events};
+	size_t usual = default_ring_bytes(options, events, target);
 	int r;
 
 	*s = empty;

@@ -16,8 +16,6 @@
 #include "perf/ring.h"
 #include "perf/target.h"
 
-enum call_graph { CALLS_NONE, CALLS_FP, CALLS_DWARF, CALLS_LBR };
-
 struct sampling_options {
 	uint64_t period, freq_hz; /* a period of 0: by frequency */
 	bool rate_chosen;         /* by the user: then it is for tracepoints, too */
@@ -42,10 +40,6 @@ struct sampling_options {
 
 /* All our samples begin with identifier, address, thread and time; see sampling_attr.c. */
 #define SAMPLE_TIME_OFFSET 32
-
-/* STACK_USER is aligned and must fit into a record together with all else. */
-#define STACK_BYTES_MAX     65528u
-#define STACK_BYTES_DEFAULT 8192u
 
 /* One event at one kind of place: all its descriptors share the attr. */
 struct sampling_row {
@@ -72,6 +66,7 @@ struct sampling_ring {
 struct sampling {
 	const struct target *target;
 	const struct sampling_options *options;
+	const struct event_list *events;
 	VEC(struct sampling_row) rows;
 	VEC(struct sampling_ring) rings;
 	size_t ring_bytes;
@@ -106,6 +101,12 @@ bool sampling_retreat(struct sampling *s, struct sampling_row *row, int code);
 
 /* The sentence for a row that cannot be opened. */
 int sampling_refused(const struct sampling_row *row, int code, bool system_wide, struct err *e);
+
+/* How the stacks of @event are found: by its own terms, else as the options say. */
+enum call_graph sampling_calls(const struct sampling_options *o, const struct event *event);
+/* True if any event of @events gets stacks (CALLS_NONE), or gets them in the way @calls. */
+bool sampling_has_calls(const struct sampling_options *o, const struct event_list *events,
+			enum call_graph calls);
 
 /* "fp", "dwarf", "dwarf,SIZE", "lbr" or "none" into @ret's calls and stack_bytes. */
 int call_graph_parse(const char *text, struct sampling_options *ret, struct err *e);

@@ -55,20 +55,50 @@ static void set_rate(const struct sampling_options *o, const struct sampling_row
 	}
 }
 
-static void set_calls(const struct sampling_options *o, struct perf_event_attr *attr)
+/* A depth of stacks without saying how they are found asks for the cheapest way, as with perf. */
+enum call_graph sampling_calls(const struct sampling_options *o, const struct event *event)
 {
-	if (o->calls == CALLS_NONE)
+	if (event->calls_chosen)
+		return event->calls;
+	return event->max_stack && o->calls == CALLS_NONE ? CALLS_FP : o->calls;
+}
+
+bool sampling_has_calls(const struct sampling_options *o, const struct event_list *events,
+			enum call_graph calls)
+{
+	vec_each(&events->events, event) {
+		enum call_graph found = sampling_calls(o, event);
+
+		if (calls == CALLS_NONE ? found != CALLS_NONE : found == calls)
+			return true;
+	}
+	return false;
+}
+
+static uint32_t stack_bytes(const struct sampling_options *o, const struct event *event)
+{
+	return event->stack_bytes ? event->stack_bytes
+	       : o->stack_bytes   ? o->stack_bytes
+				  : STACK_BYTES_DEFAULT;
+}
+
+static void set_calls(const struct sampling_options *o, const struct event *event,
+		      struct perf_event_attr *attr)
+{
+	enum call_graph calls = sampling_calls(o, event);
+
+	if (calls == CALLS_NONE)
 		return;
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
-	attr->sample_max_stack = o->max_stack;
-	if (o->calls == CALLS_FP || attr->exclude_user)
+	attr->sample_max_stack = event->max_stack ? event->max_stack : o->max_stack;
+	if (calls == CALLS_FP || attr->exclude_user)
 		return;
 	/* The user's part is found from what is taken along instead. */
 	attr->exclude_callchain_user = 1;
-	if (o->calls == CALLS_DWARF) {
+	if (calls == CALLS_DWARF) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr->sample_regs_user = USER_REGISTERS;
-		attr->sample_stack_user = o->stack_bytes;
+		attr->sample_stack_user = stack_bytes(o, event);
 	} else {
 		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
@@ -83,7 +113,7 @@ static void set_contents(const struct sampling_options *o, const struct sampling
 	attr->sample_type = SAMPLE_ALWAYS;
 	if (!row->event)
 		return;
-	set_calls(o, attr);
+	set_calls(o, row->event, attr);
 	if (o->branches) {
 		attr->sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		attr->branch_sample_type |= o->branches;
@@ -108,7 +138,7 @@ static void set_tracking(const struct sampling *s, struct perf_event_attr *attr)
 	attr->comm = attr->comm_exec = 1;
 	attr->task = 1;
 	/* Unwinding looks for its tables in read-only data. */
-	attr->mmap_data = o->address || o->calls == CALLS_DWARF;
+	attr->mmap_data = o->address || sampling_has_calls(o, s->events, CALLS_DWARF);
 	attr->context_switch = o->switches;
 	attr->namespaces = o->namespaces;
 	attr->cgroup = o->cgroups;
@@ -152,7 +182,7 @@ void sampling_prepare(const struct sampling *s, struct sampling_row *row, bool o
 	set_contents(o, row, attr);
 	set_rate(o, row, attr);
 	attr->sample_id_all = 1;
-	attr->inherit = s->target->inherit && on_task;
+	attr->inherit = s->target->inherit && on_task && !(row->event && row->event->inherit < 0);
 	attr->disabled = row->leader < 0 && row->event;
 	attr->enable_on_exec = attr->disabled && s->target->on_exec && on_task && !o->delayed;
 	attr->watermark = 1;
@@ -223,13 +253,7 @@ int call_graph_parse(const char *text, struct sampling_options *ret, struct err 
 	uint64_t bytes = STACK_BYTES_DEFAULT;
 	enum call_graph calls = CALLS_NONE;
 
-	if (len == 2 && !strncmp(text, "fp", len))
-		calls = CALLS_FP;
-	else if (len == 5 && !strncmp(text, "dwarf", len))
-		calls = CALLS_DWARF;
-	else if (len == 3 && !strncmp(text, "lbr", len))
-		calls = CALLS_LBR;
-	else if (strcmp(text, "no") && strcmp(text, "none"))
+	if (!call_graph_find(text, len, &calls))
 		return err_set(e, EINVAL,
 			       "call stacks are taken by fp, dwarf, dwarf,SIZE or lbr, not '%s'",
 			       text);

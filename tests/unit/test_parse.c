@@ -60,6 +60,12 @@ static void describe(struct buf *b, const struct event *event)
 		buf_addf(b, " %s%llu", a->freq ? "freq" : "period",
 			 (unsigned long long)a->sample_period);
 	describe_flags(b, event);
+	if (event->calls_chosen)
+		buf_addf(b, " calls%d", (int)event->calls);
+	if (event->stack_bytes || event->max_stack)
+		buf_addf(b, " stack%u/%u", event->stack_bytes, event->max_stack);
+	if (event->inherit)
+		buf_addf(b, " inherit%+d", event->inherit);
 	if (event->group >= 0)
 		buf_addf(b, " {%d}", event->group);
 	if (event->unit_text || event->scale != 1)
@@ -209,6 +215,110 @@ static void pmu_events(void **state)
 	assert_events("amd_umc/event=1/", "amd_umc/event=1/ 14@amd_umc_0+15@amd_umc_1 0x1");
 	assert_events("amd_umc_1/event=1/", "amd_umc_1/event=1/ 15@amd_umc_1 0x1");
 	assert_events("amd_*mc_?/event=1/", "amd_*mc_?/event=1/ 14@amd_umc_0+15@amd_umc_1 0x1");
+	leave();
+}
+
+static void terms_of_any_event(void **state)
+{
+	(void)state;
+	enter("amd-zen4");
+	assert_events("cycles/period=1000,name=mine/u", "mine 0 0 period1000 -k -h");
+	assert_events("cycles/period=0x10/:k", "cycles/period=0x10/:k 0 0 period16 -u -h");
+	assert_events("cs/freq=9/,faults", "cs/freq=9/ 1 0x3 freq9; faults 1 0x2");
+	/* They are one field: the last one counts. */
+	assert_events("cs/freq=9,period=7/", "cs/freq=9,period=7/ 1 0x3 period7");
+	assert_events("cs/period=7,freq=9/", "cs/period=7,freq=9/ 1 0x3 freq9");
+	assert_events("faults//,cs//u", "faults// 1 0x2; cs//u 1 0x3 -k -h");
+	assert_events("L1-dcache-loads/name=x/", "x 3 0");
+	assert_events("r1a8/config1=2,name=x/", "x 4 0x1a8,0x2,0");
+	assert_events("cs/config=2/", "cs/config=2/ 1 0x2");
+	assert_events("{cs/name=a/,faults/name=b/}:u", "a 1 0x3 -k -h {0}; b 1 0x2 -k -h {0}");
+	assert_events("cs/call-graph=dwarf,stack-size=509/",
+		      "cs/call-graph=dwarf,stack-size=509/ 1 0x3 calls2 stack512/0");
+	assert_events("cs/call-graph=no,max-stack=5,time=0,no-overwrite,name=x/",
+		      "x 1 0x3 calls0 stack0/5");
+	assert_events("cs/inherit,name=a/,cs/no-inherit,name=b/",
+		      "a 1 0x3 inherit+1; b 1 0x3 inherit-1");
+	assert_events("cpu/event=1,call-graph=fp,name=x/", "x 4@cpu 0x1 calls1");
+	assert_events("duration_time/name=wall/", "wall - 0 *1 ns");
+	assert_wrong("cs/^bogus/", "unknown term 'bogus' (there are name, period");
+	assert_wrong("cs/^bogus=1/", "unknown term 'bogus'");
+	assert_wrong("cs/period=^x/", "term 'period' needs a number");
+	assert_wrong("cs/^period/", "term 'period' needs a number");
+	assert_wrong("cs/time=^2/", "from 0 to 1");
+	assert_wrong("cs/stack-size=^65529/", "from 8 to 65528");
+	assert_wrong("cs/max-stack=^0/", "from 1 to 65535");
+	assert_wrong("cs/call-graph=^up/", "call-graph=fp, dwarf, lbr or no");
+	assert_wrong("cs/inherit=^1/", "takes no value");
+	assert_wrong("cs/^percore/", "--per-core");
+	assert_wrong("cs/name=^/", "the name is missing");
+	assert_wrong("cs/name=a,^/", "a term is missing");
+	assert_wrong("cs/^,name=a/", "a term is missing");
+	assert_wrong("cs/name=a/^q", "'q' is not a modifier");
+	assert_wrong("cs^/name=a", "the '/' behind the terms is missing");
+	assert_wrong("duration_time/^period=1/", "no term but name");
+	assert_wrong("^cycels/period=1/", "did you mean 'cycles'");
+	leave();
+	enter("hybrid-intel");
+	assert_events("cycles/period=5/u", "cpu_atom/cycles,period=5/u 0@cpu_atom 0xa00000000 "
+					   "period5 -k -h; cpu_core/cycles,period=5/u 0@cpu_core "
+					   "0x400000000 period5 -k -h");
+	assert_events("cycles/config=1,name=x/", "x 0@cpu_atom 0xa00000001; x 0@cpu_core "
+						 "0x400000001");
+	assert_null(catalog_no_pmu(&catalog));
+	leave();
+}
+
+static void modes_of_all_events(void **state)
+{
+	struct event_list list = {};
+	struct err e = {};
+
+	(void)state;
+	enter("amd-zen4");
+	assert_int_equal(events_parse(&catalog, "cs,cycles:u,faults:p,duration_time", &list, &e),
+			 0);
+	assert_int_equal(events_limit_modes(&list, false, false, &e), 0);
+	assert_int_equal(list.events.items[0].attr.exclude_kernel, 0);
+	assert_int_equal(events_limit_modes(&list, true, true, &e), -EINVAL);
+	assert_int_equal(events_limit_modes(&list, true, false, &e), 0);
+	for (size_t i = 0; i < 3; i++) {
+		const struct perf_event_attr *a = &list.events.items[i].attr;
+
+		assert_true(!a->exclude_user && a->exclude_kernel && a->exclude_hv);
+	}
+	assert_int_equal(events_limit_modes(&list, false, true, &e), -EINVAL);
+	event_list_release(&list);
+	leave();
+}
+
+static void clock_instead_of_cycles(void **state)
+{
+	struct event_list list = {};
+	struct buf b = {};
+	struct err e = {};
+
+	(void)state;
+	enter("vm-no-pmu");
+	assert_int_equal(events_parse(&catalog,
+				      "cycles:kpp,cycles/period=9,name=x/,instructions,cs", &list,
+				      &e),
+			 0);
+	assert_true(events_sample_clock(&list));
+	vec_each(&list.events, event) {
+		buf_add(&b, b.len ? "; " : "");
+		describe(&b, event);
+	}
+	assert_string_equal(buf_str(&b), "cpu-clock:k 1 0 -u -h *1e-06 msec; cpu-clock 1 0 period9 "
+					 "*1e-06 msec; instructions 0 0x1; cs 1 0x3");
+	assert_false(events_sample_clock(&list));
+	buf_release(&b);
+	event_list_release(&list);
+	leave();
+	enter("amd-zen4");
+	assert_int_equal(events_parse(&catalog, "cycles", &list, &e), 0);
+	assert_false(events_sample_clock(&list));
+	event_list_release(&list);
 	leave();
 }
 
@@ -944,6 +1054,9 @@ int main(void)
 		cmocka_unit_test(cache_events),
 		cmocka_unit_test(raw_events),
 		cmocka_unit_test(pmu_events),
+		cmocka_unit_test(terms_of_any_event),
+		cmocka_unit_test(modes_of_all_events),
+		cmocka_unit_test(clock_instead_of_cycles),
 		cmocka_unit_test(tracepoints),
 		cmocka_unit_test(breakpoints),
 		cmocka_unit_test(symbolic_events),

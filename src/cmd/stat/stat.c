@@ -94,7 +94,7 @@ static bool pmu_is_missing(struct stat_session *s, const struct counters *c)
 			return false;
 		wanted = true;
 	}
-	return wanted && !pmus_core(catalog_pmus(&s->catalog), 0);
+	return wanted && catalog_no_pmu(&s->catalog);
 }
 
 /*
@@ -143,8 +143,9 @@ static void print_raw(struct stat_session *s, const struct stat_table *t)
 			if (row->state != EVENT_COUNTED && a)
 				break;
 			line = row->state == EVENT_COUNTED
-				       ? xasprintf("%s%s%s: %llu %llu %llu", label, *label ? " " : "",
-						   row->name, (unsigned long long)cell->raw,
+				       ? xasprintf("%s%s%s: %llu %llu %llu", label,
+						   *label ? " " : "", row->name,
+						   (unsigned long long)cell->raw,
 						   (unsigned long long)cell->enabled_ns,
 						   (unsigned long long)cell->running_ns)
 				       : xasprintf("%s: %s", row->name, row->reason);
@@ -486,7 +487,8 @@ const struct command cmd_stat = {
 		"With -r the figure behind ± is the standard error of the mean in percent of the "
 		"mean, as that of perf, in the text, in the columns of -x and as \"variance\" in "
 		"JSON. The mean of many more runs is within about twice as much; the 95 % "
-		"confidence interval (Student's t) of the elapsed time is printed below it, that of "
+		"confidence interval (Student's t) of the elapsed time is printed below it, that "
+		"of "
 		"each event is in JSON.\n\n"
 		"Intervals (-I) keep to the clock, and rates use the real time between "
 		"readings. If "
@@ -499,6 +501,10 @@ const struct command cmd_stat = {
 		"With -x, what a reader should know (late ticks, events that were refused) stands "
 		"in lines "
 		"that begin with #, as does the heading that -o writes.\n\n"
+		"Terms between slashes belong to one event, whatever kind it is: "
+		"page-faults/period=100,name=mine/u. They are name, period, freq, call-graph (fp, "
+		"dwarf, lbr, no), stack-size, max-stack, inherit, no-inherit, config, config1 and "
+		"config2; those about samples mean nothing for counts.\n\n"
 		"Modifiers behind an event: u user, k kernel, h hypervisor, G guest, H host, p "
 		"precise "
 		"(for sampling), S read the group, D pinned, W weak group, e exclusive. "

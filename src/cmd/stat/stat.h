@@ -126,8 +126,8 @@ struct stat_session {
 	bool no_pmu;
 	bool plain_numbers; /* --no-big-num: no commas between thousands */
 	bool no_scale;      /* counts as they are, not estimated for the whole time */
-	bool headed;       /* the intervals have their heading */
-	bool write_failed; /* nobody reads the output, or the disk is full */
+	bool headed;        /* the intervals have their heading */
+	bool write_failed;  /* nobody reads the output, or the disk is full */
 	const struct stat_format *format;
 	struct stat_live *live;
 	struct buf out;

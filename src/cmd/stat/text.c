@@ -202,8 +202,8 @@ static void add_rows(struct stat_session *s, const struct stat_table *t)
 static void add_heading(struct stat_session *s, const struct stat_table *t)
 {
 	static const char *const names[] = {
-		[AGGR_ALL] = "",       [AGGR_CPU] = "CPU",       [AGGR_CORE] = "core",
-		[AGGR_DIE] = "die",    [AGGR_SOCKET] = "socket", [AGGR_THREAD] = "comm-pid",
+		[AGGR_ALL] = "",         [AGGR_CPU] = "CPU",       [AGGR_CORE] = "core",
+		[AGGR_DIE] = "die",      [AGGR_SOCKET] = "socket", [AGGR_THREAD] = "comm-pid",
 		[AGGR_CGROUP] = "cgroup"};
 
 	buf_addf(&s->out, "%s#           time ", s->term.dim);
@@ -239,7 +239,7 @@ static void add_elapsed(struct stat_session *s, const struct stat_table *t)
 			 t->system_s);
 	if (t->runs > 1)
 		buf_addf(&s->out,
-			 "\n%s %s is the standard error of the mean of %u runs; the 95 %% "
+			 "\n%s %s is the standard error of the mean of %u runs.\n The 95 %% "
 			 "confidence interval of the elapsed time is %s %.7f s.%s\n",
 			 s->term.dim, plus_minus(s), t->runs, plus_minus(s),
 			 stats_ci95(&t->elapsed), s->term.reset);

@@ -378,7 +378,8 @@ static int start(struct top_session *s, struct err *e)
 {
 	struct recording_plan *plan = &s->record.plan;
 	struct top_feed_options feed = {
-		.resolve = {.leaf_only = plan->sampling.calls == CALLS_NONE,
+		.resolve = {.leaf_only =
+				    !sampling_has_calls(&plan->sampling, plan->events, CALLS_NONE),
 			    .max_stack = s->o.record.max_stack,
 			    .no_inlines = true,
 			    .threads = 1,
@@ -437,7 +438,8 @@ static int top(struct top_session *s, struct err *e)
 		return r;
 	if (!wants_screen(s))
 		record_note_clock(&s->record, "shown");
-	s->question.chains = s->record.plan.sampling.calls != CALLS_NONE;
+	s->question.chains =
+		sampling_has_calls(&s->record.plan.sampling, &s->record.events, CALLS_NONE);
 	r = start(s, e);
 	if (r < 0) {
 		shut_down(s);

@@ -19,10 +19,9 @@ static char *clock_name(const struct perf_event_attr *attr)
 {
 	bool modes = attr->exclude_user || attr->exclude_kernel || attr->exclude_hv;
 
-	return xasprintf("cpu-clock%s%s%s%s", modes ? ":" : "",
-			 modes && !attr->exclude_user ? "u" : "",
-			 modes && !attr->exclude_kernel ? "k" : "",
-			 modes && !attr->exclude_hv ? "h" : "");
+	return xasprintf(
+		"cpu-clock%s%s%s%s", modes ? ":" : "", modes && !attr->exclude_user ? "u" : "",
+		modes && !attr->exclude_kernel ? "k" : "", modes && !attr->exclude_hv ? "h" : "");
 }
 
 bool events_sample_clock(struct event_list *list)

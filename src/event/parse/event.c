@@ -182,8 +182,8 @@ static int add_vendor(struct parse *p, const struct vendor_event *v, const char 
 		return r;
 	}
 	event = parse_add(p, xstrndup(at, (size_t)(end - at)));
-	event->missing = v->unit ? xasprintf("there is no PMU '%s' here", v->unit)
-				 : parse_no_pmu(p);
+	event->missing =
+		v->unit ? xasprintf("there is no PMU '%s' here", v->unit) : parse_no_pmu(p);
 	add_unit(event, PERF_TYPE_RAW, NULL);
 	return with_modifiers(p, event, mods, end);
 }

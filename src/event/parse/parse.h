@@ -53,6 +53,16 @@ int parse_one(struct parse *p, const char *at, const char *end);
 /* "name/terms/mods". @slash is the first slash. */
 int parse_pmu_event(struct parse *p, const char *at, const char *slash, const char *end);
 
+/* Term @key of those that any event can have; @at is where its value stands in the text.
+ * *ret_known says whether there is such a one. */
+int parse_config_term(struct parse *p, struct event *event, const char *key, const char *value,
+		      const char *at, bool *ret_known);
+
+/* "name/terms/mods" of an event that is not written by its PMU: cycles/period=1000/u. -ENOENT if
+ * nobody knows the name. */
+int parse_with_terms(struct parse *p, const char *at, const char *slash, const char *close,
+		     const char *end);
+
 /* Terms of @pmu ("event=1,inv,name=x") into @event. */
 int parse_terms(struct parse *p, struct pmu *pmu, struct event *event, const char *at,
 		const char *end);

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void offer_generic(struct suggest *near)
+void suggest_offer_generic(struct suggest *near)
 {
 	char name[64], description[128];
 	uint64_t config;
@@ -68,7 +68,7 @@ int suggest_event(struct parse *p, const char *at, const char *end)
 	struct suggest near = {.wanted = name};
 	struct symbolic known = {.near = &near, .name = name, .len = word < len ? word : len};
 
-	offer_generic(&near);
+	suggest_offer_generic(&near);
 	offer_pmus(p, &near);
 	pfm_visit("all", false, offer_symbolic, &known);
 	suggest_sentence(&near, &hint);
@@ -97,7 +97,7 @@ int suggest_tracepoint(struct parse *p, const char *at, const char *system, cons
 	struct suggest near = {.wanted = full};
 	bool known = text_is_glob(system) || fs_exists("%s/events/%s", p->c->roots.tracefs, system);
 
-	offer_generic(&near);
+	suggest_offer_generic(&near);
 	tracepoint_visit(&p->c->roots, "*", "*", offer_tracepoint, &near);
 	suggest_sentence(&near, &hint);
 	suggest_release(&near);

@@ -2,6 +2,7 @@
 #include "event/parse/parse.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "event/parse/suggest.h"
 
 #include <errno.h>
 #include <string.h>
@@ -33,38 +34,6 @@ static int unknown_term(struct parse *p, struct pmu *pmu, const char *at, const 
 	suggest_release(&near);
 	return parse_error(p, at, "PMU '%s' has no event or term '%s'%s", pmu->name, key,
 			   buf_str(&hint));
-}
-
-/* Terms that every PMU has. *ret_known says whether @key is one. */
-static int common_term(struct parse *p, struct event *event, const char *key, const char *value,
-		       const char *at, bool *ret_known)
-{
-	static const char *const keys[] = {"config", "config1", "config2", "period", "freq"};
-	__u64 *targets[] = {&event->attr.config, &event->attr.config1, &event->attr.config2,
-			    &event->attr.sample_period, &event->attr.sample_freq};
-
-	*ret_known = true;
-	if (!strcmp(key, "name")) {
-		if (!value || !*value)
-			return parse_error(p, at, "the name is missing");
-		free(event->name);
-		event->name = xstrdup(value);
-		return 0;
-	}
-	for (size_t i = 0; i < ARRAY_LEN(keys); i++) {
-		uint64_t number;
-
-		if (strcmp(key, keys[i]))
-			continue;
-		if (!value || !parse_u64(value, &number))
-			return parse_error(p, at, "term '%s' needs a number", key);
-		*targets[i] = number;
-		if (i == 4)
-			event->attr.freq = 1;
-		return 0;
-	}
-	*ret_known = false;
-	return 0;
 }
 
 static int alias_term(struct parse *p, struct pmu *pmu, struct event *event, const char *name,
@@ -126,15 +95,17 @@ static int one_term(struct parse *p, struct pmu *pmu, struct event *event, const
 
 	if (!*key)
 		return parse_error(p, at, "a term is missing here");
-	r = common_term(p, event, key, value, equals ? equals + 1 : at, &known);
-	if (known)
-		return r;
+	field = pmu_field(catalog_pmus(p->c), pmu, key);
+	if (!field) {
+		r = parse_config_term(p, event, key, value, equals ? equals + 1 : at, &known);
+		if (known)
+			return r;
+	}
 	if (!value) {
 		r = alias_term(p, pmu, event, key, at, depth, &known);
 		if (known)
 			return r;
 	}
-	field = pmu_field(catalog_pmus(p->c), pmu, key);
 	if (!field && value && !strcmp(value, "?"))
 		return parse_error(p, at, "event needs a value: %s=…", key);
 	if (!field)
@@ -170,12 +141,17 @@ int parse_terms(struct parse *p, struct pmu *pmu, struct event *event, const cha
 static int unknown_pmu(struct parse *p, const char *at, const char *name)
 {
 	CLEANUP(buf_release) struct buf names = {};
+	CLEANUP(buf_release) struct buf hint = {};
+	struct suggest near = {.wanted = name};
 
+	suggest_offer_generic(&near);
+	suggest_sentence(&near, &hint);
+	suggest_release(&near);
 	vec_each(&catalog_pmus(p->c)->list, pmu)
 		if (names.len < 300)
 			buf_addf(&names, "%s%s", names.len ? ", " : "", pmu->name);
-	return parse_error(p, at, "there is no PMU '%s' here (there are: %s)", name,
-			   names.len ? buf_str(&names) : "none");
+	return parse_error(p, at, "there is no PMU '%s' here (there are: %s), nor an event%s", name,
+			   names.len ? buf_str(&names) : "none", buf_str(&hint));
 }
 
 /* A PMU by its name, by a glob, or all boxes of a kind ("uncore_cbox"). */
@@ -191,6 +167,17 @@ static void find_units(struct pmus *pmus, const char *name, struct event *event)
 		if (text_is_glob(name) ? text_glob(name, pmu->name)
 				       : pmu_name_matches(pmu->name, name))
 			vec_push(&event->units, (struct event_unit){pmu->type, pmu});
+}
+
+static bool has_units(struct pmus *pmus, const char *name)
+{
+	struct event probe = {};
+	bool found;
+
+	find_units(pmus, name, &probe);
+	found = probe.units.len;
+	vec_release(&probe.units);
+	return found;
 }
 
 /* The text of an event behind the name of its PMU: "/terms/modifiers". */
@@ -250,7 +237,12 @@ int parse_pmu_event(struct parse *p, const char *at, const char *slash, const ch
 		return parse_error(p, slash, "the '/' behind the terms is missing");
 	if (!strcmp(name, "cpu") && !pmus_find(catalog_pmus(p->c), name))
 		return add_on_cores(p, at, &text);
+	if (!has_units(catalog_pmus(p->c), name)) {
+		int r = parse_with_terms(p, at, slash, text.close, end);
+
+		return r == -ENOENT ? unknown_pmu(p, at, name) : r;
+	}
 	event = parse_add(p, xstrndup(at, (size_t)(end - at)));
 	find_units(catalog_pmus(p->c), name, event);
-	return event->units.len ? finish_event(p, event, &text) : unknown_pmu(p, at, name);
+	return finish_event(p, event, &text);
 }
