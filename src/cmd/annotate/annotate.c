@@ -317,7 +317,6 @@ static int load(struct annotate *an, struct resolve_options *resolve, bool all, 
 
 static int choose(struct annotate *an, struct resolve_options *resolve, struct err *e)
 {
-	bool pipe = an->o.profile.input && !strcmp(an->o.profile.input, "-");
 	int r = load(an, resolve, !an->o.symbol, e);
 
 	if (r < 0)
@@ -327,7 +326,7 @@ static int choose(struct annotate *an, struct resolve_options *resolve, struct e
 	if (choose_named(an))
 		return 0;
 	/* All names, to say which are near. A pipe has been read already. */
-	if (!pipe) {
+	if (!an->in.once) {
 		profile_input_release(&an->in);
 		vec_release(&an->hot);
 		r = load(an, resolve, true, e);

@@ -1,6 +1,7 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/convert/folded.h"
+#include "cmd/default_input.h"
 #include "cmd/info/info.h"
 #include "cmd/terminal/progress.h"
 #include "cmd/script/script.h"
@@ -23,7 +24,8 @@ struct convert_options {
 #define AT(member) offsetof(struct convert_options, member)
 
 static const struct option_def convert_table[] = {
-	{'i', "input", "FILE", OPT_STR, AT(input), "the recording (default: perf.data; -: a pipe)"},
+	{'i', "input", "FILE", OPT_STR, AT(input),
+	 "the recording (default: a pipe on standard input, else perf.data; -: standard input)"},
 	{0, "to", "FORMAT", OPT_STR, AT(to), "perfdata, json or folded"},
 	{'o', "output", "FILE", OPT_STR, AT(output), "where to write it (-: standard output)"},
 	{'z', "compression-level", "N", OPT_UINT, AT(level),
@@ -163,8 +165,6 @@ static int to_json(const struct convert_options *o, struct err *e)
 
 static int check(struct convert_options *o, struct err *e)
 {
-	if (!o->input)
-		o->input = "perf.data";
 	if (!o->to)
 		return err_set(e, EINVAL,
 			       "say what to convert to: --to perfdata, --to json or --to folded");
@@ -172,14 +172,12 @@ static int check(struct convert_options *o, struct err *e)
 		return err_set(e, EINVAL, "say where to write it: -o FILE");
 	if (o->level > 22)
 		return err_set(e, EINVAL, "compression levels go from 1 to 22, not %u", o->level);
-	if (strcmp(o->output, "-") && is_same_file(o->input, o->output))
-		return err_set(e, EINVAL, "'%s' cannot be both input and output", o->input);
 	if (strcmp(o->to, "perfdata") && o->level)
 		return err_set(e, EINVAL, "-z is for perfdata; pipe %s through zstd instead",
 			       !strcmp(o->to, "json") ? "JSON" : "it");
-	if (!strcmp(o->to, "perfdata") || !strcmp(o->to, "json") || !strcmp(o->to, "folded"))
-		return 0;
-	return err_set(e, EINVAL, "unknown format '%s' (perfdata, json, folded)", o->to);
+	if (strcmp(o->to, "perfdata") && strcmp(o->to, "json") && strcmp(o->to, "folded"))
+		return err_set(e, EINVAL, "unknown format '%s' (perfdata, json, folded)", o->to);
+	return 0;
 }
 
 static int run_convert(const struct command *self, int argc, char **argv)
@@ -196,6 +194,11 @@ static int run_convert(const struct command *self, int argc, char **argv)
 		return command_fail(EXIT_USAGE, "convert: one file at a time");
 	if (check(&o, &e) < 0)
 		return command_fail(EXIT_USAGE, "convert: %s", e.text);
+	if (default_input(o.input, &o.input, &e) < 0)
+		return command_fail(EXIT_FAILED, "convert: %s", e.text);
+	if (strcmp(o.output, "-") && is_same_file(o.input, o.output))
+		return command_fail(EXIT_USAGE, "convert: '%s' cannot be both input and output",
+				    o.input);
 	if (!strcmp(o.to, "folded"))
 		return convert_folded(o.input, o.output, &o.fold);
 	if ((!strcmp(o.to, "json") ? to_json(&o, &e) : to_perfdata(&o, &e)) < 0) {

@@ -1,5 +1,6 @@
 #include "cmd/info/info.h"
 #include "cmd/command.h"
+#include "cmd/default_input.h"
 #include "cmd/terminal/progress.h"
 
 #include <errno.h>
@@ -9,7 +10,8 @@
 #define AT(member) offsetof(struct info_options, member)
 
 static const struct option_def info_table[] = {
-	{'i', "input", "FILE", OPT_STR, AT(input), "the recording (default: perf.data; -: a pipe)"},
+	{'i', "input", "FILE", OPT_STR, AT(input),
+	 "the recording (default: a pipe on standard input, else perf.data; -: standard input)"},
 	{'v', "verbose", NULL, OPT_FLAG, AT(verbose),
 	 "every event with all that it was opened with"},
 	{0, "json", NULL, OPT_FLAG, AT(json), "one JSON object"},
@@ -101,9 +103,8 @@ static int run_info(const struct command *self, int argc, char **argv)
 		return command_fail(EXIT_USAGE, "info: one file at a time");
 	if (argc > used)
 		info.o.input = argv[used];
-	if (!info.o.input)
-		info.o.input = "perf.data";
-	if (perfdata_open(&info.file, info.o.input, &options, &e) < 0)
+	if (default_input(info.o.input, &info.o.input, &e) < 0 ||
+	    perfdata_open(&info.file, info.o.input, &options, &e) < 0)
 		return command_fail(EXIT_FAILED, "info: %s", e.text);
 	info.summary.file = info.file;
 	r = perfdata_read(info.file, &summary_visitor, &info.summary, &e);

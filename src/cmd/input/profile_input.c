@@ -3,6 +3,7 @@
 #include "analyze/tree/jvm_stacks.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "cmd/default_input.h"
 #include "cmd/terminal/progress.h"
 #include "import/text.h"
 
@@ -133,8 +134,8 @@ static int open_failed(const char *path, int code, struct err *e)
 }
 
 /* Opens it, and says whether its reader is the one of perf.data, which opens it once more. */
-static int open_input(const char *path, int *ret_fd, bool *ret_perfdata, uint64_t *ret_size,
-		      struct err *e)
+static int open_input(const char *path, struct profile_input *in, int *ret_fd, bool *ret_perfdata,
+		      uint64_t *ret_size, struct err *e)
 {
 	char first[PEEK_BYTES];
 	size_t len = 0;
@@ -149,6 +150,7 @@ static int open_input(const char *path, int *ret_fd, bool *ret_perfdata, uint64_
 		close(fd);
 		return open_failed(path, code, e);
 	}
+	in->once = !strcmp(path, "-") || !(S_ISREG(st.st_mode) || S_ISDIR(st.st_mode));
 	*ret_size = S_ISREG(st.st_mode) ? (uint64_t)st.st_size : 0;
 	if (S_ISREG(st.st_mode)) {
 		ssize_t n = pread(fd, first, sizeof(first), lseek(fd, 0, SEEK_CUR));
@@ -238,7 +240,9 @@ static int load_text(int fd, uint64_t size, const struct resolve_options *o,
 		.unnamed_frames = t.unnamed_frames,
 		.cut_stacks = t.cut_stacks,
 	};
-	return r < 0 ? err_prefix(e, "'%s'", in->path) : 0;
+	if (r < 0)
+		err_prefix(e, "'%s'", in->path);
+	return r < 0 ? r : 0;
 }
 
 /* ---- perf.data ---- */
@@ -271,16 +275,6 @@ static int load_perfdata(const char *path, const struct resolve_options *o,
 	return r;
 }
 
-/* As perf does: what comes by a pipe, if it is not said where else to read. */
-static const char *default_input(void)
-{
-	struct stat st;
-
-	if (access("perf.data", F_OK) && !fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode))
-		return "-";
-	return "perf.data";
-}
-
 int profile_input_load(const char *path, const struct resolve_options *o, struct profile_input *ret,
 		       struct err *e)
 {
@@ -289,9 +283,9 @@ int profile_input_load(const char *path, const struct resolve_options *o, struct
 	int fd = -1, r;
 
 	*ret = (struct profile_input){.filter = o->filter};
-	if (!path)
-		path = default_input();
-	r = open_input(path, &fd, &perfdata, &size, e);
+	r = default_input(path, &path, e);
+	if (!r)
+		r = open_input(path, ret, &fd, &perfdata, &size, e);
 	if (r < 0)
 		return r;
 	ret->path = xstrdup(!strcmp(path, "-") ? "standard input" : path);

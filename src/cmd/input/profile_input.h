@@ -27,7 +27,7 @@
 
 /* What the user typed. */
 struct profile_options {
-	const char *input; /* NULL: perf.data */
+	const char *input; /* NULL: see cmd/default_input.h */
 	const char *time, *comms, *pids, *tids, *cpus, *events;
 	const char *symfs, *kallsyms, *vmlinux;
 	option_list source_map;
@@ -40,8 +40,8 @@ struct profile_options {
 	{                                                                                          \
 		'i', "input", "FILE", OPT_STR,                                                     \
 			offsetof(type, member) + offsetof(struct profile_options, input),          \
-			"perf.data, folded stacks or text of perf script (default: perf.data; -: " \
-			"a pipe)",                                                                 \
+			"perf.data, folded stacks or text of perf script (default: a pipe on "     \
+			"standard input, else perf.data; -: standard input)",                      \
 	}
 
 #define PROFILE_ROW(type, member, letter, name, arg, kind, field, help)                            \
@@ -102,6 +102,7 @@ enum profile_source { PROFILE_PERFDATA, PROFILE_FOLDED, PROFILE_PERF_SCRIPT };
 struct profile_input {
 	char *path; /* as errors show it */
 	enum profile_source source;
+	bool once; /* standard input or a pipe: it cannot be read a second time */
 	struct profile profile;
 	struct resolve_report report; /* for text: what is known of it */
 	struct sample_filter filter;  /* as it was asked for */
@@ -114,7 +115,7 @@ struct profile_input {
 };
 
 /*
- * @path NULL: perf.data. Fails if nothing could be read; a damaged file does not fail here but in
+ * @path NULL: see cmd/default_input.h. Fails if nothing could be read; a damaged file does not fail here but in
  * profile_input_end(), after the command has shown what there is.
  */
 int profile_input_load(const char *path, const struct resolve_options *o, struct profile_input *ret,

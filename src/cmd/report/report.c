@@ -131,10 +131,10 @@ static int run_view(struct report_view *v)
 	if (profile_input_load(v->o.profile.input, &v->resolve, &v->in, &e) < 0)
 		return command_fail(EXIT_FAILED, "report: %s", e.text);
 	if (v->ro.want_thread && v->in.profile.threads.len <= 1 && v->in.profile.rows.len) {
+		command_fail(0, "report: threads cannot be chosen: '%s' says nothing of them",
+			     v->in.path);
 		profile_input_release(&v->in);
-		return command_fail(EXIT_FAILED,
-				    "report: threads cannot be chosen: '%s' says nothing of them",
-				    v->o.profile.input);
+		return EXIT_FAILED;
 	}
 	status = show(v);
 	end = profile_input_end(&v->in, "report");

@@ -174,7 +174,7 @@ static void annotate(struct tui *t)
 	for (size_t i = 0; commands[i]; i++)
 		if (!strcmp(commands[i]->name, "annotate"))
 			command = commands[i];
-	if (!command || v->in.source != PROFILE_PERFDATA || v->in.file->pipe) {
+	if (!command || v->in.source != PROFILE_PERFDATA || v->in.once) {
 		buf_add(&t->status, "only a function of a recording in a file can be annotated");
 		return;
 	}

@@ -1,12 +1,12 @@
 #include "cmd/script/script.h"
 #include "base/fs.h"
 #include "cmd/command.h"
+#include "cmd/default_input.h"
 #include "cmd/input/profile_input.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define FLUSH_BYTES       (256u << 10)
@@ -20,7 +20,7 @@
 
 static const struct option_def script_table[] = {
 	OPT('i', "input", "FILE", OPT_STR, input,
-	    "read FILE (perf.data; - or a pipe on standard input: as it comes)"),
+	    "the recording (default: a pipe on standard input, else perf.data; -: standard input)"),
 	OPT('F', "fields", "[TYPE:]FIELDS", OPT_LIST, fields,
 	    "what to print: a list, or changes to the usual one (+x,-y); for events of TYPE (hw, "
 	    "sw, trace, raw, break, synth) or of all"),
@@ -287,15 +287,6 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 
 /* ---- the command ---- */
 
-static const char *input_of(const struct script_options *o)
-{
-	struct stat st;
-
-	if (o->input)
-		return o->input;
-	return !fstat(STDIN_FILENO, &st) && S_ISFIFO(st.st_mode) ? "-" : "perf.data";
-}
-
 static unsigned max_stack_of(const struct script_options *o)
 {
 	long long limit;
@@ -426,7 +417,8 @@ static int run_script(const struct command *self, int argc, char **argv)
 	vec_each(&s.o.fields, text)
 		if (!status && script_fields_parse(&s, *text, &e) < 0)
 			status = command_fail(EXIT_USAGE, "script: %s", e.text);
-	if (!status && perfdata_open(&s.data, input_of(&s.o), &options, &e) < 0)
+	if (!status && (default_input(s.o.input, &s.o.input, &e) < 0 ||
+			perfdata_open(&s.data, s.o.input, &options, &e) < 0))
 		status = command_fail(EXIT_FAILED, "script: %s", e.text);
 	if (!status)
 		status = run_opened(&s);
