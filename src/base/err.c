@@ -17,14 +17,14 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 	return -code;
 }
 
-int err_prefix(struct err *e, const char *fmt, ...)
+void err_prefix(struct err *e, const char *fmt, ...)
 {
 	char context[sizeof(e->text)], old[sizeof(e->text)];
 	va_list ap;
 	int n;
 
 	if (!e)
-		return 0;
+		return;
 	va_start(ap, fmt);
 	vsnprintf(context, sizeof(context), fmt, ap);
 	va_end(ap);
@@ -33,5 +33,4 @@ int err_prefix(struct err *e, const char *fmt, ...)
 	if (n > 0 && (size_t)n < sizeof(e->text))
 		snprintf(e->text + n, sizeof(e->text) - (size_t)n, "%.*s",
 			 (int)(sizeof(e->text) - (size_t)n - 1), old);
-	return -e->code;
 }

@@ -16,7 +16,10 @@ struct err {
 /* Sets the sentence and returns -code, so that `return err_set(e, EINVAL, "…")` reads well. */
 int err_set(struct err *e, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* Puts "context: " before the sentence that is already there; returns -e->code. */
-int err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/*
+ * Puts "context: " before the sentence that is already there. Returns nothing, because without @e it
+ * would not know the error: pass on the result of the call that failed.
+ */
+void err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 #endif

@@ -331,10 +331,12 @@ static int finish_file(struct writer *w, struct err *e)
 	r = rescue(w, &kept_end);
 	writer_failed(w, code, e);
 	if (r < 0)
-		return err_prefix(e, "'%s' may not be readable", w->path);
-	return err_prefix(e, "the last %llu bytes of records%s are lost, what came before is kept",
-			  (unsigned long long)(end > kept_end ? end - kept_end : 0),
-			  r ? " and the description of the machine" : "");
+		err_prefix(e, "'%s' may not be readable", w->path);
+	else
+		err_prefix(e, "the last %llu bytes of records%s are lost, what came before is kept",
+			   (unsigned long long)(end > kept_end ? end - kept_end : 0),
+			   r ? " and the description of the machine" : "");
+	return -code;
 }
 
 int writer_finish(struct writer *w, struct err *e)

@@ -924,6 +924,10 @@ static void checked_allocation(void **state)
 	free(p);
 }
 
+/* Without a struct err it could only return success: so nobody can return what it returns. */
+_Static_assert(__builtin_types_compatible_p(__typeof__(err_prefix(NULL, " ")), void),
+	       "err_prefix() has no result");
+
 static void errors(void **state)
 {
 	char *longest = xcalloc(3000, 1);
@@ -934,7 +938,9 @@ static void errors(void **state)
 	assert_int_equal(err_set(&e, ENOENT, "no %s", "file"), -ENOENT);
 	assert_int_equal(e.code, ENOENT);
 	assert_string_equal(e.text, "no file");
-	assert_int_equal(err_prefix(&e, "line %d", 3), -ENOENT);
+	err_prefix(&e, "line %d", 3);
+	err_prefix(NULL, "unread");
+	assert_int_equal(e.code, ENOENT);
 	assert_string_equal(e.text, "line 3: no file");
 	assert_int_equal(err_set(NULL, EINVAL, "unread"), -EINVAL);
 	err_set(&e, E2BIG, "%s", longest);

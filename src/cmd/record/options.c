@@ -183,8 +183,10 @@ static int choose_calls(struct record_session *s, struct err *e)
 	const char *mode = s->o.call_graph ? s->o.call_graph : s->o.calls ? "fp" : "no";
 	int r = call_graph_parse(mode, &s->plan.sampling, e);
 
-	if (r < 0)
-		return err_prefix(e, "--call-graph");
+	if (r < 0) {
+		err_prefix(e, "--call-graph");
+		return r;
+	}
 	if (s->o.max_stack > MAX_STACK_LIMIT)
 		return err_set(e, EINVAL, "--max-stack takes at most %u frames", MAX_STACK_LIMIT);
 	s->plan.sampling.max_stack = (uint16_t)s->o.max_stack;
