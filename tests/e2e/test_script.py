@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import unittest
 
-from helpers import (CORPUS, LIMIT_S, TACHO, Case, corpus_truth, environment, in_terminal, load, needs_program,
+from helpers import (CORPUS, LIMIT_S, TACHO, Case, compiled, corpus_truth, environment, in_terminal, load, needs_program,
                      needs_root, needs_tracefs, plain)
 from perfdata import COMM, MMAP, MMAP2, SAMPLE, records_of
 
@@ -289,6 +289,31 @@ class Fields(ScriptCase):
             we, they = (re.sub(r"^\t *[0-9a-f]+ ", "", line).strip() for line in (we, they))
             if not re.search(r"\+0x0 \(", they):
                 self.assertEqual(we, they)
+
+    INLINED_C = r"""
+#include <stdlib.h>
+static volatile long sink;
+static inline __attribute__((always_inline)) void inner(long n) { for (long i = 0; i < n; i++) sink += i; }
+__attribute__((noinline)) void outer(long n) { inner(n); sink++; }
+int main(int argc, char **argv) { for (long i = atol(argv[1]); i; i--) outer(100000); return 0; }
+"""
+
+    def test_inlined_without_chains(self):
+        """A lone address is named by the function of the symbol table, whose offset and module it shows."""
+        program, path = compiled("inlined", self.INLINED_C, "-g"), self.path("inlined.data")
+        result = self.tacho("record", "-q", "-e", "cpu-clock:u", "-F", "2000", "-o", path, "--", program, "500")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        text = self.script(path)
+        self.assertNotIn("(inlined)", text)
+        self.assertRegex(text, r" outer\+0x[0-9a-f]+ \(%s\)\n" % re.escape(program))
+        # The line is that of the instruction, in the function that was inlined.
+        self.assertIn("%s.c:4\n" % program, self.script(path, "-F", "+srcline"))
+
+    def test_inlined_beside_perf(self):
+        program, path = compiled("inlined", self.INLINED_C, "-g"), self.path("inlined.data")
+        subprocess.run([needs_program("perf"), "record", "-q", "--no-bpf-event", "-N", "-e", "cpu-clock:u", "-F",
+                        "2000", "-o", path, "--", program, "500"], check=True, env=environment(self.home))
+        self.same(path)
 
     def test_changes(self):
         usual = self.script(self.file, "-F", "comm,tid,time,event,period,ip,sym,symoff,dso")

@@ -221,16 +221,24 @@ static void add_step_lines(struct script *s, const struct chain_step *step, uint
 	}
 }
 
-/* The names of a lone address: of the innermost function there. */
+/*
+ * The names of a lone address, as perf has them: the function that the symbol table knows, because
+ * offset and module are its own, and the line of the innermost function, inlined or not.
+ */
 static void add_names(struct script *s, const struct chain_step *step, uint32_t fields)
 {
 	frame_id frame;
 	uint32_t count;
-	const struct frame_text *t = script_names_of(&s->names, step, &frame, &count);
+	const struct frame_text *levels = script_names_of(&s->names, step, &frame, &count);
+	struct frame_text t;
 
-	if (count)
-		buf_commit(&s->out,
-			   put_names(s, buf_room(&s->out, names_room(t)), t, frame, step, fields));
+	if (!count)
+		return;
+	t = levels[count - 1];
+	t.line = levels[0].line;
+	t.line_len = levels[0].line_len;
+	buf_commit(&s->out,
+		   put_names(s, buf_room(&s->out, names_room(&t)), &t, frame, step, fields));
 }
 
 #define NAME_FIELDS (FIELD_SYM | FIELD_DSO | FIELD_SRCLINE)
