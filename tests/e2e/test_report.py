@@ -293,6 +293,36 @@ class Options(ReportCase):
         self.assertRegex(rows[0][1], r"^\d+\.\d\d%$")
         self.assertFalse([line for line in self.report(self.recording, "-q").splitlines() if line.startswith("#")])
 
+    def heading(self, *options, tool=None):
+        """The titles of the columns."""
+        if tool:
+            text = subprocess.run([tool, "report", "--stdio", "-f", "-i", self.recording, *options], text=True,
+                                  env=environment(self.home), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  check=True).stdout
+        else:
+            text = self.report(self.recording, *options)
+        return re.split("  +", next(x for x in text.splitlines() if "Symbol" in x).lstrip("# ").strip())
+
+    PLUS = (["-F", "+period"], ["-F", "+period,sample"], ["-s", "sym", "-F", "+period"], ["-F", "+overhead"],
+            ["-s", "+cpu", "-F", "+period"], ["-F", "+cpu,period"], ["-n", "-F", "+period"], ["-F", "+sym"],
+            ["--no-children", "-F", "+period"])
+
+    def test_plus_adds_to_the_usual_columns(self):
+        self.assertEqual(self.heading("-F", "+period"),
+                         ["Children", "Self", "Period", "Command", "Shared Object", "Symbol"])
+        self.assertEqual(self.heading("-F", "+period", "--no-children"),
+                         ["Overhead", "Period", "Command", "Shared Object", "Symbol"])
+        self.assertEqual(self.heading("-F", "+period", "-s", "sym"), ["Children", "Self", "Period", "Symbol"])
+        plain = self.entries(self.recording)
+        self.assertEqual(self.entries(self.recording, "-F", "+period"), plain)
+
+    def test_plus_beside_perf(self):
+        perf = needs_program("perf")
+        for options in self.PLUS:
+            with self.subTest(options=options):
+                self.assertEqual(self.heading(*options, "-g", "none"),
+                                 self.heading(*options, "-g", "none", tool=perf))
+
     def test_limits(self):
         entries = self.entries(self.recording, "--percent-limit", "30")
         self.assertTrue(entries and all(e["total_percent"] >= 30 for e in entries))
@@ -306,6 +336,61 @@ class Options(ReportCase):
         flat = self.report(self.recording, "-g", "flat", "--no-children", "-G", "--event", "cpu-clock")
         self.assertRegex(flat, r"(?m)^ +\d+\.\d\d%\n(.*\n)* +main\n +hot\n +spin\n")
         self.assertNotIn("---", self.report(self.recording, "-g", "none"))
+
+    def steps(self, *options):
+        """Of the chains of spin(): every (symbol, line) on the way, callers first."""
+        found = []
+
+        def walk(nodes):
+            for node in nodes:
+                found.append((node["symbol"], node.get("line")))
+                walk(node.get("children", []))
+        entry = next(e for e in self.entries(self.recording, "--no-children", "--event", "cpu-clock", *options)
+                     if e["symbol"] == "spin" and e["comm"] == "shape")
+        walk(entry["chains"])
+        return found
+
+    def test_words_of_call_graph(self):
+        """-g takes perf's words in the next word, behind = and glued to it."""
+        for words in ("caller,address", "graph,0.5,caller,function,percent", "fractal", "none", "folded,0.5,3,callee",
+                      "caller,srcline,count", "flat,0,10,caller,address,period", "srcline", "count", "0.5,caller"):
+            for options in (["-g", words], ["--call-graph=" + words], ["--call-graph", words]):
+                with self.subTest(options=options):
+                    result = self.tacho("report", "-i", self.recording, *options)
+                    self.assertEqual(result.returncode, 0, result.stderr)
+                    self.assertNotIn("call-graph", result.stderr)
+                    self.assertIn("spin", result.stdout)
+        for wrong in "caller,adress", "graph,nosuch", "caller,0.5,2,7", "nosuch":
+            for options in (["-g", wrong], ["--call-graph=" + wrong]):
+                with self.subTest(options=options):
+                    result = self.tacho("report", *options, "-i", self.recording)
+                    self.assertEqual(result.returncode, 2)
+                    self.assertOneSentence(result.stderr)
+                    self.assertIn("--call-graph: '%s' is not among" % wrong.split(",")[-1], result.stderr)
+        # A file behind -g is the recording, as it is without -g.
+        self.assertEqual(self.report(self.recording, "-g"), self.tacho("report", "-g", self.recording).stdout)
+        self.assertIn("branch", self.tacho("report", "-i", self.recording, "-g", "caller,branch").stderr)
+
+    def test_steps_by_line_and_address(self):
+        by_function, by_line, by_address = (self.steps("-g", "graph,0,caller," + key)
+                                            for key in ("function", "srcline", "address"))
+        self.assertNotIn(True, [bool(line) for _, line in by_function])
+        lines = {symbol: line for symbol, line in by_line}
+        self.assertEqual(by_function.count(("main", None)), 1)
+        self.assertTrue(lines["main"] and lines["hot"] and lines["spin"], lines)
+        # main() calls hot(), cold() and recurse() in one line, but at different addresses.
+        self.assertEqual(len([s for s in by_line if s[0] == "main"]), 1)
+        self.assertEqual(len([s for s in by_address if s[0] == "main"]), 3)
+        self.assertRegex(self.report(self.recording, "-g", "caller,srcline"), r"--hot shape\.c:\d+\n")
+
+    def test_counts_in_chains(self):
+        options = ["--no-children", "--event", "cpu-clock", "-s", "sym", "-S", "spin"]
+        entry, = self.entries(self.recording, *options)
+        text = self.report(self.recording, *options, "-g", "folded,0,count")
+        counts = [int(n) for n in re.findall(r"(?m)^(\d+) spin", text)]
+        self.assertEqual(sum(counts), entry["self_samples"])
+        text = self.report(self.recording, *options, "-g", "folded,0,1,count")
+        self.assertEqual([int(n) for n in re.findall(r"(?m)^(\d+) spin", text)], [max(counts)])
 
     def test_header(self):
         text = self.report(self.recording, "--header-only")

@@ -82,6 +82,20 @@ static bool next_level(struct merge *m)
 	return m->now.len > 0;
 }
 
+static uint64_t self_of(const struct merge *m, uint32_t node)
+{
+	const struct call_node *n = &m->r->tree.nodes.items[node];
+
+	return m->o.samples ? n->self_samples : n->self;
+}
+
+static uint64_t total_of(const struct merge *m, uint32_t node)
+{
+	const struct call_node *n = &m->r->tree.nodes.items[node];
+
+	return m->o.samples ? n->total_samples : n->total;
+}
+
 static bool is_group(const struct report *r, uint32_t node)
 {
 	return !r->tree.nodes.items[node].parent;
@@ -112,7 +126,7 @@ static void mark_sampled(struct merge *m, const struct report_entry *entry)
 
 	for (uint32_t leaf = entry->first_leaf; leaf; leaf = m->r->next_leaf[leaf])
 		for (uint32_t n = leaf; !is_group(m->r, n); n = nodes[n].parent)
-			*scratch(m, n) += nodes[leaf].self;
+			*scratch(m, n) += self_of(m, leaf);
 }
 
 static void descend(struct merge *m)
@@ -125,7 +139,7 @@ static void descend(struct merge *m)
 			for (uint32_t c = nodes[e->node].first_child; c; c = nodes[c].next_sibling)
 				put(m, e->chain, c, e->kind,
 				    e->kind == SAMPLED ? r->scratch[c]
-						       : nodes[c].total - r->scratch[c]);
+						       : total_of(m, c) - r->scratch[c]);
 }
 
 static void callers_down(struct merge *m, const struct report_entry *entry)
@@ -145,7 +159,7 @@ static void callers_down(struct merge *m, const struct report_entry *entry)
 	if (r->o.children)
 		for (uint32_t n = entry->first_node; n; n = r->next_same[n])
 			if (!r->same_above[n])
-				put(m, 0, n, BELOW, nodes[n].total - r->scratch[n]);
+				put(m, 0, n, BELOW, total_of(m, n) - r->scratch[n]);
 	descend(m);
 }
 
@@ -175,20 +189,19 @@ static uint32_t nearest(const struct report *r, const struct report_entry *entry
 static void callees_up(struct merge *m, const struct report_entry *entry)
 {
 	const struct report *r = m->r;
-	const struct call_node *nodes = r->tree.nodes.items;
 
 	for (uint32_t leaf = entry->first_leaf; leaf; leaf = r->next_leaf[leaf]) {
 		if (is_group(r, leaf))
 			continue;
-		put(m, 0, leaf, SAMPLED, nodes[leaf].self);
-		*scratch(m, nearest(r, entry, leaf)) += nodes[leaf].self;
+		put(m, 0, leaf, SAMPLED, self_of(m, leaf));
+		*scratch(m, nearest(r, entry, leaf)) += self_of(m, leaf);
 	}
 	if (r->o.children) {
 		for (uint32_t n = entry->first_node; n; n = r->next_same[n])
 			if (r->same_above[n])
-				*scratch(m, r->same_above[n]) += nodes[n].total;
+				*scratch(m, r->same_above[n]) += total_of(m, n);
 		for (uint32_t n = entry->first_node; n; n = r->next_same[n])
-			put(m, 0, n, BELOW, nodes[n].total - r->scratch[n]);
+			put(m, 0, n, BELOW, total_of(m, n) - r->scratch[n]);
 	}
 	ascend(m);
 }
@@ -217,6 +230,21 @@ static int heavier_first(const void *a, const void *b, void *ctx)
 	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
 }
 
+/* Leaves all but the heaviest @limit children of each node out. */
+static void limit_children(struct chains *c, size_t limit)
+{
+	struct chain_node *nodes = c->nodes.items;
+
+	for (size_t i = 0; i < c->nodes.len; i++) {
+		uint32_t last = nodes[i].first_child;
+
+		for (size_t n = 1; last && n < limit; n++)
+			last = nodes[last].next_sibling;
+		if (last)
+			nodes[last].next_sibling = 0;
+	}
+}
+
 /* Links children to parents, the lightest first, so that the heaviest ends up in front. */
 static void link_chains(struct merge *m)
 {
@@ -234,7 +262,17 @@ static void link_chains(struct merge *m)
 		node->next_sibling = nodes[node->parent].first_child;
 		nodes[node->parent].first_child = order.items[i];
 	}
+	if (m->o.limit)
+		limit_children(m->chains, m->o.limit);
 	vec_release(&order);
+}
+
+uint64_t report_chain_weight(const struct report *r, const struct report_entry *entry,
+			     const struct chain_options *o)
+{
+	if (o->samples)
+		return r->o.children ? entry->total_samples : entry->self_samples;
+	return r->o.children ? entry->total : entry->self;
 }
 
 void report_chains(struct report *r, const struct report_entry *entry,
@@ -243,8 +281,7 @@ void report_chains(struct report *r, const struct report_entry *entry,
 	struct merge m = {.r = r, .chains = ret, .o = *o};
 
 	*ret = (struct chains){};
-	vec_push(&ret->nodes,
-		 (struct chain_node){.weight = r->o.children ? entry->total : entry->self});
+	vec_push(&ret->nodes, (struct chain_node){.weight = report_chain_weight(r, entry, o)});
 	if (ret->nodes.items[0].weight < o->min || !r->tree.nodes.len)
 		return;
 	if (!r->scratch)

@@ -24,13 +24,15 @@ static bool by_line_alone(const struct report *r)
 static uint64_t place_hash(const struct report *r, const struct report_place *p)
 {
 	return hash_mix(hash_mix(r->profile->seed ^ p->function.n, p->module.n),
-			(uint64_t)p->file.n << 32 ^ p->line ^ (uint64_t)p->inlined << 63);
+			hash_mix(p->address,
+				 (uint64_t)p->file.n << 32 ^ p->line ^ (uint64_t)p->inlined << 63));
 }
 
 static bool same_place(const struct report_place *a, const struct report_place *b)
 {
 	return a->function.n == b->function.n && a->module.n == b->module.n &&
-	       a->file.n == b->file.n && a->line == b->line && a->inlined == b->inlined;
+	       a->file.n == b->file.n && a->line == b->line && a->inlined == b->inlined &&
+	       a->address == b->address;
 }
 
 struct place_table {
@@ -80,12 +82,26 @@ static struct report_place place_of_name(const struct report *r, const struct fr
 	return place;
 }
 
+/* By name: the address of its frame. The caller frees. */
+static uint64_t *addresses_of_names(const struct profile *p)
+{
+	uint64_t *addresses = xcalloc(p->names.len, sizeof(*addresses));
+
+	vec_each(&p->frames, frame)
+		for (uint32_t i = 0; i < frame->name_count; i++)
+			addresses[frame->names + i] = frame->address;
+	return addresses;
+}
+
 /* The same function from a frame's first name and from a later one is the same key. */
 static void number_places(struct report *r)
 {
 	const struct profile *p = r->profile;
 	struct place_table keys = {}, places = {};
-	bool lines = has(r, REPORT_SRCLINE) || has(r, REPORT_SRCFILE);
+	bool chain_lines = r->o.chain_key != CHAIN_BY_FUNCTION;
+	bool lines = has(r, REPORT_SRCLINE) || has(r, REPORT_SRCFILE) || chain_lines;
+	CLEANUP(free_ptr)
+	uint64_t *addresses = r->o.chain_key == CHAIN_BY_ADDRESS ? addresses_of_names(p) : NULL;
 	struct report_place none = {};
 	VEC(uint32_t) place_of_key = {};
 
@@ -99,8 +115,10 @@ static void number_places(struct report *r)
 
 		if (lines) {
 			key.file = name->file;
-			key.line = has(r, REPORT_SRCLINE) ? name->line : 0;
+			key.line = has(r, REPORT_SRCLINE) || chain_lines ? name->line : 0;
 		}
+		if (addresses)
+			key.address = addresses[i];
 		r->key_of_name[i] = intern_place(r, &keys, &key);
 		if (r->key_of_name[i] == place_of_key.len) {
 			struct report_place place = place_of_name(r, name);
@@ -117,7 +135,8 @@ static void number_places(struct report *r)
 	r->places.items = places.items.items;
 	r->places.len = places.items.len;
 	slots_release(&places.slots);
-	vec_release(&keys.items);
+	r->steps.items = keys.items.items;
+	r->steps.len = keys.items.len;
 	slots_release(&keys.slots);
 }
 
@@ -388,6 +407,11 @@ uint64_t report_whole(const struct report *r, const struct report_entry *e)
 	return r->event_weight.items[r->groups.items[e->group].event.n];
 }
 
+uint64_t report_whole_samples(const struct report *r, const struct report_entry *e)
+{
+	return r->event_samples.items[r->groups.items[e->group].event.n];
+}
+
 /*
  * What entries are ordered by, side by side: there may be a hundred thousand with a sample each, and
  * then most comparisons come down to the name.
@@ -489,14 +513,17 @@ static void add_sections(struct report *r)
 
 	for (uint32_t i = 0; i < events; i++) {
 		vec_push(&r->event_weight, 0);
+		vec_push(&r->event_samples, 0);
 		if (!i || !r->o.one_section)
 			vec_push(&r->sections, (struct report_section){.event = {i}});
 	}
 	vec_each(&p->rows, row) {
 		bool wanted = wants_row(r, row);
 
-		if (!r->o.relative)
+		if (!r->o.relative) {
 			r->event_weight.items[row->event.n] += row->weight;
+			r->event_samples.items[row->event.n] += row->samples;
+		}
 		if (wanted || !r->o.relative)
 			section_of(r, row->event)->samples += row->samples;
 	}
@@ -511,8 +538,10 @@ static void fill_sections(struct report *r)
 		if (!r->o.children && !e->self_samples)
 			continue;
 		vec_push(&section_of(r, event)->entries, (uint32_t)(e - r->entries.items));
-		if (r->o.relative)
+		if (r->o.relative) {
 			r->event_weight.items[event.n] += e->self;
+			r->event_samples.items[event.n] += e->self_samples;
+		}
 	}
 	vec_each(&r->sections, s) {
 		s->weight = r->event_weight.items[s->event.n];
@@ -543,6 +572,8 @@ void report_release(struct report *r)
 	vec_release(&r->places);
 	vec_release(&r->entries);
 	vec_release(&r->event_weight);
+	vec_release(&r->event_samples);
+	vec_release(&r->steps);
 	slots_release(&r->group_slots);
 	if (r->tree.nodes.items)
 		calltree_release(&r->tree);

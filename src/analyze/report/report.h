@@ -33,8 +33,12 @@ enum report_key {
 	REPORT_KEYS,
 };
 
+/* What steps of a chain are merged by. Function and line or address: a function may be several steps. */
+enum chain_key { CHAIN_BY_FUNCTION, CHAIN_BY_ADDRESS, CHAIN_BY_LINE };
+
 struct report_options {
-	uint32_t keys;    /* 1 << enum report_key, or-ed */
+	uint32_t keys; /* 1 << enum report_key, or-ed */
+	enum chain_key chain_key;
 	bool children;    /* entries for callers too; else only for sampled places */
 	bool chains;      /* report_chains() will be asked */
 	bool one_section; /* all events in one list; then REPORT_EVENT should be a key */
@@ -60,6 +64,7 @@ struct report_place {
 	string_id file;
 	uint32_t line;
 	bool inlined;
+	uint64_t address; /* of chain steps that are merged by it, else 0 */
 };
 
 struct report_entry {
@@ -83,7 +88,9 @@ struct report {
 	VEC(struct report_place) places;
 	VEC(struct report_entry) entries;
 	VEC(struct report_section) sections; /* an event each, or one */
-	VEC(uint64_t) event_weight;          /* 100 % of an event */
+	VEC(uint64_t) event_weight;          /* 100 % of an event, */
+	VEC(uint64_t) event_samples;         /* and of its samples */
+	VEC(struct report_place) steps;      /* by key of the tree: what is shown of it in chains */
 	struct slots group_slots;
 	uint32_t *key_of_name, *place_of_key; /* see report.c */
 	bool *hidden_key;
@@ -95,8 +102,9 @@ struct report {
 void report_build(struct report *r, const struct profile *p, const struct report_options *o);
 void report_release(struct report *r);
 
-/* 100 % for an entry. */
+/* 100 % for an entry, as weight or as a number of samples. */
 uint64_t report_whole(const struct report *r, const struct report_entry *e);
+uint64_t report_whole_samples(const struct report *r, const struct report_entry *e);
 
 /* ---- chains (chains.c) ---- */
 
@@ -120,10 +128,15 @@ struct chains {
 
 struct chain_options {
 	bool caller;
+	bool samples;    /* weights are numbers of samples, not periods */
+	size_t limit;    /* at most so many branches below a step, the heaviest; 0: all */
 	uint64_t min;    /* chains that weigh less are left out, */
 	double min_part; /* or those that are less than this part of all beside them */
 };
 
+/* All of an entry's weight. */
+uint64_t report_chain_weight(const struct report *r, const struct report_entry *entry,
+			     const struct chain_options *o);
 void report_chains(struct report *r, const struct report_entry *entry,
 		   const struct chain_options *o, struct chains *ret);
 void chains_release(struct chains *c);

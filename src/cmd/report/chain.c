@@ -26,7 +26,7 @@ static void add_amount(const struct drawing *d, uint64_t weight, uint64_t whole)
 	const char *heat = report_heat(d->v, percent);
 
 	buf_add(out, heat);
-	if (d->v->chain_periods) {
+	if (d->v->chain_value != CHAIN_PERCENT) {
 		buf_add_u64(out, weight);
 	} else {
 		buf_add_fixed(out, percent, 2, 0);
@@ -40,7 +40,7 @@ static void add_name(const struct drawing *d, uint32_t n)
 {
 	const struct chain_node *node = &d->chains->nodes.items[n];
 
-	report_add_function(d->v, node->function, node->inlined, &d->v->out);
+	report_add_step(d->v, node, &d->v->out);
 	buf_add_char(&d->v->out, '\n');
 }
 
@@ -161,7 +161,7 @@ static void add_path(const struct drawing *d, uint32_t end, node_list *path)
 
 		if (d->v->mode == CHAINS_FLAT)
 			buf_pad(out, 16, ' ');
-		report_add_function(d->v, nodes[n].function, nodes[n].inlined, out);
+		report_add_step(d->v, &nodes[n], out);
 		buf_add_char(out, d->v->mode == CHAINS_FLAT || !path->len ? '\n' : ';');
 	}
 }
@@ -184,6 +184,8 @@ static void add_list(const struct drawing *d, uint64_t min)
 			vec_push(&list, (struct listed){i, own[i]});
 	if (list.len)
 		qsort(list.items, list.len, sizeof(*list.items), heavier);
+	if (d->v->chain_limit && list.len > d->v->chain_limit)
+		list.len = d->v->chain_limit;
 	vec_each(&list, at) {
 		if (d->v->mode == CHAINS_FLAT)
 			buf_pad(&d->v->out, 11, ' ');
@@ -204,7 +206,13 @@ void report_chain_text(struct report_view *v, const struct report_entry *e)
 	struct drawing d = {.v = v, .chains = &chains, .whole = report_whole(&v->report, e)};
 	struct chain_options o = report_chain_options(v, e);
 
-	if ((v->ro.children ? e->total : e->self) < o.min)
+	if (v->chain_value == CHAIN_COUNT) {
+		d.whole = report_whole_samples(&v->report, e);
+		o.samples = true;
+		o.min = (uint64_t)((double)d.whole * (v->chain_min_pct / 100));
+		o.min = v->mode == CHAINS_FRACTAL ? 0 : o.min;
+	}
+	if (report_chain_weight(&v->report, e, &o) < o.min)
 		return;
 	report_chains(&v->report, e, &o, &chains);
 	if (chains.nodes.items[0].first_child) {

@@ -39,6 +39,21 @@ void report_add_function(const struct report_view *v, function_id f, bool inline
 		buf_add(out, " (inlined)");
 }
 
+void report_add_step(const struct report_view *v, const struct chain_node *node, struct buf *out)
+{
+	const struct report_place *step = &v->report.steps.items[node->key];
+	const char *file = profile_text(&v->in.profile, step->file), *slash = strrchr(file, '/');
+
+	add_known(out, function_text(&v->in.profile, node->function));
+	if (v->ro.chain_key != CHAIN_BY_FUNCTION && *file) {
+		buf_add_char(out, ' ');
+		report_add_name(out, slash ? slash + 1 : file);
+		buf_addf(out, ":%u", step->line);
+	}
+	if (node->inlined)
+		buf_add(out, " (inlined)");
+}
+
 static void add_thread(const struct report_view *v, uint32_t id, thread_id thread, struct buf *out)
 {
 	const struct profile *p = &v->in.profile;
@@ -154,7 +169,7 @@ size_t report_shown(const struct report_view *v, const struct report_section *s)
 
 struct chain_options report_chain_options(const struct report_view *v, const struct report_entry *e)
 {
-	struct chain_options o = {.caller = v->caller};
+	struct chain_options o = {.caller = v->caller, .limit = v->chain_limit};
 
 	if (v->mode == CHAINS_FRACTAL)
 		o.min_part = v->chain_min_pct / 100;

@@ -4,6 +4,7 @@
 #include "cmd/report/report.h"
 #include "analyze/plot/gaps.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char *const kinds[] = {
@@ -71,15 +72,31 @@ static void add_key(const struct report_view *v, struct json *j, enum report_key
 	}
 }
 
+/* As text: many readers keep numbers as doubles. */
+static void add_address(struct json *j, uint64_t address)
+{
+	char text[24];
+
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+	jw_kv_str(j, "address", text);
+}
+
 static void add_chain(const struct report_view *v, struct json *j, const struct chain_node *node)
 {
 	const struct profile *p = &v->in.profile;
+	const struct report_place *step = &v->report.steps.items[node->key];
 	const struct profile_module *m =
 		&p->modules.items[function_of(p, node->function)->module.n];
 
 	jw_open(j, '{');
 	add_function(v, j, node->function, node->inlined);
 	jw_kv_str(j, "dso", m->name.n ? profile_text(p, m->name) : NULL);
+	if (v->ro.chain_key != CHAIN_BY_FUNCTION && step->file.n) {
+		jw_kv_str(j, "file", profile_text(p, step->file));
+		jw_kv_u64(j, "line", step->line);
+	}
+	if (v->ro.chain_key == CHAIN_BY_ADDRESS)
+		add_address(j, step->address);
 	jw_kv_u64(j, "weight", node->weight);
 }
 

@@ -2,9 +2,11 @@
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "cmd/command.h"
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #define PID_LIMIT (1 << 22) /* the kernel gives no larger ones */
 
@@ -90,8 +92,15 @@ static void take_keys(struct report_view *v)
 	v->ro.one_section = v->ro.keys >> REPORT_EVENT & 1;
 }
 
+/* "-F +period": not all columns, but some more beside the usual ones. */
+static bool adds_fields(const struct report_view *v)
+{
+	return v->o.fields && v->o.fields[0] == '+';
+}
+
 int report_view_sort(struct report_view *v, const char *keys, struct err *e)
 {
+	bool usual = !v->o.fields || adds_fields(v);
 	int r;
 
 	v->columns.len = 0;
@@ -104,7 +113,7 @@ int report_view_sort(struct report_view *v, const char *keys, struct err *e)
 		return r;
 	if (keys && keys[0] == '+')
 		(void)add_columns(v, "comm,dso,sym", "--sort", e);
-	r = keys || !v->o.fields ? add_columns(v, keys ? keys : "comm,dso,sym", "--sort", e) : 0;
+	r = keys || usual ? add_columns(v, keys ? keys : "comm,dso,sym", "--sort", e) : 0;
 	take_keys(v);
 	return r;
 }
@@ -122,59 +131,142 @@ static bool is_one_of(const char *word, const char *words)
 	return false;
 }
 
-static bool call_graph_word(struct report_view *v, const char *word)
-{
-	static const char *const modes[] = {
-		[CHAINS_NONE] = "none", [CHAINS_GRAPH] = "graph",   [CHAINS_FRACTAL] = "fractal",
-		[CHAINS_FLAT] = "flat", [CHAINS_FOLDED] = "folded",
-	};
-	double number;
+/*
+ * perf's -g [print_type,threshold[,print_limit],order,sort_key[,branch],value], in any order: the
+ * first number is the threshold, the second the limit.
+ */
+struct call_graph {
+	enum chain_mode mode;
+	enum chain_key key;
+	enum chain_value value;
+	double min_pct;
+	size_t limit;
+	bool caller, order_given, branch;
+	unsigned numbers; /* that were read */
+};
 
-	for (size_t i = 0; i < ARRAY_LEN(modes); i++)
-		if (!strcmp(word, modes[i])) {
-			v->mode = (enum chain_mode)i;
-			return true;
-		}
-	if (is_one_of(word, "caller callee")) {
-		v->caller = !strcmp(word, "caller");
-		v->order_given = true;
-		return true;
-	}
-	if (is_one_of(word, "percent period")) {
-		v->chain_periods = !strcmp(word, "period");
-		return true;
-	}
-	if (parse_double(word, &number) && number >= 0 && number <= 100) {
-		v->chain_min_pct = number;
-		return true;
-	}
-	return !strcmp(word, "function"); /* as it always is */
+/* The words of the options, and where each goes. */
+static const struct {
+	const char *word;
+	enum { CALL_MODE, CALL_ORDER, CALL_KEY, CALL_VALUE, CALL_BRANCH } what;
+	int value;
+} call_graph_words[] = {
+	{"graph", CALL_MODE, CHAINS_GRAPH},      {"fractal", CALL_MODE, CHAINS_FRACTAL},
+	{"flat", CALL_MODE, CHAINS_FLAT},        {"folded", CALL_MODE, CHAINS_FOLDED},
+	{"none", CALL_MODE, CHAINS_NONE},        {"caller", CALL_ORDER, true},
+	{"callee", CALL_ORDER, false},           {"function", CALL_KEY, CHAIN_BY_FUNCTION},
+	{"address", CALL_KEY, CHAIN_BY_ADDRESS}, {"srcline", CALL_KEY, CHAIN_BY_LINE},
+	{"percent", CALL_VALUE, CHAIN_PERCENT},  {"period", CALL_VALUE, CHAIN_PERIOD},
+	{"count", CALL_VALUE, CHAIN_COUNT},      {"branch", CALL_BRANCH, true},
+};
+
+static bool call_graph_number(struct call_graph *c, const char *word)
+{
+	double number;
+	uint64_t limit;
+
+	if (c->numbers == 0 && parse_double(word, &number) && number >= 0 && number <= 100)
+		c->min_pct = number;
+	else if (c->numbers == 1 && parse_u64(word, &limit))
+		c->limit = limit;
+	else
+		return false;
+	c->numbers++;
+	return true;
 }
 
-static int parse_call_graph(struct report_view *v, struct err *e)
+static bool call_graph_word(struct call_graph *c, const char *word)
 {
+	for (size_t i = 0; i < ARRAY_LEN(call_graph_words); i++) {
+		int value = call_graph_words[i].value;
+
+		if (strcmp(word, call_graph_words[i].word) != 0)
+			continue;
+		switch (call_graph_words[i].what) {
+		case CALL_MODE:
+			c->mode = (enum chain_mode)value;
+			break;
+		case CALL_ORDER:
+			c->caller = value;
+			c->order_given = true;
+			break;
+		case CALL_KEY:
+			c->key = (enum chain_key)value;
+			break;
+		case CALL_VALUE:
+			c->value = (enum chain_value)value;
+			break;
+		case CALL_BRANCH:
+			c->branch = true;
+			break;
+		}
+		return true;
+	}
+	return call_graph_number(c, word);
+}
+
+static int parse_call_graph(const char *text, struct call_graph *ret, struct err *e)
+{
+	CLEANUP(suggest_release) struct suggest near = {};
+	CLEANUP(buf_release) struct buf hint = {};
 	CLEANUP(strvec_release) strvec words = {};
 
-	v->mode = CHAINS_GRAPH;
-	v->chain_min_pct = 0.5;
-	if (!v->o.call_graph)
+	*ret = (struct call_graph){.mode = CHAINS_GRAPH, .min_pct = 0.5};
+	if (!text)
 		return 0;
-	text_split(v->o.call_graph, ",", &words);
-	vec_each(&words, word)
-		if (!call_graph_word(v, *word))
-			return err_set(e, EINVAL,
-				       "--call-graph: '%s' is not among graph, fractal, flat, "
-				       "folded, none, caller, callee, percent, period, or a "
-				       "threshold in percent",
-				       *word);
+	text_split(text, ",", &words);
+	vec_each(&words, word) {
+		if (call_graph_word(ret, *word))
+			continue;
+		near.wanted = *word;
+		for (size_t i = 0; i < ARRAY_LEN(call_graph_words); i++)
+			suggest_offer(&near, call_graph_words[i].word);
+		suggest_sentence(&near, &hint);
+		return err_set(e, EINVAL,
+			       "--call-graph: '%s' is not among graph, fractal, flat, folded, "
+			       "none; caller, callee; function, address, srcline; branch; "
+			       "percent, period, count; a threshold in percent and then a "
+			       "number of branches%s (a file is given with -i)",
+			       *word, buf_str(&hint));
+	}
+	return 0;
+}
+
+static int choose_call_graph(struct report_view *v, struct err *e)
+{
+	struct call_graph c;
+	int r = parse_call_graph(v->o.call_graph, &c, e);
+
+	if (r < 0)
+		return r;
+	v->mode = c.mode;
+	v->caller = c.caller;
+	v->order_given = c.order_given;
+	v->ro.chain_key = c.key;
+	v->chain_value = c.value;
+	v->chain_limit = c.limit;
+	v->chain_min_pct = c.min_pct;
+	if (c.branch)
+		command_fail(0,
+			     "report: chains have no branches that the CPU recorded (-g branch); "
+			     "tacho script -F +brstack shows them");
 	return 0;
 }
 
 static bool looks_like_call_graph(const char *text)
 {
-	struct report_view v = {.o.call_graph = text};
+	struct call_graph ignored;
 
-	return text[0] != '-' && !parse_call_graph(&v, NULL);
+	return *text && !parse_call_graph(text, &ignored, NULL);
+}
+
+/*
+ * Whether the word behind -g is its value. perf takes every word for that; here it may also be the
+ * recording, if there is a file of that name.
+ */
+static bool is_call_graph(const char *word)
+{
+	return *word && *word != '-' && (looks_like_call_graph(word) || access(word, F_OK) != 0);
 }
 
 void report_join_words(int argc, char **argv, strvec *ret)
@@ -182,10 +274,10 @@ void report_join_words(int argc, char **argv, strvec *ret)
 	for (int i = 0; i < argc; i++) {
 		bool asks = !strcmp(argv[i], "-g") || !strcmp(argv[i], "--call-graph");
 
-		if (asks && i + 1 < argc && looks_like_call_graph(argv[i + 1]))
+		if (asks && i + 1 < argc && is_call_graph(argv[i + 1]))
 			vec_push(ret, xasprintf("--call-graph=%s", argv[++i]));
-		else if (!strncmp(argv[i], "-g", 2) && argv[i][2] &&
-			 looks_like_call_graph(argv[i] + 2))
+		else if (!strncmp(argv[i], "-g", 2) &&
+			 (looks_like_call_graph(argv[i] + 2) || strchr(argv[i], ',')))
 			vec_push(ret, xasprintf("--call-graph=%s", argv[i] + 2));
 		else
 			vec_push(ret, xstrdup(argv[i]));
@@ -325,7 +417,7 @@ int report_view_options(struct report_view *v, struct err *e)
 	const struct report_cmd_options *o = &v->o;
 	int r = profile_options_check(&v->o.profile, &v->resolve, e);
 
-	if (r < 0 || (r = check_words(o, e)) < 0 || (r = parse_call_graph(v, e)) < 0 ||
+	if (r < 0 || (r = check_words(o, e)) < 0 || (r = choose_call_graph(v, e)) < 0 ||
 	    (r = parse_limit(v, e)) < 0 || (r = report_view_sort(v, o->sort, e)) < 0 ||
 	    (r = make_filters(v, e)) < 0)
 		return r;
@@ -338,7 +430,8 @@ int report_view_options(struct report_view *v, struct err *e)
 	v->resolve.precision = RESOLVE_FUNCTIONS;
 	v->resolve.by_comm = !(v->ro.keys & (1u << REPORT_PID | 1u << REPORT_TID));
 	v->resolve.by_cpu = v->ro.keys >> REPORT_CPU & 1;
-	v->resolve.lines = v->ro.keys & (1u << REPORT_SRCLINE | 1u << REPORT_SRCFILE);
+	v->resolve.lines = v->ro.keys & (1u << REPORT_SRCLINE | 1u << REPORT_SRCFILE) ||
+			   v->ro.chain_key != CHAIN_BY_FUNCTION;
 	r = parse_quantum(o->time_quantum ? o->time_quantum : "100ms", &v->resolve.bucket_ns, e);
 	if (r < 0)
 		return r;
@@ -351,10 +444,15 @@ int report_view_options(struct report_view *v, struct err *e)
 	return 0;
 }
 
+/* Puts a column at place @at, from where it was if it is there already. */
 static void insert_column(struct report_view *v, size_t at, struct column c)
 {
-	if (has_column(v, c.kind, c.key))
-		return;
+	size_t kept = 0;
+
+	vec_each(&v->columns, old)
+		if (old->kind != c.kind || (c.kind == COLUMN_KEY && old->key != c.key))
+			v->columns.items[kept++] = *old;
+	v->columns.len = kept;
 	vec_push(&v->columns, c);
 	memmove(&v->columns.items[at + 1], &v->columns.items[at],
 		(v->columns.len - 1 - at) * sizeof(c));
@@ -372,7 +470,7 @@ void report_view_defaults(struct report_view *v, bool has_callers)
 	v->ro.chains = v->mode != CHAINS_NONE;
 	if (!v->order_given)
 		v->caller = v->ro.children;
-	if (v->o.fields)
+	if (v->o.fields && !adds_fields(v))
 		return;
 	if (v->ro.children)
 		insert_column(v, at++, (struct column){COLUMN_CHILDREN, 0, "Children", 0});

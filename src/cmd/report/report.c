@@ -17,14 +17,17 @@ static const struct option_def report_table[] = {
 	 "add up by these: comm, pid, tid, dso, sym, srcline, srcfile, cpu, event, time "
 	 "(default: comm,dso,sym)"},
 	{'F', "fields", "COLUMNS", OPT_STR, AT(fields),
-	 "exactly these columns: any key, and overhead, children, sample, period"},
+	 "exactly these columns: any key, and overhead, children, sample, period; +period: the "
+	 "usual ones and these"},
 	{0, "children", NULL, OPT_FLAG, AT(children),
 	 "callers have what they called, too (default, if stacks were recorded)"},
 	{0, "no-children", NULL, OPT_FLAG, AT(no_children), "only what was sampled itself"},
 	{'g', "call-graph", "HOW", OPT_OPTIONAL, AT(call_graph),
-	 "chains below entries: graph, fractal, flat, folded or none; caller or callee; a "
-	 "threshold in percent; percent or period (default: graph,0.5,caller; with "
-	 "--no-children: callee)"},
+	 "chains below entries: graph, fractal, flat, folded or none; a threshold in percent, then "
+	 "a "
+	 "number of branches; caller or callee; steps by function, address or srcline; percent, "
+	 "period or count (default: graph,0.5,caller,function,percent; with --no-children: "
+	 "callee)"},
 	{'G', "inverted", NULL, OPT_FLAG, AT(inverted), "the same as -g caller"},
 	{0, "percent-limit", "PERCENT", OPT_STR, AT(percent_limit),
 	 "no entries and chains below this"},

@@ -40,6 +40,9 @@ struct column {
 
 enum chain_mode { CHAINS_NONE, CHAINS_GRAPH, CHAINS_FRACTAL, CHAINS_FLAT, CHAINS_FOLDED };
 
+/* What chains show: shares, sums of periods, or numbers of samples. */
+enum chain_value { CHAIN_PERCENT, CHAIN_PERIOD, CHAIN_COUNT };
+
 /* Text of this many bytes goes out before more is made. */
 #define REPORT_FLUSH_BYTES (1u << 20)
 
@@ -51,10 +54,11 @@ struct report_view {
 	struct report_options ro;
 	VEC(struct column) columns;
 	enum chain_mode mode;
-	bool has_callers;     /* stacks were recorded */
-	bool caller;          /* chains go from callers down */
-	bool order_given;     /* by the user */
-	bool chain_periods;   /* chains show weights, not shares */
+	bool has_callers; /* stacks were recorded */
+	bool caller;      /* chains go from callers down */
+	bool order_given; /* by the user */
+	enum chain_value chain_value;
+	size_t chain_limit;   /* of branches below a step, or of listed chains; 0: none */
 	double chain_min_pct; /* of 100 %: chains below are left out */
 	double min_pct;       /* entries below are left out */
 	strvec comms, dsos, symbols;
@@ -83,6 +87,8 @@ void column_text(const struct report_view *v, const struct column *c, const stru
 /* A name that came from outside, as far as it can be printed. */
 void report_add_name(struct buf *out, const char *name);
 void report_add_function(const struct report_view *v, function_id f, bool inlined, struct buf *out);
+/* A step of a chain: the function, and its line where steps are told apart by lines or addresses. */
+void report_add_step(const struct report_view *v, const struct chain_node *node, struct buf *out);
 double report_share(uint64_t part, uint64_t whole);
 bool column_is_number(const struct column *c);
 /* Widths for entries that are shown; long names may be cut to @limit columns (0: not). */

@@ -116,7 +116,7 @@ static void draw_chain(struct tui *t, const struct tui_line *line, size_t row, u
 	percent = report_share(node->weight, whole);
 	if (!line->straight)
 		screen_putf(row, at, selected | heat(percent), "%6.2f%%", percent);
-	report_add_function(v, node->function, node->inlined, &text);
+	report_add_step(v, node, &text);
 	screen_put(row, at + 8, selected, buf_str(&text));
 }
 
