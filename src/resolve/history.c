@@ -243,6 +243,21 @@ static bool is_kernel(uint16_t misc)
 	return (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
 }
 
+/*
+ * Records of data come with those of code if data addresses or stacks are recorded. Memory of a
+ * runtime that was executable counts as such also while it is written to: functions in it go on.
+ */
+static bool is_data(const struct history *h, const struct record *r, uint32_t image)
+{
+	const struct space *s = find_space(h, r->mmap.pid);
+	uint32_t before;
+
+	if (!(r->misc & PERF_RECORD_MISC_MMAP_DATA))
+		return false;
+	return !s || !maps_find(&h->maps, current_root(s), r->mmap.start, &before) ||
+	       h->mappings.items[before].data || h->mappings.items[before].image != image;
+}
+
 static void take_mmap(struct history *h, const struct record *r, uint64_t time_ns)
 {
 	const struct mmap_view *m = &r->mmap;
@@ -258,6 +273,7 @@ static void take_mmap(struct history *h, const struct record *r, uint64_t time_n
 		h->refused++;
 		return;
 	}
+	mapping.data = is_data(h, r, mapping.image);
 	image = &h->images.items[mapping.image];
 	if (image_has_runtime_addresses(image))
 		mapping.offset = mapping.start;

@@ -55,6 +55,7 @@ struct image {
 struct mapping {
 	uint64_t start, offset;
 	uint32_t image;
+	bool data; /* no code can run there */
 };
 
 /* Code that a runtime will have made at that time; see jit_code.h. */

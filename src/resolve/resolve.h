@@ -60,8 +60,10 @@ struct resolve_options {
 	 * only: for who goes on for days. 0: never. */
 	size_t fine_frames;
 	bool no_inlines, lines; /* lines: with source files and lines */
-	bool no_names;          /* addresses only */
-	unsigned threads;       /* 0: as many as there are CPUs */
+	/* Stacks that end early have no frame that says so: for readers that would take it for a function. */
+	bool no_end_frames;
+	bool no_names;    /* addresses only */
+	unsigned threads; /* 0: as many as there are CPUs */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *ctx;
 };

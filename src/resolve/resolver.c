@@ -101,6 +101,16 @@ static struct module *find_module(void *ctx, uint64_t runtime_address, uint64_t 
 	return m;
 }
 
+static bool is_executable(void *ctx, uint64_t runtime_address)
+{
+	const struct lookup_ctx *c = ctx;
+	const struct history *h = c->resolver->shared->history;
+	uint32_t mapping;
+
+	return maps_find(&h->maps, c->root & ~KERNEL_ROOT, runtime_address, &mapping) &&
+	       !h->mappings.items[mapping].data;
+}
+
 static void unwound_chain(struct resolver *r, const struct sample *s, uint32_t root)
 {
 	struct lookup_ctx ctx = {r, root};
@@ -108,7 +118,7 @@ static void unwound_chain(struct resolver *r, const struct sample *s, uint32_t r
 		.machine = r->shared->machine,
 		.regs = &s->regs_user,
 		.stack = &s->stack_user,
-		.space = {find_module, &ctx},
+		.space = {find_module, &ctx, is_executable},
 	};
 	size_t limit = max_stack(r), room = limit > r->steps.len ? limit - r->steps.len : 0, count;
 	enum unwind_end end;
@@ -122,10 +132,13 @@ static void unwound_chain(struct resolver *r, const struct sample *s, uint32_t r
 	end = unwind_stack(r->unwinder, &in, r->ips, room, &count);
 	for (size_t i = 0; i < count; i++)
 		vec_push(&r->steps, resolver_step(r, r->ips[i], root));
-	if (unwind_end_text(end)) {
+	r->end = end;
+	r->ends[end]++;
+	if (!unwind_end_text(end))
+		return;
+	r->report.cut_stacks++;
+	if (!r->shared->options->no_end_frames)
 		vec_push(&r->steps, (struct chain_step){.offset = end, .image = IMAGE_MARK});
-		r->report.cut_stacks++;
-	}
 }
 
 static bool is_kernel(uint16_t misc)
@@ -145,6 +158,7 @@ void resolver_chain(struct resolver *r, const struct record *sample,
 	bool has_user = false, calls = s->branches.count && lbr_is_call_stack(&event->attr);
 
 	r->steps.len = 0;
+	r->end = UNWIND_COMPLETE;
 	if (calls) {
 		len = lbr_chain(s, r->ips, ARRAY_LEN(r->ips));
 		chain = r->ips;

@@ -139,7 +139,9 @@ struct resolver {
 		bool wanted;
 	} last_thread;
 	struct unwinder *unwinder;
-	uint64_t ips[1024]; /* that unwinding gives */
+	uint64_t ips[1024];  /* that unwinding gives */
+	enum unwind_end end; /* how the last chain ended; UNWIND_COMPLETE if it was not unwound */
+	uint64_t ends[UNWIND_ENDS]; /* by enum unwind_end: chains that were unwound */
 	/* Is told of each sample; at first that of the options. */
 	void (*on_sample)(void *ctx, const struct sample_row *sample);
 	void *sample_ctx;

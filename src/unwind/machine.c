@@ -81,3 +81,53 @@ bool machine_signal_return(const struct machine *m, const unsigned char *code, s
 		arm64_signal_frame(ret);
 	return true;
 }
+
+/* ---- calls ---- */
+
+/* The length of "call *…" (FF /2) that begins at @op, of which @size bytes are known; 0: it is none. */
+static size_t x86_64_indirect_call(const unsigned char *op, size_t size)
+{
+	unsigned mod = op[1] >> 6, rm = op[1] & 7;
+	size_t length = 2;
+
+	if (op[0] != 0xff || (op[1] >> 3 & 7) != 2)
+		return 0;
+	if (mod == 3)
+		return length;
+	if (rm == 4) {
+		if (size < 3)
+			return 0;
+		length += 1 + (mod == 0 && (op[2] & 7) == 5 ? 4 : 0);
+	} else if (mod == 0 && rm == 5) {
+		length += 4;
+	}
+	return length + (mod == 1 ? 1 : mod == 2 ? 4 : 0);
+}
+
+static bool x86_64_call_before(const unsigned char *end, size_t size)
+{
+	if (size >= 5 && end[-5] == 0xe8)
+		return true;
+	for (size_t length = 2; length <= MACHINE_CALL_BYTES && length <= size; length++)
+		if (x86_64_indirect_call(end - length, length) == length)
+			return true;
+	return false;
+}
+
+/* bl, blr, and blr with a pointer that carries a signature */
+static bool arm64_call_before(const unsigned char *end, size_t size)
+{
+	uint32_t code;
+
+	if (size < 4)
+		return false;
+	code = (uint32_t)end[-4] | (uint32_t)end[-3] << 8 | (uint32_t)end[-2] << 16 |
+	       (uint32_t)end[-1] << 24;
+	return (code & 0xfc000000) == 0x94000000 || (code & 0xfffffc1f) == 0xd63f0000 ||
+	       (code & 0xfefff800) == 0xd63f0800;
+}
+
+bool machine_call_before(const struct machine *m, const unsigned char *end, size_t size)
+{
+	return m->elf == EM_X86_64 ? x86_64_call_before(end, size) : arm64_call_before(end, size);
+}

@@ -25,4 +25,10 @@ const struct machine *machine_of(uint16_t elf);
 bool machine_signal_return(const struct machine *m, const unsigned char *code, size_t size,
 			   struct cfi_row *ret);
 
+/* No call instruction is longer. */
+#define MACHINE_CALL_BYTES 7
+
+/* Whether a call instruction ends right before @end, of which @size bytes before it are known. */
+bool machine_call_before(const struct machine *m, const unsigned char *end, size_t size);
+
 #endif

@@ -9,9 +9,19 @@
 /* <asm/perf_regs.h> of our own machine would have it; the number is the same everywhere. */
 #define REGS_ABI_64 2u
 
+/* Places whose code was looked at: whether a call stands before them. A power of two. */
+#define CALLS_KNOWN 256u
+
+struct known_call {
+	uint64_t address;
+	uint32_t tables; /* its id; 0: free */
+	bool follows_call;
+};
+
 struct unwinder {
 	struct rows rows;
 	size_t certain;
+	struct known_call calls[CALLS_KNOWN];
 };
 
 /* One frame after the other: the state of the walk. */
@@ -69,6 +79,7 @@ const char *unwind_end_text(enum unwind_end end)
 	case UNWIND_COMPLETE:
 	case UNWIND_LIMIT:
 	case UNWIND_NO_REGS:
+	case UNWIND_ENDS:
 		break;
 	}
 	return NULL;
@@ -270,15 +281,47 @@ static enum step step_full(struct walk *w, const struct cfi_row *row)
 	return step;
 }
 
-static bool is_code(const struct walk *w, uint64_t address)
+/* Where a call can return to: behind it, or the code that ends a signal handler. True if not known. */
+static bool read_call(const struct machine *m, const struct unwind_tables *tables, uint64_t address)
 {
-	uint64_t ignored;
+	unsigned char code[MACHINE_CALL_BYTES + 16];
+	struct cfi_row ignored;
+	size_t before = MACHINE_CALL_BYTES, size;
 
-	return address && w->in->space.find(w->in->space.ctx, address - 1, &ignored);
+	if (!tables->module || tables->machine != m->elf || address < before)
+		return true;
+	size = module_code(tables->module, address - before, code, sizeof(code));
+	if (size < before)
+		return true;
+	return machine_call_before(m, code + before, before) ||
+	       machine_signal_return(m, code + before, size - before, &ignored);
+}
+
+static bool follows_call(struct unwinder *u, const struct machine *m,
+			 const struct unwind_tables *tables, uint64_t address)
+{
+	struct known_call *k =
+		&u->calls[(address ^ address >> 8 ^ tables->id * 0x9e3779b1u >> 24) % CALLS_KNOWN];
+
+	if (k->tables != tables->id || k->address != address)
+		*k = (struct known_call){address, tables->id, read_call(m, tables, address)};
+	return k->follows_call;
+}
+
+/* Whether @pc, which was guessed, can be a return address. */
+static bool is_return_address(struct unwinder *u, const struct walk *w, uint64_t pc)
+{
+	const struct unwind_space *space = &w->in->space;
+	uint64_t address = 0;
+	struct module *module = pc ? space->find(space->ctx, pc - 1, &address) : NULL;
+
+	if (!module || (space->is_executable && !space->is_executable(space->ctx, pc - 1)))
+		return false;
+	return follows_call(u, w->machine, unwind_tables_of(module), address + 1);
 }
 
 /* Code without rules that keeps frame pointers, as many JITs' does: the caller's, and its address. */
-static enum step guess_by_frame_pointer(struct walk *w)
+static enum step guess_by_frame_pointer(struct unwinder *u, struct walk *w)
 {
 	const struct machine *m = w->machine;
 	uint64_t fp = w->regs[m->fp], up, pc;
@@ -289,9 +332,9 @@ static enum step guess_by_frame_pointer(struct walk *w)
 	if (!is_known(w, m->fp) || fp < w->regs[m->sp] || fp % 8 || !load_word(w, fp, &up) ||
 	    !load_word(w, fp + 8, &pc))
 		return STEP_NO_INFO;
-	if (!is_code(w, pc))
+	if (!is_return_address(u, w, pc))
 		pc &= m->address_mask;
-	if (!is_code(w, pc))
+	if (!is_return_address(u, w, pc))
 		return STEP_NO_INFO;
 	set_reg(w, m->fp, up);
 	set_reg(w, m->sp, fp + 16);
@@ -299,14 +342,14 @@ static enum step guess_by_frame_pointer(struct walk *w)
 }
 
 /* A call to nowhere (through a pointer that is NULL, say) has just left its return address. */
-static enum step guess_by_call(struct walk *w)
+static enum step guess_by_call(struct unwinder *u, struct walk *w)
 {
 	const struct machine *m = w->machine;
 	uint64_t sp = w->regs[m->sp], pc = w->regs[m->lr];
 
 	if (m->lr ? !is_known(w, m->lr) : !load_word(w, sp, &pc))
 		return STEP_NO_INFO;
-	if (!is_code(w, pc))
+	if (!is_return_address(u, w, pc))
 		return STEP_NO_INFO;
 	if (!m->lr)
 		set_reg(w, m->sp, sp + 8);
@@ -369,9 +412,9 @@ static enum unwind_end next_frame(struct unwinder *u, struct walk *w, struct mod
 		if (!module && !first)
 			return UNWIND_NO_MODULE;
 		if (!module)
-			s = guess_by_call(w);
+			s = guess_by_call(u, w);
 		if (s == STEP_NO_INFO)
-			s = guess_by_frame_pointer(w);
+			s = guess_by_frame_pointer(u, w);
 	}
 	switch (s) {
 	case STEP_DONE:
@@ -401,8 +444,14 @@ enum unwind_end unwind_stack(struct unwinder *u, const struct unwind_input *in, 
 		return UNWIND_NO_REGS;
 	for (size_t i = 0; i < max && end == UNWIND_LIMIT; i++) {
 		uint64_t ip = w.regs[w.machine->pc] - !w.exact, address = 0;
-		struct module *module = in->space.find(in->space.ctx, ip, &address);
+		struct module *module;
 
+		/* Rules that start from a guess may lead astray as well. */
+		if (!certain && !w.exact && !is_return_address(u, &w, ip + 1)) {
+			end = UNWIND_NO_INFO;
+			break;
+		}
+		module = in->space.find(in->space.ctx, ip, &address);
 		ret_ips[i] = ip;
 		*ret_count = i + 1;
 		if (certain)

@@ -19,6 +19,7 @@ enum unwind_end {
 	UNWIND_DAMAGED,   /* rules that make no sense, or do not lead upwards */
 	UNWIND_LIMIT,     /* more frames than asked for */
 	UNWIND_NO_REGS,   /* the sample has none (a kernel thread, say), or not of this machine */
+	UNWIND_ENDS,
 };
 
 /* "[stack cut off]" and so on: what a stack shows as the caller of its outermost frame; NULL for
@@ -29,6 +30,8 @@ const char *unwind_end_text(enum unwind_end end);
 struct unwind_space {
 	struct module *(*find)(void *ctx, uint64_t runtime_address, uint64_t *ret_address);
 	void *ctx;
+	/* Whether code can run there; asked about guesses only. NULL: wherever find() finds something. */
+	bool (*is_executable)(void *ctx, uint64_t runtime_address);
 };
 
 struct unwind_input {
@@ -54,7 +57,9 @@ enum unwind_end unwind_stack(struct unwinder *u, const struct unwind_input *in, 
 
 /*
  * How many frames of the last stack rest on call frame information alone. Beyond them something was
- * guessed: code without it (a JIT's) was taken to keep frame pointers.
+ * guessed: code without it (a JIT's) was taken to keep frame pointers. A guess is believed only if it
+ * leads to executable memory, behind a call instruction where the code can be read; else the stack
+ * ends there with UNWIND_NO_INFO.
  */
 size_t unwinder_certain(const struct unwinder *u);
 

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "cfi_build.h"
+#include "unwind/machine.h"
 #include "unwind/tables.h"
 #include "unwind/unwind.h"
 
@@ -40,6 +41,7 @@ struct scene {
 	size_t words;
 	uint64_t ips[DEPTH_MAX];
 	size_t count, max, certain;
+	uint64_t data_start, data_end; /* where no code can run */
 };
 
 #define CODE_START 0x1000u
@@ -53,13 +55,22 @@ static struct module *find_made_up(void *ctx, uint64_t address, uint64_t *ret)
 	return address >= CODE_START && address < CODE_END ? &s->module : NULL;
 }
 
+static bool is_made_up_code(void *ctx, uint64_t address)
+{
+	const struct scene *s = ctx;
+
+	return address < s->data_start || address >= s->data_end;
+}
+
 static enum unwind_end run(struct scene *s)
 {
 	uint64_t packed[33];
 	struct regs_view regs = {.abi = 2, .mask = s->mask, .values = packed};
 	struct bytes_view stack = {.size = s->words * 8, .data = (unsigned char *)s->stack};
-	struct unwind_input in = {
-		.machine = s->machine, .regs = &regs, .stack = &stack, .space = {find_made_up, s}};
+	struct unwind_input in = {.machine = s->machine,
+				  .regs = &regs,
+				  .stack = &stack,
+				  .space = {find_made_up, s, is_made_up_code}};
 	struct cfi_input cfi = {.eh_frame = built_section(&s->bytes), .address_size = 8};
 	struct unwinder *u = unwinder_new();
 	enum unwind_end end, again;
@@ -216,6 +227,79 @@ static void frame_pointers(void **state)
 	assert_int_equal(run(&s), UNWIND_COMPLETE);
 	ASSERT_IPS(&s, 0x1010, 0x504f);
 	release(&s);
+}
+
+/* Behind code without rules a caller in data, the heap say, is none. */
+static void guesses_lead_to_code(void **state)
+{
+	struct scene s = x86_scene();
+
+	(void)state;
+	s.stack[0] = 0x5050;
+	s.data_start = 0x3000;
+	s.data_end = 0x3800;
+	assert_int_equal(run(&s), UNWIND_NO_INFO);
+	ASSERT_IPS(&s, 0x1010, 0x504f);
+	/* nor one that rules find from there */
+	s.data_start = 0x4000;
+	s.data_end = 0x4800;
+	assert_int_equal(run(&s), UNWIND_NO_INFO);
+	ASSERT_IPS(&s, 0x1010, 0x504f, 0x304f);
+	/* on top of the stack of a call to nowhere neither */
+	s.values[8] = 0;
+	s.values[6] = 0x12;
+	s.data_start = 0x5000;
+	s.data_end = 0x5800;
+	assert_int_equal(run(&s), UNWIND_NO_MODULE);
+	ASSERT_IPS(&s, 0);
+	release(&s);
+}
+
+static bool call_before(uint16_t elf, const char *code, size_t size)
+{
+	return machine_call_before(machine_of(elf), (const unsigned char *)code + size, size);
+}
+
+static void calls(void **state)
+{
+	static const struct {
+		uint16_t elf;
+		bool call;
+		const char *code;
+		size_t size;
+	} cases[] = {
+#define CODE(elf, call, bytes) {elf, call, bytes, sizeof(bytes) - 1}
+		CODE(EM_X86_64, true, "\xe8\1\2\3\4"),                  /* call f */
+		CODE(EM_X86_64, true, "\x90\x90\xff\xd0"),              /* call *%rax */
+		CODE(EM_X86_64, true, "\x41\xff\xd4"),                  /* call *%r12 */
+		CODE(EM_X86_64, true, "\xff\x15\1\2\3\4"),              /* call *x(%rip) */
+		CODE(EM_X86_64, true, "\xff\x10"),                      /* call *(%rax) */
+		CODE(EM_X86_64, true, "\xff\x50\x08"),                  /* call *8(%rax) */
+		CODE(EM_X86_64, true, "\xff\x14\xc7"),                  /* call *(%rdi,%rax,8) */
+		CODE(EM_X86_64, true, "\xff\x54\x24\x08"),              /* call *8(%rsp) */
+		CODE(EM_X86_64, true, "\xff\x14\xc5\1\2\3\4"),          /* call *x(,%rax,8) */
+		CODE(EM_X86_64, true, "\xff\x94\x24\1\2\3\4"),          /* call *x(%rsp) */
+		CODE(EM_X86_64, true, "\xff\x90\1\2\3\4"),              /* call *x(%rax) */
+		CODE(EM_X86_64, false, "\x90\x90\x90\x90\x90\x90\x90"), /* nop */
+		CODE(EM_X86_64, false, "\x90\x90\xff\xe0"),             /* jmp *%rax */
+		CODE(EM_X86_64, false, "\xe9\1\2\3\4"),                 /* jmp f */
+		CODE(EM_X86_64, false, "\x90\xff\x14"),                 /* the half of one */
+		CODE(EM_X86_64, false, "\xe8"),
+		CODE(EM_X86_64, false, ""),
+		CODE(EM_AARCH64, true, "\x01\x00\x00\x94"),  /* bl f */
+		CODE(EM_AARCH64, true, "\x20\x00\x3f\xd6"),  /* blr x1 */
+		CODE(EM_AARCH64, true, "\x3f\x08\x3f\xd6"),  /* blraaz x1 */
+		CODE(EM_AARCH64, true, "\x22\x08\x3f\xd7"),  /* blraa x1, x2 */
+		CODE(EM_AARCH64, false, "\x1f\x20\x03\xd5"), /* nop */
+		CODE(EM_AARCH64, false, "\x01\x00\x00\x14"), /* b f */
+		CODE(EM_AARCH64, false, "\x20\x00\x1f\xd6"), /* br x1 */
+#undef CODE
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		if (call_before(cases[i].elf, cases[i].code, cases[i].size) != cases[i].call)
+			fail_msg("case %zu is%s taken for a call", i, cases[i].call ? " not" : "");
 }
 
 static void call_to_nowhere(void **state)
@@ -588,6 +672,8 @@ int main(void)
 		cmocka_unit_test(never_downwards),
 		cmocka_unit_test(popped_registers),
 		cmocka_unit_test(frame_pointers),
+		cmocka_unit_test(guesses_lead_to_code),
+		cmocka_unit_test(calls),
 		cmocka_unit_test(call_to_nowhere),
 		cmocka_unit_test(cfa_by_expression),
 		cmocka_unit_test(interrupted_code),
