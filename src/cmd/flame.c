@@ -250,6 +250,7 @@ static int run_flame(const struct command *self, int argc, char **argv)
 	resolve.precision = RESOLVE_LABELS;
 	resolve.by_comm = c.view.group != GROUP_TID && c.view.group != GROUP_PID;
 	resolve.by_cpu = c.view.group == GROUP_CPU;
+	resolve.no_end_frames = c.exporter == &export_folded;
 	if (profile_input_load(o.profile.input, &resolve, &in, &e) < 0) {
 		status = command_fail(EXIT_FAILED, "flame: %s", e.text);
 		goto out;

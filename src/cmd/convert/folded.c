@@ -50,6 +50,7 @@ int convert_folded(const char *input, const char *output, struct fold_options *o
 
 	resolve.precision = RESOLVE_LABELS;
 	resolve.by_comm = true;
+	resolve.no_end_frames = true;
 	if (r < 0) {
 		status = command_fail(EXIT_USAGE, "convert: %s", e.text);
 	} else if (profile_input_load(input, &resolve, &in, &e) < 0) {

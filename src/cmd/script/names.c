@@ -133,6 +133,7 @@ void script_names_json(struct script_names *n, struct json *j, const struct reco
 		       const struct stream_event *event, bool leaf_only)
 {
 	const struct resolver *resolver = &n->analysis.resolver;
+	const char *end;
 
 	script_names_chain(n, r, event, r->id.time_ns);
 	if (!resolver->steps.len)
@@ -149,6 +150,12 @@ void script_names_json(struct script_names *n, struct json *j, const struct reco
 			json_level(n, j, step, id, &names_of(&n->profile, id)[count]);
 	}
 	jw_close(j, ']');
+	end = unwind_end_text(resolver->end);
+	if (end && !leaf_only) {
+		CLEANUP(free_ptr) char *words = xstrndup(end + 1, strlen(end) - 2);
+
+		jw_kv_str(j, "stack_end", words);
+	}
 }
 
 const char *script_names_kernel(struct script_names *n, uint64_t address, uint64_t *ret_offset)

@@ -299,6 +299,28 @@ static unsigned max_stack_of(const struct script_options *o)
 		       : MAX_STACK_DEFAULT;
 }
 
+/* In perf's layout there is no place for how a stack ended: all of them are told at the end. */
+static void tell_ends(const struct script *s)
+{
+	const struct resolver *r = &s->names.analysis.resolver;
+	CLEANUP(buf_release) struct buf reasons = {};
+
+	if (!r->report.cut_stacks)
+		return;
+	for (int i = 0; i < UNWIND_ENDS; i++) {
+		const char *text = unwind_end_text((enum unwind_end)i);
+
+		if (!text || !r->ends[i])
+			continue;
+		buf_addf(&reasons, "%s%.*s: ", reasons.len ? ", " : "", (int)strlen(text) - 2,
+			 text + 1);
+		buf_add_grouped(&reasons, r->ends[i], 0);
+	}
+	command_fail(0, "script: %llu %s before the outermost function (%s)",
+		     (unsigned long long)r->report.cut_stacks,
+		     r->report.cut_stacks == 1 ? "stack ends" : "stacks end", buf_str(&reasons));
+}
+
 static const struct stream_visitor visitor = {.record = on_record, .user = on_user};
 
 static int read_all(struct script *s)
@@ -316,6 +338,7 @@ static int read_all(struct script *s)
 		script_header(s);
 	script_flush(s);
 	pager_end(&s->pager);
+	tell_ends(s);
 	if (s->problem.text[0])
 		return command_fail(EXIT_FAILED, "script: %s", s->problem.text);
 	if (r < 0)
@@ -347,6 +370,7 @@ static int names_init(struct script *s, struct err *e)
 		.max_stack = s->max_stack,
 		.no_inlines = s->o.no_inline,
 		.lines = true,
+		.no_end_frames = true,
 	};
 	int r = symbol_places_check(&options.symbols, e);
 
