@@ -26,6 +26,7 @@ struct recorder {
 	struct channel *channel; /* is told which files are complete */
 	pid_t workload;          /* 0: none */
 	bool running;            /* the workload has been let go */
+	bool kernel_told;        /* that its functions will have no names */
 };
 
 /* Opens events and sink; nothing runs yet. @target and @channel must stay. */

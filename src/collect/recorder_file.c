@@ -7,6 +7,7 @@
 #include "perf/synth.h"
 #include "perfdata/features_machine.h"
 #include "perfdata/tracing_data.h"
+#include "symbol/kernel_hidden.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -132,6 +133,29 @@ void recorder_show_keeper(struct recorder *r, const struct perf_event_attr *attr
 	}
 }
 
+static bool samples_kernel(const struct recorder *r)
+{
+	vec_each(&r->sampling.rows, row)
+		if (!row->attr.exclude_kernel && (row->attr.type != PERF_TYPE_SOFTWARE ||
+						  row->attr.config != PERF_COUNT_SW_DUMMY))
+			return true;
+	return false;
+}
+
+/* Told while it can still be changed: readers of the recording only see that names are missing. */
+static void tell_hidden_kernel(struct recorder *r)
+{
+	CLEANUP(free_ptr) char *remedy = NULL, *text = NULL;
+
+	if (r->kernel_told || !samples_kernel(r))
+		return;
+	r->kernel_told = true;
+	remedy = kernel_hidden_remedy(r->plan->sampling.roots->proc);
+	text = xasprintf("the kernel hides its addresses, so its functions will have no names: %s",
+			 remedy);
+	recorder_say(r, MESSAGE_NOTE, text);
+}
+
 int recorder_begin_file(void *ctx, struct buf *out, struct err *e)
 {
 	struct recorder *r = ctx;
@@ -157,6 +181,8 @@ int recorder_begin_file(void *ctx, struct buf *out, struct err *e)
 		recorder_say(r, MESSAGE_NOTE,
 			     "there is too much on this machine: some processes that ran before "
 			     "have no names or mappings in the recording");
+	if (synth_kernel_hidden(synth))
+		tell_hidden_kernel(r);
 	synth_free(synth);
 	if (result < 0)
 		return err_set(e, -result, "cannot describe the processes that run already");

@@ -18,7 +18,7 @@ struct synth {
 	struct synth_options options;
 	struct buf out;
 	uint64_t bytes;
-	bool cut;
+	bool cut, kernel_hidden;
 	char own_mounts[64]; /* the mount namespace, as a text */
 	struct build_id_cache cache;
 };
@@ -383,8 +383,15 @@ int synth_kernel(struct synth *s)
 		snprintf(name, sizeof(name), "[kernel.kallsyms]%s", text.symbol);
 		/* The place is told once more, for readers who shift a vmlinux by it. */
 		p.result = put_kernel_mmap(s, name, text.start, text.size, text.start);
+	} else {
+		s->kernel_hidden = true;
 	}
 	if (p.result == 0)
 		synth_read_modules(s->options.roots, visit_module, &p);
 	return finish(s, p.result);
+}
+
+bool synth_kernel_hidden(const struct synth *s)
+{
+	return s->kernel_hidden;
 }

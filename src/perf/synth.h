@@ -47,6 +47,8 @@ int synth_all(struct synth *s);
 
 /* MMAP for the kernel's text and each module; nothing where their addresses are hidden. */
 int synth_kernel(struct synth *s);
+/* Whether synth_kernel() found the kernel's addresses hidden. */
+bool synth_kernel_hidden(const struct synth *s);
 
 /* A limit cut it short: some processes or mappings are missing. */
 bool synth_cut(const struct synth *s);

@@ -178,6 +178,11 @@ uint32_t history_kernel(const struct history *h, uint64_t time_ns, struct answer
 	return root_at(&h->spaces.items[KERNEL_SPACE], time_ns, span);
 }
 
+void history_add_hidden_kernel(struct history *h)
+{
+	h->hidden_kernel = image_of_hidden_kernel(h);
+}
+
 /* ---- records ---- */
 
 void history_map(struct history *h, uint32_t pid, uint64_t time_ns, const struct mapping *mapping,

@@ -82,6 +82,7 @@ struct history {
 	VEC(struct image) images;
 	struct slots image_slots;
 	uint32_t kernel_image;          /* of the kernel proper; 0: no record tells of it */
+	uint32_t hidden_kernel;         /* stands for it then, once there are samples in it; or 0 */
 	VEC(struct coming_code) coming; /* by time, from coming_at on */
 	size_t coming_at;
 	/* Told of each new file that a runtime writes its code into; may be NULL. */
@@ -103,8 +104,18 @@ struct history {
 void history_init(struct history *h, struct profile *profile);
 void history_release(struct history *h);
 
+void history_add_hidden_kernel(struct history *h);
+
 /* Takes in all that is not a sample. */
 void history_record(struct history *h, const struct record *r, uint64_t time_ns);
+
+/* To be called before kernel addresses are looked up: no record tells of the kernel where its addresses
+ * were hidden from the recorder. Adds an image that says so, if there is none. */
+static inline void history_need_kernel(struct history *h)
+{
+	if (!h->kernel_image && !h->hidden_kernel)
+		history_add_hidden_kernel(h);
+}
 
 /*
  * Call this after the last record. perf record tells of the same losses twice: the kernel writes a LOST

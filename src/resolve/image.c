@@ -84,8 +84,9 @@ static uint64_t hash_of(const struct history *h, const struct module_request *r,
 
 static bool same(const struct image *i, const struct module_request *r, string_id symbol)
 {
-	return i->request.kind == r->kind && i->key_pid == r->pid && i->symbol.n == symbol.n &&
-	       i->request.inode == r->inode && i->request.build_id.size == r->build_id.size &&
+	return i->request.kind == r->kind && i->request.kernel_hidden == r->kernel_hidden &&
+	       i->key_pid == r->pid && i->symbol.n == symbol.n && i->request.inode == r->inode &&
+	       i->request.build_id.size == r->build_id.size &&
 	       !memcmp(i->request.build_id.bytes, r->build_id.bytes, r->build_id.size) &&
 	       !strcmp(i->request.path, r->path);
 }
@@ -153,6 +154,17 @@ uint32_t image_of_mmap(struct history *h, const struct record *r)
 	if (n && request.kind == MODULE_KERNEL)
 		h->kernel_image = n;
 	return n;
+}
+
+uint32_t image_of_hidden_kernel(struct history *h)
+{
+	struct module_request request = {
+		.kind = MODULE_KERNEL,
+		.path = "[kernel.kallsyms]",
+		.kernel_hidden = true,
+	};
+
+	return get_image(h, &request, 0, (string_id){});
 }
 
 uint32_t image_of_ksymbol(struct history *h, const struct ksymbol_view *k)

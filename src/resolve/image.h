@@ -10,6 +10,8 @@
 
 /* The number of the image that a record maps; 0: there is no room for more. */
 uint32_t image_of_mmap(struct history *h, const struct record *r);
+/* Stands for a kernel that no record tells of. */
+uint32_t image_of_hidden_kernel(struct history *h);
 uint32_t image_of_ksymbol(struct history *h, const struct ksymbol_view *k);
 
 /* Its symbols have the addresses of the running machine, not those of a file. */

@@ -383,6 +383,9 @@ static int read_twice(struct analysis *a, bool *ret_again, struct err *e)
 	}
 	chunks_finish(&first.chunks);
 	take_aside(&first);
+	/* Before several workers look at the history. */
+	if (samples_kernel(&a->file->stream))
+		history_need_kernel(&a->history);
 	samples = resolve_samples(a, &first.chunks, &samples_err);
 	chunks_release(&first.chunks);
 	if (r < 0 || samples == 0)

@@ -25,6 +25,13 @@ static bool holds(const struct answer_span *span, uint64_t time_ns)
 	return time_ns >= span->from_ns && time_ns < span->until_ns;
 }
 
+static bool is_kernel(uint16_t misc)
+{
+	uint16_t mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
+
+	return mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_HYPERVISOR;
+}
+
 /* Samples come in runs of one task on one CPU: what was found for the last one mostly holds. */
 static struct chain_roots roots_of(struct resolver *r, const struct record *sample,
 				   uint64_t time_ns)
@@ -32,6 +39,9 @@ static struct chain_roots roots_of(struct resolver *r, const struct record *samp
 	const struct history *h = r->shared->history;
 	bool grows = r->shared->grows;
 	uint32_t pid = sample->id.pid;
+
+	if (grows && is_kernel(sample->misc))
+		history_need_kernel(r->shared->history);
 
 	if (grows || r->last_space.pid != pid || !holds(&r->last_space.span, time_ns)) {
 		r->last_space.pid = pid;
@@ -139,13 +149,6 @@ static void unwound_chain(struct resolver *r, const struct sample *s, uint32_t r
 	r->report.cut_stacks++;
 	if (!r->shared->options->no_end_frames)
 		vec_push(&r->steps, (struct chain_step){.offset = end, .image = IMAGE_MARK});
-}
-
-static bool is_kernel(uint16_t misc)
-{
-	uint16_t mode = misc & PERF_RECORD_MISC_CPUMODE_MASK;
-
-	return mode == PERF_RECORD_MISC_KERNEL || mode == PERF_RECORD_MISC_HYPERVISOR;
 }
 
 void resolver_chain(struct resolver *r, const struct record *sample,

@@ -41,7 +41,9 @@ void resolver_find_place(const struct history *h, uint32_t root, uint64_t addres
 		ret->image = h->mappings.items[n].image;
 		ret->delta = mapping_offset(&h->mappings.items[n], 0);
 	} else {
-		ret->image = root & KERNEL_ROOT ? h->kernel_image : 0;
+		ret->image = !(root & KERNEL_ROOT) ? 0
+			     : h->kernel_image     ? h->kernel_image
+						   : h->hidden_kernel;
 		ret->delta = 0;
 		/* Stacks of code without frame pointers are full of addresses that lead nowhere,
 		 * hardly two of them the same: they are taken for one. */

@@ -6,8 +6,10 @@
 #include <cmocka.h>
 
 #include "symbol/kallsyms.h"
+#include "symbol/kernel_hidden.h"
 
 #include <elf.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char text[] = "0000000000000000 A fixed_percpu_data\n"
@@ -95,12 +97,39 @@ static void this_machine(void **state)
 	kallsyms_release(&k);
 }
 
+/* Only settings that hide addresses are named, and root only where root would see them. */
+static void remedies(void **state)
+{
+	static const struct {
+		long long restrict_level, paranoid;
+		bool root;
+		const char *text;
+	} cases[] = {
+		{0, 2, false, "run as root, or: sysctl kernel.perf_event_paranoid=1"},
+		{1, 1, false, "run as root, or: sysctl kernel.kptr_restrict=0"},
+		{1, 2, false,
+		 "run as root, or: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1"},
+		{2, 2, false, "run: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1"},
+		{2, 2, true, "run: sysctl kernel.kptr_restrict=0"},
+		{0, 2, true, "run as root of the machine, outside containers"},
+		{0, 1, false, "run as root of the machine, outside containers"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *remedy = kernel_hidden_remedy_for(cases[i].restrict_level, cases[i].paranoid,
+							cases[i].root);
+
+		assert_string_equal(remedy, cases[i].text);
+		free(remedy);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(parses_lines),
-		cmocka_unit_test(hidden_addresses),
-		cmocka_unit_test(no_file),
+		cmocka_unit_test(parses_lines), cmocka_unit_test(hidden_addresses),
+		cmocka_unit_test(remedies),     cmocka_unit_test(no_file),
 		cmocka_unit_test(this_machine),
 	};
 

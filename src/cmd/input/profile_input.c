@@ -411,23 +411,27 @@ static void warn_counts(const struct profile_input *in, struct buf *b)
 	}
 }
 
+static void add_problem(const struct profile *p, const struct profile_module *m, struct buf *b)
+{
+	const char *path = profile_text(p, m->path), *problem = profile_text(p, m->problem);
+
+	/* Most sentences name the file themselves. */
+	if (!strstr(problem, path))
+		buf_addf(b, "%s: ", path);
+	buf_addf(b, "%s\n", problem);
+}
+
+/* The kernel comes first: it often has most of the samples, and one command helps. */
 static void warn_modules(const struct profile_input *in, struct buf *b)
 {
 	const struct profile *p = &in->profile;
 	uint64_t told = 0;
 
-	vec_each(&p->modules, m) {
-		if (!m->problem.n)
-			continue;
-		const char *path = profile_text(p, m->path), *problem = profile_text(p, m->problem);
-
-		/* Most sentences name the file themselves. */
-		if (told++ >= MODULES_TOLD)
-			continue;
-		if (!strstr(problem, path))
-			buf_addf(b, "%s: ", path);
-		buf_addf(b, "%s\n", problem);
-	}
+	for (int kernel = 1; kernel >= 0; kernel--)
+		vec_each(&p->modules, m)
+			if (m->problem.n && (m->kind == CODE_KERNEL) == kernel &&
+			    told++ < MODULES_TOLD)
+				add_problem(p, m, b);
 	if (told > MODULES_TOLD)
 		buf_addf(b, "… and %llu more files whose names are missing\n",
 			 (unsigned long long)(told - MODULES_TOLD));

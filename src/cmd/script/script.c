@@ -157,6 +157,8 @@ static void show_sample(struct script *s, const struct record *r, const struct s
 	bool wanted = filter_time(filter, raw->time_ns) && filter_cpu(filter, r->id.cpu) &&
 		      filter_task(filter, thread->pid, thread->tid, thread->comm);
 
+	if ((r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL)
+		history_need_kernel(&s->names.analysis.history);
 	if (!s->o.json && (parts & PERF_SAMPLE_READ) && r->sample.read.has_id)
 		show_members(s, r, thread, wanted);
 	else if (!wanted)
@@ -321,6 +323,14 @@ static void tell_ends(const struct script *s)
 		     r->report.cut_stacks == 1 ? "stack ends" : "stacks end", buf_str(&reasons));
 }
 
+/* The sentence about the kernel's names, if it was asked for some and has none. */
+static void tell_kernel(const struct script *s)
+{
+	vec_each(&s->names.analysis.resolver.modules, m)
+		if (*m && (*m)->kind == MODULE_KERNEL && (*m)->problem)
+			command_fail(0, "script: %s: %s", (*m)->path, (*m)->problem);
+}
+
 static const struct stream_visitor visitor = {.record = on_record, .user = on_user};
 
 static int read_all(struct script *s)
@@ -339,6 +349,7 @@ static int read_all(struct script *s)
 	script_flush(s);
 	pager_end(&s->pager);
 	tell_ends(s);
+	tell_kernel(s);
 	if (s->problem.text[0])
 		return command_fail(EXIT_FAILED, "script: %s", s->problem.text);
 	if (r < 0)

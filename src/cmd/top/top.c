@@ -149,13 +149,19 @@ static void on_started(void *ctx, unsigned events, unsigned rings, uint64_t ring
 	((struct top_session *)ctx)->record.started = true;
 }
 
+static bool wants_screen(const struct top_session *s)
+{
+	return !s->o.stdio && isatty(STDOUT_FILENO);
+}
+
 static void on_note(void *ctx, const char *text)
 {
 	struct top_session *s = ctx;
 
-	if (s->screen)
+	/* What comes before the screen would be below it. */
+	if (wants_screen(s))
 		top_say(s, "%s", text);
-	else
+	if (!s->screen)
 		record_note(&s->record, "%s", text);
 }
 
@@ -274,11 +280,6 @@ static void update(struct top_session *s)
 }
 
 /* ---- the run ---- */
-
-static bool wants_screen(const struct top_session *s)
-{
-	return !s->o.stdio && isatty(STDOUT_FILENO);
-}
 
 static void open_screen(struct top_session *s)
 {

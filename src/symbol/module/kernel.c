@@ -1,5 +1,6 @@
 #include "perf/synth_read.h"
 #include "symbol/elf/symbols.h"
+#include "symbol/kernel_hidden.h"
 #include "symbol/module/state.h"
 
 #include <errno.h>
@@ -27,6 +28,18 @@ static struct kernel_names *names_of_file(struct modules *all, const char *file)
 	return k;
 }
 
+static char *hidden_problem(const char *file)
+{
+	CLEANUP(free_ptr) char *remedy = NULL;
+
+	if (strcmp(file, RUNNING_KERNEL) != 0)
+		return xasprintf("'%s' has no addresses: copy /proc/kallsyms as root", file);
+	remedy = kernel_hidden_remedy("/proc");
+	return xasprintf("the kernel hides its addresses from this user, so its functions have no "
+			 "names: %s",
+			 remedy);
+}
+
 static void read_names(struct kernel_names *k)
 {
 	struct err e = {};
@@ -37,9 +50,7 @@ static void read_names(struct kernel_names *k)
 		if (kallsyms_read(&k->kallsyms, k->file, &e) < 0)
 			k->problem = xstrdup(e.text);
 		else if (k->kallsyms.hidden)
-			k->problem =
-				xstrdup("the kernel hides its addresses from this user: run as "
-					"root, or: sysctl kernel.kptr_restrict=0");
+			k->problem = hidden_problem(k->file);
 		else if (!k->kallsyms.symbols.symbols.len)
 			k->problem = xasprintf("'%s' has no symbols", k->file);
 	}
@@ -210,6 +221,10 @@ static void open_core_kernel(struct module *m)
 			use_vmlinux(m, o->vmlinux);
 		else
 			use_copy(m, o->kallsyms);
+		return;
+	}
+	if (r->kernel_hidden) {
+		module_problem(m, "%s", kernel_hidden_when_recorded);
 		return;
 	}
 	build_id_of_kernel(&s->all->roots, &running);

@@ -83,7 +83,8 @@ static char *key_of(const struct module_request *r)
 		break;
 	case MODULE_KERNEL:
 	case MODULE_KERNEL_PART:
-		buf_addf(&key, "%lx ", r->kind == MODULE_KERNEL ? r->kernel_text : r->start);
+		buf_addf(&key, "%lx %d ", r->kind == MODULE_KERNEL ? r->kernel_text : r->start,
+			 r->kernel_hidden);
 		break;
 	default:
 		if (!r->build_id.size)

@@ -53,6 +53,7 @@ struct module_request {
 	uint64_t length, inode, generation; /* the last two 0: unknown */
 	uint64_t begun_ns; /* of the process, by the recording's clock; 0: before it, or unknown */
 	uint64_t kernel_text; /* runtime address of _text when recorded; 0: unknown */
+	bool kernel_hidden;   /* the recording does not tell of it: its addresses were hidden */
 };
 
 struct module {
