@@ -311,8 +311,7 @@ int main(int argc, char **argv) { for (long i = atol(argv[1]); i; i--) outer(100
 
     def test_inlined_beside_perf(self):
         program, path = compiled("inlined", self.INLINED_C, "-g"), self.path("inlined.data")
-        subprocess.run([needs_program("perf"), "record", "-q", "--no-bpf-event", "-N", "-e", "cpu-clock:u", "-F",
-                        "2000", "-o", path, "--", program, "500"], check=True, env=environment(self.home))
+        self.tacho("record", "-q", "-e", "cpu-clock:u", "-F", "2000", "-o", path, "--", program, "500")
         self.same(path)
 
     def test_changes(self):
