@@ -2,7 +2,10 @@
 #include "base/alloc.h"
 
 #include <errno.h>
+#include <linux/fs.h>
 #include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define COPY_BYTES (1u << 18)
@@ -77,4 +80,40 @@ int io_copy(int from, int to, uint64_t limit_bytes)
 		r = at > limit_bytes ? -EFBIG : io_write(to, block, (size_t)n);
 	}
 	return r;
+}
+
+int io_clone(int from, int to)
+{
+	return ioctl(to, FICLONE, from) ? -errno : 0;
+}
+
+/* Fails between file systems (EXDEV) on many kernels, and on file systems that cannot do it. */
+static int copy_in_kernel(int from, int to, uint64_t size)
+{
+	off_t in = 0, out = 0;
+
+	while ((uint64_t)in < size) {
+		ssize_t n = copy_file_range(from, &in, to, &out, size - (uint64_t)in, 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+	}
+	/* The size of a file that is made when it is read (/proc) is 0. */
+	return size ? 0 : -EOPNOTSUPP;
+}
+
+int io_clone_or_copy(int from, int to, uint64_t limit_bytes)
+{
+	struct stat st;
+
+	if (fstat(from, &st))
+		return -errno;
+	if ((uint64_t)st.st_size > limit_bytes)
+		return -EFBIG;
+	if (io_clone(from, to) == 0 || copy_in_kernel(from, to, (uint64_t)st.st_size) == 0)
+		return 0;
+	/* It begins anew: neither of the above has moved the offset of @to. */
+	return io_copy(from, to, limit_bytes);
 }

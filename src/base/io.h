@@ -19,4 +19,11 @@ ssize_t io_read_at(int fd, void *to, size_t size, uint64_t offset);
 /* A whole file, from its beginning; -EFBIG if it is longer than that. */
 int io_copy(int from, int to, uint64_t limit_bytes);
 
+/* Makes the empty file @to share the blocks of @from, copy on write. Fails where the file system cannot
+ * do that, or the two files are on different ones. */
+int io_clone(int from, int to);
+
+/* As io_copy(), by the cheapest way that works: io_clone(), a copy inside the kernel, a plain copy. */
+int io_clone_or_copy(int from, int to, uint64_t limit_bytes);
+
 #endif

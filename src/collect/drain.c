@@ -9,11 +9,18 @@
 #define RINGS_PER_THREAD 16
 #define THREADS_MAX      8
 
+/* In MMAP2 records: where device, inode and generation are, or the size of the build id and, behind
+ * it, the build id. */
+#define MMAP2_FILE_OFFSET 40
+#define MMAP2_ID_OFFSET   44
+
 struct drainer {
 	struct drain *drain;
 	unsigned lane;
 	struct record_counts counts;
 	struct sample_span samples; /* since they were asked for last */
+	struct hits hits;
+	struct buf copy; /* of a ring's contents, if records in it were changed */
 	struct err e;
 	int r;
 	pthread_t thread;
@@ -25,6 +32,8 @@ struct drain {
 	mapping_visitor visit;
 	void *ctx;
 	struct layout layout; /* what the records of all our events have in common */
+	bool watch_hits;
+	size_t chain_at; /* where in a sample the call stack is; 0: it is not looked at */
 	pthread_mutex_t visiting;
 	struct drainer *drainers; /* the first is the caller's own thread */
 	unsigned count, started;
@@ -65,7 +74,127 @@ struct drain *drain_new(struct sampling *sampling, unsigned threads, mapping_vis
 	return d;
 }
 
+/* ---- hits ---- */
+
+bool drain_watch_hits(struct drain *d)
+{
+	bool first = true, unknown = false;
+
+	d->watch_hits = true;
+	vec_each(&d->sampling->rows, row) {
+		uint64_t type = row->attr.sample_type;
+		struct layout layout;
+		size_t at;
+
+		if (!row->event)
+			continue;
+		layout_init(&layout, &row->attr);
+		at = type & PERF_SAMPLE_CALLCHAIN
+			     ? sizeof(struct perf_event_header) + layout.fixed_bytes
+			     : 0;
+		/* Values of a group stand before the stack. */
+		unknown |= (type & PERF_SAMPLE_READ && at) || (!first && at != d->chain_at) ||
+			   row->attr.exclude_callchain_user;
+		d->chain_at = at;
+		first = false;
+	}
+	if (unknown)
+		d->chain_at = 0;
+	return !unknown;
+}
+
+static uint64_t word_at(const unsigned char *bytes, size_t at)
+{
+	uint64_t word;
+
+	memcpy(&word, bytes + at, sizeof(word));
+	return word;
+}
+
+static void note_hits(struct drainer *t, const struct ring_view *view, size_t at, size_t size)
+{
+	uint64_t copy[(RECORD_BYTES_MAX + 8) / 8], depth;
+	const unsigned char *sample = (const unsigned char *)copy;
+	size_t chain = t->drain->chain_at;
+
+	if (size < SAMPLE_TIME_OFFSET)
+		return;
+	if (at >= view->first_bytes)
+		sample = view->second + (at - view->first_bytes);
+	else if (size <= view->first_bytes - at)
+		sample = view->first + at;
+	else if (!ring_view_copy(view, at, copy, size))
+		return;
+	hits_add(&t->hits, word_at(sample, SAMPLE_IP_OFFSET));
+	if (!chain || size < chain + 8)
+		return;
+	depth = word_at(sample, chain);
+	if (depth > (size - chain - 8) / 8)
+		return;
+	for (uint64_t i = 1; i <= depth; i++)
+		hits_add(&t->hits, word_at(sample, chain + 8 * i));
+}
+
+void drain_hits(const struct drain *d, struct hits *ret)
+{
+	for (unsigned i = 0; i < d->count; i++)
+		hits_merge(ret, &d->drainers[i].hits);
+}
+
 /* ---- one ring ---- */
+
+/* The kernel does not let us write into its pages: a ring with records that must be changed is copied
+ * first. Only then, because most have none. */
+static unsigned char *changed(struct drainer *t, const struct ring_view *view, size_t at)
+{
+	if (!t->copy.len) {
+		buf_add_mem(&t->copy, view->first, view->first_bytes);
+		buf_add_mem(&t->copy, view->second, view->second_bytes);
+	}
+	return (unsigned char *)t->copy.s + at;
+}
+
+/*
+ * Device and inode become the build id, for which the record has the same room. The mark for that may
+ * be set already, wrongly: the kernel sets it for all who watch the process if one of them asks for
+ * build ids, and gives them to that one only.
+ */
+static void visit_mapping(struct drainer *t, const struct ring_view *view, size_t at,
+			  const struct record *r)
+{
+	struct drain *d = t->drain;
+	uint16_t misc = r->misc & (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
+	struct build_id id = {};
+	unsigned char *record;
+
+	pthread_mutex_lock(&d->visiting);
+	if (d->visit(d->ctx, r, &id))
+		misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
+	pthread_mutex_unlock(&d->visiting);
+	if (!id.size && misc == r->misc)
+		return;
+	record = changed(t, view, at);
+	memcpy(record + offsetof(struct perf_event_header, misc), &misc, sizeof(misc));
+	if (!id.size)
+		return;
+	memset(record + MMAP2_FILE_OFFSET, 0, MMAP2_ID_OFFSET - MMAP2_FILE_OFFSET);
+	record[MMAP2_FILE_OFFSET] = id.size;
+	memcpy(record + MMAP2_ID_OFFSET, id.bytes, sizeof(id.bytes));
+}
+
+/* Decodes without the mark for a build id, which cannot be true: none was asked for. */
+static bool decode_mapping(const struct drain *d, uint64_t *copy, struct record *r)
+{
+	struct perf_event_header *header = (struct perf_event_header *)copy;
+	uint16_t misc = header->misc;
+	const char *reason;
+	bool good;
+
+	header->misc &= (uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID;
+	good = record_decode(&d->layout, copy, r, &reason) == 0;
+	r->misc = misc;
+	return good;
+}
 
 /* The rare records that say something about the recording itself, through the decoder of all. */
 static void look_at(struct drainer *t, const struct ring_view *view, size_t at, size_t size)
@@ -75,8 +204,14 @@ static void look_at(struct drainer *t, const struct ring_view *view, size_t at, 
 	struct record r;
 	const char *reason;
 
-	if (!ring_view_copy(view, at, copy, size) ||
-	    record_decode(&d->layout, copy, &r, &reason) < 0)
+	if (!ring_view_copy(view, at, copy, size))
+		return;
+	if (((struct perf_event_header *)copy)->type == PERF_RECORD_MMAP2) {
+		if (decode_mapping(d, copy, &r))
+			visit_mapping(t, view, at, &r);
+		return;
+	}
+	if (record_decode(&d->layout, copy, &r, &reason) < 0)
 		return;
 	switch (r.type) {
 	case PERF_RECORD_LOST:
@@ -85,11 +220,6 @@ static void look_at(struct drainer *t, const struct ring_view *view, size_t at, 
 		break;
 	case PERF_RECORD_THROTTLE:
 		t->counts.throttled++;
-		break;
-	case PERF_RECORD_MMAP2:
-		pthread_mutex_lock(&d->visiting);
-		d->visit(d->ctx, &r, copy);
-		pthread_mutex_unlock(&d->visiting);
 		break;
 	default:
 		break;
@@ -125,6 +255,8 @@ static size_t walk(struct drainer *t, const struct ring_view *view)
 		case PERF_RECORD_SAMPLE:
 			t->counts.samples++;
 			span_widen(&t->samples, sample_time(view, at));
+			if (t->drain->watch_hits)
+				note_hits(t, view, at, header->size);
 			break;
 		case PERF_RECORD_LOST:
 		case PERF_RECORD_LOST_SAMPLES:
@@ -140,6 +272,29 @@ static size_t walk(struct drainer *t, const struct ring_view *view)
 	return at;
 }
 
+static void peek_ring(struct drain *d, struct ring *ring)
+{
+	struct ring_view view = ring_view(ring);
+	size_t at = 0, total = view.first_bytes + view.second_bytes;
+	uint64_t copy[(RECORD_BYTES_MAX + 8) / 8];
+	struct perf_event_header header;
+	struct record r;
+
+	for (; ring_view_copy(&view, at, &header, sizeof(header)); at += header.size) {
+		if (header.size < sizeof(header) || header.size > total - at)
+			return;
+		if (header.type == PERF_RECORD_MMAP2 &&
+		    ring_view_copy(&view, at, copy, header.size) && decode_mapping(d, copy, &r))
+			d->visit(d->ctx, &r, NULL);
+	}
+}
+
+void drain_peek(struct drain *d)
+{
+	vec_each(&d->sampling->rings, ring)
+		peek_ring(d, &ring->ring);
+}
+
 static int drain_ring(struct drainer *t, struct ring *ring)
 {
 	struct ring_view view = ring_view(ring), whole = view;
@@ -151,7 +306,11 @@ static int drain_ring(struct drainer *t, struct ring *ring)
 	size = walk(t, &view);
 	whole.first_bytes = size < view.first_bytes ? size : view.first_bytes;
 	whole.second_bytes = size - whole.first_bytes;
+	if (t->copy.len)
+		whole = (struct ring_view){.first = (unsigned char *)t->copy.s,
+					   .first_bytes = size};
 	r = sink_append(t->drain->sink, t->lane, &whole, &t->e);
+	buf_clear(&t->copy);
 	ring_consume(ring, &view);
 	if (r == 0 && size < view.first_bytes + view.second_bytes)
 		r = err_set(&t->e, EIO, "the kernel's buffer holds what is no record");
@@ -263,6 +422,10 @@ void drain_free(struct drain *d)
 		pthread_barrier_destroy(&d->end);
 	}
 	pthread_mutex_destroy(&d->visiting);
+	for (unsigned i = 0; i < d->count; i++) {
+		hits_release(&d->drainers[i].hits);
+		buf_release(&d->drainers[i].copy);
+	}
 	free(d->drainers);
 	free(d);
 }

@@ -6,11 +6,14 @@
 #ifndef TACHO_COLLECT_DRAIN_H
 #define TACHO_COLLECT_DRAIN_H
 
+#include "collect/hits.h"
 #include "collect/recording.h"
+#include "perf/build_id.h"
 #include "perf/record.h"
 
-/* Told of each MMAP2 record, decoded and as it is; from one thread at a time. */
-typedef void (*mapping_visitor)(void *ctx, const struct record *r, const void *bytes);
+/* Told of each MMAP2 record; from one thread at a time. Returns whether the mapped file's build id is
+ * known: then it replaces device and inode in the record. @ret_id is NULL where it cannot. */
+typedef bool (*mapping_visitor)(void *ctx, const struct record *r, struct build_id *ret_id);
 
 struct drain;
 
@@ -22,10 +25,17 @@ struct drain *drain_new(struct sampling *sampling, unsigned threads, mapping_vis
 /* Starts the other threads. The workload must exist already: they are punctual. */
 int drain_start(struct drain *d, struct sink *sink, struct err *e);
 int drain_round(struct drain *d, struct err *e);
+/* Tells the visitor of the mappings that wait in the rings, and leaves them there. */
+void drain_peek(struct drain *d);
 /* Sums over all rings; bytes is left alone. */
 void drain_counts(const struct drain *d, struct record_counts *ret);
 /* Of the samples since it was asked last. */
 struct sample_span drain_take_span(struct drain *d);
+/* Samples are looked into from now on, to know which code they hit. Returns false if they do not tell
+ * all of the callers as they are: they must be unwound. */
+bool drain_watch_hits(struct drain *d);
+/* Adds what was hit to @ret. */
+void drain_hits(const struct drain *d, struct hits *ret);
 void drain_free(struct drain *d);
 
 #endif

@@ -5,6 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/* How long a round, and the last one, may wait for files to be looked at. */
+#define CATCH_UP_NS      (20 * NS_PER_MSEC)
+#define LAST_CATCH_UP_NS NS_PER_SEC
+
 void recorder_say(struct recorder *r, uint16_t type, const char *text)
 {
 	CLEANUP(buf_release) struct buf body = {};
@@ -23,14 +27,20 @@ static void say_note(void *ctx, const char *text)
 	recorder_say(ctx, MESSAGE_NOTE, text);
 }
 
-static void on_mapping(void *ctx, const struct record *record, const void *bytes)
+static bool on_mapping(void *ctx, const struct record *record, struct build_id *ret_id)
 {
 	struct recorder *r = ctx;
 
-	if (record->mmap.build_id)
-		build_id_table_see(r->build_ids, bytes, record->size);
-	if (r->keeper)
-		keeper_see(r->keeper, record);
+	keeper_see(r->keeper, record);
+	if (!ret_id)
+		return false;
+	if (!keeper_build_id(r->keeper, record, ret_id)) {
+		recorder_remember_file(r, record);
+		return false;
+	}
+	build_id_table_add(r->build_ids, -1, record->misc & PERF_RECORD_MISC_CPUMODE_MASK, ret_id,
+			   record->mmap.filename);
+	return true;
 }
 
 /* ---- opening ---- */
@@ -41,11 +51,14 @@ static void list_events(struct recorder *r)
 
 	r->event_count = r->sampling.rows.len + counter_stream_events(&r->counting);
 	r->events = xcalloc(r->event_count, sizeof(*r->events));
-	vec_each(&r->sampling.rows, row)
-		r->events[i++] = (struct writer_event){.name = row->name,
-						       .attr = row->attr,
-						       .ids = row->ids.items,
-						       .id_count = row->ids.len};
+	vec_each(&r->sampling.rows, row) {
+		r->events[i] = (struct writer_event){.name = row->name,
+						     .attr = row->attr,
+						     .ids = row->ids.items,
+						     .id_count = row->ids.len};
+		/* Records that are marked to have a build id do: readers may believe it. */
+		r->events[i++].attr.build_id = row->tracking;
+	}
 	for (size_t k = 0; i < r->event_count; k++)
 		r->events[i++] = counter_stream_event(&r->counting, k);
 }
@@ -75,10 +88,12 @@ static void open_keeper(struct recorder *r)
 				   .ask_jvms = !r->plan->no_jvm,
 				   .told_jvms = !r->plan->no_jvm && r->workload};
 
-	if ((r->plan->no_keep && r->plan->no_jvm) || !r->drain)
+	if (!r->drain)
 		return;
 	/* Without that clock nobody could find the copies. */
 	o.no_copies = !recorder_clock(r, &o.wall_ns, &o.clock_ns) || r->plan->no_keep;
+	if (!o.no_copies && !r->plan->keep_all)
+		o.callers_unknown = !drain_watch_hits(r->drain);
 	r->keeper = keeper_new(&o);
 	keeper_start(r->keeper);
 }
@@ -150,9 +165,16 @@ int recorder_tick(struct recorder *r, struct err *e)
 	return append_counts(r, &records, e);
 }
 
-static int drain(struct recorder *r, struct err *e)
+/* The records of mappings get build ids on their way out, so the keeper must have looked at the files
+ * by then. One that it has not is found by its path at the end, see recorder_end_file(). */
+static int drain(struct recorder *r, bool patient, struct err *e)
 {
-	return r->drain ? drain_round(r->drain, e) : 0;
+	if (!r->drain)
+		return 0;
+	if (keeper_must_be_told(r->keeper))
+		drain_peek(r->drain);
+	keeper_catch_up(r->keeper, patient ? LAST_CATCH_UP_NS : CATCH_UP_NS, patient);
+	return drain_round(r->drain, e);
 }
 
 static void take_counts(struct recorder *r)
@@ -171,7 +193,7 @@ int recorder_round(struct recorder *r, struct err *e)
 
 	if (!r->sink)
 		return 0;
-	result = drain(r, e);
+	result = drain(r, false, e);
 	if (result == 0)
 		result = sink_round(r->sink, clock_now_ns(), e);
 	take_counts(r);
@@ -233,7 +255,7 @@ int recorder_finish(struct recorder *r, struct err *e)
 	/* At once: what is left to do is not of the last interval. */
 	counter_stream_finish(&r->counting, &last);
 	/* Not recorder_round(): that might begin another file. */
-	result = drain(r, e);
+	result = drain(r, true, e);
 	take_counts(r);
 	if (result == 0)
 		result = append_lost(r, e);
@@ -247,10 +269,14 @@ int recorder_finish(struct recorder *r, struct err *e)
 void recorder_keep(struct recorder *r, bool hurried)
 {
 	CLEANUP(strvec_release) strvec notes = {};
+	struct hits hits = {};
+	struct keeper_end end = {.hurried = hurried, .hits = r->plan->keep_all ? NULL : &hits};
 
 	if (!r->keeper)
 		return;
-	keeper_finish(r->keeper, hurried, &notes);
+	drain_hits(r->drain, &hits);
+	keeper_finish(r->keeper, &end, &notes);
+	hits_release(&hits);
 	r->keeper = NULL;
 	vec_each(&notes, note)
 		recorder_say(r, MESSAGE_NOTE, *note);
@@ -267,6 +293,9 @@ void recorder_close(struct recorder *r)
 	feature_set_release(&r->features);
 	if (r->build_ids)
 		build_id_table_free(r->build_ids);
+	vec_each(&r->later, file)
+		free(file->name);
+	vec_release(&r->later);
 	free(r->events);
 	*r = (struct recorder){};
 }

@@ -10,6 +10,12 @@
 #include "collect/keep/keeper.h"
 #include "perfdata/build_id_table.h"
 
+/* A mapped file whose build id was not known when its record was written. */
+struct later_file {
+	struct record record; /* of no use but for keeper_build_id() */
+	char *name;
+};
+
 struct recorder {
 	const struct recording_plan *plan;
 	struct target target;
@@ -21,7 +27,8 @@ struct recorder {
 	size_t event_count;
 	struct feature_set features;
 	struct build_id_table *build_ids;
-	struct keeper *keeper; /* NULL: nothing is kept */
+	struct keeper *keeper; /* NULL: nothing is sampled */
+	VEC(struct later_file) later;
 	struct record_counts counts;
 	struct channel *channel; /* is told which files are complete */
 	pid_t workload;          /* 0: none */
@@ -61,6 +68,8 @@ void recorder_end_file(void *ctx, const struct sample_span *samples);
 int recorder_add_features(struct recorder *r, struct err *e);
 /* The moment by which the recording is known, on both clocks. */
 bool recorder_clock(const struct recorder *r, uint64_t *ret_wall_ns, uint64_t *ret_clock_ns);
+/* So that its build id gets into the file's table, if it is known at the end. */
+void recorder_remember_file(struct recorder *r, const struct record *record);
 /* The keeper is told of everything that @records has of mappings. */
 void recorder_show_keeper(struct recorder *r, const struct perf_event_attr *attr,
 			  const struct buf *records);

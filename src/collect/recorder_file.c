@@ -10,11 +10,15 @@
 #include "symbol/kernel_hidden.h"
 
 #include <errno.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* A machine with very many processes must not keep us from ever beginning. */
 #define SYNTH_BYTES_MAX ((uint64_t)256 << 20)
 #define SYNTH_NS_MAX    (10 * NS_PER_SEC)
+#define LATER_FILES_MAX 4096u
+/* How long completing a file may wait for build ids that are missing. */
+#define LAST_CATCH_UP_NS NS_PER_SEC
 
 bool recorder_clock(const struct recorder *r, uint64_t *ret_wall_ns, uint64_t *ret_clock_ns)
 {
@@ -170,7 +174,7 @@ int recorder_begin_file(void *ctx, struct buf *out, struct err *e)
 	options = (struct synth_options){.roots = r->plan->sampling.roots,
 					 .attr = &row->attr,
 					 .id = row->ids.items[0],
-					 .build_ids = row->attr.build_id,
+					 .build_ids = true,
 					 .limit_bytes = SYNTH_BYTES_MAX,
 					 .deadline_ns = clock_now_ns() + SYNTH_NS_MAX,
 					 .sink = take_records,
@@ -245,6 +249,30 @@ int recorder_add_features(struct recorder *r, struct err *e)
 	return add_tracepoints(r, e);
 }
 
+void recorder_remember_file(struct recorder *r, const struct record *record)
+{
+	struct later_file file = {.record = *record};
+
+	if (!record->mmap.inode || !(record->mmap.prot & PROT_EXEC) ||
+	    r->later.len >= LATER_FILES_MAX)
+		return;
+	file.name = xstrdup(record->mmap.filename);
+	file.record.mmap.filename = file.name;
+	vec_push(&r->later, file);
+}
+
+static void add_later_ids(struct recorder *r)
+{
+	struct build_id id;
+
+	if (r->keeper)
+		keeper_catch_up(r->keeper, LAST_CATCH_UP_NS, false);
+	vec_each(&r->later, file)
+		if (r->keeper && keeper_build_id(r->keeper, &file->record, &id))
+			build_id_table_add(r->build_ids, -1, PERF_RECORD_MISC_USER, &id,
+					   file->name);
+}
+
 void recorder_end_file(void *ctx, const struct sample_span *samples)
 {
 	struct recorder *r = ctx;
@@ -255,6 +283,7 @@ void recorder_end_file(void *ctx, const struct sample_span *samples)
 
 	if (!samples)
 		samples = &since_last;
+	add_later_ids(r);
 	build_id_table_feature(r->build_ids, &r->features);
 	feature_set_drop(&r->features, FEATURE_SAMPLE_TIME);
 	if (samples->last_ns)

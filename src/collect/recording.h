@@ -66,6 +66,7 @@ struct recording_plan {
 	unsigned threads;        /* that read the rings, 0: as it suits */
 	bool no_jvm;             /* Java is neither told nor asked anything */
 	bool no_keep;            /* nothing is copied into the cache */
+	bool keep_all;           /* also programs that had no samples */
 	char *const *whole_argv; /* command line, for the file; ended by NULL */
 	struct catalog *catalog;
 	/* Called by recording_run() in the starter's process. */

@@ -17,6 +17,13 @@ struct build_id {
 	uint8_t bytes[BUILD_ID_BYTES_MAX];
 };
 
+/* What the kernel says of a mapped file in MMAP2 records: enough to tell whether two mappings are of the
+ * same file. Inode 0: unknown. */
+struct file_identity {
+	uint32_t major, minor;
+	uint64_t inode, generation;
+};
+
 /* From an ELF file's program headers: a whole file in memory, or one that is open. */
 bool build_id_of_memory(const void *data, size_t size, struct build_id *ret_id);
 bool build_id_of_fd(int fd, struct build_id *ret_id);

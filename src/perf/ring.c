@@ -91,3 +91,11 @@ bool ring_view_copy(const struct ring_view *view, size_t offset, void *to, size_
 		       size - part);
 	return true;
 }
+
+bool ring_is_empty(const struct ring *ring)
+{
+	struct perf_event_mmap_page *control = ring->base;
+
+	return __atomic_load_n(&control->data_head, __ATOMIC_RELAXED) ==
+	       __atomic_load_n(&control->data_tail, __ATOMIC_RELAXED);
+}

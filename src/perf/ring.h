@@ -37,4 +37,7 @@ void ring_consume(struct ring *ring, const struct ring_view *view);
 /* Copies @size bytes at @offset of the view; false if they are not all inside. */
 bool ring_view_copy(const struct ring_view *view, size_t offset, void *to, size_t size);
 
+/* A hint that any thread may ask for: nothing can be read at the moment. */
+bool ring_is_empty(const struct ring *ring);
+
 #endif

@@ -39,6 +39,7 @@ struct sampling_options {
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)
 
 /* All our samples begin with identifier, address, thread and time; see sampling_attr.c. */
+#define SAMPLE_IP_OFFSET   16
 #define SAMPLE_TIME_OFFSET 32
 
 /* One event at one kind of place: all its descriptors share the attr. */

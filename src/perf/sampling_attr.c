@@ -9,11 +9,10 @@
 
 /* What kernels have learned over time, the latest first: given up in this order. */
 enum {
-	LACKS_LOST = 1 << 0,     /* 6.0 */
-	LACKS_BUILD_ID = 1 << 1, /* 5.12 */
-	LACKS_CODE = 1 << 2,     /* 5.1: ksymbol, bpf_event */
-	LACKS_CLOCK = 1 << 3,    /* 4.1 */
-	LACKS_END = 1 << 4,
+	LACKS_LOST = 1 << 0,  /* 6.0 */
+	LACKS_CODE = 1 << 1,  /* 5.1: ksymbol, bpf_event */
+	LACKS_CLOCK = 1 << 2, /* 4.1 */
+	LACKS_END = 1 << 3,
 };
 
 #if defined(__x86_64__)
@@ -142,7 +141,8 @@ static void set_tracking(const struct sampling *s, struct perf_event_attr *attr)
 	attr->context_switch = o->switches;
 	attr->namespaces = o->namespaces;
 	attr->cgroup = o->cgroups;
-	attr->build_id = !(s->lacking & LACKS_BUILD_ID);
+	/* Not build_id: Linux (5.12 to 6.18 at least) then marks the MMAP2 records of everybody who
+	 * watches the same process, and perf record aborts on them. The collector puts the ids in. */
 	attr->ksymbol = attr->bpf_event = !(s->lacking & LACKS_CODE);
 }
 

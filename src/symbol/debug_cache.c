@@ -53,18 +53,42 @@ char *debug_cache_find(const struct build_id *id, enum debug_cache_kind kind)
 	return path;
 }
 
+bool debug_cache_touch(const struct build_id *id, enum debug_cache_kind kind)
+{
+	CLEANUP(free_ptr) char *path = debug_cache_find(id, kind);
+
+	if (path)
+		utimensat(AT_FDCWD, path, NULL, 0);
+	return path;
+}
+
 /* Bytes from a file, or from memory if @data is not NULL. */
 struct source {
 	int fd;
+	enum debug_cache_how how;
 	const char *data;
 	size_t size;
 };
 
 static int copy(int to, const struct source *from)
 {
+	struct stat before, after;
+	int r;
+
 	if (from->data)
 		return io_write(to, from->data, from->size);
-	return io_copy(from->fd, to, DEBUG_CACHE_FILE_BYTES_MAX);
+	if (fstat(from->fd, &before))
+		return -errno;
+	r = from->how == DEBUG_CACHE_SHARE
+		    ? io_clone(from->fd, to)
+		    : io_clone_or_copy(from->fd, to, DEBUG_CACHE_FILE_BYTES_MAX);
+	if (r == 0 && fstat(from->fd, &after))
+		r = -errno;
+	/* A linker that writes over it may be half done. */
+	if (r == 0 && (before.st_mtim.tv_sec != after.st_mtim.tv_sec ||
+		       before.st_mtim.tv_nsec != after.st_mtim.tv_nsec))
+		r = -ESTALE;
+	return r;
 }
 
 static int write_beside(const char *directory, const char *path, const struct source *from)
@@ -107,9 +131,10 @@ static int keep(const struct build_id *id, enum debug_cache_kind kind, const str
 	return 0;
 }
 
-int debug_cache_keep(const struct build_id *id, enum debug_cache_kind kind, int fd, struct err *e)
+int debug_cache_keep(const struct build_id *id, enum debug_cache_kind kind, int fd,
+		     enum debug_cache_how how, struct err *e)
 {
-	return keep(id, kind, &(struct source){.fd = fd}, e);
+	return keep(id, kind, &(struct source){.fd = fd, .how = how}, e);
 }
 
 int debug_cache_keep_memory(const struct build_id *id, enum debug_cache_kind kind, const void *data,

@@ -37,8 +37,20 @@ char *debug_cache_path(const struct build_id *id, enum debug_cache_kind kind);
 /* Path of a regular file that is there; NULL: there is none. */
 char *debug_cache_find(const struct build_id *id, enum debug_cache_kind kind);
 
-/* Copies what @fd has, from its start, unless the file is there already. */
-int debug_cache_keep(const struct build_id *id, enum debug_cache_kind kind, int fd, struct err *e);
+/* Marks the file as just used, if it is there: what was not used for the longest time goes first.
+ * Returns whether it is there. */
+bool debug_cache_touch(const struct build_id *id, enum debug_cache_kind kind);
+
+/* How a file gets into the store. */
+enum debug_cache_how {
+	DEBUG_CACHE_COPY,  /* sharing its blocks if the file system can, else as a copy */
+	DEBUG_CACHE_SHARE, /* only if its blocks can be shared; -EOPNOTSUPP or -EXDEV if not */
+};
+
+/* Keeps what @fd has, from its start, unless the file is there already. Returns -ESTALE if the file was
+ * written to meanwhile. */
+int debug_cache_keep(const struct build_id *id, enum debug_cache_kind kind, int fd,
+		     enum debug_cache_how how, struct err *e);
 /* The same from memory: the vdso. */
 int debug_cache_keep_memory(const struct build_id *id, enum debug_cache_kind kind, const void *data,
 			    size_t size, struct err *e);

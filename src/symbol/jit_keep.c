@@ -1,6 +1,7 @@
 #include "symbol/jit_keep.h"
 #include "base/io.h"
 #include "base/fs.h"
+#include "symbol/debug_cache.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -42,6 +43,69 @@ int jit_keep_file(const char *dir, const char *name, int fd, struct err *e)
 		return err_set(e, -r, "cannot write '%s': %s", path, strerror(-r));
 	}
 	return 0;
+}
+
+/* ---- programs without a build id ---- */
+
+char *jit_keep_program_path(const char *dir, const struct file_identity *f)
+{
+	if (!dir || !f->inode)
+		return NULL;
+	return xasprintf("%s/elf-%u-%u-%llu-%llu", dir, f->major, f->minor,
+			 (unsigned long long)f->inode, (unsigned long long)f->generation);
+}
+
+/* FNV-1a: these end up in the names of files, so they must be the same in every process. */
+static uint64_t hash_of(const void *bytes, size_t size, uint64_t hash)
+{
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3ull;
+	return hash;
+}
+
+/* The place in the store by build id that the file gets: made of all that changes when it does. */
+static struct build_id made_up_id(const struct file_identity *f, const struct stat *st)
+{
+	uint64_t facts[] = {f->major,
+			    f->minor,
+			    f->inode,
+			    f->generation,
+			    (uint64_t)st->st_size,
+			    (uint64_t)st->st_mtim.tv_sec,
+			    (uint64_t)st->st_mtim.tv_nsec};
+	uint64_t a = hash_of(facts, sizeof(facts), 0xcbf29ce484222325ull);
+	uint64_t b = hash_of(facts, sizeof(facts), a);
+	struct build_id id = {.size = 2 * sizeof(a)};
+
+	memcpy(id.bytes, &a, sizeof(a));
+	memcpy(id.bytes + sizeof(a), &b, sizeof(b));
+	return id;
+}
+
+int jit_keep_program(const char *dir, const struct file_identity *f, int fd, struct err *e)
+{
+	CLEANUP(free_ptr) char *path = jit_keep_program_path(dir, f);
+	CLEANUP(free_ptr) char *stored = NULL;
+	struct build_id id;
+	struct stat st;
+	int r;
+
+	if (!path || fstat(fd, &st))
+		return err_set(e, EINVAL, "the file has no identity to keep it by");
+	id = made_up_id(f, &st);
+	if (!debug_cache_touch(&id, DEBUG_CACHE_ELF)) {
+		r = debug_cache_keep(&id, DEBUG_CACHE_ELF, fd, DEBUG_CACHE_COPY, e);
+		if (r < 0)
+			return r;
+	}
+	stored = debug_cache_path(&id, DEBUG_CACHE_ELF);
+	r = fs_mkdir_p(dir);
+	if (r < 0)
+		return err_set(e, -r, "cannot make '%s': %s", dir, strerror(-r));
+	/* Both names are ours, and neither file is ever written to again. */
+	if (link(stored, path) == 0 || errno == EEXIST)
+		return 0;
+	return jit_keep_file(dir, strrchr(path, '/') + 1, fd, e);
 }
 
 /* ---- making room ---- */

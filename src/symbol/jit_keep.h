@@ -3,11 +3,15 @@
  *
  *   $XDG_CACHE_HOME/tacho/jit/RECORDING/perf-PID.map   names of a JIT's code
  *   $XDG_CACHE_HOME/tacho/jit/RECORDING/jit-PID.dump   the code itself
+ *   $XDG_CACHE_HOME/tacho/jit/RECORDING/elf-MAJOR-MINOR-INODE-GENERATION
+ *                                                      a program or library without a build id
  *
  * PID is the number by which the recording knows the process, whatever it was in its own namespace.
  * RECORDING is the moment of its beginning as the recording's CLOCK_DATA has it (nanoseconds of the
  * wall clock, sixteen hexadecimal digits): so nothing of another recording is ever found there.
- * Programs are kept by build id, see debug_cache.h.
+ * Programs that have a build id are kept by that, see debug_cache.h; one that has none is told from
+ * later builds by the device and inode in its MMAP2 records, which are only unique at one time, hence
+ * inside a recording.
  *
  * Any thread. The caller frees the paths.
  */
@@ -15,6 +19,7 @@
 #define TACHO_SYMBOL_JIT_KEEP_H
 
 #include "base/err.h"
+#include "perf/build_id.h"
 
 #include <stdint.h>
 
@@ -29,6 +34,12 @@ char *jit_keep_dir(uint64_t wall_ns);
 
 /* Copies all of @fd into a file of @dir, which is made if it is not there. */
 int jit_keep_file(const char *dir, const char *name, int fd, struct err *e);
+
+/* The path of a program without a build id in @dir; NULL if its identity is not known. */
+char *jit_keep_program_path(const char *dir, const struct file_identity *f);
+/* Keeps one there. The bytes are shared with all recordings of the same file, as long as its size and
+ * time of change are the same. */
+int jit_keep_program(const char *dir, const struct file_identity *f, int fd, struct err *e);
 
 /* Removes what is oldest until the limits hold. */
 void keep_trim(void);

@@ -163,7 +163,7 @@ static void many_processes_before(void **state)
 	}
 	wait_until_idle();
 	see(k, (uint32_t)getpid(), "//anon");
-	keeper_finish(k, true, &notes);
+	keeper_finish(k, &(struct keeper_end){.hurried = true}, &notes);
 	kept = xasprintf("%s/perf-%d.map", in_dir("cache/tacho/jit/0000000000005678"),
 			 (int)getpid());
 	unlink(name);

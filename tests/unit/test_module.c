@@ -248,8 +248,8 @@ static void keep(const char *name, enum debug_cache_kind kind)
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	assert_true(fd >= 0);
-	assert_int_equal(debug_cache_keep(&id, kind, fd, NULL), 0);
-	assert_int_equal(debug_cache_keep(&id, kind, fd, NULL), 0);
+	assert_int_equal(debug_cache_keep(&id, kind, fd, DEBUG_CACHE_COPY, NULL), 0);
+	assert_int_equal(debug_cache_keep(&id, kind, fd, DEBUG_CACHE_COPY, NULL), 0);
 	close(fd);
 }
 

@@ -1,16 +1,24 @@
 /* Programs and libraries: held open, and copied by build id when nobody else will have them. */
 #include "collect/keep/internal.h"
+#include "base/clock.h"
 #include "base/fs.h"
 #include "collect/keep/keeper.h"
 #include "perf/process.h"
 #include "symbol/debug_cache.h"
 #include "symbol/jit_keep.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
+
+/* Mappings that are remembered; beyond that everything counts as hit. */
+#define RANGES_MAX (1u << 17)
 
 /* Only plain files: to open a device can do anything. Closes @look. */
 static int open_plain(int look)
@@ -47,45 +55,98 @@ static int open_mapped(const struct seen_mapping *m)
 	return open_plain(open(path, O_PATH | O_CLOEXEC));
 }
 
-/* Whether it has that id; without one to compare, the file's own is taken. */
-static bool has_id(int fd, const struct build_id *wanted, struct build_id *ret)
+/* ---- the right file ---- */
+
+static uint64_t ns_of(const struct timespec *t)
 {
-	if (!build_id_of_fd(fd, ret))
+	return (uint64_t)t->tv_sec * NS_PER_SEC + (uint64_t)t->tv_nsec;
+}
+
+/* Not every file system knows generations. */
+static bool has_generation(int fd, uint64_t wanted)
+{
+	int generation = 0;
+
+	return !wanted || ioctl(fd, FS_IOC_GETVERSION, &generation) ||
+	       (uint32_t)generation == (uint32_t)wanted;
+}
+
+/* Nobody has written to it since it was mapped. */
+static bool is_as_mapped(const struct seen_mapping *m, const struct stat *st)
+{
+	return !m->wall_ns || ns_of(&st->st_mtim) <= m->wall_ns;
+}
+
+/*
+ * Whether this is the mapped file, by what its record says. Some file systems (overlayfs, btrfs) tell
+ * numbers of their own by stat(2): there the file is taken that has been what and where it is since
+ * before the mapping, because a rename or a link would have changed its time of change.
+ */
+static bool is_mapped_file(int fd, const struct seen_mapping *m, struct build_id *ret_id)
+{
+	const struct file_identity *f = &m->identity;
+	struct stat st;
+
+	*ret_id = (struct build_id){};
+	build_id_of_fd(fd, ret_id);
+	if (m->id.size)
+		return ret_id->size == m->id.size &&
+		       !memcmp(ret_id->bytes, m->id.bytes, ret_id->size);
+	if (fstat(fd, &st))
 		return false;
-	return !wanted->size ||
-	       (ret->size == wanted->size && !memcmp(ret->bytes, wanted->bytes, ret->size));
+	if (!f->inode || st.st_ino == f->inode)
+		return has_generation(fd, f->generation) && is_as_mapped(m, &st);
+	return st.st_dev != makedev(f->major, f->minor) && m->wall_ns &&
+	       ns_of(&st.st_ctim) <= m->wall_ns;
 }
 
 static int open_right(const struct seen_mapping *m, bool foreign, struct build_id *ret_id)
 {
 	int fd = open_through(m->pid, m->path, foreign);
+	struct stat st;
 
-	if (fd >= 0 && has_id(fd, &m->id, ret_id))
+	if (fd >= 0 && is_mapped_file(fd, m, ret_id))
 		return fd;
 	if (fd >= 0)
 		close(fd);
+	*ret_id = (struct build_id){};
 	fd = open_mapped(m);
-	if (fd >= 0 && has_id(fd, &m->id, ret_id))
+	/* The process may have mapped something else there meanwhile, but hardly of the same kind. */
+	if (fd >= 0 && !m->id.size && !fstat(fd, &st) && is_as_mapped(m, &st)) {
+		build_id_of_fd(fd, ret_id);
+		return fd;
+	}
+	if (fd >= 0 && m->id.size && is_mapped_file(fd, m, ret_id))
 		return fd;
 	if (fd >= 0)
 		close(fd);
+	*ret_id = (struct build_id){};
 	return -1;
 }
 
-/* False: it was looked at before. */
-static bool is_new(struct held_files *h, uint64_t hash)
+/* ---- what is known ---- */
+
+static struct known_file *find_known(struct held_files *h, uint64_t hash)
 {
 	size_t at = slots_begin(&h->slots, hash);
 	uint32_t number;
 
 	while ((number = slots_next(&h->slots, hash, &at)))
-		if (h->known.items[number - 1] == hash)
-			return false;
-	if (h->known.len >= KEEPER_PROCESSES_MAX)
-		return false;
-	vec_push(&h->known, hash);
-	slots_add(&h->slots, hash, (uint32_t)h->known.len);
-	return true;
+		if (h->known.items[number - 1].hash == hash)
+			return &h->known.items[number - 1];
+	return NULL;
+}
+
+static uint64_t hash_of(const struct seen_mapping *m, bool foreign)
+{
+	uint64_t hash = hash_seed() + foreign;
+
+	if (m->identity.inode)
+		return hash_bytes(&m->identity, sizeof(m->identity), hash);
+	hash = hash_bytes(m->path, strlen(m->path), hash);
+	/* The same path in two containers may be two files; ids tell them apart. */
+	return m->id.size ? hash_bytes(m->id.bytes, m->id.size, hash)
+			  : hash_mix(hash, foreign ? m->pid : 0);
 }
 
 /* Whether the path leads us to the file that is open. */
@@ -97,48 +158,94 @@ static bool is_same(int fd, const char *path)
 	       now.st_ino == held.st_ino;
 }
 
-void held_files_see(struct held_files *h, const struct seen_mapping *m, bool foreign)
+static bool is_elf(int fd)
 {
-	uint64_t hash = hash_bytes(m->path, strlen(m->path), hash_seed() + foreign);
-	struct held_file file = {};
-	char *there = NULL;
+	char magic[SELFMAG];
 
-	if (m->id.size)
-		hash = hash_bytes(m->id.bytes, m->id.size, hash);
-	/* The same path in two containers may be two files; ids tell them apart. */
-	else if (foreign)
-		hash = hash_mix(hash, m->pid);
-	if (!is_new(h, hash))
-		return;
+	return pread(fd, magic, sizeof(magic), 0) == sizeof(magic) &&
+	       !memcmp(magic, ELFMAG, sizeof(magic));
+}
+
+/* Whether somebody may want it later who will not find it: not if it is kept already. */
+static bool is_worth_holding(const struct held_files *h, const struct held_file *file)
+{
+	if (file->id.size >= 2)
+		return !debug_cache_touch(&file->id, DEBUG_CACHE_ELF);
+	return h->directory && !file->id.size && file->identity.inode && is_elf(file->fd);
+}
+
+/* The number of the file in @h->files plus one; 0: it is not held. */
+static uint32_t hold(struct held_files *h, const struct seen_mapping *m, bool foreign,
+		     struct build_id *ret_id)
+{
+	struct held_file file = {.identity = m->identity};
+	struct stat st;
+
+	file.fd = open_right(m, foreign, &file.id);
+	*ret_id = file.id;
+	if (file.fd < 0)
+		return 0;
+	if (h->ids_only || fstat(file.fd, &st) || !is_worth_holding(h, &file)) {
+		close(file.fd);
+		return 0;
+	}
 	if (h->files.len >= KEEPER_FILES_MAX) {
 		h->refused += foreign;
-		return;
-	}
-	file.fd = open_right(m, foreign, &file.id);
-	if (file.fd < 0)
-		return;
-	there = debug_cache_find(&file.id, DEBUG_CACHE_ELF);
-	if (there || file.id.size < 2) {
 		close(file.fd);
-		free(there);
-		return;
+		return 0;
 	}
+	file.written_ns = ns_of(&st.st_mtim);
 	/* Most of what a new mount namespace sees is ours, too. */
 	if (!foreign || is_same(file.fd, m->path))
 		file.path = xstrdup(m->path);
 	vec_push(&h->files, file);
+	return (uint32_t)h->files.len;
 }
 
-static void copy_file(struct held_files *h, struct held_file *file)
+bool held_files_see(struct held_files *h, const struct seen_mapping *m, bool foreign,
+		    struct build_id *ret_id)
+{
+	uint64_t hash = hash_of(m, foreign);
+	struct known_file *known = find_known(h, hash), fresh = {.hash = hash};
+	bool is_new = !known && h->known.len < KEEPER_PROCESSES_MAX;
+
+	if (is_new) {
+		fresh.held = hold(h, m, foreign, ret_id);
+		vec_push(&h->known, fresh);
+		slots_add(&h->slots, hash, (uint32_t)h->known.len);
+		known = &fresh;
+	}
+	if (!known || (!known->held && !h->by_process))
+		return is_new;
+	if (h->ranges.len < RANGES_MAX)
+		vec_push(&h->ranges, (struct held_range){.start = m->start,
+							 .length = m->length,
+							 .pid = m->pid,
+							 .held = known->held});
+	else
+		h->ranges_cut = true;
+	return is_new;
+}
+
+/* ---- copying ---- */
+
+static void copy_file(struct held_files *h, struct held_file *file, enum debug_cache_how how)
 {
 	struct stat st;
+	int r = -EIO;
 
 	if (fstat(file->fd, &st) == 0) {
 		uint64_t size = (uint64_t)st.st_size;
 
-		if (size > KEEP_FILE_BYTES_MAX || h->bytes + size > KEEPER_BYTES_MAX)
+		if (ns_of(&st.st_mtim) != file->written_ns)
+			h->rewritten++;
+		else if (size > KEEP_FILE_BYTES_MAX || h->bytes + size > KEEPER_BYTES_MAX)
 			h->refused++;
-		else if (debug_cache_keep(&file->id, DEBUG_CACHE_ELF, file->fd, NULL) == 0)
+		else if (file->id.size)
+			r = debug_cache_keep(&file->id, DEBUG_CACHE_ELF, file->fd, how, NULL);
+		else if (how == DEBUG_CACHE_COPY)
+			r = jit_keep_program(h->directory, &file->identity, file->fd, NULL);
+		if (r == 0)
 			h->bytes += size;
 	}
 	close(file->fd);
@@ -149,17 +256,84 @@ bool held_files_copy_one(struct held_files *h)
 {
 	for (; h->copied < h->files.len; h->copied++)
 		if (!h->files.items[h->copied].path) {
-			copy_file(h, &h->files.items[h->copied++]);
+			copy_file(h, &h->files.items[h->copied++], DEBUG_CACHE_COPY);
 			return true;
 		}
 	return false;
 }
 
-void held_files_copy_deleted(struct held_files *h)
+static int by_number(const void *a, const void *b)
 {
-	vec_each(&h->files, file)
-		if (file->fd >= 0 && file->path && !is_same(file->fd, file->path))
-			copy_file(h, file);
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Marks all that a process with samples has mapped. */
+static void mark_by_process(struct held_files *h, const struct hits *hits)
+{
+	VEC(uint32_t) pids = {};
+
+	vec_each(&h->ranges, r)
+		if (hits_in(hits, r->start, r->length) &&
+		    (!pids.len || pids.items[pids.len - 1] != r->pid))
+			vec_push(&pids, r->pid);
+	if (pids.len)
+		qsort(pids.items, pids.len, sizeof(*pids.items), by_number);
+	vec_each(&h->ranges, r)
+		if (pids.len && r->held &&
+		    bsearch(&r->pid, pids.items, pids.len, sizeof(*pids.items), by_number))
+			h->files.items[r->held - 1].hit = true;
+	vec_release(&pids);
+}
+
+static void mark_hit(struct held_files *h, struct hits *hits)
+{
+	if (!hits || hits->all || h->ranges_cut) {
+		vec_each(&h->files, file)
+			file->hit = true;
+		return;
+	}
+	hits_sort(hits);
+	if (h->by_process)
+		mark_by_process(h, hits);
+	vec_each(&h->ranges, r)
+		if (r->held && !h->files.items[r->held - 1].hit)
+			h->files.items[r->held - 1].hit = hits_in(hits, r->start, r->length);
+}
+
+/*
+ * Whether people rebuild it. Files of the distribution change with upgrades only, are many and large,
+ * and their names can be had from debuginfod afterwards: they are kept only where that costs no room.
+ */
+static bool is_rebuilt_by_users(const char *path)
+{
+	static const char *const system[] = {"/usr/",   "/bin/",      "/sbin/",   "/lib/",
+					     "/lib32/", "/lib64/",    "/libx32/", "/nix/store/",
+					     "/snap/",  "/gnu/store/"};
+
+	if (!strncmp(path, "/usr/local/", 11) || !strncmp(path, "/usr/src/", 9))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(system); i++)
+		if (!strncmp(path, system[i], strlen(system[i])))
+			return false;
+	return true;
+}
+
+void held_files_copy_hit(struct held_files *h, struct hits *hits, uint64_t end_ns)
+{
+	mark_hit(h, hits);
+	vec_each(&h->files, file) {
+		bool copy;
+
+		if (file->fd < 0 || !file->path || !file->hit)
+			continue;
+		copy = is_rebuilt_by_users(file->path) || !is_same(file->fd, file->path);
+		if (copy && clock_now_ns() >= end_ns)
+			h->refused++;
+		else
+			copy_file(h, file, copy ? DEBUG_CACHE_COPY : DEBUG_CACHE_SHARE);
+	}
 }
 
 void held_files_release(struct held_files *h)
@@ -171,5 +345,7 @@ void held_files_release(struct held_files *h)
 	}
 	vec_release(&h->files);
 	vec_release(&h->known);
+	vec_release(&h->ranges);
 	slots_release(&h->slots);
+	free(h->directory);
 }

@@ -3,6 +3,7 @@
 #define TACHO_COLLECT_KEEP_INTERNAL_H
 
 #include "base/vec.h"
+#include "collect/hits.h"
 #include "perf/build_id.h"
 #include "profile/slots.h"
 
@@ -13,32 +14,60 @@
 struct seen_mapping {
 	uint32_t pid;
 	uint64_t start, length;
-	uint64_t time_ns; /* 0: it was there before */
-	struct build_id id;
+	uint64_t time_ns;              /* 0: it was there before */
+	uint64_t wall_ns;              /* the same by the wall clock; 0: unknown */
+	struct build_id id;            /* as recorded; size 0: */
+	struct file_identity identity; /* then this tells which file it was */
 	char *path;
 };
 
 struct held_file {
 	int fd;
-	char *path; /* to see whether it is still there; NULL: of another namespace */
-	struct build_id id;
+	char *path;         /* to see whether it is still there; NULL: of another namespace */
+	struct build_id id; /* size 0: it has none, and is known by */
+	struct file_identity identity;
+	uint64_t written_ns; /* when it was last written to before it was opened */
+	bool hit;
+};
+
+/* A file that was looked at. */
+struct known_file {
+	uint64_t hash;
+	uint32_t held; /* number in files + 1; 0: it is not held */
+};
+
+/* Where a process has mapped a file. */
+struct held_range {
+	uint64_t start, length;
+	uint32_t pid;
+	uint32_t held; /* as above */
 };
 
 struct held_files {
 	VEC(struct held_file) files;
-	VEC(uint64_t) known; /* hashes of all that were looked at, */
-	struct slots slots;  /* found by these */
-	size_t copied;       /* those of other namespaces up to here are done with */
-	uint64_t bytes;      /* that were copied */
-	uint64_t refused;    /* beyond the limits */
+	VEC(struct known_file) known; /* all that were looked at, */
+	struct slots slots;           /* found by these */
+	VEC(struct held_range) ranges;
+	bool ranges_cut;    /* there were too many: all that is held counts as hit */
+	size_t copied;      /* those of other namespaces up to here are done with */
+	uint64_t bytes;     /* that were copied */
+	uint64_t refused;   /* beyond the limits */
+	uint64_t rewritten; /* while they were held: what was mapped cannot be had any more */
+	bool ids_only;      /* nothing is held */
+	bool by_process;    /* what a process with samples has mapped counts as hit */
+	char *directory;    /* where programs without a build id go; NULL: nowhere */
 };
 
-/* Opens the file of a mapping, through the eyes of its process if @foreign, and holds it. */
-void held_files_see(struct held_files *h, const struct seen_mapping *m, bool foreign);
+/* Looks at the file of a mapping, through the eyes of its process if @foreign, and holds it. Returns
+ * true if it was looked at for the first time: then *ret_id is its build id, of size 0 if it has none
+ * or the file that was mapped cannot be had. */
+bool held_files_see(struct held_files *h, const struct seen_mapping *m, bool foreign,
+		    struct build_id *ret_id);
 /* Copies one of those that must be copied whatever happens; false: there is none left. */
 bool held_files_copy_one(struct held_files *h);
-/* Copies what has been deleted or replaced meanwhile. */
-void held_files_copy_deleted(struct held_files *h);
+/* Of what had samples, copies what has been deleted or replaced meanwhile or can be rebuilt, until
+ * @end_ns. @hits NULL: all had some. */
+void held_files_copy_hit(struct held_files *h, struct hits *hits, uint64_t end_ns);
 void held_files_release(struct held_files *h);
 
 /* A descriptor of the file as the process sees it, or -1. */

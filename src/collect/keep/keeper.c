@@ -47,6 +47,10 @@ struct keeper {
 	pthread_cond_t news;
 	mapping_list queue;
 	bool ending;
+	bool handling;           /* mappings were taken and are being looked at */
+	uint64_t wanted, served; /* requests to catch up */
+	pthread_cond_t caught_up;
+	struct build_id_cache ids; /* by file_key() */
 	/* Of the thread, and of the finisher when it has ended: */
 	VEC(struct kept_process) processes;
 	struct slots by_pid;
@@ -66,22 +70,60 @@ struct keeper *keeper_new(const struct keeper_options *options)
 	pthread_condattr_init(&attr);
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&k->news, &attr);
+	pthread_cond_init(&k->caught_up, &attr);
 	pthread_condattr_destroy(&attr);
+	k->files.ids_only = options->no_copies;
+	k->files.by_process = options->callers_unknown;
+	if (!options->no_copies)
+		k->files.directory = jit_keep_dir(options->wall_ns);
 	if (stat("/proc/self/ns/mnt", &k->own_mounts) || stat("/proc/self/root", &k->own_root))
 		k->own_mounts.st_ino = 0;
-	/* Must exist before the workload does anything. */
-	k->watch = mapping_watch_open(options->target, options->topology);
+	/* Must exist before the workload does anything. Build ids alone are early enough with the
+	 * rounds. */
+	if (!options->no_copies || options->ask_jvms || options->told_jvms)
+		k->watch = mapping_watch_open(options->target, options->topology);
 	return k;
 }
 
 /* ---- what is seen ---- */
+
+static struct file_identity identity_of(const struct record *r)
+{
+	return (struct file_identity){.major = r->mmap.major,
+				      .minor = r->mmap.minor,
+				      .inode = r->mmap.inode,
+				      .generation = r->mmap.inode_generation};
+}
+
+/* Device numbers of the kernel have 12 and 20 bits, generations 32. */
+static uint64_t file_key(const struct file_identity *f)
+{
+	return (uint64_t)(f->major & 0xfff) << 52 | (uint64_t)(f->minor & 0xfffff) << 32 |
+	       (uint32_t)f->generation;
+}
+
+bool keeper_build_id(struct keeper *k, const struct record *r, struct build_id *ret_id)
+{
+	struct file_identity f = identity_of(r);
+	const struct build_id *known = NULL;
+
+	if (!f.inode || r->mmap.filename[0] != '/')
+		return false;
+	pthread_mutex_lock(&k->lock);
+	known = build_id_cache_find(&k->ids, file_key(&f), f.inode);
+	if (known && known->size)
+		*ret_id = *known;
+	pthread_mutex_unlock(&k->lock);
+	return known && known->size;
+}
 
 static void add_mapping(mapping_list *list, const struct record *r)
 {
 	struct seen_mapping m = {.pid = r->mmap.pid,
 				 .start = r->mmap.start,
 				 .length = r->mmap.length,
-				 .time_ns = r->has_id ? r->id.time_ns : 0};
+				 .time_ns = r->has_id ? r->id.time_ns : 0,
+				 .identity = identity_of(r)};
 
 	if (r->mmap.build_id && r->mmap.build_id_size <= sizeof(m.id.bytes)) {
 		m.id.size = r->mmap.build_id_size;
@@ -107,6 +149,34 @@ void keeper_see(struct keeper *k, const struct record *r)
 	if (k->queue.len < KEEPER_QUEUE_MAX)
 		add_mapping(&k->queue, r);
 	pthread_cond_signal(&k->news);
+	pthread_mutex_unlock(&k->lock);
+}
+
+bool keeper_must_be_told(const struct keeper *k)
+{
+	return !k->watch;
+}
+
+/* Called with the lock. */
+static bool has_news(const struct keeper *k)
+{
+	return k->handling || k->queue.len || (k->watch && mapping_watch_has_news(k->watch));
+}
+
+void keeper_catch_up(struct keeper *k, uint64_t limit_ns, bool patient)
+{
+	uint64_t due = clock_now_ns() + limit_ns, wanted;
+	struct timespec until = {.tv_sec = (time_t)(due / NS_PER_SEC),
+				 .tv_nsec = (long)(due % NS_PER_SEC)};
+	int late = 0;
+
+	pthread_mutex_lock(&k->lock);
+	if (k->started && has_news(k) && (patient || k->served == k->wanted)) {
+		wanted = ++k->wanted;
+		pthread_cond_signal(&k->news);
+		while (k->served < wanted && !late)
+			late = pthread_cond_timedwait(&k->caught_up, &k->lock, &until);
+	}
 	pthread_mutex_unlock(&k->lock);
 }
 
@@ -205,7 +275,20 @@ static void look_at_namespace(struct keeper *k, struct kept_process *p, uint64_t
 		differs(p->pid, "ns/mnt", &k->own_mounts) || differs(p->pid, "root", &k->own_root);
 }
 
-static void handle(struct keeper *k, const struct seen_mapping *m)
+static void look_at_file(struct keeper *k, struct seen_mapping *m, bool foreign)
+{
+	struct build_id id = {};
+
+	if (k->o.wall_ns && m->time_ns >= k->o.clock_ns)
+		m->wall_ns = k->o.wall_ns + (m->time_ns - k->o.clock_ns);
+	if (!held_files_see(&k->files, m, foreign, &id) || !m->identity.inode)
+		return;
+	pthread_mutex_lock(&k->lock);
+	build_id_cache_add(&k->ids, file_key(&m->identity), m->identity.inode, &id);
+	pthread_mutex_unlock(&k->lock);
+}
+
+static void handle(struct keeper *k, struct seen_mapping *m)
 {
 	struct kept_process *p = find_process(k, m->pid);
 
@@ -221,8 +304,7 @@ static void handle(struct keeper *k, const struct seen_mapping *m)
 			p->jitdump_fd = open_through(m->pid, m->path, true);
 	} else if (m->path[0] == '/') {
 		p->jvm |= jvm_is_library(m->path);
-		if (!k->o.no_copies)
-			held_files_see(&k->files, m, p->foreign);
+		look_at_file(k, m, p->foreign);
 	}
 	if (p->jit || p->jvm)
 		look_closer(p);
@@ -231,7 +313,7 @@ static void handle(struct keeper *k, const struct seen_mapping *m)
 /* ---- the thread ---- */
 
 /* What is new; waits a moment if there is nothing. False: it is over. */
-static bool take_news(struct keeper *k, mapping_list *ret, bool busy)
+static bool take_news(struct keeper *k, mapping_list *ret, bool busy, uint64_t *ret_wanted)
 {
 	struct timespec until;
 	uint64_t due = clock_now_ns() + WATCH_NS;
@@ -240,7 +322,7 @@ static bool take_news(struct keeper *k, mapping_list *ret, bool busy)
 	until.tv_sec = (time_t)(due / NS_PER_SEC);
 	until.tv_nsec = (long)(due % NS_PER_SEC);
 	pthread_mutex_lock(&k->lock);
-	if (!k->queue.len && !k->ending && !busy) {
+	if (!k->queue.len && !k->ending && !busy && k->served == k->wanted) {
 		if (k->watch)
 			pthread_cond_timedwait(&k->news, &k->lock, &until);
 		else
@@ -249,10 +331,21 @@ static bool take_news(struct keeper *k, mapping_list *ret, bool busy)
 	*ret = k->queue;
 	memset(&k->queue, 0, sizeof(k->queue));
 	ending = k->ending;
+	*ret_wanted = k->wanted;
+	k->handling = true;
 	pthread_mutex_unlock(&k->lock);
 	if (k->watch)
 		mapping_watch_read(k->watch, see_watched, ret);
 	return !ending;
+}
+
+static void tell_served(struct keeper *k, uint64_t wanted)
+{
+	pthread_mutex_lock(&k->lock);
+	k->handling = false;
+	k->served = wanted;
+	pthread_cond_broadcast(&k->caught_up);
+	pthread_mutex_unlock(&k->lock);
 }
 
 static void *thread_main(void *arg)
@@ -263,13 +356,15 @@ static void *thread_main(void *arg)
 
 	while (more) {
 		mapping_list news = {};
+		uint64_t wanted;
 
-		more = take_news(k, &news, busy);
+		more = take_news(k, &news, busy, &wanted);
 		vec_each(&news, m) {
 			handle(k, m);
 			free(m->path);
 		}
 		vec_release(&news);
+		tell_served(k, wanted);
 		/* One at a time: what is new must be opened soon. */
 		busy = held_files_copy_one(&k->files);
 	}
@@ -391,13 +486,18 @@ static void say_of_files(struct keeper *k, strvec *notes)
 
 	for (size_t i = k->files.copied; i < k->files.files.len; i++)
 		left += !k->files.files.items[i].path;
+	if (k->files.rewritten)
+		vec_push(notes, xasprintf("%llu program%s written over while recorded: the code "
+					  "that ran is gone, it will have no names",
+					  (unsigned long long)k->files.rewritten,
+					  k->files.rewritten == 1 ? " was" : "s were"));
 	if (left)
-		vec_push(notes, xasprintf("%zu program%s that will be gone later %s not kept: too "
-					  "large, too many or too slow to copy",
+		vec_push(notes, xasprintf("%zu program%s that may be gone or rebuilt later %s not "
+					  "kept: too large, too many or too slow to copy",
 					  left, left == 1 ? "" : "s", left == 1 ? "was" : "were"));
 }
 
-static void keep_all(struct keeper *k, strvec *notes)
+static void keep_all(struct keeper *k, const struct keeper_end *end, strvec *notes)
 {
 	CLEANUP(free_ptr) char *dir = k->o.no_copies ? NULL : jit_keep_dir(k->o.wall_ns);
 	size_t seen = ask_jvms(k, notes), nameless = 0, kept = 0, reasons = notes->len;
@@ -413,21 +513,21 @@ static void keep_all(struct keeper *k, strvec *notes)
 	}
 	/* What is known to be wrong has been said. */
 	say_of_jvms(k, seen, notes->len == reasons ? nameless : 0, notes);
-	held_files_copy_deleted(&k->files);
+	held_files_copy_hit(&k->files, end->hits, clock_now_ns() + COPY_NS);
 	say_of_files(k, notes);
 	if (kept || k->files.bytes)
 		keep_trim();
 }
 
-void keeper_finish(struct keeper *k, bool hurried, strvec *notes)
+void keeper_finish(struct keeper *k, const struct keeper_end *end, strvec *notes)
 {
-	k->o.ask_jvms &= !hurried;
+	k->o.ask_jvms &= !end->hurried;
 	if (!end_thread(k)) {
 		vec_push(notes, xstrdup("a file system does not answer: programs of other "
 					"namespaces may have no names later"));
 		return; /* it is still at work; the process ends with it */
 	}
-	keep_all(k, notes);
+	keep_all(k, end, notes);
 	vec_each(&k->processes, p) {
 		if (p->tmp_fd >= 0)
 			close(p->tmp_fd);
@@ -443,5 +543,7 @@ void keeper_finish(struct keeper *k, bool hurried, strvec *notes)
 	vec_release(&k->queue);
 	pthread_mutex_destroy(&k->lock);
 	pthread_cond_destroy(&k->news);
+	pthread_cond_destroy(&k->caught_up);
+	build_id_cache_release(&k->ids);
 	free(k);
 }

@@ -31,7 +31,7 @@ static struct perf_event_attr attr_of(const struct target *target)
 	attr.sample_id_all = 1;
 	attr.sample_period = 1;
 	attr.exclude_kernel = attr.exclude_hv = 1;
-	attr.mmap = attr.mmap2 = attr.build_id = 1;
+	attr.mmap = attr.mmap2 = 1;
 	attr.use_clockid = 1;
 	attr.clockid = CLOCK_MONOTONIC;
 	attr.inherit = target->inherit;
@@ -109,6 +109,14 @@ void mapping_watch_read(struct mapping_watch *w, void (*see)(void *ctx, const st
 {
 	vec_each(&w->rings, watched)
 		read_ring(w, &watched->ring, see, ctx);
+}
+
+bool mapping_watch_has_news(const struct mapping_watch *w)
+{
+	vec_each(&w->rings, watched)
+		if (!ring_is_empty(&watched->ring))
+			return true;
+	return false;
 }
 
 void mapping_watch_close(struct mapping_watch *w)

@@ -21,6 +21,8 @@ struct mapping_watch *mapping_watch_open(const struct target *target,
 /* Gives out what has come since. */
 void mapping_watch_read(struct mapping_watch *w, void (*see)(void *ctx, const struct record *r),
 			void *ctx);
+/* Whether there is something to read; any thread may ask. */
+bool mapping_watch_has_news(const struct mapping_watch *w);
 void mapping_watch_close(struct mapping_watch *w);
 
 #endif
