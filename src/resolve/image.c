@@ -82,10 +82,17 @@ static uint64_t hash_of(const struct history *h, const struct module_request *r,
 	return hash_mix(hash_mix(hash, r->pid ^ (uint64_t)symbol.n << 32), r->inode);
 }
 
+/* Mappings that were there before the recording come without one. */
+static bool same_generation(uint64_t a, uint64_t b)
+{
+	return a == b || !a || !b;
+}
+
 static bool same(const struct image *i, const struct module_request *r, string_id symbol)
 {
 	return i->request.kind == r->kind && i->request.kernel_hidden == r->kernel_hidden &&
 	       i->key_pid == r->pid && i->symbol.n == symbol.n && i->request.inode == r->inode &&
+	       same_generation(i->request.generation, r->generation) &&
 	       i->request.build_id.size == r->build_id.size &&
 	       !memcmp(i->request.build_id.bytes, r->build_id.bytes, r->build_id.size) &&
 	       !strcmp(i->request.path, r->path);
@@ -137,6 +144,9 @@ uint32_t image_of_mmap(struct history *h, const struct record *r)
 	} else if (r->type == PERF_RECORD_MMAP2) {
 		request.inode = m->inode;
 		request.generation = m->inode_generation;
+		request.major = m->major;
+		request.minor = m->minor;
+		request.mapped_ns = r->has_id ? r->id.time_ns : 0;
 	}
 	if (request.kind == MODULE_KERNEL) {
 		request.path = "[kernel.kallsyms]";
@@ -183,16 +193,23 @@ bool image_has_runtime_addresses(const struct image *i)
 	       i->request.kind == MODULE_PERF_MAP;
 }
 
-/* Recorders that do not put build ids into records put them into the header, by path. */
+/* Recorders that do not put build ids into records put them into the header, by path. A program that
+ * was replaced while it was recorded has two there: nobody can tell which of them this mapping was. */
 void image_find_build_id(const struct perfdata_facts *facts, struct module_request *request)
 {
-	vec_each(&facts->build_ids, fact)
-		if (fact->size && fact->size <= BUILD_ID_BYTES_MAX && fact->filename &&
-		    !strcmp(fact->filename, request->path)) {
-			request->build_id.size = fact->size;
-			memcpy(request->build_id.bytes, fact->id, fact->size);
+	struct build_id found = {};
+
+	vec_each(&facts->build_ids, fact) {
+		if (!fact->size || fact->size > BUILD_ID_BYTES_MAX || !fact->filename ||
+		    strcmp(fact->filename, request->path))
+			continue;
+		if (found.size &&
+		    (found.size != fact->size || memcmp(found.bytes, fact->id, fact->size)))
 			return;
-		}
+		found.size = fact->size;
+		memcpy(found.bytes, fact->id, fact->size);
+	}
+	request->build_id = found;
 }
 
 void images_release(struct history *h)

@@ -3,6 +3,7 @@
 #include "symbol/debug_cache.h"
 #include "symbol/elf/decompress.h"
 #include "symbol/elf/symbols.h"
+#include "symbol/jit_keep.h"
 #include "symbol/module/state.h"
 
 #include <errno.h>
@@ -48,15 +49,42 @@ static bool generation_of(const char *path, uint64_t *ret)
 static bool was_replaced(const struct search *s, const char *path, const struct stat *st)
 {
 	const struct module_request *r = s->request;
+	const struct modules *all = s->m->state->all;
 	uint64_t written_ns =
 		(uint64_t)st->st_mtim.tv_sec * NS_PER_SEC + (uint64_t)st->st_mtim.tv_nsec;
-	uint64_t recorded_ns = s->m->state->all->wall_ns, generation;
+	uint64_t mapped_ns = all->wall_ns, generation;
 
-	if (r->build_id.size || !r->inode || s->m->state->all->options.symfs)
+	if (r->build_id.size || !r->inode || all->options.symfs)
 		return false;
-	if (r->inode != st->st_ino)
-		return recorded_ns && written_ns > recorded_ns;
-	return r->generation && generation_of(path, &generation) && generation != r->generation;
+	if (mapped_ns && r->mapped_ns > all->clock_ns)
+		mapped_ns += r->mapped_ns - all->clock_ns;
+	if (mapped_ns && written_ns > mapped_ns)
+		return true;
+	return r->inode == st->st_ino && r->generation && generation_of(path, &generation) &&
+	       generation != r->generation;
+}
+
+/* A program without a build id that was kept with the recording: that very file. */
+static bool try_kept(struct search *s)
+{
+	const struct module_request *r = s->request;
+	struct file_identity f = {.major = r->major,
+				  .minor = r->minor,
+				  .inode = r->inode,
+				  .generation = r->generation};
+	struct module_state *state = s->m->state;
+	char *path = jit_keep_program_path(state->all->jit_dir, &f);
+	struct stat st;
+
+	if (!path || stat(path, &st) || !S_ISREG(st.st_mode) ||
+	    elf_open(&state->elf, path, NULL) < 0) {
+		state->elf = NULL;
+		free(path);
+		return false;
+	}
+	state->is_copy = true;
+	s->m->file = path;
+	return true;
 }
 
 /* Takes @path over. */
@@ -137,6 +165,7 @@ static bool try_caches(struct search *s)
 	struct module_state *state = s->m->state;
 
 	state->elf = find_program(&s->request->build_id, &state->all->search, &s->m->file);
+	state->is_copy = state->elf;
 	return state->elf;
 }
 
@@ -151,7 +180,7 @@ static bool find_file(struct search *s)
 	/* With a build id whatever is found is proved to be right: the cheapest goes first. */
 	if (s->request->build_id.size)
 		return try_file(s, xstrdup(s->path)) || try_process_view(s) || try_caches(s);
-	return try_process_view(s) || (!s->deleted && try_file(s, xstrdup(s->path)));
+	return try_kept(s) || try_process_view(s) || (!s->deleted && try_file(s, xstrdup(s->path)));
 }
 
 static void explain(struct search *s)
@@ -268,8 +297,9 @@ void module_find_debug_file(struct module *m)
 	s->debug_asked = true;
 	if (elf_has_symtab(s->elf) && elf_section_header(s->elf, ".debug_info", &section))
 		return;
-	s->debug = find_debug_file(s->elf, m->file ? m->file : m->path, elf_build_id(s->elf),
-				   &s->all->search, &m->debug_file);
+	/* Beside a copy there is nothing; what belongs to it may still be where it was. */
+	s->debug = find_debug_file(s->elf, m->file && !s->is_copy ? m->file : m->path,
+				   elf_build_id(s->elf), &s->all->search, &m->debug_file);
 }
 
 /* Symbols that a stripped program still has, packed into a section: "MiniDebugInfo". */

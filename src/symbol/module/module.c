@@ -88,7 +88,7 @@ static char *key_of(const struct module_request *r)
 		break;
 	default:
 		if (!r->build_id.size)
-			buf_addf(&key, "%lu ", r->inode);
+			buf_addf(&key, "%lu %lu ", r->inode, r->generation);
 	}
 	for (size_t i = 0; i < r->build_id.size && i < BUILD_ID_BYTES_MAX; i++)
 		buf_addf(&key, "%02x", r->build_id.bytes[i]);

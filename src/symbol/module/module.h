@@ -6,7 +6,8 @@
  * Where a file is looked for: below options.symfs; in the process's own view of files
  * (/proc/PID/root, /proc/PID/map_files); at its path; by build id in tacho's and perf's caches and in
  * /usr/lib/debug; by debuglink; from debuginfod. A file whose build id differs from the recorded one
- * is not used, and `problem` says so.
+ * is not used, and `problem` says so. Without a build id, what was kept with the recording goes first
+ * (jit_keep.h), and a file that was written to since it was mapped is not used.
  *
  * Threads: modules_get() and everything that loads locks inside; what was loaded does not change.
  */
@@ -51,6 +52,8 @@ struct module_request {
 	uint32_t pid_inside; /* in its pid namespace, for perf maps; 0: the same */
 	uint64_t start;      /* of the mapping: for map_files, and for the kernel its _text */
 	uint64_t length, inode, generation; /* the last two 0: unknown */
+	uint32_t major, minor;              /* of the device that has the inode */
+	uint64_t mapped_ns;                 /* by the recording's clock; 0: before it, or unknown */
 	uint64_t begun_ns; /* of the process, by the recording's clock; 0: before it, or unknown */
 	uint64_t kernel_text; /* runtime address of _text when recorded; 0: unknown */
 	bool kernel_hidden;   /* the recording does not tell of it: its addresses were hidden */

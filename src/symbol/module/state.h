@@ -52,6 +52,7 @@ struct module_state {
 	struct elf_file *elf, *debug, *alternate, *mini;
 	unsigned char *elf_bytes, *mini_bytes; /* of those that are in memory */
 	bool debug_asked;
+	bool is_copy; /* elf was found in a cache */
 
 	atomic_bool names_asked;
 	const struct symtab *names; /* own_names, or those of the kernel; NULL: none */
