@@ -40,10 +40,11 @@ static void fetch_total(const struct run_feed *f, const struct sample_row *row)
 
 static void add_total(struct run_feed *f, const struct sample_row *row)
 {
-	__typeof__(&f->totals[0]) totals = &f->totals[row->event];
+	__typeof__(&f->totals[0]) totals;
 
 	if (row->event >= FEED_TOTALS_EVENTS)
 		return;
+	totals = &f->totals[row->event];
 	if (row->leaf >= totals->len) {
 		size_t before = totals->len;
 
