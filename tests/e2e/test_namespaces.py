@@ -124,11 +124,11 @@ class Deleted(HeldCase):
         self.record_held("sh", "-c", "$0 200 $1; cp /bin/true $0.new; mv $0.new $0", path, self.held())
         self.assertIn("spin_inside", self.leaves())
 
-    def test_still_there(self):
+    def test_nothing_is_copied_if_not_wanted(self):
         path = self.program()
-        self.record(path, 50)
-        self.assertIn("spin_inside", self.leaves())
+        self.record("-N", "sh", "-c", "$0 200 & sleep 0.1; rm $0; wait", path)
         self.assertEqual(self.kept(), [])
+        self.assertNotIn("spin_inside", self.leaves())
 
 
 if __name__ == "__main__":

@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""Programs that change after or while they are recorded keep their names, and nobody else who records is
+disturbed by it."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import unittest
+
+from helpers import TACHO, environment, needs_program, needs_root
+from jit import JitCase
+from server import ServerCase
+
+# What it spends its time in has the name that it is compiled with.
+PROGRAM_C = r"""
+#include <stdlib.h>
+#include <time.h>
+
+__attribute__((noinline)) long HOT(long n)
+{
+	volatile long sum = 0;
+
+	for (long i = 0; i < n; i++)
+		sum += i;
+	return sum;
+}
+
+#ifdef LIBRARY
+void call_back(long (*hot)(long), long ms);
+void never_called(void);
+void (*keep_it)(void) = never_called;
+#else
+static void call_back(long (*hot)(long), long ms)
+{
+	clock_t end = clock() + ms * (CLOCKS_PER_SEC / 1000);
+
+	while (clock() < end)
+		hot(10000);
+}
+#endif
+
+int main(int argc, char **argv)
+{
+	call_back(HOT, atol(argv[1]));
+	return 0;
+}
+"""
+
+CALLER_C = r"""
+#include <time.h>
+void call_back(long (*hot)(long), long ms)
+{
+	clock_t end = clock() + ms * (CLOCKS_PER_SEC / 1000);
+
+	while (clock() < end)
+		hot(10000);
+}
+"""
+
+IDLE_C = "void never_called(void) {}\n"
+
+NO_ID = "-Wl,--build-id=none"
+
+
+class KeptCase(JitCase):
+    def build(self, name, source, *flags):
+        compiler = needs_program("cc")
+        path = self.path(name)
+        self.write(name + ".c", source)
+        subprocess.run([compiler, "-O1", "-w", "-fno-omit-frame-pointer", "-o", path, path + ".c", *flags],
+                       check=True)
+        return path
+
+    def program(self, hot, *flags):
+        return self.build("program", PROGRAM_C, "-DHOT=" + hot, *flags)
+
+    def with_libraries(self, *flags):
+        """One library calls, the other is only mapped."""
+        caller = self.build("libcaller.so", CALLER_C, "-shared", "-fPIC")
+        idle = self.build("libidle.so", IDLE_C, "-shared", "-fPIC")
+        program = self.program("hot_one", "-DLIBRARY", "-Wl,--no-as-needed", caller, idle, *flags)
+        return program, caller, idle
+
+    def is_kept(self, path):
+        """Whether a file like it is in the cache."""
+        with open(path, "rb") as file:
+            wanted = file.read()
+        for name in self.kept():
+            with open(self.path("cache", "tacho", name), "rb") as file:
+                if file.read() == wanted:
+                    return True
+        return False
+
+    def assertHot(self, name):
+        counts = self.leaves()
+        self.assertGreater(counts.get(name, 0), 0.7 * sum(counts.values()), counts)
+
+    def names(self, recording):
+        """Names of functions with at least a tenth of all samples."""
+        result = self.tacho("report", "-i", self.path(recording), "--stdio", "--sort", "symbol")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return set(re.findall(r"^ +[0-9]{2}\.[0-9]+%.*\[\.\] (\S+)", result.stdout, re.M)), result.stderr
+
+
+class Rebuilt(KeptCase):
+    def before_and_after(self, *flags):
+        program = self.program("first_hot", *flags)
+        self.record(program, 200)
+        os.rename(self.path("x.data"), self.path("before.data"))
+        program = self.program("second_hot", *flags)
+        self.record(program, 200)
+        os.rename(self.path("x.data"), self.path("after.data"))
+        result = self.tacho("diff", "--table", self.path("before.data"), self.path("after.data"))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = {line.split()[-1]: line.split() for line in result.stdout.splitlines() if "." in line}
+        self.assertGreater(float(rows["first_hot"][0]), 70, result.stdout)
+        self.assertGreater(float(rows["second_hot"][1]), 70, result.stdout)
+        self.assertNotIn("rebuilt", result.stderr)
+
+    def test_before_and_after(self):
+        self.before_and_after()
+
+    def test_before_and_after_without_build_ids(self):
+        self.before_and_after(NO_ID)
+
+    def test_written_over_where_it_is(self):
+        """As `cp new program` does: neither its name nor its inode change."""
+        for flags in ([], [NO_ID]):
+            with self.subTest(flags=flags):
+                program = self.program("first_hot", *flags)
+                self.record(program, 200)
+                other = self.build("other", PROGRAM_C, "-DHOT=second_hot", *flags)
+                shutil.copyfile(other, program)
+                self.assertHot("first_hot")
+
+    def test_without_a_copy_it_is_said(self):
+        for flags in ([], [NO_ID]):
+            with self.subTest(flags=flags):
+                program = self.program("first_hot", *flags)
+                self.record("-N", program, 200)
+                self.assertEqual(self.kept(), [])
+                other = self.build("other", PROGRAM_C, "-DHOT=second_hot", *flags)
+                shutil.copyfile(other, program)
+                names, said = self.names("x.data")
+                self.assertFalse(names & {"first_hot", "second_hot"}, names)
+                self.assertIn("'%s' was rebuilt since the recording" % program, said)
+
+    def test_replaced_while_it_is_recorded(self):
+        """Both have the same path; each sample is of the one that ran."""
+        program = self.program("first_hot")
+        other = self.build("other", PROGRAM_C, "-DHOT=second_hot")
+        self.record("sh", "-c", "$0 200; mv $1 $0; $0 200", program, other)
+        counts = self.leaves()
+        for name in ("first_hot", "second_hot"):
+            self.assertGreater(counts.get(name, 0), 0.25 * sum(counts.values()), counts)
+
+
+class OnlyWhatWasHit(KeptCase):
+    def test_once(self):
+        program = self.program("first_hot")
+        self.record(program, 100)
+        kept = self.kept()
+        self.assertEqual(len(kept), 1, kept)
+        self.assertTrue(self.is_kept(program))
+        self.record(program, 100)
+        self.assertEqual(self.kept(), kept)
+
+    def test_nothing_of_the_distribution(self):
+        needs_program("sha1sum")
+        self.record("sha1sum", TACHO)
+        for name in ("sha1sum", "sh"):
+            self.assertFalse(self.is_kept(shutil.which(name)) and not self.shares_blocks(), self.kept())
+
+    def shares_blocks(self):
+        """Where copies cost no room, files of the distribution are kept, too."""
+        return subprocess.run(["cp", "--reflink=always", shutil.which("sh"), self.path("clone")],
+                              stderr=subprocess.DEVNULL).returncode == 0
+
+    def test_a_library_without_samples_is_not_kept(self):
+        program, caller, idle = self.with_libraries()
+        self.record(program, 200)
+        self.assertTrue(self.is_kept(program))
+        self.assertFalse(self.is_kept(idle))
+
+    def test_callers_are_kept(self):
+        program, caller, idle = self.with_libraries()
+        self.record("-g", program, 200)
+        self.assertTrue(self.is_kept(caller))
+        self.assertFalse(self.is_kept(idle))
+
+    def test_callers_that_are_found_later_are_kept(self):
+        """Which these are is only known after unwinding."""
+        program, caller, _ = self.with_libraries()
+        self.record("--call-graph", "dwarf", program, 200)
+        self.assertTrue(self.is_kept(program))
+        self.assertTrue(self.is_kept(caller))
+
+    def test_all(self):
+        program, caller, idle = self.with_libraries()
+        self.record("--buildid-all", program, 100)
+        for path in (program, caller, idle):
+            self.assertTrue(self.is_kept(path), path)
+
+
+class Ids(KeptCase):
+    def ids_of(self, path):
+        text = subprocess.run([needs_program("readelf"), "-n", path], capture_output=True, text=True,
+                              check=True).stdout
+        return re.findall(r"Build ID: ([0-9a-f]+)", text)
+
+    def mapped(self):
+        """Path → ids in the records of its mappings."""
+        text = self.script("--show-mmap-events")
+        found = {}
+        for ids, path in re.findall(r"MMAP2 .*@ \S+ (<[0-9a-f]+>|\S+:\S+ \d+ \d+)\]: \S+ (/.*)$", text, re.M):
+            found.setdefault(path, set()).add(ids.strip("<>"))
+        return found
+
+    def test_records_have_them(self):
+        program = self.program("first_hot")
+        self.record(program, 50)
+        self.assertEqual(self.mapped()[program], set(self.ids_of(program)))
+
+    def test_records_have_them_without_a_watch(self):
+        """Nothing is to be kept: then the rounds tell of mappings, and nobody looks earlier."""
+        program = self.program("first_hot")
+        self.record("-N", "--no-jvm", program, 50)
+        self.assertEqual(self.mapped()[program], set(self.ids_of(program)))
+
+    def test_perf_reads_them(self):
+        perf = needs_program("perf")
+        program = self.program("first_hot")
+        self.record(program, 50)
+        text = subprocess.run([perf, "buildid-list", "-i", self.path("x.data")], capture_output=True,
+                              text=True, check=True).stdout
+        self.assertIn("%s %s" % (self.ids_of(program)[0], program), text)
+
+    def test_beside_one_who_asks_the_kernel(self):
+        """The kernel marks our records as if they had a build id then: they have device and inode."""
+        perf = needs_program("perf")
+        for flags in ([NO_ID], []):
+            program = self.program("first_hot", *flags)
+            subprocess.run([perf, "record", "-q", "--buildid-mmap", "-o", self.path("perf.data"), TACHO, "record", "-q",
+                            "-N", "-o", self.path("x.data"), program, "50"], check=True,
+                           env=environment(self.home), stderr=subprocess.DEVNULL)
+            wanted = self.ids_of(program) or [str(os.stat(program).st_ino)]
+            for found in self.mapped()[program]:
+                self.assertIn(wanted[0], found.split())
+
+
+class Neighbours(KeptCase):
+    """perf record aborts on records that are marked to have a build id and have none."""
+
+    def assertPerfWorks(self):
+        perf = needs_program("perf")
+        for _ in range(3):
+            result = subprocess.run([perf, "record", "-o", self.path("perf.data"), "sh", "-c", "ls; ls"],
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+                                    env=dict(os.environ, HOME=self.home))
+            self.assertEqual(result.returncode, 0, result.stderr)
+            listed = subprocess.run([perf, "buildid-list", "-i", self.path("perf.data")], text=True,
+                                    capture_output=True, env=dict(os.environ, HOME=self.home))
+            self.assertEqual(listed.returncode, 0, listed.stderr)
+
+    def test_record(self):
+        needs_root("to record the whole machine")
+        child = self.start([TACHO, "record", "-v", "-a", "-o", self.path("x.data"), "sleep", "50"],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        for line in child.stderr:
+            if "buffers of" in line:
+                break
+        self.assertPerfWorks()
+        self.assertIsNone(child.poll())
+
+    def test_top(self):
+        needs_root("to record the whole machine")
+        child = self.start([TACHO, "top", "--stdio", "-d", "0.3"], stdout=subprocess.PIPE,
+                           stderr=subprocess.DEVNULL)
+        child.stdout.readline()
+        self.assertPerfWorks()
+        self.assertIsNone(child.poll())
+
+
+class NeighboursOfAServer(ServerCase):
+    assertPerfWorks = Neighbours.assertPerfWorks
+
+    def test_a_run_of_the_whole_machine(self):
+        needs_root("to record the whole machine")
+        run = self.server.run(self.server.session(), tool="record", system_wide=True, duration=50)
+        self.server.wait_state(run["uuid"], "running")
+        while not self.server.benchmark(run["uuid"])["samples"]:
+            pass
+        self.assertPerfWorks()
+        self.assertEqual(self.server.benchmark(run["uuid"])["state"], "running")
+        self.server.post("benchmark/%s/cancel" % run["uuid"], status=202)
+        self.server.wait_run(run["uuid"])
+
+
+class RunsOfAServer(ServerCase):
+    build, program, write = KeptCase.build, KeptCase.program, KeptCase.write
+    kept, is_kept = JitCase.kept, KeptCase.is_kept
+
+    def path(self, *parts):
+        """The server's cache is in its own home."""
+        return os.path.join(self.server.home, *parts)
+
+    def test_the_program_is_kept(self):
+        program = self.program("first_hot")
+        run = self.server.run(self.server.session(), [program, "200"], tool="record",
+                              sample={"events": ["cpu-clock:u"], "frequency": 2000})
+        run = self.server.wait_run(run["uuid"])
+        self.assertEqual(run["state"], "done", run)
+        self.assertTrue(self.is_kept(program), self.kept())
+
+
+if __name__ == "__main__":
+    unittest.main()
