@@ -253,7 +253,7 @@ static void do_round(struct collector *c)
 	c->last_round_ns = now;
 	if (r < 0)
 		fails(c, &e);
-	if (c->plan->max_bytes && c->recorder.counts.bytes >= c->plan->max_bytes)
+	if (recorder_is_full(&c->recorder))
 		c->summary.end = END_MAX_SIZE;
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #define RINGS_PER_THREAD 16
@@ -21,6 +22,7 @@ struct drainer {
 	struct sample_span samples; /* since they were asked for last */
 	struct hits hits;
 	struct buf copy; /* of a ring's contents, if records in it were changed */
+	struct buf left; /* of a ring's contents, if they are too much */
 	struct err e;
 	int r;
 	pthread_t thread;
@@ -34,6 +36,9 @@ struct drain {
 	struct layout layout; /* what the records of all our events have in common */
 	bool watch_hits;
 	size_t chain_at; /* where in a sample the call stack is; 0: it is not looked at */
+	bool limited;
+	_Atomic uint64_t room; /* bytes that the sink may still get, if limited */
+	atomic_bool cut;
 	pthread_mutex_t visiting;
 	struct drainer *drainers; /* the first is the caller's own thread */
 	unsigned count, started;
@@ -295,14 +300,66 @@ void drain_peek(struct drain *d)
 		peek_ring(d, &ring->ring);
 }
 
+void drain_limit(struct drain *d, uint64_t bytes)
+{
+	d->limited = true;
+	atomic_store(&d->room, bytes);
+}
+
+bool drain_is_cut(const struct drain *d)
+{
+	return atomic_load(&d->cut);
+}
+
+/* Takes @size of the room that is left; false if there is less. */
+static bool take_room(struct drain *d, size_t size)
+{
+	uint64_t room = atomic_load(&d->room);
+
+	while (room >= size)
+		if (atomic_compare_exchange_weak(&d->room, &room, room - size))
+			return true;
+	return false;
+}
+
+/* Copies what there is room for, and from then on only what explains other records. */
+static void cut_ring(struct drainer *t, const struct ring_view *view)
+{
+	size_t at = 0, total = view->first_bytes + view->second_bytes;
+	uint64_t copy[(RECORD_BYTES_MAX + 8) / 8];
+	struct perf_event_header header;
+	bool room = true;
+
+	atomic_store(&t->drain->cut, true);
+	for (; ring_view_copy(view, at, &header, sizeof(header)); at += header.size) {
+		if (header.size < sizeof(header) || header.size > total - at)
+			return;
+		room = room && take_room(t->drain, header.size);
+		if ((room || record_explains(header.type)) &&
+		    ring_view_copy(view, at, copy, header.size))
+			buf_add_mem(&t->left, copy, header.size);
+	}
+}
+
+/* What of the ring's contents goes to the sink. */
+static struct ring_view within_limit(struct drainer *t, const struct ring_view *view)
+{
+	buf_clear(&t->left);
+	if (!t->drain->limited || take_room(t->drain, view->first_bytes + view->second_bytes))
+		return *view;
+	cut_ring(t, view);
+	return (struct ring_view){.first = (unsigned char *)t->left.s, .first_bytes = t->left.len};
+}
+
 static int drain_ring(struct drainer *t, struct ring *ring)
 {
-	struct ring_view view = ring_view(ring), whole = view;
+	struct ring_view all = ring_view(ring), view, whole;
 	size_t size;
 	int r;
 
-	if (!view.first_bytes)
+	if (!all.first_bytes)
 		return 0;
+	view = whole = within_limit(t, &all);
 	size = walk(t, &view);
 	whole.first_bytes = size < view.first_bytes ? size : view.first_bytes;
 	whole.second_bytes = size - whole.first_bytes;
@@ -311,7 +368,7 @@ static int drain_ring(struct drainer *t, struct ring *ring)
 					   .first_bytes = size};
 	r = sink_append(t->drain->sink, t->lane, &whole, &t->e);
 	buf_clear(&t->copy);
-	ring_consume(ring, &view);
+	ring_consume(ring, &all);
 	if (r == 0 && size < view.first_bytes + view.second_bytes)
 		r = err_set(&t->e, EIO, "the kernel's buffer holds what is no record");
 	return r;
@@ -425,6 +482,7 @@ void drain_free(struct drain *d)
 	for (unsigned i = 0; i < d->count; i++) {
 		hits_release(&d->drainers[i].hits);
 		buf_release(&d->drainers[i].copy);
+		buf_release(&d->drainers[i].left);
 	}
 	free(d->drainers);
 	free(d);

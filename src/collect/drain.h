@@ -25,6 +25,11 @@ struct drain *drain_new(struct sampling *sampling, unsigned threads, mapping_vis
 /* Starts the other threads. The workload must exist already: they are punctual. */
 int drain_start(struct drain *d, struct sink *sink, struct err *e);
 int drain_round(struct drain *d, struct err *e);
+/* From now on at most so many bytes go to the sink: samples behind that are dropped, while what explains
+ * others still goes through. Without a call there is no limit. */
+void drain_limit(struct drain *d, uint64_t bytes);
+/* Whether samples were dropped for it. */
+bool drain_is_cut(const struct drain *d);
 /* Tells the visitor of the mappings that wait in the rings, and leaves them there. */
 void drain_peek(struct drain *d);
 /* Sums over all rings; bytes is left alone. */

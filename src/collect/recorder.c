@@ -171,6 +171,8 @@ static int drain(struct recorder *r, bool patient, struct err *e)
 {
 	if (!r->drain)
 		return 0;
+	if (r->plan->max_bytes)
+		drain_limit(r->drain, recorder_room(r));
 	if (keeper_must_be_told(r->keeper))
 		drain_peek(r->drain);
 	keeper_catch_up(r->keeper, patient ? LAST_CATCH_UP_NS : CATCH_UP_NS, patient);
@@ -198,6 +200,13 @@ int recorder_round(struct recorder *r, struct err *e)
 		result = sink_round(r->sink, clock_now_ns(), e);
 	take_counts(r);
 	return result;
+}
+
+bool recorder_is_full(const struct recorder *r)
+{
+	if (!r->plan->max_bytes || !r->sink)
+		return false;
+	return (r->drain && drain_is_cut(r->drain)) || !recorder_room(r);
 }
 
 int recorder_snapshot(struct recorder *r, struct err *e)

@@ -47,10 +47,12 @@ int recorder_start(struct recorder *r, uint64_t now_ns, struct err *e);
 /* Reads the counters, which are due. */
 int recorder_tick(struct recorder *r, struct err *e);
 
-/* Everything that the rings hold goes to the sink. */
+/* Everything that the rings hold goes to the sink, up to the plan's max_bytes. */
 int recorder_round(struct recorder *r, struct err *e);
 
 int recorder_snapshot(struct recorder *r, struct err *e);
+/* The file has become as large as it may. */
+bool recorder_is_full(const struct recorder *r);
 
 /* Stops the events, writes the rest and completes the file. */
 int recorder_finish(struct recorder *r, struct err *e);
@@ -66,6 +68,8 @@ void recorder_close(struct recorder *r);
 int recorder_begin_file(void *ctx, struct buf *out, struct err *e);
 void recorder_end_file(void *ctx, const struct sample_span *samples);
 int recorder_add_features(struct recorder *r, struct err *e);
+/* Bytes that may still be written, if what comes at the end is to have room, too. */
+uint64_t recorder_room(const struct recorder *r);
 /* The moment by which the recording is known, on both clocks. */
 bool recorder_clock(const struct recorder *r, uint64_t *ret_wall_ns, uint64_t *ret_clock_ns);
 /* So that its build id gets into the file's table, if it is known at the end. */

@@ -249,6 +249,22 @@ int recorder_add_features(struct recorder *r, struct err *e)
 	return add_tracepoints(r, e);
 }
 
+/* Most entries of a build id table have no more (build_id_table_feature() pads their names); and what
+ * the header's own tables and the last marks take. */
+#define BUILD_ID_ENTRY_BYTES 164u
+#define TABLES_BYTES         1024u
+
+uint64_t recorder_room(const struct recorder *r)
+{
+	uint64_t taken = sink_bytes(r->sink) + TABLES_BYTES +
+			 BUILD_ID_ENTRY_BYTES * build_id_table_count(r->build_ids);
+
+	for (size_t i = 0; i < ARRAY_LEN(r->features.sections); i++)
+		if (i != FEATURE_BUILD_ID)
+			taken += r->features.sections[i].len;
+	return r->plan->max_bytes > taken ? r->plan->max_bytes - taken : 0;
+}
+
 void recorder_remember_file(struct recorder *r, const struct record *record)
 {
 	struct later_file file = {.record = *record};

@@ -40,6 +40,7 @@ struct sink_options {
 	unsigned switch_max_files;        /* 0: all are kept */
 	uint64_t keep_ns, keep_bytes;     /* of memory */
 	bool on_request;                  /* what memory holds goes when nobody has asked for it */
+	bool begin_late;                  /* of memory: begin() describes the moment of writing */
 	enum live_keep live_keep;
 	size_t sampled; /* so many of the writer's events, the first, are; then others are not kept:
 			 * perf would print their counts among the samples */

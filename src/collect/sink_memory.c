@@ -133,7 +133,7 @@ static int drop_old(struct memory_sink *s, uint64_t now_ns, struct err *e)
 	if (s->aside.len <= ASIDE_BYTES_MAX)
 		return 0;
 	buf_clear(&s->aside);
-	return o->begin(o->ctx, &s->aside, e);
+	return o->begin_late ? 0 : o->begin(o->ctx, &s->aside, e);
 }
 
 static int memory_round(struct sink *sink, uint64_t now_ns, struct err *e)
@@ -156,9 +156,16 @@ static int write_file(struct memory_sink *s, const char *path, struct err *e)
 {
 	const struct sink_options *o = &s->sink.options;
 	struct sample_span span = {};
+	CLEANUP(buf_release) struct buf late = {};
 	struct output output;
-	int r = output_open(&output, o, path, &s->aside, e), closed;
+	int r = 0, closed;
 
+	if (o->begin_late) {
+		r = o->begin(o->ctx, &late, e);
+		buf_add_mem(&late, s->aside.s, s->aside.len);
+	}
+	if (r == 0)
+		r = output_open(&output, o, path, o->begin_late ? &late : &s->aside, e);
 	if (r < 0)
 		return r;
 	for (size_t i = s->oldest; i < s->rounds.len && r == 0; i++) {
@@ -227,7 +234,7 @@ int sink_memory_new(struct sink **ret, const struct sink_options *options, struc
 
 	s->sink = (struct sink){.ops = &memory_ops, .options = *options};
 	s->current = new_round(s);
-	r = options->begin(options->ctx, &s->aside, e);
+	r = options->begin_late ? 0 : options->begin(options->ctx, &s->aside, e);
 	if (r < 0) {
 		buf_release(&s->aside);
 		free_round(s, &s->current);

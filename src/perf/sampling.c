@@ -167,7 +167,7 @@ static int make_ring(struct sampling *s, struct sampling_row *row, const struct 
 	if (r < 0)
 		return r;
 	if (s->ring_bytes < wanted) {
-		row->attr.wakeup_watermark = (uint32_t)(s->ring_bytes / 4);
+		row->attr.wakeup_watermark = sampling_wakeup_bytes(s);
 		ring_close(&ring.ring);
 		close(*fd);
 		*fd = open_fd(s, row, place, leader_fd);

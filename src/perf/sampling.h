@@ -24,9 +24,10 @@ struct sampling_options {
 	uint16_t max_stack;   /* 0: the system's */
 	uint64_t branches;    /* PERF_SAMPLE_BRANCH_…, 0: no branch stacks */
 	bool address, weight, raw, switches, namespaces, cgroups;
-	bool no_samples;   /* only what the tracking event tells */
-	bool delayed;      /* starts by sampling_enable(), only tracking is on before */
-	size_t ring_bytes; /* 0: what is sensible */
+	bool no_samples;     /* only what the tracking event tells */
+	bool delayed;        /* starts by sampling_enable(), only tracking is on before */
+	size_t ring_bytes;   /* 0: what is sensible */
+	size_t wakeup_bytes; /* a ring that has so many is emptied; 0: when it is a quarter full */
 	/* By number of event, NULL: none. */
 	const char *const *filters;
 	const struct topology *topology;
@@ -92,6 +93,9 @@ void sampling_note_gaps(struct sampling *s, strvec *ret_notes);
 void sampling_close(struct sampling *s);
 
 /* ---- shared by its files ---- */
+
+/* How full a ring gets before somebody is woken. */
+uint32_t sampling_wakeup_bytes(const struct sampling *s);
 
 /* Fills in row->attr for its event and the options. */
 void sampling_prepare(const struct sampling *s, struct sampling_row *row, bool on_task);

@@ -33,6 +33,13 @@ uint64_t sampling_rate_max(void)
 		       : 0;
 }
 
+uint32_t sampling_wakeup_bytes(const struct sampling *s)
+{
+	size_t quarter = s->ring_bytes / 4, wanted = s->options->wakeup_bytes;
+
+	return (uint32_t)(wanted && wanted < quarter ? wanted : quarter);
+}
+
 /* The event's own terms win over the options, and both over what is usual for its kind. */
 static void set_rate(const struct sampling_options *o, const struct sampling_row *row,
 		     struct perf_event_attr *attr)
@@ -186,7 +193,7 @@ void sampling_prepare(const struct sampling *s, struct sampling_row *row, bool o
 	attr->disabled = row->leader < 0 && row->event;
 	attr->enable_on_exec = attr->disabled && s->target->on_exec && on_task && !o->delayed;
 	attr->watermark = 1;
-	attr->wakeup_watermark = (uint32_t)(s->ring_bytes / 4);
+	attr->wakeup_watermark = sampling_wakeup_bytes(s);
 	set_kernel(s, row, attr);
 }
 

@@ -413,9 +413,30 @@ class Output(Record):
         self.assertRegex(plain(output), r"\[ tacho record: .*\]")
 
     def test_max_size(self):
-        self.record("-g", "-e", "page-faults", "-c", "1", "--max-size", "50K", "--",
-                    *load("steps", 3000, 0, 300))
-        self.assertTrue(50 << 10 <= os.path.getsize(self.path("x.data")) < 5 << 20)
+        result = self.record("-g", "-e", "page-faults", "-c", "1", "--max-size", "100K", "--",
+                             *load("steps", 3000, 0, 300))
+        self.assertIn("tacho: record: the file is as large as --max-size allows (100K): recording has "
+                      "stopped and the command was ended\n", result.stderr)
+        # Mappings and the like still get in when it is full, samples do not.
+        size = os.path.getsize(self.path("x.data"))
+        self.assertTrue(60 << 10 <= size <= 104 << 10, size)
+
+    def test_max_size_is_not_reached(self):
+        result = self.record("--max-size", "100M", "--", "true")
+        self.assertNotIn("max-size", result.stderr)
+
+    def test_words_of_perf(self):
+        self.record("--aio", "--tail-synthesize", "--buildid-all", "--", "true")
+        self.record("--aio=4", "--", "true")
+
+    def test_overwrite_describes_what_there_is_at_the_end(self):
+        """A process that runs already, and goes on: with or without, its samples have a mapping."""
+        child = self.start(load("busy", 20000), stdout=subprocess.DEVNULL)
+        for option in ([], ["--tail-synthesize"]):
+            self.record("--overwrite", *option, "-p", child.pid, "--timeout", 300)
+            self.assertIn(load()[0], File(self.path("x.data")).mapped())
+        child.kill()
+        child.wait()
 
     def test_switch_by_size(self):
         result = self.record("-e", "page-faults", "-c", "1", "--switch-output=20K",

@@ -19,6 +19,8 @@
 #define ZSTD_LEVEL_MAX      22
 #define RING_BYTES_MAX      ((uint64_t)1 << 30)
 #define MAX_STACK_LIMIT     65535u
+#define WAKEUP_BYTES_MIN    4096u
+#define WAKEUPS_A_FILE      8
 #define EVENT_OPTION_LETTER 'e'
 
 #define AT(member) offsetof(struct record_options, member)
@@ -63,12 +65,15 @@ const struct option_def record_table_of_options[] = {
 	{0, "no-jvm", NULL, OPT_FLAG, AT(no_jvm),
 	 "leave Java alone: no JAVA_TOOL_OPTIONS for the command, running JVMs are not asked"},
 	{'N', "no-buildid-cache", NULL, OPT_FLAG, AT(no_keep),
-	 "copy nothing into the cache: neither programs of containers nor maps of JITs"},
+	 "copy nothing into the cache: neither programs nor maps of JITs"},
+	{0, "buildid-all", NULL, OPT_FLAG, AT(keep_all),
+	 "keep all mapped programs and libraries, not only those with samples"},
 	{0, NULL, NULL, OPT_HEADING, 0, "When"},
 	{'D', "delay", "MS", OPT_UINT, AT(delay_ms),
 	 "take samples from MS milliseconds after the start on"},
 	{0, "timeout", "MS", OPT_UINT, AT(timeout_ms), "stop after MS milliseconds"},
-	{0, "max-size", "SIZE", OPT_STR, AT(max_size), "stop when the file has SIZE (100M, 2G)"},
+	{0, "max-size", "SIZE", OPT_STR, AT(max_size),
+	 "stop before the file gets larger than SIZE (100M, 2G)"},
 	{0, NULL, NULL, OPT_HEADING, 0, "Output"},
 	{'o', "output", "FILE", OPT_STR, AT(output),
 	 "write to FILE instead of perf.data; - for a pipe"},
@@ -80,6 +85,9 @@ const struct option_def record_table_of_options[] = {
 	{0, "overwrite", "SECONDS", OPT_OPTIONAL, AT(overwrite),
 	 "keep the last 30 or SECONDS in memory; SIGUSR2 writes them to a file, and so does the "
 	 "end"},
+	{0, "tail-synthesize", NULL, OPT_FLAG, AT(tail_synthesize),
+	 "with --overwrite: describe the processes that exist when a file is written, not those at "
+	 "the start"},
 	{'q', "quiet", NULL, OPT_FLAG, AT(quiet), "say nothing but errors"},
 	{'v', "verbose", NULL, OPT_COUNT, AT(verbose), "say more"},
 	{0, NULL, NULL, OPT_HEADING, 0, "Tuning"},
@@ -95,6 +103,8 @@ const struct option_def record_table_of_options[] = {
 	{0, "sample-cpu", NULL, OPT_FLAG, AT(ignored), "CPU of each sample"},
 	{'B', "no-buildid", NULL, OPT_FLAG, AT(ignored), "files are not searched for build ids"},
 	{0, "jvm", NULL, OPT_FLAG, AT(ignored), "Java is told and asked to name its code"},
+	{0, "aio", "N", OPT_OPTIONAL, AT(aio),
+	 "samples do not wait for the disk: it is written to in the background"},
 	{},
 };
 
@@ -306,9 +316,18 @@ static int choose_memory(struct record_session *s, struct err *e)
 		return err_set(e, EINVAL, "--overwrite takes a number of seconds, not '%s'",
 			       s->o.overwrite);
 	o->kind = SINK_MEMORY;
+	o->begin_late = s->o.tail_synthesize;
 	o->keep_ns = seconds * NS_PER_SEC;
 	o->keep_bytes = DEFAULT_KEEP_BYTES;
 	return 0;
+}
+
+/* The smaller the file may be, the sooner the rings must be looked at, to end in time. */
+static size_t wakeup_for(uint64_t max_bytes, size_t rings)
+{
+	uint64_t bytes = max_bytes / WAKEUPS_A_FILE / (rings ? rings : 1);
+
+	return bytes < WAKEUP_BYTES_MIN ? WAKEUP_BYTES_MIN : bytes;
 }
 
 static int choose_output(struct record_session *s, struct err *e)
@@ -326,6 +345,8 @@ static int choose_output(struct record_session *s, struct err *e)
 	    (!parse_bytes(s->o.max_size, 1, &s->plan.max_bytes) || !s->plan.max_bytes))
 		return err_set(e, EINVAL, "--max-size takes a size such as 100M, not '%s'",
 			       s->o.max_size);
+	if (s->plan.max_bytes)
+		s->plan.sampling.wakeup_bytes = wakeup_for(s->plan.max_bytes, s->topology.count);
 	r = choose_switching(s, e);
 	if (r == 0)
 		r = choose_memory(s, e);
@@ -388,6 +409,7 @@ static void copy_plain(struct record_session *s)
 	s->plan.threads = s->o.threads;
 	s->plan.no_jvm = s->o.no_jvm;
 	s->plan.no_keep = s->o.no_keep;
+	s->plan.keep_all = s->o.keep_all;
 	s->plan.events = &s->events;
 	s->plan.catalog = &s->catalog;
 }

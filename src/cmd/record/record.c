@@ -196,10 +196,20 @@ static void print_summary(struct record_session *s, const struct record_summary 
 	command_flush(&out, STDERR_FILENO);
 }
 
+static void tell_full(struct record_session *s, const struct record_summary *summary)
+{
+	record_note(s,
+		    "the file is as large as --max-size allows (%s): recording has "
+		    "stopped%s",
+		    s->o.max_size, summary->has_workload ? " and the command was ended" : "");
+}
+
 static void on_finished(void *ctx, const struct record_summary *summary)
 {
 	struct record_session *s = ctx;
 
+	if (summary->end == END_MAX_SIZE)
+		tell_full(s, summary);
 	if (!s->o.quiet)
 		print_summary(s, summary, false);
 }

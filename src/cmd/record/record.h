@@ -15,10 +15,10 @@ struct record_options {
 	option_items events; /* -e and --filter: a filter is for the events before it */
 	struct target_options where;
 	const char *freq, *period, *call_graph, *branch_filter, *clock;
-	const char *output, *ring, *level, *switch_output, *max_size, *overwrite;
+	const char *aio, *output, *ring, *level, *switch_output, *max_size, *overwrite;
 	bool calls, branches, address, weight, raw, no_samples, strict_freq;
 	bool switches, namespaces, cgroups, all_user, all_kernel;
-	bool no_jvm, no_keep;
+	bool no_jvm, no_keep, keep_all, tail_synthesize;
 	bool quiet, ignored;
 	unsigned verbose, max_stack, delay_ms, timeout_ms, switch_max_files, threads;
 };
