@@ -95,11 +95,15 @@ static int write_beside(const char *directory, const char *path, const struct so
 {
 	CLEANUP(free_ptr) char *temp = xasprintf("%s/new.XXXXXX", directory);
 	int fd = mkostemp(temp, O_CLOEXEC), r;
+	struct stat st = {.st_mode = 0644};
 
 	if (fd < 0)
 		return -errno;
 	r = copy(fd, from);
-	if (!r && fchmod(fd, 0644))
+	if (!r && !from->data && fstat(from->fd, &st))
+		r = -errno;
+	/* Who may not read the program may not read the copy. */
+	if (!r && fchmod(fd, 0600 | (st.st_mode & 0044)))
 		r = -errno;
 	if (close(fd) && !r)
 		r = -errno;

@@ -175,20 +175,23 @@ static int oldest_first(const void *a, const void *b)
 	return x->time_s < y->time_s ? -1 : x->time_s > y->time_s;
 }
 
-void keep_trim_dir(const char *top, unsigned depth, uint64_t limit_bytes)
+void keep_trim_dir(const char *top, unsigned depth, uint64_t limit_bytes, size_t limit_count)
 {
 	kept_list all = {};
 	uint64_t sum = 0;
+	size_t left;
 
 	add_below(top, depth, &all);
 	vec_each(&all, k)
 		sum += k->bytes;
-	if (sum > limit_bytes)
+	left = all.len;
+	if (sum > limit_bytes || left > limit_count)
 		qsort(all.items, all.len, sizeof(*all.items), oldest_first);
 	vec_each(&all, k) {
-		if (sum > limit_bytes) {
+		if (sum > limit_bytes || left > limit_count) {
 			remove_directory(k->path);
 			sum -= k->bytes;
+			left--;
 		}
 		free(k->path);
 	}
@@ -203,6 +206,6 @@ void keep_trim(void)
 
 	if (!cache)
 		return;
-	keep_trim_dir(jit, 1, JIT_KEEP_BYTES_MAX);
-	keep_trim_dir(ids, 2, BUILD_ID_KEEP_BYTES_MAX);
+	keep_trim_dir(jit, 1, JIT_KEEP_BYTES_MAX, KEEP_DIRECTORIES_MAX);
+	keep_trim_dir(ids, 2, BUILD_ID_KEEP_BYTES_MAX, KEEP_DIRECTORIES_MAX);
 }

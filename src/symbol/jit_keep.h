@@ -26,6 +26,8 @@
 /* Beyond these what is oldest is removed, by recordings and by build ids. */
 #define JIT_KEEP_BYTES_MAX      (1ull << 30)
 #define BUILD_ID_KEEP_BYTES_MAX (8ull << 30)
+/* Directories of either: looking for the oldest must not take long. */
+#define KEEP_DIRECTORIES_MAX 8192u
 /* One file that is larger is not kept. */
 #define KEEP_FILE_BYTES_MAX (512ull << 20)
 
@@ -44,6 +46,6 @@ int jit_keep_program(const char *dir, const struct file_identity *f, int fd, str
 /* Removes what is oldest until the limits hold. */
 void keep_trim(void);
 /* The same for any directory of directories (or of directories of these: @depth 2). */
-void keep_trim_dir(const char *top, unsigned depth, uint64_t limit_bytes);
+void keep_trim_dir(const char *top, unsigned depth, uint64_t limit_bytes, size_t limit_count);
 
 #endif

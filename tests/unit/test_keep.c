@@ -5,11 +5,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/io.h"
 #include "collect/keep/keeper.h"
 #include "symbol/jit_keep.h"
 #include "support.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -60,6 +62,73 @@ static void age(const char *name, time_t when)
 	assert_int_equal(utime(in_dir(name), &times), 0);
 }
 
+/* Memory is a file system of its own: neither blocks nor a copy inside the kernel can be had there. */
+static void copies_between_file_systems(void **state)
+{
+	FILE *elsewhere = fopen("/dev/shm/tacho-test", "w+"), *here;
+	char text[32] = "";
+
+	(void)state;
+	if (!elsewhere)
+		skip();
+	unlink("/dev/shm/tacho-test");
+	write_text("to", "");
+	here = fopen(in_dir("to"), "w+");
+	assert_non_null(here);
+	fputs("0123456789", elsewhere);
+	fflush(elsewhere);
+	assert_int_equal(io_clone_or_copy(fileno(elsewhere), fileno(here), 9), -EFBIG);
+	assert_int_equal(io_clone_or_copy(fileno(elsewhere), fileno(here), 10), 0);
+	assert_int_equal(pread(fileno(here), text, sizeof(text), 0), 10);
+	assert_string_equal(text, "0123456789");
+	fclose(elsewhere);
+	fclose(here);
+}
+
+static char *kept_program(uint64_t recording, const char *name, const struct file_identity *f)
+{
+	char *dir = jit_keep_dir(recording), *path = jit_keep_program_path(dir, f), *text = NULL;
+	int fd = open(in_dir(name), O_RDONLY);
+
+	assert_true(fd >= 0);
+	assert_int_equal(jit_keep_program(dir, f, fd, NULL), 0);
+	assert_int_equal(fs_read(path, 1000, &text), 0);
+	close(fd);
+	free(dir);
+	free(text);
+	return path;
+}
+
+static void programs_without_a_build_id(void **state)
+{
+	struct file_identity f = {.major = 8, .minor = 1, .inode = 2, .generation = 3},
+			     unknown = {};
+	char *first, *second, *third, *text = NULL;
+	struct stat a, b, c;
+
+	(void)state;
+	setenv("XDG_CACHE_HOME", in_dir("cache"), 1);
+	write_text("program", "one build");
+	assert_int_equal(chmod(in_dir("program"), 0700), 0);
+	first = kept_program(0x11, "program", &f);
+	second = kept_program(0x12, "program", &f);
+	/* Written over where it is: all that is known by is the same, but for its time. */
+	write_text("program", "the other");
+	age("program", 1000);
+	third = kept_program(0x13, "program", &f);
+	assert_int_equal(stat(first, &a) | stat(second, &b) | stat(third, &c), 0);
+	assert_int_equal(a.st_ino, b.st_ino);
+	assert_int_not_equal(a.st_ino, c.st_ino);
+	assert_int_equal(a.st_mode & 0777, 0600);
+	assert_int_equal(fs_read(first, 1000, &text), 0);
+	assert_string_equal(text, "one build");
+	assert_null(jit_keep_program_path("/dir", &unknown));
+	free(text);
+	free(first);
+	free(second);
+	free(third);
+}
+
 static void oldest_go_first(void **state)
 {
 	(void)state;
@@ -71,14 +140,32 @@ static void oldest_go_first(void **state)
 	age("trim/b/x", 1000);
 	age("trim/b/y", 1001);
 	age("trim/c/x", 3000);
-	keep_trim_dir(in_dir("trim"), 1, 40);
+	keep_trim_dir(in_dir("trim"), 1, 40, 5);
 	assert_true(fs_exists("%s/trim/b/x", support_dir));
-	keep_trim_dir(in_dir("trim"), 1, 39);
+	keep_trim_dir(in_dir("trim"), 1, 39, 5);
 	assert_false(fs_exists("%s/trim/b", support_dir));
 	assert_true(fs_exists("%s/trim/a/x", support_dir));
-	keep_trim_dir(in_dir("trim"), 1, 10);
+	keep_trim_dir(in_dir("trim"), 1, 10, 5);
 	assert_false(fs_exists("%s/trim/a", support_dir));
 	assert_true(fs_exists("%s/trim/c/x", support_dir));
+}
+
+static void there_are_not_too_many(void **state)
+{
+	CLEANUP(strvec_release) strvec names = {};
+
+	(void)state;
+	for (unsigned i = 0; i < 8; i++) {
+		char name[32];
+
+		snprintf(name, sizeof(name), "many/%u", i);
+		assert_int_equal(fs_mkdir_p(in_dir(name)), 0);
+	}
+	write_text("many/5/x", "young");
+	keep_trim_dir(in_dir("many"), 1, 1000, 5);
+	assert_int_equal(fs_list(in_dir("many"), &names), 0);
+	assert_int_equal(names.len, 5);
+	assert_true(fs_exists("%s/many/5/x", support_dir));
 }
 
 static void two_levels(void **state)
@@ -87,7 +174,7 @@ static void two_levels(void **state)
 	write_text("ids/ab/cdef/elf", "0123456789");
 	write_text("ids/12/3456/elf", "0123456789");
 	age("ids/12/3456/elf", 1000);
-	keep_trim_dir(in_dir("ids"), 2, 15);
+	keep_trim_dir(in_dir("ids"), 2, 15, 5);
 	assert_true(fs_exists("%s/ids/ab/cdef/elf", support_dir));
 	assert_false(fs_exists("%s/ids/12/3456", support_dir));
 }
@@ -176,8 +263,13 @@ static void many_processes_before(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(where_it_is),           cmocka_unit_test(a_copy),
-		cmocka_unit_test(oldest_go_first),       cmocka_unit_test(two_levels),
+		cmocka_unit_test(copies_between_file_systems),
+		cmocka_unit_test(programs_without_a_build_id),
+		cmocka_unit_test(where_it_is),
+		cmocka_unit_test(a_copy),
+		cmocka_unit_test(oldest_go_first),
+		cmocka_unit_test(two_levels),
+		cmocka_unit_test(there_are_not_too_many),
 		cmocka_unit_test(many_processes_before),
 	};
 
