@@ -366,7 +366,7 @@ static int drain_ring(struct drainer *t, struct ring *ring)
 	if (t->copy.len)
 		whole = (struct ring_view){.first = (unsigned char *)t->copy.s,
 					   .first_bytes = size};
-	r = sink_append(t->drain->sink, t->lane, &whole, &t->e);
+	r = whole.first_bytes ? sink_append(t->drain->sink, t->lane, &whole, &t->e) : 0;
 	buf_clear(&t->copy);
 	ring_consume(ring, &all);
 	if (r == 0 && size < view.first_bytes + view.second_bytes)
