@@ -102,6 +102,7 @@ static bool is_mapped_file(int fd, const struct seen_mapping *m, struct build_id
 
 static int open_right(const struct seen_mapping *m, bool foreign, struct build_id *ret_id)
 {
+	const struct file_identity *f = &m->identity;
 	int fd = open_through(m->pid, m->path, foreign);
 	struct stat st;
 
@@ -111,8 +112,9 @@ static int open_right(const struct seen_mapping *m, bool foreign, struct build_i
 		close(fd);
 	*ret_id = (struct build_id){};
 	fd = open_mapped(m);
-	/* The process may have mapped something else there meanwhile, but hardly of the same kind. */
-	if (fd >= 0 && !m->id.size && !fstat(fd, &st) && is_as_mapped(m, &st)) {
+	/* Another file of the same device: the process has mapped something else there meanwhile. */
+	if (fd >= 0 && !m->id.size && !fstat(fd, &st) && is_as_mapped(m, &st) &&
+	    (!f->inode || st.st_ino == f->inode || st.st_dev != makedev(f->major, f->minor))) {
 		build_id_of_fd(fd, ret_id);
 		return fd;
 	}
