@@ -1,0 +1,197 @@
+/*
+ * Takes every CPU away from everybody else in bursts of random length, as a noisy neighbour does:
+ *
+ *	steal [-s SECONDS] [-p PERCENT] [-b BURST_MS] [-r SEED] [COMMAND [ARGUMENT...]]
+ *
+ * One process a CPU computes at real-time priority for PERCENT of the time (40), in bursts of up to BURST_MS
+ * (250). It ends after SECONDS (120), or with COMMAND, whose exit status it passes on, or with the process
+ * that started it. The same SEED (1) gives the same bursts. Needs root.
+ *
+ *	build/tests/steal -s 120 tests/e2e/run test_runs
+ */
+#include <errno.h>
+#include <getopt.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CPUS_MAX  1024
+#define NS_A_MSEC 1000000ull
+#define NS_A_SEC  1000000000ull
+
+struct settings {
+	double seconds;
+	unsigned percent, burst_ms;
+	uint64_t seed;
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_A_SEC + (uint64_t)ts.tv_nsec;
+}
+
+/* xorshift64*: the same numbers everywhere. */
+static uint64_t random_below(uint64_t *state, uint64_t limit)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return (*state * 0x2545f4914f6cdd1dull >> 11) % limit;
+}
+
+static void rest(uint64_t ns)
+{
+	struct timespec ts = {.tv_sec = (time_t)(ns / NS_A_SEC), .tv_nsec = (long)(ns % NS_A_SEC)};
+
+	nanosleep(&ts, NULL);
+}
+
+/* Returns only if it may not have the CPU. */
+static void steal_cpu(const struct settings *s, int cpu, pid_t parent)
+{
+	uint64_t state = s->seed * 0x9e3779b97f4a7c15ull + (uint64_t)cpu + 1;
+	struct sched_param priority = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || sched_setaffinity(0, sizeof(set), &set) ||
+	    sched_setscheduler(0, SCHED_FIFO, &priority))
+		return;
+	for (;;) {
+		uint64_t burst_ns = (1 + random_below(&state, s->burst_ms)) * NS_A_MSEC;
+		uint64_t end_ns = now_ns() + burst_ns;
+
+		while (now_ns() < end_ns)
+			;
+		/* The part that is left to others, half as long up to one and a half times as long. */
+		rest(burst_ns * (100 - s->percent) / s->percent * (50 + random_below(&state, 101)) /
+		     100);
+	}
+}
+
+static pid_t start_thief(const struct settings *s, int cpu)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid)
+		return pid;
+	steal_cpu(s, cpu, parent);
+	fprintf(stderr, "steal: cannot take CPU %d at real-time priority: %s\n", cpu,
+		strerror(errno));
+	_exit(125);
+}
+
+static pid_t start_command(char **argv)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	execvp(argv[0], argv);
+	fprintf(stderr, "steal: cannot run '%s': %s\n", argv[0], strerror(errno));
+	_exit(127);
+}
+
+static void end_thieves(const pid_t *thieves, int count)
+{
+	for (int i = 0; i < count; i++)
+		kill(thieves[i], SIGKILL);
+	for (int i = 0; i < count; i++)
+		waitpid(thieves[i], NULL, 0);
+}
+
+/* Until the time is over or the command has ended; its exit status, or 0. */
+static int wait_for_end(const struct settings *s, pid_t command, const pid_t *thieves, int count)
+{
+	uint64_t end_ns = now_ns() + (uint64_t)(s->seconds * 1e9);
+	int status, running = count;
+
+	for (;;) {
+		pid_t ended = waitpid(-1, &status, WNOHANG);
+
+		if (ended > 0 && ended == command)
+			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		if (ended > 0 && --running == 0)
+			return 125;
+		if (now_ns() >= end_ns) {
+			end_thieves(thieves, count);
+			if (!command)
+				return 0;
+			/* The command goes on undisturbed. */
+			waitpid(command, &status, 0);
+			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		}
+		if (ended <= 0)
+			rest(20 * NS_A_MSEC);
+	}
+}
+
+static int usage(void)
+{
+	fputs("usage: steal [-s SECONDS] [-p PERCENT] [-b BURST_MS] [-r SEED] [COMMAND...]\n",
+	      stderr);
+	return 2;
+}
+
+static int read_settings(int argc, char **argv, struct settings *s)
+{
+	int option;
+
+	while ((option = getopt(argc, argv, "+s:p:b:r:")) != -1)
+		switch (option) {
+		case 's':
+			s->seconds = atof(optarg);
+			break;
+		case 'p':
+			s->percent = (unsigned)atoi(optarg);
+			break;
+		case 'b':
+			s->burst_ms = (unsigned)atoi(optarg);
+			break;
+		case 'r':
+			s->seed = strtoull(optarg, NULL, 10);
+			break;
+		default:
+			return -1;
+		}
+	/* Linux itself takes a real-time task off its CPU at 95 % of a second. */
+	return s->seconds > 0 && s->percent >= 1 && s->percent <= 90 && s->burst_ms >= 1 &&
+			       s->burst_ms <= 900
+		       ? 0
+		       : -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct settings s = {.seconds = 120, .percent = 40, .burst_ms = 250, .seed = 1};
+	pid_t thieves[CPUS_MAX], command = 0, parent = getppid();
+	cpu_set_t allowed;
+	int count = 0, status;
+
+	if (read_settings(argc, argv, &s) < 0)
+		return usage();
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent || sched_getaffinity(0, sizeof(allowed), &allowed))
+		return 125;
+	for (int cpu = 0; cpu < CPU_SETSIZE && count < CPUS_MAX; cpu++)
+		if (CPU_ISSET(cpu, &allowed))
+			thieves[count++] = start_thief(&s, cpu);
+	if (optind < argc)
+		command = start_command(argv + optind);
+	status = wait_for_end(&s, command, thieves, count);
+	end_thieves(thieves, count);
+	return status;
+}
