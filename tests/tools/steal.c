@@ -105,16 +105,20 @@ static pid_t start_command(char **argv)
 	_exit(127);
 }
 
-static void end_thieves(const pid_t *thieves, int count)
+/* Those that have ended already are 0: their numbers may be somebody else's by now. */
+static void end_thieves(pid_t *thieves, int count)
 {
 	for (int i = 0; i < count; i++)
-		kill(thieves[i], SIGKILL);
+		if (thieves[i])
+			kill(thieves[i], SIGKILL);
 	for (int i = 0; i < count; i++)
-		waitpid(thieves[i], NULL, 0);
+		if (thieves[i])
+			waitpid(thieves[i], NULL, 0);
+	memset(thieves, 0, (size_t)count * sizeof(*thieves));
 }
 
 /* Until the time is over or the command has ended; its exit status, or 0. */
-static int wait_for_end(const struct settings *s, pid_t command, const pid_t *thieves, int count)
+static int wait_for_end(const struct settings *s, pid_t command, pid_t *thieves, int count)
 {
 	uint64_t end_ns = now_ns() + (uint64_t)(s->seconds * 1e9);
 	int status, running = count;
@@ -124,6 +128,9 @@ static int wait_for_end(const struct settings *s, pid_t command, const pid_t *th
 
 		if (ended > 0 && ended == command)
 			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+		for (int i = 0; ended > 0 && i < count; i++)
+			if (thieves[i] == ended)
+				thieves[i] = 0;
 		if (ended > 0 && --running == 0)
 			return 125;
 		if (now_ns() >= end_ns) {
