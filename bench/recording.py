@@ -96,6 +96,46 @@ def bench_record_true():
             verdict("record_true", run.cpu <= 0.03, f"CPU {run.cpu * 1e3:.0f} ms (target: 30)")
 
 
+SHORT_C = r"""
+#include <time.h>
+__attribute__((noinline)) long spin_inside(long n)
+{
+	volatile long sum = 0;
+	for (long i = 0; i < n; i++)
+		sum += i;
+	return sum;
+}
+int main(void)
+{
+	while (clock() < 30 * (CLOCKS_PER_SEC / 1000))
+		spin_inside(10000);
+	return 0;
+}
+"""
+
+
+def bench_short_lived(rounds=10):
+    """Programs that only another mount namespace sees, and that live for 30 ms: are they opened in time?"""
+    heading("short_lived: named functions of programs in a namespace of their own, 30 ms each")
+    if os.geteuid():
+        print("  SKIP: needs root, for a mount namespace")
+        return
+    program, path = os.path.join(folder(), "short"), os.path.join(folder(), "short.data")
+    with open(program + ".c", "w", encoding="ascii") as f:
+        f.write(SHORT_C)
+    subprocess.run(["cc", "-O1", "-o", program, program + ".c"], check=True)
+    inside = f"mount -t tmpfs none /mnt && cp {program} /mnt/short && /mnt/short"
+    named = 0
+    for _ in range(rounds):
+        # Nothing of the round before.
+        env = dict(os.environ, XDG_CACHE_HOME=tempfile.mkdtemp(dir=folder()))
+        subprocess.run([TACHO, "record", "-q", "-o", path, "unshare", "-m", "sh", "-c", inside], check=True, env=env)
+        shown = subprocess.run([TACHO, "report", "-i", path, "--stdio"], capture_output=True, text=True, check=True,
+                               env=env)
+        named += "spin_inside" in shown.stdout
+    verdict("short_lived", named >= rounds - 1, f"named in {named} of {rounds} (target: {rounds - 1})")
+
+
 WORK_C = r"""
 #include <stdint.h>
 #include <stdio.h>
