@@ -11,7 +11,7 @@ export const BUILD = join(ROOT, 'build');
 export const TACHO = process.env.TACHO ?? join(BUILD, 'tacho');
 
 const START_MS = 120_000;
-const STOP_MS = 20_000;
+const STOP_MS = 120_000;
 
 export interface RunFacts {
 	uuid: string;

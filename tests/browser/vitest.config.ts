@@ -12,6 +12,6 @@ export default defineConfig({
 		reporters: reporters(),
 		testTimeout: HANG_MS,
 		hookTimeout: HANG_MS,
-		teardownTimeout: 20_000,
+		teardownTimeout: 120_000,
 	},
 });
