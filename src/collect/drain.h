@@ -6,7 +6,7 @@
 #ifndef TACHO_COLLECT_DRAIN_H
 #define TACHO_COLLECT_DRAIN_H
 
-#include "collect/hits.h"
+#include "collect/keep/hits.h"
 #include "collect/recording.h"
 #include "perf/build_id.h"
 #include "perf/record.h"

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "server/ledger_words.h"
+#include "runs/ledger_words.h"
 
 #include <stdio.h>
 #include <string.h>

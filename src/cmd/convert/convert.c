@@ -1,7 +1,7 @@
 #include "base/text.h"
 #include "cmd/command.h"
 #include "cmd/convert/folded.h"
-#include "cmd/default_input.h"
+#include "cmd/input/default_input.h"
 #include "cmd/info/info.h"
 #include "cmd/terminal/progress.h"
 #include "cmd/script/script.h"

@@ -1,6 +1,6 @@
 #include "cmd/info/info.h"
 #include "cmd/command.h"
-#include "cmd/default_input.h"
+#include "cmd/input/default_input.h"
 #include "cmd/terminal/progress.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "analyze/tree/jvm_stacks.h"
 #include "base/text.h"
 #include "cmd/command.h"
-#include "cmd/default_input.h"
+#include "cmd/input/default_input.h"
 #include "cmd/terminal/progress.h"
 #include "import/text.h"
 

@@ -27,7 +27,7 @@
 
 /* What the user typed. */
 struct profile_options {
-	const char *input; /* NULL: see cmd/default_input.h */
+	const char *input; /* NULL: see cmd/input/default_input.h */
 	const char *time, *comms, *pids, *tids, *cpus, *events;
 	const char *symfs, *kallsyms, *vmlinux;
 	option_list source_map;
@@ -115,7 +115,7 @@ struct profile_input {
 };
 
 /*
- * @path NULL: see cmd/default_input.h. Fails if nothing could be read; a damaged file does not fail here but in
+ * @path NULL: see cmd/input/default_input.h. Fails if nothing could be read; a damaged file does not fail here but in
  * profile_input_end(), after the command has shown what there is.
  */
 int profile_input_load(const char *path, const struct resolve_options *o, struct profile_input *ret,

@@ -1,7 +1,7 @@
 #include "cmd/script/script.h"
 #include "base/fs.h"
 #include "cmd/command.h"
-#include "cmd/default_input.h"
+#include "cmd/input/default_input.h"
 #include "cmd/input/profile_input.h"
 
 #include <errno.h>

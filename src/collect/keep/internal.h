@@ -3,7 +3,7 @@
 #define TACHO_COLLECT_KEEP_INTERNAL_H
 
 #include "base/vec.h"
-#include "collect/hits.h"
+#include "collect/keep/hits.h"
 #include "perf/build_id.h"
 #include "profile/slots.h"
 

@@ -14,7 +14,7 @@
 #define TACHO_COLLECT_KEEP_KEEPER_H
 
 #include "base/fs.h"
-#include "collect/hits.h"
+#include "collect/keep/hits.h"
 #include "perf/build_id.h"
 #include "perf/record.h"
 #include "perf/target.h"

@@ -1,6 +1,6 @@
 /* The data of a running run, as it arrives. */
 #include "runs/live/internal.h"
-#include "server/ledger_words.h"
+#include "runs/ledger_words.h"
 
 #include "base/json.h"
 #include "base/text.h"

@@ -1,7 +1,7 @@
 /* Sessions and runs as every answer shows them. docs/API.md and openapi/ describe the fields. */
 #include "base/clock.h"
 #include "server/api/api.h"
-#include "server/ledger_words.h"
+#include "runs/ledger_words.h"
 #include "runs/runs.h"
 
 #include <errno.h>

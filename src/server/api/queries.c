@@ -3,7 +3,7 @@
 #include "analyze/paths/path_flame.h"
 #include "analyze/paths/path_functions.h"
 #include "base/text.h"
-#include "server/ledger_words.h"
+#include "runs/ledger_words.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 
-
 static int ask_once(struct question *q, question_asker ask, struct err *e)
 {
 	struct run_cache *cache = q->api->server->cache;

@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "export/svg.h"
 #include "server/export/formats.h"
-#include "server/ledger_words.h"
+#include "runs/ledger_words.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-#include "collect/hits.h"
+#include "collect/keep/hits.h"
 #include "base/open_table.h"
 
 static uint64_t hash_of(uint64_t page)

@@ -2,8 +2,8 @@
  * Which recording a command reads when the user names none: what comes by a pipe on standard input,
  * else perf.data in this directory, as with perf. One thread.
  */
-#ifndef TACHO_CMD_DEFAULT_INPUT_H
-#define TACHO_CMD_DEFAULT_INPUT_H
+#ifndef TACHO_CMD_INPUT_DEFAULT_INPUT_H
+#define TACHO_CMD_INPUT_DEFAULT_INPUT_H
 
 #include "base/err.h"
 

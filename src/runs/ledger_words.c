@@ -1,4 +1,4 @@
-#include "server/ledger_words.h"
+#include "runs/ledger_words.h"
 
 #include <string.h>
 

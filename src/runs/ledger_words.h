@@ -5,8 +5,8 @@
  *
  * To add a line: one more add_… in ledger_words.c, and its key in docs/FORMATS.md. Pure.
  */
-#ifndef TACHO_SERVER_LEDGER_WORDS_H
-#define TACHO_SERVER_LEDGER_WORDS_H
+#ifndef TACHO_RUNS_LEDGER_WORDS_H
+#define TACHO_RUNS_LEDGER_WORDS_H
 
 #include "base/json.h"
 #include "store/store.h"

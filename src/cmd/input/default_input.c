@@ -1,4 +1,4 @@
-#include "cmd/default_input.h"
+#include "cmd/input/default_input.h"
 #include "cmd/command.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
  * process they were of. Two processes may use the same address for different files, so the answer can
  * be yes for a file that had none; never no for one that had some. Belongs to one thread.
  */
-#ifndef TACHO_COLLECT_HITS_H
-#define TACHO_COLLECT_HITS_H
+#ifndef TACHO_COLLECT_KEEP_HITS_H
+#define TACHO_COLLECT_KEEP_HITS_H
 
 #include "base/vec.h"
 

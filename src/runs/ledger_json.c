@@ -1,5 +1,5 @@
 /* The ledger of a run in answers of the API. */
-#include "server/ledger_words.h"
+#include "runs/ledger_words.h"
 #include "base/clock.h"
 #include "server/api/api.h"
 #include "query/run_cache.h"
