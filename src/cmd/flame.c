@@ -94,6 +94,7 @@ static int choose(const struct flame_options *o, struct choice *c, struct err *e
 	c->view.style = c->exporter->style;
 	c->view.reverse = o->reverse;
 	c->view.join_inlined = c->exporter == &export_folded;
+	c->view.no_ends = c->exporter == &export_folded;
 	c->export.min_pct = pct;
 	c->export.all = o->min && pct == 0;
 	c->export.width = o->width;
@@ -250,7 +251,6 @@ static int run_flame(const struct command *self, int argc, char **argv)
 	resolve.precision = RESOLVE_LABELS;
 	resolve.by_comm = c.view.group != GROUP_TID && c.view.group != GROUP_PID;
 	resolve.by_cpu = c.view.group == GROUP_CPU;
-	resolve.no_end_frames = c.exporter == &export_folded;
 	if (profile_input_load(o.profile.input, &resolve, &in, &e) < 0) {
 		status = command_fail(EXIT_FAILED, "flame: %s", e.text);
 		goto out;

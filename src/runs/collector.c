@@ -52,15 +52,17 @@ static bool is_ours(const char *variable)
 	return false;
 }
 
-static void make_environment(const struct server *s, strvec *ret)
+static void make_environment(const struct run_host *host, strvec *ret)
 {
+	const strvec *modifiers_wanted = host->settings.default_modifiers;
 	struct buf modifiers = {};
 
 	for (char **v = environ; *v; v++)
 		if (!is_ours(*v))
 			vec_push(ret, xstrdup(*v));
-	vec_each(&s->config.default_modifiers, m)
-		buf_addf(&modifiers, "%s%s", modifiers.len ? "," : "TACHO_DEFAULT_MODIFIERS=", *m);
+	for (size_t i = 0; modifiers_wanted && i < modifiers_wanted->len; i++)
+		buf_addf(&modifiers, "%s%s", modifiers.len ? "," : "TACHO_DEFAULT_MODIFIERS=",
+			 modifiers_wanted->items[i]);
 	if (modifiers.len)
 		vec_push(ret, buf_steal(&modifiers));
 	vec_push(ret, NULL);
@@ -79,7 +81,7 @@ static int spawn(struct runs *r, int channel_fd, pid_t *ret_pid)
 
 	sigfillset(&all);
 	sigemptyset(&none);
-	make_environment(r->server, &env);
+	make_environment(r->host, &env);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, channel_fd, RUN_CHANNEL_FD);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -100,7 +102,7 @@ static int spawn(struct runs *r, int channel_fd, pid_t *ret_pid)
 
 static int send_plan(struct active *a, struct err *e)
 {
-	const struct server_config *c = &a->runs->server->config;
+	const struct run_settings *c = &a->runs->host->settings;
 	CLEANUP(free_ptr) char *name = raw_name(a->run.uuid);
 	CLEANUP(free_ptr) char *raw = xasprintf("%s/%s", c->data, name);
 	CLEANUP(free_ptr) char *spill = xasprintf("%s/spill", c->data);
@@ -153,8 +155,8 @@ static int begin(struct active *a, struct err *e)
 	if (a->pid_fd < 0)
 		rc = err_set(e, errno, "cannot watch the collector: %s", strerror(errno));
 	/* It starts nothing before it knows the plan: by then the limit is what it was. */
-	if (rc == 0 && getrlimit(RLIMIT_NOFILE, &files) == 0 && a->runs->server->files_soft) {
-		files.rlim_cur = a->runs->server->files_soft;
+	if (rc == 0 && getrlimit(RLIMIT_NOFILE, &files) == 0 && a->runs->host->settings.files_soft) {
+		files.rlim_cur = a->runs->host->settings.files_soft;
 		prlimit(a->pid, RLIMIT_NOFILE, &files, NULL);
 	}
 	if (rc == 0)

@@ -17,21 +17,21 @@ char *raw_name(const char *uuid)
 	return xasprintf("raw/%s.data", uuid);
 }
 
-static char *raw_path(const struct server *s, const char *uuid)
+static char *raw_path(const struct run_host *host, const char *uuid)
 {
 	CLEANUP(free_ptr) char *name = raw_name(uuid);
 
-	return xasprintf("%s/%s", s->config.data, name);
+	return xasprintf("%s/%s", host->settings.data, name);
 }
 
-void raw_remove(const struct server *s, const char *uuid)
+void raw_remove(const struct run_host *host, const char *uuid)
 {
-	CLEANUP(free_ptr) char *path = raw_path(s, uuid);
+	CLEANUP(free_ptr) char *path = raw_path(host, uuid);
 
 	unlink(path);
 }
 
-void raw_settle(const struct server *s, struct stored_run *run)
+void raw_settle(const struct run_host *host, struct stored_run *run)
 {
 	CLEANUP(free_ptr) char *name = raw_name(run->uuid);
 	json_t *plan = json_loads(run->plan ? run->plan : "", 0, NULL);
@@ -39,8 +39,8 @@ void raw_settle(const struct server *s, struct stored_run *run)
 
 	json_decref(plan);
 	if (!keep)
-		raw_remove(s, run->uuid);
-	else if (!run->raw_path && fs_exists("%s/%s", s->config.data, name))
+		raw_remove(host, run->uuid);
+	else if (!run->raw_path && fs_exists("%s/%s", host->settings.data, name))
 		run->raw_path = xstrdup(name);
 }
 
@@ -55,9 +55,9 @@ static int copy(int from, int to)
 	return 0;
 }
 
-int raw_keep(const struct server *s, const char *uuid, int fd, struct err *e)
+int raw_keep(const struct run_host *host, const char *uuid, int fd, struct err *e)
 {
-	CLEANUP(free_ptr) char *path = raw_path(s, uuid);
+	CLEANUP(free_ptr) char *path = raw_path(host, uuid);
 	char self[64];
 	int to, rc;
 
@@ -94,9 +94,9 @@ static void empty_directory(const char *data, const char *name)
 }
 
 /* Recordings whose run was deleted just before the end. */
-static void remove_unowned(const struct server *s, struct store *store)
+static void remove_unowned(const struct run_host *host, struct store *store)
 {
-	CLEANUP(free_ptr) char *dir = xasprintf("%s/raw", s->config.data);
+	CLEANUP(free_ptr) char *dir = xasprintf("%s/raw", host->settings.data);
 	CLEANUP(strvec_release) strvec names = {};
 
 	fs_list(dir, &names);
@@ -105,16 +105,16 @@ static void remove_unowned(const struct server *s, struct store *store)
 		struct stored_run run = {};
 
 		if (uuid_valid(uuid) && store_run_get(store, uuid, &run, NULL) == -ENOENT)
-			raw_remove(s, uuid);
+			raw_remove(host, uuid);
 		stored_run_release(&run);
 	}
 }
 
-void files_clean(const struct server *s, struct store *store)
+void files_clean(const struct run_host *host, struct store *store)
 {
-	empty_directory(s->config.data, "spill");
-	empty_directory(s->config.data, "upload");
-	remove_unowned(s, store);
+	empty_directory(host->settings.data, "spill");
+	empty_directory(host->settings.data, "upload");
+	remove_unowned(host, store);
 }
 
 /* When the last of its data was measured. */
@@ -134,7 +134,7 @@ static int64_t last_seen_ms(struct store *store, const struct stored_run *run)
 		       : run->started_ms;
 }
 
-int files_recover(const struct server *s, struct store *store, struct err *e)
+int files_recover(const struct run_host *host, struct store *store, struct err *e)
 {
 	CLEANUP(stored_runs_release) stored_runs all = {};
 	int rc = store_runs_in_state(store, STATE_RUNNING, &all, e);
@@ -144,7 +144,7 @@ int files_recover(const struct server *s, struct store *store, struct err *e)
 			break;
 		run->state = STATE_INTERRUPTED;
 		run->ended_ms = last_seen_ms(store, run);
-		raw_settle(s, run);
+		raw_settle(host, run);
 		free(run->error);
 		run->error =
 			xstrdup("The server ended while this was running. What had been stored "
@@ -173,18 +173,18 @@ static uint64_t directory_bytes(const char *data, const char *name)
 	return sum;
 }
 
-uint64_t files_room(const struct server *s, struct store *store)
+uint64_t files_room(const struct run_host *host, struct store *store)
 {
 	uint64_t bytes = 0, unused = 0;
 
 	store_size(store, &bytes, &unused, NULL);
-	return bytes + directory_bytes(s->config.data, "raw");
+	return bytes + directory_bytes(host->settings.data, "raw");
 }
 
-int files_check_room(const struct server *s, struct store *store, uint64_t more, struct err *e)
+int files_check_room(const struct run_host *host, struct store *store, uint64_t more, struct err *e)
 {
 	CLEANUP(buf_release) struct buf text = {};
-	uint64_t quota = s->config.quota_bytes, room = quota ? files_room(s, store) : 0;
+	uint64_t quota = host->settings.quota_bytes, room = quota ? files_room(host, store) : 0;
 
 	if (!quota || (room <= quota && more <= quota - room))
 		return 0;

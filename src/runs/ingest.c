@@ -26,7 +26,7 @@ void ingest_over(struct active *a, enum run_state state, const char *error)
 	pthread_mutex_unlock(&r->lock);
 	a->over_ns = runs_now_ns(a->runs);
 	a->run.state = state;
-	a->run.ended_ms = clock_wall_ms(a->runs->server->clock);
+	a->run.ended_ms = clock_wall_ms(a->runs->host->clock);
 	a->changed = true;
 	free(a->run.error);
 	a->run.error = error && *error ? xstrdup(error) : NULL;
@@ -85,7 +85,7 @@ static void fail_unstored(struct active *a, const struct err *e)
 		ingest_over(a, STATE_FAILED, sentence);
 		collector_stop(a, true);
 	}
-	live_changed(a->runs->server->live, &a->run);
+	live_changed(a->runs->host->live, &a->run);
 }
 
 /* ---- JSON of the collector ---- */
@@ -126,8 +126,8 @@ static void take_opened(struct active *a, const struct message *m)
 	json_decref(json);
 	a->opened = a->changed = true;
 	if (!a->live)
-		a->live = live_run_begin(a->runs->server->live, &a->run);
-	live_changed(a->runs->server->live, &a->run);
+		a->live = live_run_begin(a->runs->host->live, &a->run);
+	live_changed(a->runs->host->live, &a->run);
 }
 
 static void take_ledger(struct active *a, const struct message *m)
@@ -229,7 +229,7 @@ static void take_chunk(struct active *a, const struct message *m)
 
 static void take_output(struct active *a, struct message *m)
 {
-	uint64_t limit = a->runs->server->config.output_bytes;
+	uint64_t limit = a->runs->host->settings.output_bytes;
 	uint64_t time_ns = cursor_u64(&m->body);
 	uint32_t stream = cursor_u32(&m->body);
 	struct message cut = *m;
@@ -376,7 +376,7 @@ void ingest_flush(struct active *a)
 	    (!a->arrived.len && !a->deposit.arrived.len && !a->changed && !a->over))
 		return;
 	if (a->over)
-		raw_settle(a->runs->server, &a->run);
+		raw_settle(a->runs->host, &a->run);
 	free(a->run.ledger);
 	a->run.ledger = a->ledger || a->overlaps.len ? overlap_ledger(a) : NULL;
 	a->retry_ns = 0;
@@ -391,9 +391,9 @@ static void tell_end(struct active *a)
 	a->saved = true;
 	/* Somebody may have written a note since the writer has looked. */
 	if (store_run_get(a->runs->store, a->run.uuid, &now, NULL) == 0)
-		live_changed(a->runs->server->live, &now);
+		live_changed(a->runs->host->live, &now);
 	else
-		live_changed(a->runs->server->live, &a->run);
+		live_changed(a->runs->host->live, &a->run);
 	stored_run_release(&now);
 	if (a->live)
 		live_run_end(a->live);
@@ -423,7 +423,7 @@ void ingest_stored(struct active *a)
 	resume(a);
 	count(a);
 	if (d->arrived.len || d->over)
-		tidy_kick(a->runs->server->tidy, a->run.id);
+		tidy_kick(a->runs->host->tidy, a->run.id);
 	deposit_clear(d);
 	if (d->over)
 		tell_end(a);

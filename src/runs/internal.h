@@ -155,7 +155,7 @@ struct writer {
 };
 
 struct runs {
-	struct server *server;
+	struct run_host *host;
 	struct store *store;
 	char *program; /* tacho, beside our own program */
 	int epoll_fd, wake_fd;
@@ -255,18 +255,18 @@ struct active *find_active(struct runs *r, const char *uuid);
 /* "raw/UUID.data" */
 char *raw_name(const char *uuid);
 /* Removes the file that a run has, if any. */
-void raw_remove(const struct server *s, const char *uuid);
+void raw_remove(const struct run_host *host, const char *uuid);
 /* The run has ended: its recording is noted if it is to be kept, else removed. */
-void raw_settle(const struct server *s, struct stored_run *run);
+void raw_settle(const struct run_host *host, struct stored_run *run);
 /* Gives @fd a name: raw/UUID.data. */
-int raw_keep(const struct server *s, const char *uuid, int fd, struct err *e);
+int raw_keep(const struct run_host *host, const char *uuid, int fd, struct err *e);
 /* What a server that was killed has left behind. */
-void files_clean(const struct server *s, struct store *store);
+void files_clean(const struct run_host *host, struct store *store);
 /* Bytes on the disk that all of it takes. */
-uint64_t files_room(const struct server *s, struct store *store);
+uint64_t files_room(const struct run_host *host, struct store *store);
 /* -EDQUOT with a sentence if there is no room for so many bytes more within the quota. */
-int files_check_room(const struct server *s, struct store *store, uint64_t more, struct err *e);
+int files_check_room(const struct run_host *host, struct store *store, uint64_t more, struct err *e);
 /* Marks as interrupted what was running when the last server ended. */
-int files_recover(const struct server *s, struct store *store, struct err *e);
+int files_recover(const struct run_host *host, struct store *store, struct err *e);
 
 #endif

@@ -1,15 +1,15 @@
 /* The ledger of a run in answers of the API. */
 #include "runs/ledger_words.h"
 #include "base/clock.h"
-#include "server/api/api.h"
 #include "query/run_cache.h"
+#include "runs/json.h"
 
 #include <string.h>
 
 struct ledger_run ledger_run_of(const struct stored_run *run)
 {
 	json_t *plan = run->plan ? json_loads(run->plan, 0, NULL) : NULL;
-	struct ledger_run about = {.seconds = api_run_seconds(run),
+	struct ledger_run about = {.seconds = run_seconds(run),
 				   .import = json_object_get(plan, "import"),
 				   .running = !run_state_ended(run->state)};
 
@@ -56,7 +56,7 @@ void ledger_json_members(struct json *j, const json_t *ledger)
 		if (!strcmp(name, "warnings")) /* is ours */
 			continue;
 		jw_key(j, name);
-		api_json_value(j, value);
+		json_add_value(j, value);
 	}
 	jw_key(j, "warnings");
 	jw_open(j, '[');

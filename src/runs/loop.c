@@ -82,14 +82,14 @@ static void tell_changed(struct runs *r, const char *uuid)
 	struct stored_run run = {};
 
 	if (store_run_get(r->store, uuid, &run, NULL) == 0)
-		live_changed(r->server->live, &run);
+		live_changed(r->host->live, &run);
 	stored_run_release(&run);
 }
 
 static void tell_added(struct runs *r, const char *uuid)
 {
 	tell_changed(r, uuid);
-	live_queue_changed(r->server->live);
+	live_queue_changed(r->host->live);
 }
 
 static void handle(struct runs *r, struct request *q)
@@ -148,7 +148,7 @@ static void sooner(uint64_t *ns, uint64_t other)
 static int wait_ms(struct runs *r)
 {
 	uint64_t due = r->retry_ns, now = runs_now_ns(r);
-	int live_ms = live_wait_ms(r->server->live), ms = -1;
+	int live_ms = live_wait_ms(r->host->live), ms = -1;
 
 	vec_each(&r->active, p) {
 		const struct active *a = *p;
@@ -159,7 +159,7 @@ static int wait_ms(struct runs *r)
 			sooner(&due, a->look_ns + LOOK_MS * NS_PER_MSEC);
 		if (!a->retry_ns && !a->depositing && !a->saved && a->first_arrived_ns)
 			sooner(&due, a->first_arrived_ns + FLUSH_AFTER_MS * NS_PER_MSEC);
-		if (r->server->config.quota_bytes)
+		if (r->host->settings.quota_bytes)
 			sooner(&due, r->room_check_ns);
 	}
 	if (due)
@@ -171,10 +171,10 @@ static void check_room(struct runs *r, uint64_t now)
 {
 	struct err e = {};
 
-	if (!r->server->config.quota_bytes || !r->active.len || now < r->room_check_ns)
+	if (!r->host->settings.quota_bytes || !r->active.len || now < r->room_check_ns)
 		return;
 	r->room_check_ns = now + ROOM_CHECK_MS * NS_PER_MSEC;
-	if (files_check_room(r->server, r->store, 0, &e) != -EDQUOT)
+	if (files_check_room(r->host, r->store, 0, &e) != -EDQUOT)
 		return;
 	vec_each(&r->active, p)
 		if (!(*p)->over) {
@@ -193,7 +193,7 @@ static void act_on_times(struct runs *r)
 {
 	uint64_t now = runs_now_ns(r);
 
-	live_tick(r->server->live);
+	live_tick(r->host->live);
 	check_room(r, now);
 	vec_each(&r->active, p) {
 		struct active *a = *p;
@@ -236,7 +236,7 @@ static void remove_finished(struct runs *r)
 		any = true;
 	}
 	if (any)
-		live_queue_changed(r->server->live);
+		live_queue_changed(r->host->live);
 }
 
 /* ---- the loop ---- */

@@ -143,7 +143,7 @@ static int end_unbegun(struct runs *r, struct stored_run *run, enum run_state st
 	int rc;
 
 	run->state = state;
-	run->ended_ms = clock_wall_ms(r->server->clock);
+	run->ended_ms = clock_wall_ms(r->host->clock);
 	free(run->error);
 	run->error = error ? xstrdup(error) : NULL;
 	rc = store_run_update(r->store, run, e);
@@ -152,7 +152,7 @@ static int end_unbegun(struct runs *r, struct stored_run *run, enum run_state st
 	pthread_mutex_lock(&r->lock);
 	r->counts.finished[state]++;
 	pthread_mutex_unlock(&r->lock);
-	live_changed(r->server->live, run);
+	live_changed(r->host->live, run);
 	return 0;
 }
 
@@ -168,8 +168,8 @@ int queue_cancel(struct runs *r, const char *uuid, struct err *e)
 		rc = end_unbegun(r, &run, STATE_CANCELLED, NULL, e);
 	if (rc == 0) {
 		queue_take(r, uuid);
-		raw_remove(r->server, uuid);
-		live_queue_changed(r->server->live);
+		raw_remove(r->host, uuid);
+		live_queue_changed(r->host->live);
 	}
 	stored_run_release(&run);
 	return rc;
@@ -185,7 +185,7 @@ static int store_position(struct runs *r, const char *uuid, double position, str
 	run.position = position;
 	rc = store_run_update(r->store, &run, e);
 	if (rc == 0)
-		live_changed(r->server->live, &run);
+		live_changed(r->host->live, &run);
 	stored_run_release(&run);
 	return rc;
 }
@@ -260,7 +260,7 @@ int queue_move(struct runs *r, const char *uuid, const char *before, struct err 
 	pthread_mutex_lock(&r->lock);
 	memcpy(r->queue.items, order, count * sizeof(*order));
 	pthread_mutex_unlock(&r->lock);
-	live_queue_changed(r->server->live);
+	live_queue_changed(r->host->live);
 	return 0;
 }
 
@@ -277,7 +277,7 @@ static bool next_to_start(struct runs *r, char ret_uuid[UUID_BYTES])
 	}
 	pthread_mutex_lock(&r->lock);
 	vec_each(&r->queue, w)
-		if (w->exclusive ? exclusive_free : shared < r->server->config.running_max) {
+		if (w->exclusive ? exclusive_free : shared < r->host->settings.running_max) {
 			memcpy(ret_uuid, w->uuid, UUID_BYTES);
 			found = true;
 			break;
@@ -295,7 +295,7 @@ static bool start_run(struct runs *r, struct stored_run *run)
 	struct err e = {};
 
 	begun.state = STATE_RUNNING;
-	begun.started_ms = clock_wall_ms(r->server->clock);
+	begun.started_ms = clock_wall_ms(r->host->clock);
 	starting_begin(r, run->uuid);
 	if (store_run_update(r->store, &begun, &e) < 0) {
 		starting_end(r, NULL, true);
@@ -316,7 +316,7 @@ static bool start_run(struct runs *r, struct stored_run *run)
 	starting_end(r, a, false);
 	vec_push(&r->active, a);
 	overlap_begin(r, a);
-	live_changed(r->server->live, &a->run);
+	live_changed(r->host->live, &a->run);
 	return true;
 }
 
@@ -347,7 +347,7 @@ void queue_start(struct runs *r)
 		break;
 	}
 	if (any)
-		live_queue_changed(r->server->live);
+		live_queue_changed(r->host->live);
 }
 
 /* ---- progress ---- */

@@ -15,7 +15,7 @@
 
 uint64_t runs_now_ns(const struct runs *r)
 {
-	return clock_monotonic_ns(r->server->clock);
+	return clock_monotonic_ns(r->host->clock);
 }
 
 /* tacho, which lies beside the program that we are. */
@@ -59,7 +59,7 @@ static void runs_free(struct runs *r)
 
 static int prepare(struct runs *r, struct err *e)
 {
-	struct store_options o = {.directory = r->server->config.data, .busy_ms = BUSY_STORE_MS};
+	struct store_options o = {.directory = r->host->settings.data, .busy_ms = BUSY_STORE_MS};
 	int rc = store_open(&r->store, &o, e);
 
 	if (rc == 0)
@@ -70,19 +70,19 @@ static int prepare(struct runs *r, struct err *e)
 	r->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (r->epoll_fd < 0 || r->wake_fd < 0 || loop_watch(r, r->wake_fd, NULL) < 0)
 		return err_set(e, errno, "cannot wait for events: %s", strerror(errno));
-	rc = files_recover(r->server, r->store, e);
+	rc = files_recover(r->host, r->store, e);
 	if (rc < 0)
 		return rc;
-	files_clean(r->server, r->store);
+	files_clean(r->host, r->store);
 	return queue_load(r, e);
 }
 
-int runs_prepare(struct runs **ret, struct server *server, struct err *e)
+int runs_prepare(struct runs **ret, struct run_host *host, struct err *e)
 {
 	struct runs *r = xcalloc(1, sizeof(*r));
 	int rc;
 
-	*r = (struct runs){.server = server, .epoll_fd = -1, .wake_fd = -1};
+	*r = (struct runs){.host = host, .epoll_fd = -1, .wake_fd = -1};
 	r->last = &r->first;
 	r->program = find_program();
 	pthread_mutex_init(&r->lock, NULL);
@@ -209,7 +209,7 @@ static char *tags_text(const struct run_plan *plan)
 
 static int check_limits(struct runs *r, struct store *store, struct err *e)
 {
-	unsigned max = r->server->config.queue_max;
+	unsigned max = r->host->settings.queue_max;
 	unsigned queued;
 
 	pthread_mutex_lock(&r->lock);
@@ -220,12 +220,12 @@ static int check_limits(struct runs *r, struct store *store, struct err *e)
 			       "%u runs are waiting already, and no more may (queue-max): cancel "
 			       "some, or come again later.",
 			       queued);
-	return files_check_room(r->server, store, 0, e);
+	return files_check_room(r->host, store, 0, e);
 }
 
 int runs_upload_room(struct runs *r, struct store *store, uint64_t bytes, struct err *e)
 {
-	return files_check_room(r->server, store, bytes, e);
+	return files_check_room(r->host, store, bytes, e);
 }
 
 /* Into the store and then to the supervisor. */
@@ -240,7 +240,7 @@ static int submit(struct runs *r, struct store *store, const struct stored_sessi
 	run->session_id = session->id;
 	memcpy(run->session_uuid, session->uuid, sizeof(run->session_uuid));
 	run->state = STATE_QUEUED;
-	run->created_ms = clock_wall_ms(r->server->clock);
+	run->created_ms = clock_wall_ms(r->host->clock);
 	pthread_mutex_lock(&r->lock);
 	run->position = ++r->last_position;
 	stopping = r->stopping;
@@ -260,7 +260,7 @@ static int submit(struct runs *r, struct store *store, const struct stored_sessi
 	queue_add(r, q);
 	hand_over(r, q);
 	pthread_mutex_unlock(&r->lock);
-	live_session_changed(r->server->live, session->uuid);
+	live_session_changed(r->host->live, session->uuid);
 	return 0;
 }
 
@@ -305,7 +305,7 @@ int runs_submit_import(struct runs *r, struct store *store, const struct stored_
 		rc = err_set(e, EINVAL, "The name of the file is not text.");
 	if (rc == 0) {
 		uuid_make(run.uuid);
-		rc = raw_keep(r->server, run.uuid, fd, e);
+		rc = raw_keep(r->host, run.uuid, fd, e);
 	}
 	if (rc == 0) {
 		run.user = user ? xstrdup(user) : NULL;
@@ -315,7 +315,7 @@ int runs_submit_import(struct runs *r, struct store *store, const struct stored_
 		run.tags = tags_text(NULL);
 		rc = submit(r, store, session, &run, e);
 		if (rc < 0)
-			raw_remove(r->server, run.uuid);
+			raw_remove(r->host, run.uuid);
 	}
 	json_decref(plan);
 	if (rc < 0)
@@ -329,9 +329,9 @@ int runs_submit_import(struct runs *r, struct store *store, const struct stored_
 
 static void forget(struct runs *r, const struct stored_run *run)
 {
-	raw_remove(r->server, run->uuid);
-	tidy_kick(r->server->tidy, 0);
-	live_removed(r->server->live, run->uuid, run->session_uuid);
+	raw_remove(r->host, run->uuid);
+	tidy_kick(r->host->tidy, 0);
+	live_removed(r->host->live, run->uuid, run->session_uuid);
 }
 
 int runs_delete(struct runs *r, struct store *store, const char *uuid, struct err *e)
@@ -347,7 +347,7 @@ int runs_delete(struct runs *r, struct store *store, const char *uuid, struct er
 		rc = store_run_delete(store, run.id, e);
 	if (rc == 0) {
 		forget(r, &run);
-		live_session_changed(r->server->live, run.session_uuid);
+		live_session_changed(r->host->live, run.session_uuid);
 	}
 	stored_run_release(&run);
 	return rc;
@@ -387,8 +387,8 @@ int runs_delete_session(struct runs *r, struct store *store, const char *uuid, s
 	if (rc == 0) {
 		vec_each(&all, run)
 			forget(r, run);
-		tidy_kick(r->server->tidy, 0);
-		live_session_removed(r->server->live, session.uuid);
+		tidy_kick(r->host->tidy, 0);
+		live_session_removed(r->host->live, session.uuid);
 	}
 	stored_session_release(&session);
 	return rc;

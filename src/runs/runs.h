@@ -12,10 +12,11 @@
 #define TACHO_RUNS_RUNS_H
 
 #include "collect/run/plan.h"
-#include "server/server.h"
+#include "runs/host.h"
+#include "store/store.h"
 
 /* Marks what a crash has cut off as interrupted, takes the queue up. */
-int runs_prepare(struct runs **ret, struct server *server, struct err *e);
+int runs_prepare(struct runs **ret, struct run_host *host, struct err *e);
 /* The thread begins, when all other parts of the server are there. */
 int runs_begin(struct runs *r, struct err *e);
 /* Collectors are told to stop and waited for; what is queued stays so. Frees it. */

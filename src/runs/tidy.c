@@ -30,7 +30,7 @@
 typedef VEC(int64_t) run_list;
 
 struct tidy {
-	struct server *server;
+	struct run_host *host;
 	struct store *store;
 	struct tidy_run work;
 	pthread_t thread;
@@ -48,7 +48,7 @@ struct tidy {
 
 static uint64_t now_ns(const struct tidy *t)
 {
-	return clock_monotonic_ns(t->server->clock);
+	return clock_monotonic_ns(t->host->clock);
 }
 
 /* ---- steps ---- */
@@ -146,25 +146,25 @@ static void shrink(struct tidy *t)
 static int64_t now_ms(const struct tidy *t)
 {
 	int64_t steady = t->start_wall_ms +
-			 (int64_t)((clock_read_ns(t->server->clock, CLOCK_BOOTTIME) - t->start_ns) /
+			 (int64_t)((clock_read_ns(t->host->clock, CLOCK_BOOTTIME) - t->start_ns) /
 				   NS_PER_MSEC);
-	int64_t wall = clock_wall_ms(t->server->clock);
+	int64_t wall = clock_wall_ms(t->host->clock);
 
 	return wall < steady ? wall : steady;
 }
 
 static bool has_retention(const struct tidy *t)
 {
-	return t->server->config.keep_s || t->server->config.keep_bytes;
+	return t->host->settings.keep_s || t->host->settings.keep_bytes;
 }
 
 /* True: something was deleted. */
 static bool expire(struct tidy *t)
 {
 	CLEANUP(strvec_release) strvec chosen = {};
-	struct retention r = {.keep_s = t->server->config.keep_s,
-			      .keep_bytes = t->server->config.keep_bytes,
-			      .data = t->server->config.data,
+	struct retention r = {.keep_s = t->host->settings.keep_s,
+			      .keep_bytes = t->host->settings.keep_bytes,
+			      .data = t->host->settings.data,
 			      .now_ms = now_ms(t)};
 	uint64_t deleted = 0;
 
@@ -174,7 +174,7 @@ static bool expire(struct tidy *t)
 	if (retention_choose(t->store, &r, &chosen, NULL))
 		return false;
 	vec_each(&chosen, uuid)
-		deleted += runs_delete(t->server->runs, t->store, *uuid, NULL) == 0;
+		deleted += runs_delete(t->host->runs, t->store, *uuid, NULL) == 0;
 	pthread_mutex_lock(&t->lock);
 	t->counts.expired_runs += deleted;
 	pthread_mutex_unlock(&t->lock);
@@ -217,7 +217,7 @@ static bool wait_for_work(struct tidy *t, uint64_t not_before_ns, run_list *ret)
 		if (until_ns && now_ns(t) >= until_ns)
 			break;
 		if (until_ns)
-			clock_wait(t->server->clock, &t->wake, &t->lock, until_ns);
+			clock_wait(t->host->clock, &t->wake, &t->lock, until_ns);
 		else
 			pthread_cond_wait(&t->wake, &t->lock);
 	}
@@ -292,17 +292,17 @@ static void release(struct tidy *t)
 	free(t);
 }
 
-int tidy_start(struct server *server, struct err *e)
+int tidy_start(struct run_host *host, struct err *e)
 {
 	struct tidy *t = xcalloc(1, sizeof(*t));
-	struct store_options options = {.directory = server->config.data};
+	struct store_options options = {.directory = host->settings.data};
 	run_numbers left = {};
 	int result;
 
-	t->server = server;
-	t->work.clock = server->clock;
-	t->start_wall_ms = clock_wall_ms(server->clock);
-	t->start_ns = clock_read_ns(server->clock, CLOCK_BOOTTIME);
+	t->host = host;
+	t->work.clock = host->clock;
+	t->start_wall_ms = clock_wall_ms(host->clock);
+	t->start_ns = clock_read_ns(host->clock, CLOCK_BOOTTIME);
 	pthread_mutex_init(&t->lock, NULL);
 	clock_cond_init(&t->wake);
 	result = store_open(&t->store, &options, e);
@@ -320,13 +320,13 @@ int tidy_start(struct server *server, struct err *e)
 		release(t);
 		return result;
 	}
-	server->tidy = t;
+	host->tidy = t;
 	return 0;
 }
 
-void tidy_stop(struct server *server)
+void tidy_stop(struct run_host *host)
 {
-	struct tidy *t = server->tidy;
+	struct tidy *t = host->tidy;
 
 	if (!t || stopping(t))
 		return;
@@ -337,11 +337,11 @@ void tidy_stop(struct server *server)
 	pthread_join(t->thread, NULL);
 }
 
-void tidy_free(struct server *server)
+void tidy_free(struct run_host *host)
 {
-	if (!server->tidy)
+	if (!host->tidy)
 		return;
-	tidy_stop(server);
-	release(server->tidy);
-	server->tidy = NULL;
+	tidy_stop(host);
+	release(host->tidy);
+	host->tidy = NULL;
 }

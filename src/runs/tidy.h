@@ -8,17 +8,18 @@
 #ifndef TACHO_RUNS_TIDY_H
 #define TACHO_RUNS_TIDY_H
 
-#include "server/server.h"
+#include "runs/host.h"
+#include "store/store.h"
 
-/* Begins, with what the last server has left to do; sets server->tidy. */
-int tidy_start(struct server *server, struct err *e);
+/* Begins, with what the last server has left to do; sets host->tidy. */
+int tidy_start(struct run_host *host, struct err *e);
 /*
  * The thread ends, when the step that it does is done: before runs_stop(), because it deletes old runs by
  * runs_delete(). Others may go on calling tidy_kick() until tidy_free(). Both do nothing if it was not
  * started.
  */
-void tidy_stop(struct server *server);
-void tidy_free(struct server *server);
+void tidy_stop(struct run_host *host);
+void tidy_free(struct run_host *host);
 
 /* A run has got data or has ended; 0: something was deleted. Any thread; @t may be NULL. */
 void tidy_kick(struct tidy *t, int64_t run);

@@ -169,7 +169,7 @@ static void raise_file_limit(struct server *s)
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))
 		return;
-	s->files_soft = limit.rlim_cur;
+	s->host.settings.files_soft = limit.rlim_cur;
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
@@ -198,7 +198,7 @@ static int upload_room(void *worker, uint64_t bytes, struct err *e)
 {
 	struct api *a = worker;
 
-	return runs_upload_room(a->server->runs, a->store, bytes, e);
+	return runs_upload_room(a->server->host.runs, a->store, bytes, e);
 }
 
 static int start_http(struct server *s, struct err *e)
@@ -222,7 +222,7 @@ static int start_http(struct server *s, struct err *e)
 		.connections_per_address_max = c->connections_per_address,
 		.timeout_s = HTTP_TIMEOUT_S,
 		.cookie_name = s->cookie,
-		.bus = s->bus,
+		.bus = s->host.bus,
 		.ctx = s,
 	};
 	int rc = config_address(c->listen, &host, &o.port, e);
@@ -252,13 +252,28 @@ static int prepare_directory(struct server *s, struct err *e)
 	return rc;
 }
 
+static struct run_settings run_settings(const struct server_config *c)
+{
+	return (struct run_settings){
+		.data = c->data,
+		.quota_bytes = c->quota_bytes,
+		.keep_s = c->keep_s,
+		.keep_bytes = c->keep_bytes,
+		.output_bytes = c->output_bytes,
+		.queue_max = c->queue_max,
+		.running_max = c->running_max,
+		.default_modifiers = &c->default_modifiers,
+	};
+}
+
 int server_start(struct server *s, struct err *e)
 {
 	int rc;
 
 	s->lock_fd = -1;
-	s->clock = &system_clock;
-	s->started_ns = clock_monotonic_ns(s->clock);
+	s->host.settings = run_settings(&s->config);
+	s->host.clock = &system_clock;
+	s->started_ns = clock_monotonic_ns(s->host.clock);
 	rc = config_check_safety(&s->config, e);
 	if (rc == 0)
 		rc = prepare_directory(s, e);
@@ -267,15 +282,15 @@ int server_start(struct server *s, struct err *e)
 	if (rc < 0)
 		return rc;
 	raise_file_limit(s);
-	s->bus = bus_new(s->clock);
-	s->live = live_new(s);
+	s->host.bus = bus_new(s->host.clock);
+	s->host.live = live_new(&s->host);
 	s->emap = emap_new();
 	s->cache = run_cache_new(s->config.cache_bytes);
-	rc = runs_prepare(&s->runs, s, e);
+	rc = runs_prepare(&s->host.runs, &s->host, e);
 	if (rc == 0)
-		rc = tidy_start(s, e);
+		rc = tidy_start(&s->host, e);
 	if (rc == 0)
-		rc = runs_begin(s->runs, e);
+		rc = runs_begin(s->host.runs, e);
 	return rc < 0 ? rc : start_http(s, e);
 }
 
@@ -284,17 +299,17 @@ void server_stop(struct server *s)
 	/* From the outside in: who asks, who works, what they work with. */
 	if (s->http)
 		http_server_stop(s->http);
-	tidy_stop(s);
-	runs_stop(s->runs);
-	tidy_free(s); /* runs have told it of their ends until now */
+	tidy_stop(&s->host);
+	runs_stop(s->host.runs);
+	tidy_free(&s->host); /* runs have told it of their ends until now */
 	if (s->cache)
 		run_cache_free(s->cache);
 	if (s->emap)
 		emap_free(s->emap);
-	if (s->live)
-		live_free(s->live);
-	if (s->bus)
-		bus_free(s->bus);
+	if (s->host.live)
+		live_free(s->host.live);
+	if (s->host.bus)
+		bus_free(s->host.bus);
 	free(s->url);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);

@@ -8,23 +8,17 @@
 #define TACHO_SERVER_SERVER_H
 
 #include "net/http.h"
+#include "runs/host.h"
 #include "server/config.h"
 #include "store/store.h"
 
-struct runs;
-struct live;
 struct run_cache;
-struct tidy;
 struct emap;
 
 struct server {
 	struct server_config config;
-	const struct clock *clock; /* of the queue, the live stream and tidying */
-	struct bus *bus;
-	struct live *live;
-	struct runs *runs;
+	struct run_host host; /* the queue, the live stream, tidying, and what they need */
 	struct run_cache *cache;
-	struct tidy *tidy;
 	struct emap *emap; /* emap.h: events of this machine */
 	struct http_server *http;
 	uint64_t started_ns;
@@ -33,7 +27,6 @@ struct server {
 	char *url;                /* for people, without the token */
 	int lock_fd;              /* one server a data directory */
 	_Atomic unsigned exports; /* downloads that are being written */
-	uint64_t files_soft;      /* limit of open files before we raised it: what workloads get */
 };
 
 /* Begins with the settings in @s->config, which are left to the caller. It listens when this returns. */
@@ -60,11 +53,5 @@ extern const struct http_route
 						  * queue, live */
 extern const struct http_route import_routes[]; /* server/api/import.c */
 extern const struct http_route page_routes[];   /* page.c: / and what it needs */
-
-/* JSON of a session and of a run, as every answer has them (without braces' context: one value). */
-struct json;
-void api_session_json(struct json *j, const struct stored_session *s);
-void api_run_json(struct json *j, const struct stored_run *r, struct server *server);
-double api_run_seconds(const struct stored_run *r);
 
 #endif

@@ -1,5 +1,6 @@
 #include "unwind/unwind.h"
 
+#include "profile/stack_end.h"
 #include "unwind/expression.h"
 #include "unwind/rows.h"
 
@@ -69,13 +70,13 @@ const char *unwind_end_text(enum unwind_end end)
 {
 	switch (end) {
 	case UNWIND_TRUNCATED:
-		return "[stack cut off]";
+		return STACK_END_TRUNCATED;
 	case UNWIND_NO_MODULE:
-		return "[code not mapped]";
+		return STACK_END_NO_MODULE;
 	case UNWIND_NO_INFO:
-		return "[no unwind information]";
+		return STACK_END_NO_INFO;
 	case UNWIND_DAMAGED:
-		return "[stack damaged]";
+		return STACK_END_DAMAGED;
 	case UNWIND_COMPLETE:
 	case UNWIND_LIMIT:
 	case UNWIND_NO_REGS:

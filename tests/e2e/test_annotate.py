@@ -367,8 +367,13 @@ class Text(Annotate):
             self.assertIn("divide in /", text.read())
 
 
+def code_of(text):
+    """The instructions of an annotated function."""
+    return re.findall(r"(?m)│ +([0-9a-f]+: .*)$", text)
+
+
 class Missing(Annotate):
-    def moved(self):
+    def moved(self, *options):
         """A program that was recorded, in a folder of its own, with its source."""
         os.makedirs(self.path("old"))
         source = self.write("old/moved.c", LOOP_C)
@@ -376,10 +381,14 @@ class Missing(Annotate):
         compiler = shutil.which("cc") or self.skipTest("needs a C compiler")
         subprocess.run([compiler, "-g", "-O1", "-Wl,--build-id", "-o", program, source], check=True)
         data = self.path("moved.data")
-        made = self.tacho("record", "-q", "-F", "1000", "-e", "cpu-clock:u", "-o", data, "--",
+        made = self.tacho("record", "-q", "-F", "1000", "-e", "cpu-clock:u", "-o", data, *options, "--",
                           program, "10000000")
         self.assertEqual(made.returncode, 0, made.stderr)
         return program, source, data
+
+    def rebuild(self, program, source):
+        subprocess.run([shutil.which("cc"), "-g", "-O2", "-Wl,--build-id", "-o", program, source],
+                       check=True)
 
     def test_source_elsewhere(self):
         _, source, data = self.moved()
@@ -401,9 +410,16 @@ class Missing(Annotate):
         self.assertIn("is newer than the program", self.annotated("-i", data, "divide"))
 
     def test_rebuilt(self):
+        """The program that was recorded was kept."""
         program, source, data = self.moved()
-        subprocess.run([shutil.which("cc"), "-g", "-O2", "-Wl,--build-id", "-o", program, source],
-                       check=True)
+        before = self.annotated("-i", data, "divide")
+        self.assertGreater(len(code_of(before)), 3, before)
+        self.rebuild(program, source)
+        self.assertEqual(code_of(self.annotated("-i", data, "divide")), code_of(before))
+
+    def test_rebuilt_and_not_kept(self):
+        program, source, data = self.moved("-N")
+        self.rebuild(program, source)
         result = self.tacho("annotate", "-i", data, "divide")
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stdout, "")

@@ -45,7 +45,6 @@ static void show_run(char *text)
 {
 	CLEANUP(buf_release) struct buf out = {};
 	struct json j = jw_to(&out);
-	struct server server = {};
 	struct stored_run run = {.description = text,
 				 .plan = text,
 				 .opened = text,
@@ -54,7 +53,7 @@ static void show_run(char *text)
 				 .tags = text};
 	json_t *again;
 
-	api_run_json(&j, &run, &server);
+	run_json(&j, &run, NULL);
 	again = json_loads(buf_str(&out), 0, NULL);
 	if (!again)
 		abort();

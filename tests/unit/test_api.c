@@ -166,11 +166,10 @@ static void long_names_are_cut(void **state)
 static json_t *run_as_json(struct stored_run *run)
 {
 	CLEANUP(buf_release) struct buf out = {};
-	struct server server = {};
 	struct json j = jw_to(&out);
 	json_t *value;
 
-	api_run_json(&j, run, &server);
+	run_json(&j, run, NULL);
 	value = json_loads(buf_str(&out), JSON_REJECT_DUPLICATES, NULL);
 	assert_non_null(value);
 	return value;

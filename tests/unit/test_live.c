@@ -19,7 +19,7 @@
 #define UUID "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
 
 static struct manual_clock clock_now; /* stands still unless a test moves it */
-static struct server server;
+static struct run_host host;
 static struct live_run *run;
 static struct profile profile;
 static struct dictionary_writer writer;
@@ -30,9 +30,9 @@ static int begin(void **state)
 
 	(void)state;
 	manual_clock_init(&clock_now, 1000 * NS_PER_SEC, 1000000 * NS_PER_SEC);
-	server = (struct server){.clock = &clock_now.clock, .bus = bus_new(&clock_now.clock)};
-	server.live = live_new(&server);
-	run = live_run_begin(server.live, &stored);
+	host = (struct run_host){.clock = &clock_now.clock, .bus = bus_new(&clock_now.clock)};
+	host.live = live_new(&host);
+	run = live_run_begin(host.live, &stored);
 	profile_init(&profile);
 	dictionary_writer_init(&writer);
 	return 0;
@@ -42,8 +42,8 @@ static int end(void **state)
 {
 	(void)state;
 	live_run_end(run);
-	live_free(server.live);
-	bus_free(server.bus);
+	live_free(host.live);
+	bus_free(host.bus);
 	profile_release(&profile);
 	dictionary_writer_release(&writer);
 	return 0;
@@ -69,7 +69,7 @@ static struct bus_watch *watch_from(uint64_t last_id)
 	char *names[] = {(char *)"run/" UUID};
 	strvec topics = {.items = names, .len = 1};
 
-	return bus_watch(server.bus, &topics, NULL, last_id, wake, NULL);
+	return bus_watch(host.bus, &topics, NULL, last_id, wake, NULL);
 }
 
 static struct bus_watch *watch(void)
@@ -142,9 +142,9 @@ static void read_all(struct bus_watch *w, struct seen *ret)
 
 static void finish_update(void)
 {
-	while (live_wait_ms(server.live) >= 0) {
-		manual_clock_advance(&clock_now, (uint64_t)live_wait_ms(server.live) * NS_PER_MSEC);
-		live_tick(server.live);
+	while (live_wait_ms(host.live) >= 0) {
+		manual_clock_advance(&clock_now, (uint64_t)live_wait_ms(host.live) * NS_PER_MSEC);
+		live_tick(host.live);
 	}
 }
 

@@ -16,7 +16,7 @@
 #define START_NS (1000 * NS_PER_SEC)
 
 static struct manual_clock now; /* stands still unless a test moves it */
-static struct server server;
+static struct run_host host;
 static struct runs runs;
 static struct active first, second;
 
@@ -24,9 +24,9 @@ static int begin(void **state)
 {
 	(void)state;
 	manual_clock_init(&now, START_NS, 1700000000 * NS_PER_SEC);
-	server = (struct server){.clock = &now.clock, .bus = bus_new(&now.clock), .runs = &runs};
-	server.live = live_new(&server);
-	runs = (struct runs){.server = &server};
+	host = (struct run_host){.clock = &now.clock, .bus = bus_new(&now.clock), .runs = &runs};
+	host.live = live_new(&host);
+	runs = (struct runs){.host = &host};
 	pthread_mutex_init(&runs.lock, NULL);
 	first = (struct active){.runs = &runs, .run = {.uuid = "first"}};
 	second = (struct active){.runs = &runs, .run = {.uuid = "second"}};
@@ -49,8 +49,8 @@ static int end(void **state)
 	vec_release(&runs.active);
 	vec_release(&runs.visible);
 	pthread_mutex_destroy(&runs.lock);
-	live_free(server.live);
-	bus_free(server.bus);
+	live_free(host.live);
+	bus_free(host.bus);
 	return 0;
 }
 
@@ -149,7 +149,7 @@ static void test_start_is_tried_again(void **state)
 
 	(void)state;
 	snprintf(directory, sizeof(directory), "%s/retry", support_dir);
-	server.config.data = directory;
+	host.settings.data = directory;
 	OK(store_open(&runs.store, &(struct store_options){.directory = directory}, &error));
 	put_in_queue("gone", 1, 0, true); /* deleted meanwhile: taken out when its turn comes */
 	runs.retry_ns = runs_now_ns(&runs) + RETRY_MS * NS_PER_MSEC;

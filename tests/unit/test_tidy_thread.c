@@ -14,7 +14,7 @@
 #define WALL_NS (1700000000 * NS_PER_SEC)
 
 static struct manual_clock now; /* stands still unless a test moves it */
-static struct server server;
+static struct run_host host;
 static struct store *store;
 static char directory[300];
 
@@ -25,7 +25,7 @@ static int begin(void **state)
 	(void)state;
 	snprintf(directory, sizeof(directory), "%s/data%u", support_dir, count++);
 	manual_clock_init(&now, 1000 * NS_PER_SEC, WALL_NS);
-	server = (struct server){.config = {.data = directory}, .clock = &now.clock};
+	host = (struct run_host){.settings = {.data = directory}, .clock = &now.clock};
 	OK(store_open(&store, &(struct store_options){.directory = directory}, &error));
 	return 0;
 }
@@ -73,7 +73,7 @@ static uint64_t passes(void)
 {
 	struct tidy_counts counts;
 
-	tidy_counts(server.tidy, &counts);
+	tidy_counts(host.tidy, &counts);
 	return counts.passes;
 }
 
@@ -116,29 +116,29 @@ static void test_work(void **state)
 	for (uint64_t i = 0; i < 10; i++)
 		add_samples(run, i * 100, 100);
 	/* What was left to do is done at the start. */
-	OK(tidy_start(&server, &error));
+	OK(tidy_start(&host, &error));
 	wait_until_merged(run, 1);
 	/* What comes later, when it is said. */
 	add_samples(other, 0, 100);
 	add_samples(other, 100, 100);
-	tidy_kick(server.tidy, other);
+	tidy_kick(host.tidy, other);
 	wait_for_pass(2);
 	wait_until_merged(other, 1);
 	/* What was deleted goes, and its room as well. */
 	OK(store_output_add(store, other, 1, 1, much, 20 << 20, &error));
 	OK(store_run_delete(store, other, &error));
-	tidy_kick(server.tidy, 0);
+	tidy_kick(host.tidy, 0);
 	wait_for_pass(3);
 	for (int i = 0; i < 12000 && size > 2 << 20; i++) {
 		OK(store_size(store, &size, &unused, &error));
 		usleep(10000);
 	}
 	assert_true(size <= 2 << 20);
-	tidy_counts(server.tidy, &counts);
+	tidy_counts(host.tidy, &counts);
 	assert_int_equal(counts.failures, 0);
 	assert_int_equal(counts.merges, 2);
 	assert_int_equal(counts.merged_chunks, 12);
-	tidy_free(&server);
+	tidy_free(&host);
 	free(much);
 }
 
@@ -148,30 +148,30 @@ static void test_once_a_second(void **state)
 	int64_t run = new_run();
 
 	(void)state;
-	OK(tidy_start(&server, &error));
+	OK(tidy_start(&host, &error));
 	wait_for_pass(1);
 	for (uint64_t number = 2; number < 12; number++) {
 		for (int i = 0; i < 20; i++) {
-			tidy_kick(server.tidy, run);
+			tidy_kick(host.tidy, run);
 			usleep(1000);
 		}
 		assert_int_equal(passes(), number - 1);
 		wait_for_pass(number);
 	}
-	tidy_free(&server);
+	tidy_free(&host);
 }
 
 static void test_sleeps(void **state)
 {
 	(void)state;
-	OK(tidy_start(&server, &error));
+	OK(tidy_start(&host, &error));
 	wait_for_pass(1);
 	for (int i = 0; i < 100; i++) {
 		manual_clock_advance(&now, 3600 * NS_PER_SEC);
 		usleep(1000);
 	}
 	assert_int_equal(passes(), 1);
-	tidy_free(&server);
+	tidy_free(&host);
 }
 
 static void test_stop(void **state)
@@ -179,14 +179,14 @@ static void test_stop(void **state)
 	int64_t run = new_run();
 
 	(void)state;
-	OK(tidy_start(&server, &error));
-	tidy_stop(&server);
-	tidy_kick(server.tidy, run);
-	tidy_stop(&server);
-	tidy_free(&server);
-	assert_null(server.tidy);
-	tidy_free(&server);
-	tidy_kick(server.tidy, 1);
+	OK(tidy_start(&host, &error));
+	tidy_stop(&host);
+	tidy_kick(host.tidy, run);
+	tidy_stop(&host);
+	tidy_free(&host);
+	assert_null(host.tidy);
+	tidy_free(&host);
+	tidy_kick(host.tidy, 1);
 }
 
 static bool is_there(int64_t run)
@@ -202,7 +202,7 @@ static uint64_t expired(void)
 {
 	struct tidy_counts counts;
 
-	tidy_counts(server.tidy, &counts);
+	tidy_counts(host.tidy, &counts);
 	return counts.expired_runs;
 }
 
@@ -225,12 +225,12 @@ static void test_old_runs_go(void **state)
 	int64_t run = new_run();
 
 	(void)state;
-	server.config.keep_s = 24 * 3600;
-	server.bus = bus_new(server.clock);
-	server.live = live_new(&server);
-	OK(runs_prepare(&server.runs, &server, &error));
-	OK(tidy_start(&server, &error));
-	OK(runs_begin(server.runs, &error));
+	host.settings.keep_s = 24 * 3600;
+	host.bus = bus_new(host.clock);
+	host.live = live_new(&host);
+	OK(runs_prepare(&host.runs, &host, &error));
+	OK(tidy_start(&host, &error));
+	OK(runs_begin(host.runs, &error));
 	wait_for_pass(1);
 	/* Somebody sets the clock ten years on. */
 	manual_clock_set_wall(&now, WALL_NS + 10ull * 365 * 24 * 3600 * NS_PER_SEC);
@@ -243,11 +243,11 @@ static void test_old_runs_go(void **state)
 		pass_a_minute();
 	assert_int_equal(expired(), 1);
 	assert_false(is_there(run));
-	tidy_stop(&server);
-	runs_stop(server.runs);
-	tidy_free(&server);
-	live_free(server.live);
-	bus_free(server.bus);
+	tidy_stop(&host);
+	runs_stop(host.runs);
+	tidy_free(&host);
+	live_free(host.live);
+	bus_free(host.bus);
 }
 
 #define TIDY_TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)

@@ -31,6 +31,8 @@ static uint32_t descend(struct calltree *t, const struct calltree_options *o, ui
 	function_id f = o->as ? o->as[name->function.n] : name->function;
 	uint32_t key = f.n;
 
+	if (o->skip && o->skip[name->function.n])
+		return node;
 	if (o->keys)
 		key = o->keys[name - t->profile->names.items];
 	else if (o->by_name)

@@ -33,6 +33,7 @@ struct calltree_options {
 	bool no_inlines;       /* inlined functions count as the one that they are inlined in */
 	bool join_inlined;     /* a function is one node, whether it was inlined there or not */
 	const function_id *as; /* by function: the one that stands for it; NULL: itself */
+	const bool *skip;      /* by function: true for those that get no node; NULL: none */
 	/* What merges instead of the function, for each of profile.names; NULL: the function. */
 	const uint32_t *keys;
 	/* A first level above the stacks: the name of the thread, say. NULL: none. */

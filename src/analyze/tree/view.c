@@ -1,4 +1,5 @@
 #include "analyze/tree/view.h"
+#include "profile/stack_end.h"
 
 #include <string.h>
 
@@ -89,8 +90,22 @@ static function_id group_of_row(void *ctx, const struct profile_row *row)
 	return i < v->group_count ? v->groups[i] : (function_id){};
 }
 
+/* By function: whether it only says how a stack ended. */
+static bool *find_ends(const struct profile *p)
+{
+	bool *ends = xcalloc(p->functions.len, sizeof(*ends));
+
+	for (size_t i = 0; i < p->functions.len; i++) {
+		const struct profile_function *f = &p->functions.items[i];
+
+		ends[i] = !f->module.n && !f->start && stack_end_is(profile_text(p, f->name));
+	}
+	return ends;
+}
+
 void view_build(struct view *v, struct profile *p, const struct view_options *o)
 {
+	CLEANUP(free_ptr) bool *ends = NULL;
 	struct calltree_options tree = {
 		.reverse = o->reverse,
 		.join_inlined = o->join_inlined,
@@ -104,6 +119,8 @@ void view_build(struct view *v, struct profile *p, const struct view_options *o)
 	tree.as = v->names.as;
 	if (o->group != GROUP_NONE)
 		tree.root = group_of_row;
+	if (o->no_ends)
+		tree.skip = ends = find_ends(p);
 	calltree_build(&v->tree, p, &tree);
 }
 

@@ -26,6 +26,7 @@ struct view_options {
 	event_id event; /* whose samples; of no importance with GROUP_EVENT */
 	bool reverse;   /* from the leaf to the root, the group stays first */
 	bool join_inlined;
+	bool no_ends; /* frames that only say how a stack ended (profile/stack_end.h) are left out */
 };
 
 struct view {

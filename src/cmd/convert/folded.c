@@ -12,6 +12,7 @@ static int write_folded(struct profile_input *in, const char *output, const stru
 		.style = o->all || o->kernel ? NAMES_FOLDED_KINDS : NAMES_FOLDED,
 		.event = view_busiest_event(&in->profile),
 		.join_inlined = !o->all,
+		.no_ends = true,
 	};
 	struct export_options export = {.annotate = o->all, .annotate_kernel = o->kernel};
 	struct export_file file;
@@ -50,7 +51,6 @@ int convert_folded(const char *input, const char *output, struct fold_options *o
 
 	resolve.precision = RESOLVE_LABELS;
 	resolve.by_comm = true;
-	resolve.no_end_frames = true;
 	if (r < 0) {
 		status = command_fail(EXIT_USAGE, "convert: %s", e.text);
 	} else if (profile_input_load(input, &resolve, &in, &e) < 0) {

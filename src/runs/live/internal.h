@@ -20,7 +20,7 @@
 #define LIVE_UPDATE_NS ((BUS_INTERVAL_MS + 5) * NS_PER_MSEC)
 
 struct live {
-	struct server *server;
+	struct run_host *host;
 	VEC(struct live_run *) runs;
 	pthread_mutex_t lock; /* of the connection */
 	struct store *store;  /* for the queue and sessions; NULL until it is first asked for */

@@ -2,6 +2,7 @@
 #include "runs/live/internal.h"
 
 #include "base/clock.h"
+#include "runs/json.h"
 #include "base/json.h"
 
 #include <stdio.h>
@@ -10,13 +11,13 @@
 /* Longer than every topic's name. */
 #define TOPIC_BYTES 64
 
-struct live *live_new(struct server *server)
+struct live *live_new(struct run_host *host)
 {
 	struct live *l = xcalloc(1, sizeof(*l));
 
-	l->server = server;
+	l->host = host;
 	pthread_mutex_init(&l->lock, NULL);
-	bus_topic_snapshot(server->bus, "queue", live_queue_snapshot, l);
+	bus_topic_snapshot(host->bus, "queue", live_queue_snapshot, l);
 	return l;
 }
 
@@ -24,8 +25,8 @@ void live_free(struct live *l)
 {
 	if (!l)
 		return;
-	bus_topic_end(l->server->bus, "queue");
-	bus_topic_end(l->server->bus, "sessions");
+	bus_topic_end(l->host->bus, "queue");
+	bus_topic_end(l->host->bus, "sessions");
 	if (l->store)
 		store_close(l->store);
 	vec_release(&l->runs);
@@ -45,17 +46,17 @@ void live_changed(struct live *l, const struct stored_run *run)
 	vec_each(&l->runs, r)
 		if (!strcmp((*r)->uuid, run->uuid))
 			at_work = *r;
-	api_run_json(&j, run, l->server);
+	run_json(&j, run, l->host->runs);
 	snprintf(topic, sizeof(topic), "run/%s", run->uuid);
 	if (at_work)
 		live_run_state(at_work, &text);
 	else
-		bus_publish(l->server->bus, topic, "state", text.s, text.len);
+		bus_publish(l->host->bus, topic, "state", text.s, text.len);
 	/* One that has never begun, or whose data was told already, has nothing else to say. */
 	if (!at_work && run->state != STATE_QUEUED && run->state != STATE_RUNNING)
-		bus_topic_end(l->server->bus, topic);
+		bus_topic_end(l->host->bus, topic);
 	snprintf(topic, sizeof(topic), "session/%s", run->session_uuid);
-	bus_publish(l->server->bus, topic, "state", text.s, text.len);
+	bus_publish(l->host->bus, topic, "state", text.s, text.len);
 }
 
 static void add_uuid(struct buf *out, const char *uuid)
@@ -75,9 +76,9 @@ static void say_removed(struct live *l, const char *kind, const char *topic_uuid
 
 	add_uuid(&text, uuid);
 	snprintf(topic, sizeof(topic), "%s/%s", kind, topic_uuid);
-	bus_publish(l->server->bus, topic, "removed", text.s, text.len);
+	bus_publish(l->host->bus, topic, "removed", text.s, text.len);
 	if (end)
-		bus_topic_end(l->server->bus, topic);
+		bus_topic_end(l->host->bus, topic);
 }
 
 void live_removed(struct live *l, const char *run_uuid, const char *session_uuid)
@@ -91,7 +92,7 @@ void live_removed(struct live *l, const char *run_uuid, const char *session_uuid
 /* A connection of its own: whoever changes something may be in the middle of it. The lock is held. */
 static struct store *own_store(struct live *l)
 {
-	struct store_options o = {.directory = l->server->config.data, .read_only = true};
+	struct store_options o = {.directory = l->host->settings.data, .read_only = true};
 
 	if (!l->store)
 		store_open(&l->store, &o, NULL);
@@ -107,8 +108,8 @@ void live_session_changed(struct live *l, const char *uuid)
 
 	pthread_mutex_lock(&l->lock);
 	if (own_store(l) && store_session_get(l->store, uuid, &session, NULL) == 0) {
-		api_session_json(&j, &session);
-		bus_publish(l->server->bus, "sessions", "session", text.s, text.len);
+		session_json(&j, &session);
+		bus_publish(l->host->bus, "sessions", "session", text.s, text.len);
 	}
 	pthread_mutex_unlock(&l->lock);
 }
@@ -120,7 +121,7 @@ void live_session_removed(struct live *l, const char *uuid)
 	say_removed(l, "session", uuid, uuid, true);
 	add_uuid(&text, uuid);
 	pthread_mutex_lock(&l->lock);
-	bus_publish(l->server->bus, "sessions", "session_removed", text.s, text.len);
+	bus_publish(l->host->bus, "sessions", "session_removed", text.s, text.len);
 	pthread_mutex_unlock(&l->lock);
 }
 
@@ -166,14 +167,14 @@ void live_queue_changed(struct live *l)
 	CLEANUP(buf_release) struct buf text = {};
 
 	queue_json(l, &text);
-	bus_publish(l->server->bus, "queue", "queue", text.s, text.len);
+	bus_publish(l->host->bus, "queue", "queue", text.s, text.len);
 }
 
 /* ---- the clock ---- */
 
 int live_wait_ms(struct live *l)
 {
-	uint64_t now = clock_monotonic_ns(l->server->clock), due = UINT64_MAX;
+	uint64_t now = clock_monotonic_ns(l->host->clock), due = UINT64_MAX;
 
 	vec_each(&l->runs, run)
 		if (live_run_waits(*run) && (*run)->sent_ns + LIVE_UPDATE_NS < due)
@@ -185,7 +186,7 @@ int live_wait_ms(struct live *l)
 
 void live_tick(struct live *l)
 {
-	uint64_t now = clock_monotonic_ns(l->server->clock);
+	uint64_t now = clock_monotonic_ns(l->host->clock);
 
 	vec_each(&l->runs, run)
 		if (live_run_waits(*run) && now >= (*run)->sent_ns + LIVE_UPDATE_NS)

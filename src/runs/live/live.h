@@ -8,11 +8,12 @@
 #ifndef TACHO_RUNS_LIVE_LIVE_H
 #define TACHO_RUNS_LIVE_LIVE_H
 
-#include "server/server.h"
+#include "runs/host.h"
+#include "store/store.h"
 
 struct live_run;
 
-struct live *live_new(struct server *server);
+struct live *live_new(struct run_host *host);
 void live_free(struct live *l);
 
 /* A run has changed its state (or its place, note, …): its topic, its session's and the queue. */

@@ -56,7 +56,7 @@ static void add_stacks(struct live_run *r)
 
 void live_run_dictionary(struct live_run *r, const void *bytes, size_t size)
 {
-	struct bus_topic *topic = bus_topic_lock(r->live->server->bus, r->topic);
+	struct bus_topic *topic = bus_topic_lock(r->live->host->bus, r->topic);
 
 	if (!r->broken)
 		r->broken = (r->closed ? dictionary_apply_stacks
@@ -66,7 +66,7 @@ void live_run_dictionary(struct live_run *r, const void *bytes, size_t size)
 	r->closed |= r->profile.frames.len > FRAMES_MAX || r->profile.strings.bytes.len > TEXT_MAX;
 	if (r->closed || r->paths.nodes.len >= NODES_MAX)
 		say_full(r);
-	bus_topic_unlock(r->live->server->bus, topic);
+	bus_topic_unlock(r->live->host->bus, topic);
 }
 
 static uint32_t node_of(struct live_run *r, uint32_t stack)
@@ -102,7 +102,7 @@ static void take_samples(struct live_run *r, const void *bytes, size_t size)
 
 	if (chunk_decode_samples(bytes, size, &c, NULL) < 0)
 		return;
-	topic = bus_topic_lock(r->live->server->bus, r->topic);
+	topic = bus_topic_lock(r->live->host->bus, r->topic);
 	for (size_t i = 0; i < c.rows; i++)
 		if (c.event[i] < r->profile.events.len && c.event[i] < EVENTS_MAX) {
 			add_sample(r, c.event[i], node_of(r, c.stack[i]), c.weight[i]);
@@ -110,7 +110,7 @@ static void take_samples(struct live_run *r, const void *bytes, size_t size)
 		}
 	if (c.rows && c.time_ns[c.rows - 1] > r->to_ns)
 		r->to_ns = c.time_ns[c.rows - 1];
-	bus_topic_unlock(r->live->server->bus, topic);
+	bus_topic_unlock(r->live->host->bus, topic);
 	sample_columns_release(&c);
 }
 
@@ -162,7 +162,7 @@ static void take_counts(struct live_run *r, uint32_t counter, const void *bytes,
 
 static void publish_if_due(struct live_run *r)
 {
-	uint64_t now = clock_monotonic_ns(r->live->server->clock);
+	uint64_t now = clock_monotonic_ns(r->live->host->clock);
 
 	if (live_run_waits(r) && now >= r->sent_ns + LIVE_UPDATE_NS)
 		live_run_publish(r, now);
@@ -210,7 +210,7 @@ bool live_run_waits(const struct live_run *r)
 
 static void publish(struct live_run *r, const char *event, const struct buf *text)
 {
-	bus_publish(r->live->server->bus, r->topic, event, text->s, text->len);
+	bus_publish(r->live->host->bus, r->topic, event, text->s, text->len);
 }
 
 /* By how much another event must be ahead: two that are sampled equally often would take turns. */
@@ -338,7 +338,7 @@ static void publish_output(struct live_run *r, int stream, bool told, bool all)
 /* Encoding is for who watches; who comes later gets a snapshot, made of what is kept anyway. */
 static void publish_all(struct live_run *r, uint64_t now_ns, bool all)
 {
-	struct bus *bus = r->live->server->bus;
+	struct bus *bus = r->live->host->bus;
 	struct bus_topic *topic = bus_topic_lock(bus, r->topic);
 	bool told = bus_is_watched(bus, r->topic);
 
@@ -367,11 +367,11 @@ void live_run_publish(struct live_run *r, uint64_t now_ns)
 
 void live_run_state(struct live_run *r, const struct buf *json)
 {
-	struct bus *bus = r->live->server->bus;
+	struct bus *bus = r->live->host->bus;
 	struct bus_topic *topic = bus_topic_lock(bus, r->topic);
 
 	if (live_run_waits(r))
-		publish_all(r, clock_monotonic_ns(r->live->server->clock), true);
+		publish_all(r, clock_monotonic_ns(r->live->host->clock), true);
 	free(r->state);
 	r->state = xstrdup(json->s);
 	publish(r, "state", json);
@@ -396,11 +396,11 @@ void live_run_ledger(struct live_run *r, const char *json)
 	jw_close(&j, '}');
 	json_decref(ledger);
 	/* It goes along with the next update: one of its own would push those behind it back. */
-	topic = bus_topic_lock(r->live->server->bus, r->topic);
+	topic = bus_topic_lock(r->live->host->bus, r->topic);
 	free(r->ledger);
 	r->ledger = buf_steal(&text);
 	r->ledger_waits = true;
-	bus_topic_unlock(r->live->server->bus, topic);
+	bus_topic_unlock(r->live->host->bus, topic);
 }
 
 static void add_note(const struct live_run *r, struct buf *out, const char *text)
@@ -413,14 +413,14 @@ static void add_note(const struct live_run *r, struct buf *out, const char *text
 
 void live_run_note(struct live_run *r, const char *text)
 {
-	struct bus_topic *topic = bus_topic_lock(r->live->server->bus, r->topic);
+	struct bus_topic *topic = bus_topic_lock(r->live->host->bus, r->topic);
 	CLEANUP(buf_release) struct buf out = {};
 
 	if (r->notes.len < NOTES_MAX)
 		buf_add_mem(&r->notes, text, strlen(text) + 1);
 	add_note(r, &out, text);
 	publish(r, "note", &out);
-	bus_topic_unlock(r->live->server->bus, topic);
+	bus_topic_unlock(r->live->host->bus, topic);
 }
 
 /* ---- for who comes later ---- */
@@ -504,7 +504,7 @@ struct live_run *live_run_begin(struct live *l, const struct stored_run *run)
 	profile_init(&r->profile);
 	call_paths_init(&r->paths);
 	vec_push(&l->runs, r);
-	bus_topic_snapshot(l->server->bus, r->topic, snapshot, r);
+	bus_topic_snapshot(l->host->bus, r->topic, snapshot, r);
 	return r;
 }
 
@@ -513,8 +513,8 @@ void live_run_end(struct live_run *r)
 	struct live *l = r->live;
 
 	if (live_run_waits(r))
-		publish_all(r, clock_monotonic_ns(r->live->server->clock), true);
-	bus_topic_end(l->server->bus, r->topic);
+		publish_all(r, clock_monotonic_ns(r->live->host->clock), true);
+	bus_topic_end(l->host->bus, r->topic);
 	for (size_t i = 0; i < l->runs.len; i++)
 		if (l->runs.items[i] == r) {
 			l->runs.items[i] = l->runs.items[--l->runs.len];

@@ -7,11 +7,11 @@
 #define TACHO_SERVER_API_API_H
 
 #include "base/json.h"
+#include "runs/json.h"
 #include "server/server.h"
 
 #include <jansson.h>
 
-#define API_PREFIX      "/api/v1"
 #define API_LIMIT       50   /* of a page, if the client does not say */
 #define API_LIMIT_MAX   1000 /* that it may ask for */
 #define API_TITLE_BYTES 1000 /* titles, descriptions: one line for people */
@@ -55,18 +55,12 @@ int api_field_str(const json_t *object, const char *name, size_t max, const char
 
 /* ---- answers ---- */
 
-/* "2026-11-15T16:05:00.123Z"; 0 becomes null. */
-void api_json_time(struct json *j, const char *key, int64_t ms);
-/* A value of jansson's. NULL becomes null. */
-void api_json_value(struct json *j, const json_t *value);
 /* "next": @cursor as text, 0: null. */
 void api_json_next(struct json *j, int64_t cursor);
 
 /* The members runs and next: a page of a session's runs, or of all (0). */
 int api_json_runs(struct json *j, struct api *a, int64_t session, const struct page *page,
 		  struct err *e);
-/* The members uuid, title and created_at. */
-void api_session_head(struct json *j, const struct stored_session *s);
 /* The whole answer is this run. */
 int api_reply_run(struct api *a, const char *uuid, int status, struct http_reply *reply,
 		  struct err *e);

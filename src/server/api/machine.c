@@ -84,7 +84,7 @@ static void process_json(struct json *j, const struct process_row *row)
 	jw_kv_str(j, "user", row->user);
 	jw_kv_u64(j, "threads", row->threads);
 	jw_kv_double(j, "cpu_s", row->cpu_s);
-	api_json_time(j, "started_at", row->started_ms);
+	json_add_time(j, "started_at", row->started_ms);
 	jw_kv_bool(j, "mine", row->mine);
 	jw_close(j, '}');
 }

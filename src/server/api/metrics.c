@@ -65,7 +65,7 @@ static void add_upkeep(struct buf *out, const struct server *server)
 	struct tidy_counts tidy = {};
 
 	run_cache_counts(server->cache, &cache);
-	tidy_counts(server->tidy, &tidy);
+	tidy_counts(server->host.tidy, &tidy);
 	figure(out, "tacho_cache_bytes", "gauge", "Memory for what runs were last asked about.",
 	       (double)cache.bytes);
 	figure(out, "tacho_cache_runs", "gauge", "Runs that are in memory.", (double)cache.runs);
@@ -108,8 +108,8 @@ int api_metrics(void *worker, const struct http_request *r, struct http_reply *r
 	head(out, "tacho_info", "gauge", "Which tacho this is.");
 	buf_addf(out, "tacho_info{version=\"%s\"} 1\n", TACHO_VERSION);
 	figure(out, "tacho_uptime_seconds", "gauge", "Since the server started.",
-	       (double)(clock_monotonic_ns(a->server->clock) - a->server->started_ns) / 1e9);
-	add_runs(out, a->server->runs);
+	       (double)(clock_monotonic_ns(a->server->host.clock) - a->server->started_ns) / 1e9);
+	add_runs(out, a->server->host.runs);
 	figure(out, "tacho_store_bytes", "gauge", "Size of the store on disk.", (double)bytes);
 	figure(out, "tacho_store_free_bytes", "gauge", "Part of it that is free again.",
 	       (double)unused);

@@ -24,7 +24,7 @@ int api_reply_run(struct api *a, const char *uuid, int status, struct http_reply
 	reply->status = status;
 	if (status == 202)
 		http_reply_header(reply, "Location", API_PREFIX "/benchmark/%s", run.uuid);
-	api_run_json(&j, &run, a->server);
+	run_json(&j, &run, a->server->host.runs);
 	return 0;
 }
 
@@ -62,7 +62,7 @@ static int delete_run(void *worker, const struct http_request *r, struct http_re
 	if (rc == 0)
 		rc = api_run_find(a, r->args[0], &run, e);
 	if (rc == 0)
-		rc = runs_delete(a->server->runs, a->store, run.uuid, e);
+		rc = runs_delete(a->server->host.runs, a->store, run.uuid, e);
 	reply->status = 204;
 	return rc;
 }
@@ -92,7 +92,7 @@ static int cancel_run(void *worker, const struct http_request *r, struct http_re
 	if (rc == 0)
 		rc = api_run_find(a, r->args[0], &run, e);
 	if (rc == 0)
-		rc = runs_cancel(a->server->runs, a->store, run.uuid, e);
+		rc = runs_cancel(a->server->host.runs, a->store, run.uuid, e);
 	return rc < 0 ? rc : api_reply_run(a, run.uuid, 202, reply, e);
 }
 
@@ -117,7 +117,7 @@ static int run_again(struct api *a, const struct stored_run *old, const char *us
 	if (rc == 0)
 		rc = api_session_find(a, old->session_uuid, &session, e);
 	if (rc == 0)
-		rc = runs_submit(a->server->runs, a->store, &session, &plan, user, ret, e);
+		rc = runs_submit(a->server->host.runs, a->store, &session, &plan, user, ret, e);
 	if (rc == 0)
 		emap_note_used(a->server->emap, &plan);
 	return rc;
@@ -198,7 +198,7 @@ static int patch_run(void *worker, const struct http_request *r, struct http_rep
 	json_decref(body);
 	if (rc < 0)
 		return rc;
-	runs_changed(a->server->runs, run.uuid);
+	runs_changed(a->server->host.runs, run.uuid);
 	return api_reply_run(a, run.uuid, 200, reply, e);
 }
 

@@ -80,10 +80,10 @@ static int me(void *worker, const struct http_request *r, struct http_reply *rep
 	jw_kv_str(&j, "version", TACHO_VERSION);
 	jw_kv_str(&j, "host", host);
 	jw_kv_double(&j, "uptime_s",
-		     (double)(clock_monotonic_ns(a->server->clock) - a->server->started_ns) / 1e9);
+		     (double)(clock_monotonic_ns(a->server->host.clock) - a->server->started_ns) / 1e9);
 	jw_key(&j, "demo");
 	jw_open(&j, '[');
-	jw_str(&j, runs_program(a->server->runs));
+	jw_str(&j, runs_program(a->server->host.runs));
 	jw_str(&j, "demo");
 	jw_close(&j, ']');
 	jw_close(&j, '}');
@@ -99,7 +99,7 @@ static void runs_json(struct json *j, const char *key, const struct stored_run *
 	jw_key(j, key);
 	jw_open(j, '[');
 	for (size_t i = 0; i < count; i++)
-		api_run_json(j, &runs[i], server);
+		run_json(j, &runs[i], server->host.runs);
 	jw_close(j, ']');
 }
 
@@ -164,7 +164,7 @@ static int move_in_queue(struct api *a, const json_t *body, struct err *e)
 		return err_set(e, EBUSY, "The run '%s' does not wait in the queue.",
 			       run.state != STATE_QUEUED ? run.uuid : before.uuid);
 	if (rc == 0)
-		rc = runs_move(a->server->runs, a->store, run.uuid,
+		rc = runs_move(a->server->host.runs, a->store, run.uuid,
 			       before_uuid ? before.uuid : NULL, e);
 	return rc;
 }
@@ -192,7 +192,7 @@ static void add_state(struct api *a, const struct stored_run *run, struct buf *o
 	struct json j = jw_to(out);
 
 	buf_add(out, "event: state\ndata: ");
-	api_run_json(&j, run, a->server);
+	run_json(&j, run, a->server->host.runs);
 	buf_add(out, "\n\n");
 }
 
@@ -203,7 +203,7 @@ static void add_run(struct api *a, const struct stored_run *run, struct http_rep
 
 	add_state(a, run, &reply->body);
 	if (run->state == STATE_QUEUED || run->state == STATE_RUNNING ||
-	    bus_is_known(a->server->bus, topic)) {
+	    bus_is_known(a->server->host.bus, topic)) {
 		vec_push(&reply->topics, topic);
 		return;
 	}

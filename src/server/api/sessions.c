@@ -18,7 +18,7 @@ static int reply_session(struct api *a, const struct stored_session *s, const st
 	int rc;
 
 	jw_open(&j, '{');
-	api_session_head(&j, s);
+	session_json_head(&j, s);
 	rc = api_json_runs(&j, a, s->id, page, e);
 	jw_close(&j, '}');
 	return rc;
@@ -43,7 +43,7 @@ static int list_sessions(void *worker, const struct http_request *r, struct http
 	jw_key(&j, "sessions");
 	jw_open(&j, '[');
 	for (size_t i = 0; i < sessions.len && i + 1 < page.limit; i++) {
-		api_session_json(&j, &sessions.items[i]);
+		session_json(&j, &sessions.items[i]);
 		next = sessions.items[i].id;
 	}
 	jw_close(&j, ']');
@@ -88,7 +88,7 @@ static int add_session(void *worker, const struct http_request *r, struct http_r
 	json_decref(body);
 	if (rc < 0)
 		return rc;
-	live_session_changed(a->server->live, s.uuid);
+	live_session_changed(a->server->host.live, s.uuid);
 	reply->status = 201;
 	http_reply_header(reply, "Location", API_PREFIX "/session/%s", s.uuid);
 	return reply_session(a, &s, &page, reply, e);
@@ -124,7 +124,7 @@ static int rename_session(void *worker, const struct http_request *r, struct htt
 		free(s.title);
 		s.title = xstrdup(title);
 		if (rc == 0)
-			live_session_changed(a->server->live, s.uuid);
+			live_session_changed(a->server->host.live, s.uuid);
 	}
 	json_decref(body);
 	return rc < 0 ? rc : reply_session(a, &s, &page, reply, e);
@@ -140,7 +140,7 @@ static int delete_session(void *worker, const struct http_request *r, struct htt
 	if (rc == 0)
 		rc = api_session_find(a, r->args[0], &s, e);
 	if (rc == 0)
-		rc = runs_delete_session(a->server->runs, a->store, s.uuid, e);
+		rc = runs_delete_session(a->server->host.runs, a->store, s.uuid, e);
 	reply->status = 204;
 	return rc;
 }
@@ -164,7 +164,7 @@ static int add_run(void *worker, const struct http_request *r, struct http_reply
 	if (rc == 0)
 		rc = emap_check_events(a->server->emap, &plan, e);
 	if (rc == 0)
-		rc = runs_submit(a->server->runs, a->store, &s, &plan, r->user->name, &run, e);
+		rc = runs_submit(a->server->host.runs, a->store, &s, &plan, r->user->name, &run, e);
 	json_decref(body);
 	if (rc < 0)
 		return rc;

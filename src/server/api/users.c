@@ -12,8 +12,8 @@ static void user_json(struct json *j, const struct stored_user *user)
 	jw_open(j, '{');
 	jw_kv_str(j, "name", user->name);
 	jw_kv_str(j, "role", role_name((enum user_role)user->role));
-	api_json_time(j, "created_at", user->created_ms);
-	api_json_time(j, "revoked_at", user->revoked_ms);
+	json_add_time(j, "created_at", user->created_ms);
+	json_add_time(j, "revoked_at", user->revoked_ms);
 	jw_close(j, '}');
 }
 

@@ -57,6 +57,7 @@ int export_flame(struct export_run *x, const struct exporter *exporter, struct e
 		.group = GROUP_COMM,
 		.style = exporter->style,
 		.join_inlined = exporter == &export_folded,
+		.no_ends = exporter == &export_folded,
 	};
 	CLEANUP(buf_release) struct buf subtitle = {};
 	struct export_options o = {.title = "Flame graph"};

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "export/svg.h"
 #include "server/export/formats.h"
+#include "runs/json.h"
 #include "runs/ledger_words.h"
 
 #include <errno.h>
@@ -50,7 +51,7 @@ static void add_head(const struct export_run *x, struct buf *out)
 {
 	const struct stored_run *r = &x->run;
 	const char *name = r->command && *r->command ? r->command : r->description;
-	double seconds = api_run_seconds(r);
+	double seconds = run_seconds(r);
 
 	buf_add(out, "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		     "<meta name=\"viewport\" content=\"width=device-width\">\n<title>");
