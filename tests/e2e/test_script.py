@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import struct
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -424,7 +425,7 @@ class Forms(ScriptCase):
                            stderr=subprocess.PIPE)
         child.stdout.read(10)
         child.stdout.close()
-        self.assertEqual(child.wait(LIMIT_S), 0)
+        self.assertEqual(child.wait(LIMIT_S), -signal.SIGPIPE)
         self.assertEqual(child.stderr.read(), "")
 
     def test_full_disk(self):

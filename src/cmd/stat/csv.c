@@ -16,7 +16,7 @@ static void add_empty_cells(struct stat_session *s, unsigned count)
 		buf_add(&s->out, s->o.separator);
 }
 
-static void add_prefix(struct stat_session *s, const struct stat_table *t, size_t aggregate)
+static void add_prefix(struct stat_session *s, const struct counter_table *t, size_t aggregate)
 {
 	const struct aggregate *a = &t->aggregates[aggregate];
 
@@ -52,10 +52,10 @@ static void add_spread(struct stat_session *s, const struct cell *cell)
 	add_cell(s, "%");
 }
 
-static void add_row(struct stat_session *s, const struct stat_table *t, size_t row,
-		    size_t aggregate)
+static void add_row(void *session, const struct counter_table *t, size_t row, size_t aggregate)
 {
-	const struct stat_row *r = &t->rows[row];
+	struct stat_session *s = session;
+	const struct table_row *r = &t->rows[row];
 	const struct cell *cell = table_cell(t, row, aggregate);
 	double share = cell->enabled_ns
 			       ? 100.0 * (double)cell->running_ns / (double)cell->enabled_ns
@@ -68,7 +68,7 @@ static void add_row(struct stat_session *s, const struct stat_table *t, size_t r
 	else
 		buf_add(&s->out, stat_missing_text(r));
 	add_empty_cells(s, 1);
-	add_cell(s, r->event->unit_text ? r->event->unit_text : "");
+	add_cell(s, r->unit);
 	add_cell(s, r->name);
 	if (t->mode == AGGR_CGROUP)
 		add_cell(s, t->aggregates[aggregate].label);
@@ -88,12 +88,12 @@ static void add_row(struct stat_session *s, const struct stat_table *t, size_t r
 	}
 }
 
-static void add_metrics(struct stat_session *s, const struct stat_table *t, size_t aggregate)
+static void add_metrics(struct stat_session *s, const struct counter_table *t, size_t aggregate)
 {
 	const char *sep = s->o.separator;
 
 	vec_each(&s->metrics, m) {
-		double value = metric_value(s, t, m, aggregate);
+		double value = stat_metric_value(s, t, m, aggregate);
 
 		add_prefix(s, t, aggregate);
 		buf_addf(&s->out, "%s%s%s%s%s", sep, sep, sep, sep, sep);
@@ -103,14 +103,14 @@ static void add_metrics(struct stat_session *s, const struct stat_table *t, size
 	}
 }
 
-static void csv_table(struct stat_session *s, const struct stat_table *t)
+static void csv_table(struct stat_session *s, const struct counter_table *t)
 {
-	table_visit(s, t, add_row);
+	counter_table_visit(t, add_row, s);
 	for (size_t a = 0; a < t->aggregate_count; a++)
 		add_metrics(s, t, a);
 }
 
-static void csv_summary(struct stat_session *s, const struct stat_table *t)
+static void csv_summary(struct stat_session *s, const struct counter_table *t)
 {
 	if (!s->o.interval_ms)
 		csv_table(s, t);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static void add_prefix(struct json *j, const struct stat_table *t, size_t aggregate)
+static void add_prefix(struct json *j, const struct counter_table *t, size_t aggregate)
 {
 	static const char *const keys[] = {
 		[AGGR_ALL] = NULL,       [AGGR_CPU] = "cpu",       [AGGR_CORE] = "core",
@@ -23,10 +23,10 @@ static void add_prefix(struct json *j, const struct stat_table *t, size_t aggreg
 		jw_kv_u64(j, "aggregate-number", a->cpu_count);
 }
 
-static void add_row(struct stat_session *s, const struct stat_table *t, size_t row,
-		    size_t aggregate)
+static void add_row(void *session, const struct counter_table *t, size_t row, size_t aggregate)
 {
-	const struct stat_row *r = &t->rows[row];
+	struct stat_session *s = session;
+	const struct table_row *r = &t->rows[row];
 	const struct cell *cell = table_cell(t, row, aggregate);
 	struct figure f = figure_of(t, row, aggregate);
 	struct json j = jw_to(&s->out);
@@ -35,7 +35,7 @@ static void add_row(struct stat_session *s, const struct stat_table *t, size_t r
 	add_prefix(&j, t, aggregate);
 	snprintf(value, sizeof(value), "%f", cell->value);
 	jw_kv_str(&j, "counter-value", cell->counted ? value : stat_missing_text(r));
-	jw_kv_str(&j, "unit", r->event->unit_text ? r->event->unit_text : "");
+	jw_kv_str(&j, "unit", r->unit);
 	jw_kv_str(&j, "event", r->name);
 	if (t->runs > 1 && cell->counted) {
 		/* "variance" is what perf calls the same figure. */
@@ -55,34 +55,34 @@ static void add_row(struct stat_session *s, const struct stat_table *t, size_t r
 		jw_kv_double(&j, "metric-value", f.value);
 		jw_kv_str(&j, "metric-unit", f.unit);
 	}
-	if (r->state != EVENT_COUNTED && r->reason)
+	if (r->state != ROW_COUNTED && r->reason)
 		jw_kv_str(&j, "reason", r->reason);
 	jw_close(&j, '}');
 	buf_add_char(&s->out, '\n');
 }
 
-static void add_metric(struct stat_session *s, const struct stat_table *t,
-		       const struct stat_metric *m, size_t aggregate)
+static void add_metric(struct stat_session *s, const struct counter_table *t,
+		       const struct metric *m, size_t aggregate)
 {
 	struct json j = jw_to(&s->out);
 
 	add_prefix(&j, t, aggregate);
 	jw_kv_str(&j, "metric", m->name);
-	jw_kv_double(&j, "metric-value", metric_value(s, t, m, aggregate));
+	jw_kv_double(&j, "metric-value", stat_metric_value(s, t, m, aggregate));
 	jw_kv_str(&j, "metric-unit", m->unit);
 	jw_close(&j, '}');
 	buf_add_char(&s->out, '\n');
 }
 
-static void json_table(struct stat_session *s, const struct stat_table *t)
+static void json_table(struct stat_session *s, const struct counter_table *t)
 {
-	table_visit(s, t, add_row);
+	counter_table_visit(t, add_row, s);
 	vec_each(&s->metrics, m)
 		for (size_t a = 0; a < t->aggregate_count; a++)
 			add_metric(s, t, m, a);
 }
 
-static void json_summary(struct stat_session *s, const struct stat_table *t)
+static void json_summary(struct stat_session *s, const struct counter_table *t)
 {
 	const struct tick_ledger *ledger = &s->result.ledger;
 	struct json j = jw_to(&s->out);

@@ -56,10 +56,10 @@ static void add_sparkline(const struct stat_live *live, size_t line, size_t colu
 	}
 }
 
-static void draw_line(struct stat_live *live, struct stat_session *s, const struct stat_table *t,
+static void draw_line(struct stat_live *live, struct stat_session *s, const struct counter_table *t,
 		      size_t row, size_t aggregate)
 {
-	const struct stat_row *r = &t->rows[row];
+	const struct table_row *r = &t->rows[row];
 	const struct cell *cell = table_cell(t, row, aggregate);
 	size_t line = row * t->aggregate_count + aggregate, start = s->out.len, used;
 	size_t others = VALUE_COLUMNS + 8 + (t->aggregates[aggregate].label[0] ? 13 : 0);
@@ -75,7 +75,7 @@ static void draw_line(struct stat_live *live, struct stat_session *s, const stru
 	if (t->aggregates[aggregate].label[0])
 		buf_addf(&s->out, "%-12.12s ", t->aggregates[aggregate].label);
 	buf_addf(&s->out, "%-*.*s %*s %-4.4s ", name_columns, name_columns, r->name, VALUE_COLUMNS,
-		 buf_str(&value), r->event->unit_text ? r->event->unit_text : "");
+		 buf_str(&value), r->unit);
 	/* A line that wraps could not be drawn over. */
 	while ((used = text_columns(s->out.s + start)) >= s->term.width)
 		s->out.s[--s->out.len] = '\0';
@@ -98,7 +98,7 @@ static void go_back(struct stat_live *live, struct stat_session *s)
 	live->drawn_lines = 0;
 }
 
-static void draw(struct stat_live *live, struct stat_session *s, const struct stat_table *t)
+static void draw(struct stat_live *live, struct stat_session *s, const struct counter_table *t)
 {
 	s->term = term_of(s->out_fd); /* it may have been resized */
 	go_back(live, s);
@@ -107,13 +107,13 @@ static void draw(struct stat_live *live, struct stat_session *s, const struct st
 	live->drawn_lines++;
 	for (size_t i = 0; i < t->row_count; i++)
 		for (size_t a = 0; a < t->aggregate_count; a++)
-			if (t->rows[i].state == EVENT_COUNTED &&
+			if (t->rows[i].state == ROW_COUNTED &&
 			    live->drawn_lines + 1 < s->term.height)
 				draw_line(live, s, t, i, a);
 	buf_add(&s->out, "\033[J");
 }
 
-void live_tick(struct stat_live *live, struct stat_session *s, const struct stat_table *t)
+void live_tick(struct stat_live *live, struct stat_session *s, const struct counter_table *t)
 {
 	uint64_t now = clock_now_ns();
 

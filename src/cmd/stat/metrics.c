@@ -1,4 +1,4 @@
-/* Metrics (-M): built in, or from the vendor's files; formulas over events. */
+/* Metrics (-M): those built in, and those of the vendor's files; which events they need. */
 #include "cmd/stat/stat.h"
 #include "base/text.h"
 #include "event/parse/parse.h"
@@ -9,28 +9,6 @@
 #include <strings.h>
 
 #define METRICS_MAX 500
-
-static const struct {
-	const char *name, *expression, *unit, *description;
-	double scale;
-} builtin[] = {
-	{"ipc", "instructions / cycles", "insn/cycle", "instructions completed in a cycle", 1},
-	{"cpi", "cycles / instructions", "cycles/insn", "cycles that an instruction took", 1},
-	{"ghz", "cycles / task\\-clock / 1e6", "GHz", "clock frequency while it ran", 1},
-	{"cpus", "task\\-clock / (duration_time / 1e6)", "CPUs", "CPUs that were kept busy", 1},
-	{"branch-miss-rate", "branch\\-misses / branches", "%",
-	 "branches that were predicted wrongly", 100},
-	{"cache-miss-rate", "cache\\-misses / cache\\-references", "%", "last level cache misses",
-	 100},
-	{"frontend-idle", "stalled\\-cycles\\-frontend / cycles", "%",
-	 "cycles without an instruction to run", 100},
-	{"backend-idle", "stalled\\-cycles\\-backend / cycles", "%",
-	 "cycles that waited for data or a unit", 100},
-	{"page-faults-per-sec", "page\\-faults / (duration_time / 1e9)", "/sec", "page faults", 1},
-	{"switches-per-sec", "context\\-switches / (duration_time / 1e9)", "/sec",
-	 "context switches", 1},
-	{"user-share", "user_time / (user_time + system_time)", "%", "CPU time in user mode", 100},
-};
 
 /* Constants of the machine that formulas name by '#'. */
 static double constant(struct stat_session *s, const char *name, bool *ret_known)
@@ -91,7 +69,7 @@ static const struct event *event_named(const struct stat_session *s, const char 
 
 struct wanted_events {
 	struct stat_session *s;
-	const struct stat_metric *metric;
+	const struct metric *metric;
 	struct err *e;
 	int r;
 };
@@ -107,7 +85,7 @@ static void want_event(void *arg, enum expr_use use, const char *name)
 		err_prefix(w->e, "metric '%s'", w->metric->name);
 }
 
-static int add_metric(struct stat_session *s, struct stat_metric metric, const char *expression,
+static int add_metric(struct stat_session *s, struct metric metric, const char *expression,
 		      struct err *e)
 {
 	struct wanted_events w = {.s = s, .metric = &metric, .e = e};
@@ -132,8 +110,8 @@ static int unknown_metric(struct stat_session *s, const char *name, struct err *
 	CLEANUP(buf_release) struct buf hint = {};
 	struct suggest near = {.wanted = name};
 
-	for (size_t i = 0; i < ARRAY_LEN(builtin); i++)
-		suggest_offer(&near, builtin[i].name);
+	for (const struct builtin_metric *b = builtin_metrics; b->name; b++)
+		suggest_offer(&near, b->name);
 	vec_each(&catalog_vendor(&s->catalog)->metrics, m)
 		suggest_offer(&near, m->name);
 	suggest_sentence(&near, &hint);
@@ -150,7 +128,7 @@ static int add_named(struct stat_session *s, const char *name, struct err *e)
 	int r = 0;
 
 	vec_each(&vendor->metrics, m) {
-		struct stat_metric metric = {.scale = m->scale};
+		struct metric metric = {.scale = m->scale};
 
 		if (r < 0 ||
 		    (strcasecmp(m->name, name) && !(m->group && text_contains(m->group, name))))
@@ -161,16 +139,16 @@ static int add_named(struct stat_session *s, const char *name, struct err *e)
 		metric.unit = xstrdup(m->unit ? m->unit : "");
 		r = add_metric(s, metric, m->expression, e);
 	}
-	for (size_t i = 0; i < ARRAY_LEN(builtin) && !found; i++) {
-		struct stat_metric metric = {.scale = builtin[i].scale};
+	for (const struct builtin_metric *b = builtin_metrics; b->name && !found; b++) {
+		struct metric metric = {.scale = b->scale};
 
-		if (strcasecmp(builtin[i].name, name))
+		if (strcasecmp(b->name, name))
 			continue;
 		found = true;
-		metric.name = xstrdup(builtin[i].name);
-		metric.description = xstrdup(builtin[i].description);
-		metric.unit = xstrdup(builtin[i].unit);
-		r = add_metric(s, metric, builtin[i].expression, e);
+		metric.name = xstrdup(b->name);
+		metric.description = xstrdup(b->description);
+		metric.unit = xstrdup(b->unit);
+		r = add_metric(s, metric, b->expression, e);
 	}
 	return found ? r : unknown_metric(s, name, e);
 }
@@ -193,25 +171,23 @@ int stat_add_metrics(struct stat_session *s, const char *names, struct err *e)
 
 void stat_list_metrics(struct stat_session *s, struct buf *out)
 {
-	for (size_t i = 0; i < ARRAY_LEN(builtin); i++)
-		buf_addf(out, "  %-24s %s [%s]\n", builtin[i].name, builtin[i].description,
-			 builtin[i].unit);
+	for (const struct builtin_metric *b = builtin_metrics; b->name; b++)
+		buf_addf(out, "  %-24s %s [%s]\n", b->name, b->description, b->unit);
 	vec_each(&catalog_vendor(&s->catalog)->metrics, m)
 		buf_addf(out, "  %-24s %s\n", m->name, m->description ? m->description : "");
 }
 
-struct metric_lookup {
+struct metric_session {
 	struct stat_session *s;
-	const struct stat_table *t;
+	const struct counter_table *t;
 	size_t aggregate;
 };
 
 static double value_lookup(void *arg, enum expr_use use, const char *name, bool *ret_known)
 {
-	struct metric_lookup *l = arg;
+	struct metric_session *l = arg;
 	const struct event *event = event_named(l->s, name);
 	size_t row = event ? (size_t)(event - l->s->events.events.items) : 0;
-	const struct cell *cell = event ? table_cell(l->t, row, l->aggregate) : NULL;
 
 	if (!event && name[0] == '#')
 		return constant(l->s, name, ret_known);
@@ -220,16 +196,13 @@ static double value_lookup(void *arg, enum expr_use use, const char *name, bool 
 		return event ? (double)event->units.len : 0;
 	if (use == EXPR_AGGR_NR)
 		return l->t->aggregates[l->aggregate].cpu_count;
-	return cell && cell->counted ? cell->value : NAN;
+	return event ? metric_cell_value(l->t, row, l->aggregate) : NAN;
 }
 
-double metric_value(struct stat_session *s, const struct stat_table *t, const struct stat_metric *m,
-		    size_t aggregate)
+double stat_metric_value(struct stat_session *s, const struct counter_table *t,
+			 const struct metric *m, size_t aggregate)
 {
-	struct metric_lookup l = {.s = s, .t = t, .aggregate = aggregate};
-	double value;
+	struct metric_session l = {.s = s, .t = t, .aggregate = aggregate};
 
-	if (!m->expr || expr_eval(m->expr, value_lookup, &l, &value, NULL) < 0)
-		return NAN;
-	return value * m->scale;
+	return metric_value(m, value_lookup, &l);
 }

@@ -118,7 +118,7 @@ static int on_open(void *ctx, struct counters *c, struct err *e)
 	return 0;
 }
 
-static void read_usage(struct stat_session *s, struct stat_table *t)
+static void read_usage(struct stat_session *s, struct counter_table *t)
 {
 	const struct rusage *u = &s->result.workload.usage;
 
@@ -130,19 +130,19 @@ static void read_usage(struct stat_session *s, struct stat_table *t)
 }
 
 /* -v: what every sum is made of, and why there is none. */
-static void print_raw(struct stat_session *s, const struct stat_table *t)
+static void print_raw(struct stat_session *s, const struct counter_table *t)
 {
 	for (size_t i = 0; i < t->row_count; i++) {
-		const struct stat_row *row = &t->rows[i];
+		const struct table_row *row = &t->rows[i];
 
-		for (size_t a = 0; a < t->aggregate_count && !row->event->tool; a++) {
+		for (size_t a = 0; a < t->aggregate_count && !row->timer; a++) {
 			const struct cell *cell = table_cell(t, i, a);
 			const char *label = t->aggregates[a].label;
 			CLEANUP(free_ptr) char *line = NULL;
 
-			if (row->state != EVENT_COUNTED && a)
+			if (row->state != ROW_COUNTED && a)
 				break;
-			line = row->state == EVENT_COUNTED
+			line = row->state == ROW_COUNTED
 				       ? xasprintf("%s%s%s: %llu %llu %llu", label,
 						   *label ? " " : "", row->name,
 						   (unsigned long long)cell->raw,
@@ -184,7 +184,7 @@ static void on_end(void *ctx, struct counters *c, uint64_t elapsed_ns)
 	table_build(s, &s->table, c, false);
 	if (s->o.verbose)
 		print_raw(s, &s->table);
-	table_add_run(&s->table, (double)elapsed_ns / 1e9);
+	counter_table_add_run(&s->table, (double)elapsed_ns / 1e9);
 	/* What comes next may take seconds; nobody should wonder why. */
 	if (c->slow_close && s->format == &stat_text)
 		command_fail(0, "%s …", c->note);
@@ -271,7 +271,7 @@ static void print_notes(struct stat_session *s)
 				   "counted from its start on with its children: there are none "
 				   "with -p, -t, -a, -C, -G, -i or -D.");
 	for (size_t i = 0; i < s->table.row_count; i++)
-		if (s->table.rows[i].state == EVENT_REFUSED) {
+		if (s->table.rows[i].state == ROW_REFUSED) {
 			CLEANUP(free_ptr)
 			char *text = xasprintf("%s was not counted: %s.", s->table.rows[i].name,
 					       s->table.rows[i].reason);
@@ -330,13 +330,13 @@ static int run_forever(struct stat_session *s, struct err *e)
 	int r = 0;
 
 	while (r == 0 && !s->result.interrupted) {
-		struct stat_table next = {.mode = s->table.mode,
-					  .by_aggregate = s->table.by_aggregate};
+		struct counter_table next = {.mode = s->table.mode,
+					     .by_aggregate = s->table.by_aggregate};
 
 		r = counting_run(&s->plan, &s->result, e);
 		if (r == 0)
 			r = print_summary(s, e);
-		table_release(&s->table);
+		counter_table_release(&s->table);
 		s->table = next;
 	}
 	return r;
@@ -428,8 +428,8 @@ static void release(struct stat_session *s)
 	vec_release(&s->o.metrics);
 	vec_release(&s->o.forms);
 	event_list_release(&s->events);
-	table_release(&s->table);
-	table_release(&s->tick);
+	counter_table_release(&s->table);
+	counter_table_release(&s->tick);
 	topology_release(&s->topology);
 	target_release(&s->plan.target);
 	strvec_release(&s->task_names);

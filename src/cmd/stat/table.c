@@ -73,7 +73,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Number of the aggregate with that key, the count of them if there is none. */
-static size_t find_aggregate(const struct stat_table *t, const int key[3])
+static size_t find_aggregate(const struct counter_table *t, const int key[3])
 {
 	struct aggregate wanted = {.key = {key[0], key[1], key[2]}};
 	const struct aggregate *found =
@@ -97,7 +97,8 @@ static unsigned cpus_in(const struct stat_session *s, enum aggregation mode, con
 }
 
 /* All aggregates that any counter belongs to, sorted; one empty one if there are none. */
-static void find_aggregates(struct stat_session *s, struct stat_table *t, const struct counters *c)
+static void find_aggregates(struct stat_session *s, struct counter_table *t,
+			    const struct counters *c)
 {
 	VEC(struct aggregate) all = {};
 	size_t kept = 0;
@@ -127,134 +128,96 @@ static void find_aggregates(struct stat_session *s, struct stat_table *t, const 
 	}
 }
 
-static void table_begin(struct stat_session *s, struct stat_table *t, const struct counters *c)
+static enum row_state state_of(enum event_state state)
+{
+	switch (state) {
+	case EVENT_UNSUPPORTED:
+		return ROW_UNSUPPORTED;
+	case EVENT_REFUSED:
+		return ROW_REFUSED;
+	case EVENT_COUNTED:
+		break;
+	}
+	return ROW_COUNTED;
+}
+
+static enum row_timer timer_of(const struct event *event)
+{
+	switch (event->tool) {
+	case TOOL_DURATION:
+		return ROW_DURATION;
+	case TOOL_USER:
+		return ROW_USER_TIME;
+	case TOOL_SYSTEM:
+		return ROW_SYSTEM_TIME;
+	case TOOL_NONE:
+		break;
+	}
+	return ROW_NO_TIMER;
+}
+
+static struct table_row row_of(const struct counter_row *from)
+{
+	const struct event *event = from->event;
+	struct table_row row = {
+		.name = xstrdup(from->name),
+		.unit = xstrdup(event->unit_text ? event->unit_text : ""),
+		.reason = from->reason ? xstrdup(from->reason) : NULL,
+		.scale = event->scale,
+		.state = state_of(from->state),
+		.timer = timer_of(event),
+		.whole_machine = from->whole_machine,
+	};
+
+	if (event->units.len)
+		row.identity = (struct row_identity){.known = true,
+						     .type = event->units.items[0].type,
+						     .config = event->attr.config,
+						     .exclude_user = event->attr.exclude_user,
+						     .exclude_kernel = event->attr.exclude_kernel,
+						     .pmu = event->units.items[0].pmu};
+	return row;
+}
+
+static void table_begin(struct stat_session *s, struct counter_table *t, const struct counters *c)
 {
 	t->row_count = c->row_count;
 	t->rows = xcalloc(t->row_count, sizeof(*t->rows));
-	for (size_t i = 0; i < t->row_count; i++) {
-		const struct counter_row *from = &c->rows[i];
-
-		t->rows[i] = (struct stat_row){.event = from->event,
-					       .name = xstrdup(from->name),
-					       .state = from->state,
-					       .whole_machine = from->whole_machine};
-		t->rows[i].reason = from->reason ? xstrdup(from->reason) : NULL;
-	}
+	for (size_t i = 0; i < t->row_count; i++)
+		t->rows[i] = row_of(&c->rows[i]);
 	find_aggregates(s, t, c);
 	t->cells = xcalloc(t->row_count * t->aggregate_count, sizeof(*t->cells));
 }
 
-static void fill_tool_event(const struct stat_table *t, size_t row, struct cell *cell)
+static void add_counter(struct stat_session *s, struct counter_table *t, size_t row,
+			const struct counter *counter, bool deltas)
 {
-	enum tool_event tool = t->rows[row].event->tool;
-	double seconds = tool == TOOL_DURATION ? t->duration_s
-			 : tool == TOOL_USER   ? t->user_s
-					       : t->system_s;
+	const struct count zero = {}, *before = deltas ? &counter->before : &zero;
+	struct cell *cell;
+	int key[3];
+	size_t a;
 
-	cell->counted = !isnan(seconds);
-	cell->value = cell->counted ? seconds * 1e9 : 0;
-	cell->enabled_ns = cell->running_ns = (uint64_t)(t->duration_s * 1e9);
+	aggregate_key(s, t->mode, counter, key);
+	a = find_aggregate(t, key);
+	if (a == t->aggregate_count)
+		return;
+	cell = table_cell(t, row, a);
+	cell->raw += counter->now.value - before->value;
+	cell->value += (double)(counter->now.value - before->value);
+	cell->enabled_ns += counter->now.enabled_ns - before->enabled_ns;
+	cell->running_ns += counter->now.running_ns - before->running_ns;
 }
 
-/* With multiplexing the event was seen for a part of the time: the rest is taken to be alike. */
-static void finish_cell(const struct stat_session *s, const struct event *event, struct cell *cell)
-{
-	cell->counted = cell->running_ns > 0;
-	if (cell->counted && cell->running_ns < cell->enabled_ns && !s->no_scale)
-		cell->value *= (double)cell->enabled_ns / (double)cell->running_ns;
-	cell->value *= event->scale;
-}
-
-void table_build(struct stat_session *s, struct stat_table *t, const struct counters *c,
+void table_build(struct stat_session *s, struct counter_table *t, const struct counters *c,
 		 bool deltas)
 {
 	if (!t->rows)
 		table_begin(s, t, c);
 	for (size_t i = 0; i < t->row_count; i++) {
-		const struct counter_row *row = &c->rows[i];
-
-		for (size_t a = 0; a < t->aggregate_count; a++) {
-			struct cell *cell = table_cell(t, i, a);
-
-			cell->counted = false;
-			cell->value = 0;
-			cell->raw = 0;
-			cell->enabled_ns = cell->running_ns = 0;
-			if (row->event->tool)
-				fill_tool_event(t, i, cell);
-		}
-		vec_each(&row->counters, counter) {
-			struct count zero = {}, *before = deltas ? &counter->before : &zero;
-			struct cell *cell;
-			int key[3];
-			size_t a;
-
-			aggregate_key(s, t->mode, counter, key);
-			a = find_aggregate(t, key);
-			if (a == t->aggregate_count)
-				continue;
-			cell = table_cell(t, i, a);
-			cell->raw += counter->now.value - before->value;
-			cell->value += (double)(counter->now.value - before->value);
-			cell->enabled_ns += counter->now.enabled_ns - before->enabled_ns;
-			cell->running_ns += counter->now.running_ns - before->running_ns;
-		}
-		for (size_t a = 0; a < t->aggregate_count && !row->event->tool; a++)
-			finish_cell(s, row->event, table_cell(t, i, a));
+		counter_table_clear_row(t, i);
+		vec_each(&c->rows[i].counters, counter)
+			add_counter(s, t, i, counter, deltas);
+		for (size_t a = 0; a < t->aggregate_count; a++)
+			counter_table_finish_cell(t, i, a, s->no_scale);
 	}
-}
-
-/* Notes a finished run in the statistics; value becomes the mean of the runs so far. */
-void table_add_run(struct stat_table *t, double elapsed_s)
-{
-	t->runs++;
-	stats_add(&t->elapsed, elapsed_s);
-	stats_add(&t->user, t->user_s);
-	stats_add(&t->system, t->system_s);
-	for (size_t i = 0; i < t->row_count * t->aggregate_count; i++) {
-		struct cell *cell = &t->cells[i];
-
-		if (cell->counted)
-			stats_add(&cell->stats, cell->value);
-		cell->enabled_sum += (double)cell->enabled_ns;
-		cell->running_sum += (double)cell->running_ns;
-		if (cell->stats.n) {
-			cell->counted = true;
-			cell->value = stats_mean(&cell->stats);
-		}
-		cell->enabled_ns = (uint64_t)(cell->enabled_sum / t->runs);
-		cell->running_ns = (uint64_t)(cell->running_sum / t->runs);
-	}
-	t->duration_s = stats_mean(&t->elapsed);
-	t->user_s = stats_mean(&t->user);
-	t->system_s = stats_mean(&t->system);
-}
-
-void table_visit(struct stat_session *s, const struct stat_table *t, cell_visitor visit)
-{
-	size_t outer = t->by_aggregate ? t->aggregate_count : t->row_count;
-	size_t inner = t->by_aggregate ? t->row_count : t->aggregate_count;
-
-	for (size_t i = 0; i < outer; i++)
-		for (size_t k = 0; k < inner; k++) {
-			size_t row = t->by_aggregate ? k : i, aggregate = t->by_aggregate ? i : k;
-
-			/* Time passes for all of them alike. */
-			if (!t->rows[row].event->tool || !aggregate)
-				visit(s, t, row, aggregate);
-		}
-}
-
-void table_release(struct stat_table *t)
-{
-	for (size_t i = 0; i < t->row_count; i++) {
-		free(t->rows[i].name);
-		free(t->rows[i].reason);
-	}
-	for (size_t i = 0; i < t->aggregate_count; i++)
-		free(t->aggregates[i].label);
-	free(t->rows);
-	free(t->aggregates);
-	free(t->cells);
-	*t = (struct stat_table){};
 }

@@ -9,9 +9,9 @@
 #define VALUE_COLUMNS 18
 #define NAME_COLUMNS  26
 
-const char *stat_missing_text(const struct stat_row *row)
+const char *stat_missing_text(const struct table_row *row)
 {
-	return row->state == EVENT_UNSUPPORTED ? "<not supported>" : "<not counted>";
+	return row->state == ROW_UNSUPPORTED ? "<not supported>" : "<not counted>";
 }
 
 /* 1234567 → 1,234,567 */
@@ -27,10 +27,10 @@ static void add_grouped(struct buf *out, const char *digits)
 	buf_add(out, digits + whole);
 }
 
-void stat_value_text(const struct stat_row *row, const struct cell *cell, bool plain,
+void stat_value_text(const struct table_row *row, const struct cell *cell, bool plain,
 		     struct buf *out)
 {
-	bool whole = floor(row->event->scale) == row->event->scale;
+	bool whole = floor(row->scale) == row->scale;
 	CLEANUP(buf_release) struct buf digits = {};
 
 	buf_add_fixed(plain ? out : &digits, cell->value, whole ? 0 : 2, 0);
@@ -47,17 +47,17 @@ static void add_right(struct buf *out, const char *text, size_t columns)
 	buf_add(out, text);
 }
 
-static int label_columns(const struct stat_table *t)
+static int label_columns(const struct counter_table *t)
 {
 	return t->mode == AGGR_CPU ? 8 : 16;
 }
 
-static bool has_cpu_count(const struct stat_table *t)
+static bool has_cpu_count(const struct counter_table *t)
 {
 	return t->by_aggregate && t->mode != AGGR_CGROUP;
 }
 
-static void add_prefix(struct stat_session *s, const struct stat_table *t, size_t aggregate)
+static void add_prefix(struct stat_session *s, const struct counter_table *t, size_t aggregate)
 {
 	const struct aggregate *a = &t->aggregates[aggregate];
 
@@ -79,7 +79,7 @@ static void add_figure(struct stat_session *s, const struct figure *f)
 			 f->percent ? "%" : "", f->unit, *colour ? s->term.reset : "");
 }
 
-static size_t name_columns(const struct stat_table *t)
+static size_t name_columns(const struct counter_table *t)
 {
 	size_t columns = NAME_COLUMNS;
 
@@ -105,8 +105,8 @@ static const char *plus_minus(const struct stat_session *s)
 	return s->term.utf8 ? "±" : "+-";
 }
 
-static void add_spread(struct stat_session *s, const struct stat_table *t, const struct cell *cell,
-		       size_t start)
+static void add_spread(struct stat_session *s, const struct counter_table *t,
+		       const struct cell *cell, size_t start)
 {
 	double spread = stats_stderr_pct(&cell->stats);
 	size_t used = text_columns(s->out.s + start);
@@ -117,10 +117,10 @@ static void add_spread(struct stat_session *s, const struct stat_table *t, const
 	buf_addf(&s->out, "( %s %5.2f%% )", plus_minus(s), spread);
 }
 
-static void add_row(struct stat_session *s, const struct stat_table *t, size_t row,
+static void add_row(struct stat_session *s, const struct counter_table *t, size_t row,
 		    size_t aggregate)
 {
-	const struct stat_row *r = &t->rows[row];
+	const struct table_row *r = &t->rows[row];
 	const struct cell *cell = table_cell(t, row, aggregate);
 	CLEANUP(buf_release) struct buf value = {};
 	struct figure f = figure_of(t, row, aggregate);
@@ -134,7 +134,7 @@ static void add_row(struct stat_session *s, const struct stat_table *t, size_t r
 	if (!cell->counted)
 		buf_add(&s->out, s->term.dim);
 	add_right(&s->out, buf_str(&value), VALUE_COLUMNS);
-	buf_addf(&s->out, " %-4s ", r->event->unit_text ? r->event->unit_text : "");
+	buf_addf(&s->out, " %-4s ", r->unit);
 	width = text_columns(r->name);
 	buf_add(&s->out, r->name);
 	if (!cell->counted)
@@ -155,10 +155,10 @@ static void add_row(struct stat_session *s, const struct stat_table *t, size_t r
 	}
 }
 
-static void add_metric(struct stat_session *s, const struct stat_table *t,
-		       const struct stat_metric *m, size_t aggregate)
+static void add_metric(struct stat_session *s, const struct counter_table *t,
+		       const struct metric *m, size_t aggregate)
 {
-	double value = metric_value(s, t, m, aggregate);
+	double value = stat_metric_value(s, t, m, aggregate);
 	char text[64];
 
 	add_prefix(s, t, aggregate);
@@ -174,32 +174,33 @@ static void add_metric(struct stat_session *s, const struct stat_table *t,
 }
 
 /* Without a PMU the default list would be half a page of complaints; one line says it all. */
-static bool is_hidden(const struct stat_session *s, const struct stat_row *row)
+static bool is_hidden(const struct stat_session *s, const struct table_row *row)
 {
-	return s->default_events && s->no_pmu && row->state == EVENT_UNSUPPORTED;
+	return s->default_events && s->no_pmu && row->state == ROW_UNSUPPORTED;
 }
 
-static void add_wanted_row(struct stat_session *s, const struct stat_table *t, size_t row,
+static void add_wanted_row(void *session, const struct counter_table *t, size_t row,
 			   size_t aggregate)
 {
-	const struct stat_row *r = &t->rows[row];
+	struct stat_session *s = session;
+	const struct table_row *r = &t->rows[row];
 	/* What is not there at all is said once, not for every CPU. */
-	bool repeated = r->state != EVENT_COUNTED && aggregate;
+	bool repeated = r->state != ROW_COUNTED && aggregate;
 
 	if (!is_hidden(s, r) && !repeated)
 		add_row(s, t, row, aggregate);
 }
 
-static void add_rows(struct stat_session *s, const struct stat_table *t)
+static void add_rows(struct stat_session *s, const struct counter_table *t)
 {
-	table_visit(s, t, add_wanted_row);
+	counter_table_visit(t, add_wanted_row, s);
 	vec_each(&s->metrics, m)
 		for (size_t a = 0; a < t->aggregate_count; a++)
 			add_metric(s, t, m, a);
 }
 
 /* The columns of add_prefix() and add_row() by their names, which are those of perf. */
-static void add_heading(struct stat_session *s, const struct stat_table *t)
+static void add_heading(struct stat_session *s, const struct counter_table *t)
 {
 	static const char *const names[] = {
 		[AGGR_ALL] = "",         [AGGR_CPU] = "CPU",       [AGGR_CORE] = "core",
@@ -214,7 +215,7 @@ static void add_heading(struct stat_session *s, const struct stat_table *t)
 	buf_addf(&s->out, "%*s unit event%s\n", VALUE_COLUMNS, "counts", s->term.reset);
 }
 
-static void text_interval(struct stat_session *s, const struct stat_table *t)
+static void text_interval(struct stat_session *s, const struct counter_table *t)
 {
 	if (!s->headed)
 		add_heading(s, t);
@@ -222,7 +223,7 @@ static void text_interval(struct stat_session *s, const struct stat_table *t)
 	add_rows(s, t);
 }
 
-static void add_elapsed(struct stat_session *s, const struct stat_table *t)
+static void add_elapsed(struct stat_session *s, const struct counter_table *t)
 {
 	double spread = stats_stderr_pct(&t->elapsed);
 
@@ -245,7 +246,7 @@ static void add_elapsed(struct stat_session *s, const struct stat_table *t)
 			 stats_ci95(&t->elapsed), s->term.reset);
 }
 
-static void text_summary(struct stat_session *s, const struct stat_table *t)
+static void text_summary(struct stat_session *s, const struct counter_table *t)
 {
 	if (s->o.interval_ms && !s->live)
 		return;

@@ -1,44 +1,42 @@
-/* Figures that people read first: IPC, miss rates, utilisation, events a second. */
-#include "cmd/stat/stat.h"
+#include "measure/figures.h"
+#include "base/alloc.h"
 
+#include <linux/perf_event.h>
 #include <math.h>
-#include <string.h>
-#include <strings.h>
 
-static bool is_event(const struct event *event, uint32_t type, uint64_t config)
+static bool is_event(const struct table_row *row, uint32_t type, uint64_t config)
 {
 	uint64_t mask = type == PERF_TYPE_HW_CACHE ? 0xffffff : 0xffffffff;
 
-	return event->units.len && event->units.items[0].type == type && !event->tool &&
-	       (event->attr.config & mask) == config;
+	return row->identity.known && row->identity.type == type && !row->timer &&
+	       (row->identity.config & mask) == config;
 }
 
-static bool same_modes(const struct event *a, const struct event *b)
+static bool same_modes(const struct row_identity *a, const struct row_identity *b)
 {
-	return a->attr.exclude_user == b->attr.exclude_user &&
-	       a->attr.exclude_kernel == b->attr.exclude_kernel &&
-	       a->units.items[0].pmu == b->units.items[0].pmu;
+	return a->exclude_user == b->exclude_user && a->exclude_kernel == b->exclude_kernel &&
+	       a->pmu == b->pmu;
 }
 
 /* Value of another event in the same aggregate and the same modes; NaN if it was not counted. */
-static double value_of(const struct stat_table *t, size_t row, size_t aggregate, uint32_t type,
+static double value_of(const struct counter_table *t, size_t row, size_t aggregate, uint32_t type,
 		       uint64_t config)
 {
-	const struct event *like = t->rows[row].event;
+	const struct row_identity *like = &t->rows[row].identity;
 
 	for (size_t i = 0; i < t->row_count; i++) {
-		const struct event *event = t->rows[i].event;
+		const struct table_row *other = &t->rows[i];
 		const struct cell *cell = table_cell(t, i, aggregate);
 
-		if (is_event(event, type, config) && cell->counted &&
-		    (type == PERF_TYPE_SOFTWARE || same_modes(like, event)))
+		if (is_event(other, type, config) && cell->counted &&
+		    (type == PERF_TYPE_SOFTWARE || same_modes(like, &other->identity)))
 			return cell->value;
 	}
 	return NAN;
 }
 
 /* Seconds that the CPUs were busy with the target, by whichever clock was counted. */
-static double busy_seconds(const struct stat_table *t, size_t row, size_t aggregate)
+static double busy_seconds(const struct counter_table *t, size_t row, size_t aggregate)
 {
 	double ms = value_of(t, row, aggregate, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
 
@@ -81,10 +79,10 @@ static const struct ratio {
 	{PERF_TYPE_HW_CACHE, CACHE(4, 0, 1), CACHE(4, 0, 0), "of all iTLB cache accesses", 10, 20},
 };
 
-static bool ratio_figure(const struct stat_table *t, size_t row, size_t aggregate, double value,
+static bool ratio_figure(const struct counter_table *t, size_t row, size_t aggregate, double value,
 			 struct figure *ret)
 {
-	const struct event *event = t->rows[row].event;
+	const struct table_row *event = &t->rows[row];
 
 	for (size_t i = 0; i < ARRAY_LEN(ratios); i++) {
 		const struct ratio *r = &ratios[i];
@@ -115,14 +113,14 @@ static struct figure rate_figure(double value, double seconds)
 	return figure(rate, 3, false, units[i]);
 }
 
-struct figure figure_of(const struct stat_table *t, size_t row, size_t aggregate)
+struct figure figure_of(const struct counter_table *t, size_t row, size_t aggregate)
 {
-	const struct event *event = t->rows[row].event;
+	const struct table_row *event = &t->rows[row];
 	const struct cell *cell = table_cell(t, row, aggregate);
 	struct figure f = {};
 	double busy;
 
-	if (!cell->counted || event->tool || t->rows[row].whole_machine)
+	if (!cell->counted || event->timer || event->whole_machine)
 		return f;
 	if (is_event(event, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK) ||
 	    is_event(event, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK))
@@ -144,10 +142,10 @@ struct figure figure_of(const struct stat_table *t, size_t row, size_t aggregate
 	return rate_figure(cell->value, busy);
 }
 
-struct figure figure_stalls_per_instruction(const struct stat_table *t, size_t row,
+struct figure figure_stalls_per_instruction(const struct counter_table *t, size_t row,
 					    size_t aggregate)
 {
-	const struct event *event = t->rows[row].event;
+	const struct table_row *event = &t->rows[row];
 	const struct cell *cell = table_cell(t, row, aggregate);
 	double front, back;
 
