@@ -249,11 +249,13 @@ static size_t walk(struct drainer *t, const struct ring_view *view)
 
 	while (total - at >= sizeof(struct perf_event_header)) {
 		/* Sizes are multiples of eight: a header never goes round the end. */
-		const struct perf_event_header *header =
-			(const void *)(at < view->first_bytes
-					       ? view->first + at
-					       : view->second + (at - view->first_bytes));
+		const unsigned char *bytes = at < view->first_bytes ? view->first : view->second;
+		const struct perf_event_header *header;
 
+		if (!bytes)
+			break;
+		header = (const void *)(bytes +
+					(at < view->first_bytes ? at : at - view->first_bytes));
 		if (header->size < sizeof(*header) || header->size > total - at || header->size % 8)
 			break;
 		switch (header->type) {

@@ -155,7 +155,8 @@ static int begin(struct active *a, struct err *e)
 	if (a->pid_fd < 0)
 		rc = err_set(e, errno, "cannot watch the collector: %s", strerror(errno));
 	/* It starts nothing before it knows the plan: by then the limit is what it was. */
-	if (rc == 0 && getrlimit(RLIMIT_NOFILE, &files) == 0 && a->runs->host->settings.files_soft) {
+	if (rc == 0 && getrlimit(RLIMIT_NOFILE, &files) == 0 &&
+	    a->runs->host->settings.files_soft) {
 		files.rlim_cur = a->runs->host->settings.files_soft;
 		prlimit(a->pid, RLIMIT_NOFILE, &files, NULL);
 	}

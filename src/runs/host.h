@@ -21,7 +21,7 @@ struct run_settings {
 	uint64_t output_bytes;
 	unsigned queue_max, running_max;
 	const strvec *default_modifiers; /* NULL: none */
-	uint64_t files_soft; /* limit of open files that workloads get; 0: as it is */
+	uint64_t files_soft;             /* limit of open files that workloads get; 0: as it is */
 };
 
 struct run_host {

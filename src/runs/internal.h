@@ -265,7 +265,8 @@ void files_clean(const struct run_host *host, struct store *store);
 /* Bytes on the disk that all of it takes. */
 uint64_t files_room(const struct run_host *host, struct store *store);
 /* -EDQUOT with a sentence if there is no room for so many bytes more within the quota. */
-int files_check_room(const struct run_host *host, struct store *store, uint64_t more, struct err *e);
+int files_check_room(const struct run_host *host, struct store *store, uint64_t more,
+		     struct err *e);
 /* Marks as interrupted what was running when the last server ended. */
 int files_recover(const struct run_host *host, struct store *store, struct err *e);
 

@@ -120,7 +120,8 @@ void view_build(struct view *v, struct profile *p, const struct view_options *o)
 	if (o->group != GROUP_NONE)
 		tree.root = group_of_row;
 	if (o->no_ends)
-		tree.skip = ends = find_ends(p);
+		ends = find_ends(p);
+	tree.skip = ends;
 	calltree_build(&v->tree, p, &tree);
 }
 

@@ -57,8 +57,8 @@ static int import(void *worker, const struct http_request *r, struct http_reply 
 			       "curl --data-binary @perf.data does.");
 	rc = session_for(a, r, name, &session, e);
 	if (rc == 0)
-		rc = runs_submit_import(a->server->host.runs, a->store, &session, r->upload_fd, name,
-					keep_raw, r->user->name, &run, e);
+		rc = runs_submit_import(a->server->host.runs, a->store, &session, r->upload_fd,
+					name, keep_raw, r->user->name, &run, e);
 	/* A session that was made for it alone is not left behind. */
 	if (rc < 0 && session.id && !http_query(r, "session"))
 		store_session_delete(a->store, session.id, NULL);

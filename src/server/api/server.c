@@ -80,7 +80,8 @@ static int me(void *worker, const struct http_request *r, struct http_reply *rep
 	jw_kv_str(&j, "version", TACHO_VERSION);
 	jw_kv_str(&j, "host", host);
 	jw_kv_double(&j, "uptime_s",
-		     (double)(clock_monotonic_ns(a->server->host.clock) - a->server->started_ns) / 1e9);
+		     (double)(clock_monotonic_ns(a->server->host.clock) - a->server->started_ns) /
+			     1e9);
 	jw_key(&j, "demo");
 	jw_open(&j, '[');
 	jw_str(&j, runs_program(a->server->host.runs));
