@@ -1,6 +1,6 @@
 """Runs files of Python tests: each file in a process of its own, some of them side by side.
 
-- A test that takes longer than the hang limit ($TACHO_HANG_S, 300 seconds) is ended with everything it has
+- A test that takes longer than the hang limit ($TACHO_HANG_S, 600 seconds) is ended with everything it has
   started, and has failed; what is printed about it says where it hung. The tests behind it go on.
 - A test that failed is repeated once when nothing else runs any more. If it passes then, it has passed, and
   is called flaky. Tests of the folder tests/fault are not repeated: what they look for happens now and then.
@@ -25,7 +25,7 @@ from process import kill_tree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORKER = os.path.join(HERE, "worker.py")
-HANG_S = 300
+HANG_S = 600
 # More failures than this are no chance, and repeating them all would only take time.
 REPEAT_MAX = 20
 STACK_S = 1.0
