@@ -156,6 +156,26 @@ class Rebuilt(KeptCase):
         for name in ("first_hot", "second_hot"):
             self.assertGreater(counts.get(name, 0), 0.25 * sum(counts.values()), counts)
 
+    def tasks_with(self, name):
+        return {int(line.split()[0]) for line in self.script("-F", "tid,ip,sym", "-G").splitlines()
+                if line.split()[-1:] == [name]}
+
+    def test_written_over_while_it_is_recorded(self):
+        """Neither its path nor its inode change, and still no sample gets a name of the other build."""
+        for flags in ([], [NO_ID]):
+            with self.subTest(flags=flags):
+                program = self.program("first_hot", *flags)
+                inode = os.stat(program).st_ino
+                other = self.build("other", PROGRAM_C, "-DHOT=second_hot", *flags)
+                self.record(program, 50)
+                self.record("sh", "-c", "$0 200; cat $1 >$0; $0 200; true", program, other)
+                self.assertEqual(os.stat(program).st_ino, inode)
+                first, second = self.tasks_with("first_hot"), self.tasks_with("second_hot")
+                self.assertLessEqual(len(first), 1)
+                # Without build ids the two cannot be told apart later: then there may be no names.
+                self.assertIn(len(second), [1] if not flags else [0, 1])
+                self.assertFalse(first & second)
+
 
 class OnlyWhatWasHit(KeptCase):
     def test_once(self):

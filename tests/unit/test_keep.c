@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/io.h"
+#include "collect/keep/ids.h"
 #include "collect/keep/keeper.h"
 #include "symbol/jit_keep.h"
 #include "support.h"
@@ -179,6 +180,29 @@ static void two_levels(void **state)
 	assert_false(fs_exists("%s/ids/12/3456", support_dir));
 }
 
+/* Written over where it is, a file keeps its identity: the time of the mapping tells the builds apart. */
+static void ids_of_a_file_that_is_written_over(void **state)
+{
+	struct file_identity f = {.major = 8, .minor = 1, .inode = 2, .generation = 3},
+			     other = {.major = 8, .minor = 1, .inode = 3, .generation = 3};
+	struct build_id first = {2, {1, 1}}, second = {2, {2, 2}}, none = {};
+	struct file_ids ids = {};
+
+	(void)state;
+	assert_null(file_ids_find(&ids, &f, 150));
+	file_ids_add(&ids, &f, 100, &first);
+	file_ids_add(&ids, &f, 200, &second);
+	file_ids_add(&ids, &f, 300, &none);
+	assert_null(file_ids_find(&ids, &f, 99));
+	assert_memory_equal(file_ids_find(&ids, &f, 0), &first, sizeof(first));
+	assert_memory_equal(file_ids_find(&ids, &f, 100), &first, sizeof(first));
+	assert_memory_equal(file_ids_find(&ids, &f, 199), &first, sizeof(first));
+	assert_memory_equal(file_ids_find(&ids, &f, 299), &second, sizeof(second));
+	assert_null(file_ids_find(&ids, &f, 300));
+	assert_null(file_ids_find(&ids, &other, 150));
+	file_ids_release(&ids);
+}
+
 static void see(struct keeper *k, uint32_t pid, const char *path)
 {
 	struct record r = {.type = PERF_RECORD_MMAP2,
@@ -270,6 +294,7 @@ int main(void)
 		cmocka_unit_test(oldest_go_first),
 		cmocka_unit_test(two_levels),
 		cmocka_unit_test(there_are_not_too_many),
+		cmocka_unit_test(ids_of_a_file_that_is_written_over),
 		cmocka_unit_test(many_processes_before),
 	};
 

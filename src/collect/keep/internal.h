@@ -30,10 +30,24 @@ struct held_file {
 	bool hit;
 };
 
+/* What changes when somebody writes over a file where it is. */
+struct file_stamp {
+	uint64_t device, inode, size, written_ns, changed_ns; /* inode 0: unknown */
+};
+
 /* A file that was looked at. */
 struct known_file {
 	uint64_t hash;
 	uint32_t held; /* number in files + 1; 0: it is not held */
+	struct file_stamp stamp;
+	struct build_id id;
+	uint64_t looked_ns; /* the last time (monotonic) that the file had this stamp */
+};
+
+/* The contents that a file had from some time on. */
+struct file_version {
+	struct build_id id; /* size 0: it has none */
+	uint64_t from_ns;   /* monotonic; mappings before are of an earlier version */
 };
 
 /* Where a process has mapped a file. */
@@ -59,10 +73,9 @@ struct held_files {
 };
 
 /* Looks at the file of a mapping, through the eyes of its process if @foreign, and holds it. Returns
- * true if it was looked at for the first time: then *ret_id is its build id, of size 0 if it has none
- * or the file that was mapped cannot be had. */
+ * true and fills @ret if the file is new or was written over since the last look. */
 bool held_files_see(struct held_files *h, const struct seen_mapping *m, bool foreign,
-		    struct build_id *ret_id);
+		    struct file_version *ret);
 /* Copies one of those that must be copied whatever happens; false: there is none left. */
 bool held_files_copy_one(struct held_files *h);
 /* Of what had samples, copies what has been deleted or replaced meanwhile or can be rebuilt, until

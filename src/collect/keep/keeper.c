@@ -1,5 +1,6 @@
 #include "collect/keep/keeper.h"
 #include "base/clock.h"
+#include "collect/keep/ids.h"
 #include "collect/keep/jvm.h"
 #include "collect/keep/internal.h"
 #include "collect/keep/mapping_watch.h"
@@ -50,7 +51,7 @@ struct keeper {
 	bool handling;           /* mappings were taken and are being looked at */
 	uint64_t wanted, served; /* requests to catch up */
 	pthread_cond_t caught_up;
-	struct build_id_cache ids; /* by file_key() */
+	struct file_ids ids;
 	/* Of the thread, and of the finisher when it has ended: */
 	VEC(struct kept_process) processes;
 	struct slots by_pid;
@@ -95,26 +96,23 @@ static struct file_identity identity_of(const struct record *r)
 				      .generation = r->mmap.inode_generation};
 }
 
-/* Device numbers of the kernel have 12 and 20 bits, generations 32. */
-static uint64_t file_key(const struct file_identity *f)
-{
-	return (uint64_t)(f->major & 0xfff) << 52 | (uint64_t)(f->minor & 0xfffff) << 32 |
-	       (uint32_t)f->generation;
-}
-
 bool keeper_build_id(struct keeper *k, const struct record *r, struct build_id *ret_id)
 {
 	struct file_identity f = identity_of(r);
-	const struct build_id *known = NULL;
+	const struct build_id *known;
+	uint64_t time_ns = r->has_id ? r->id.time_ns : 0;
 
 	if (!f.inode || r->mmap.filename[0] != '/')
 		return false;
+	/* Times of a clock of perf's own cannot be compared with ours. */
+	if (time_ns && !k->o.wall_ns)
+		time_ns = UINT64_MAX;
 	pthread_mutex_lock(&k->lock);
-	known = build_id_cache_find(&k->ids, file_key(&f), f.inode);
-	if (known && known->size)
+	known = file_ids_find(&k->ids, &f, time_ns);
+	if (known)
 		*ret_id = *known;
 	pthread_mutex_unlock(&k->lock);
-	return known && known->size;
+	return known;
 }
 
 static void add_mapping(mapping_list *list, const struct record *r)
@@ -277,14 +275,14 @@ static void look_at_namespace(struct keeper *k, struct kept_process *p, uint64_t
 
 static void look_at_file(struct keeper *k, struct seen_mapping *m, bool foreign)
 {
-	struct build_id id = {};
+	struct file_version version = {};
 
 	if (k->o.wall_ns && m->time_ns >= k->o.clock_ns)
 		m->wall_ns = k->o.wall_ns + (m->time_ns - k->o.clock_ns);
-	if (!held_files_see(&k->files, m, foreign, &id) || !m->identity.inode)
+	if (!held_files_see(&k->files, m, foreign, &version) || !m->identity.inode)
 		return;
 	pthread_mutex_lock(&k->lock);
-	build_id_cache_add(&k->ids, file_key(&m->identity), m->identity.inode, &id);
+	file_ids_add(&k->ids, &m->identity, version.from_ns, &version.id);
 	pthread_mutex_unlock(&k->lock);
 }
 
@@ -544,6 +542,6 @@ void keeper_finish(struct keeper *k, const struct keeper_end *end, strvec *notes
 	pthread_mutex_destroy(&k->lock);
 	pthread_cond_destroy(&k->news);
 	pthread_cond_destroy(&k->caught_up);
-	build_id_cache_release(&k->ids);
+	file_ids_release(&k->ids);
 	free(k);
 }
