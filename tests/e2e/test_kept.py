@@ -156,6 +156,18 @@ class Rebuilt(KeptCase):
         for name in ("first_hot", "second_hot"):
             self.assertGreater(counts.get(name, 0), 0.25 * sum(counts.values()), counts)
 
+    def test_a_time_of_writing_in_the_future_says_nothing(self):
+        """As of a file server whose clock is ahead, or `touch -d`."""
+        for flags in ([], [NO_ID]):
+            for keep in ([], ["-N"]):
+                with self.subTest(flags=flags, keep=keep):
+                    program = self.program("first_hot", *flags)
+                    later = os.stat(program).st_mtime + 3600
+                    os.utime(program, (later, later))
+                    self.record(*keep, program, 200)
+                    self.assertHot("first_hot")
+                    self.assertNotIn("rebuilt", self.names("x.data")[1])
+
     def tasks_with(self, name):
         return {int(line.split()[0]) for line in self.script("-F", "tid,ip,sym", "-G").splitlines()
                 if line.split()[-1:] == [name]}

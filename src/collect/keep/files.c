@@ -71,10 +71,16 @@ static bool has_generation(int fd, uint64_t wanted)
 	       (uint32_t)generation == (uint32_t)wanted;
 }
 
-/* Nobody has written to it since it was mapped. */
+/*
+ * Nobody has written to it since it was mapped. The time of writing can be set to anything (`touch -d`),
+ * but that changes the time of change, which is the file system's own. A time in the future is of a file
+ * server with another clock, or the clock was set back: it says nothing.
+ */
 static bool is_as_mapped(const struct seen_mapping *m, const struct stat *st)
 {
-	return !m->wall_ns || ns_of(&st->st_mtim) <= m->wall_ns;
+	return !m->wall_ns || ns_of(&st->st_mtim) <= m->wall_ns ||
+	       ns_of(&st->st_ctim) <= m->wall_ns ||
+	       ns_of(&st->st_mtim) > clock_ns_of(CLOCK_REALTIME);
 }
 
 /*

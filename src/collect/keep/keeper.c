@@ -277,8 +277,10 @@ static void look_at_file(struct keeper *k, struct seen_mapping *m, bool foreign)
 {
 	struct file_version version = {};
 
+	/* By the clocks of now: the wall clock may have been set since the recording began, or the
+	 * machine have slept. */
 	if (k->o.wall_ns && m->time_ns >= k->o.clock_ns)
-		m->wall_ns = k->o.wall_ns + (m->time_ns - k->o.clock_ns);
+		m->wall_ns = clock_ns_of(CLOCK_REALTIME) - (clock_now_ns() - m->time_ns);
 	if (!held_files_see(&k->files, m, foreign, &version) || !m->identity.inode)
 		return;
 	pthread_mutex_lock(&k->lock);
