@@ -130,25 +130,30 @@ static void programs_without_a_build_id(void **state)
 	free(third);
 }
 
+static void trim(const char *name, unsigned depth, uint64_t bytes, size_t count, const char *spared)
+{
+	keep_trim_dir(in_dir(name), depth, &(struct keep_limits){bytes, count, spared});
+}
+
 static void oldest_go_first(void **state)
 {
 	(void)state;
-	write_text("trim/a/x", "0123456789");
-	write_text("trim/b/x", "0123456789");
-	write_text("trim/b/y", "0123456789");
-	write_text("trim/c/x", "0123456789");
-	age("trim/a/x", 2000);
-	age("trim/b/x", 1000);
-	age("trim/b/y", 1001);
-	age("trim/c/x", 3000);
-	keep_trim_dir(in_dir("trim"), 1, 40, 5);
-	assert_true(fs_exists("%s/trim/b/x", support_dir));
-	keep_trim_dir(in_dir("trim"), 1, 39, 5);
+	write_text("trim/a/perf-1.map", "0123456789");
+	write_text("trim/b/perf-1.map", "0123456789");
+	write_text("trim/b/jit-1.dump", "0123456789");
+	write_text("trim/c/perf-1.map", "0123456789");
+	age("trim/a/perf-1.map", 2000);
+	age("trim/b/perf-1.map", 1000);
+	age("trim/b/jit-1.dump", 1001);
+	age("trim/c/perf-1.map", 3000);
+	trim("trim", 1, 40, 5, NULL);
+	assert_true(fs_exists("%s/trim/b/perf-1.map", support_dir));
+	trim("trim", 1, 39, 5, NULL);
 	assert_false(fs_exists("%s/trim/b", support_dir));
-	assert_true(fs_exists("%s/trim/a/x", support_dir));
-	keep_trim_dir(in_dir("trim"), 1, 10, 5);
+	assert_true(fs_exists("%s/trim/a/perf-1.map", support_dir));
+	trim("trim", 1, 10, 5, NULL);
 	assert_false(fs_exists("%s/trim/a", support_dir));
-	assert_true(fs_exists("%s/trim/c/x", support_dir));
+	assert_true(fs_exists("%s/trim/c/perf-1.map", support_dir));
 }
 
 static void there_are_not_too_many(void **state)
@@ -162,11 +167,11 @@ static void there_are_not_too_many(void **state)
 		snprintf(name, sizeof(name), "many/%u", i);
 		assert_int_equal(fs_mkdir_p(in_dir(name)), 0);
 	}
-	write_text("many/5/x", "young");
-	keep_trim_dir(in_dir("many"), 1, 1000, 5);
+	write_text("many/5/perf-1.map", "young");
+	trim("many", 1, 1000, 5, NULL);
 	assert_int_equal(fs_list(in_dir("many"), &names), 0);
 	assert_int_equal(names.len, 5);
-	assert_true(fs_exists("%s/many/5/x", support_dir));
+	assert_true(fs_exists("%s/many/5/perf-1.map", support_dir));
 }
 
 static void two_levels(void **state)
@@ -175,9 +180,67 @@ static void two_levels(void **state)
 	write_text("ids/ab/cdef/elf", "0123456789");
 	write_text("ids/12/3456/elf", "0123456789");
 	age("ids/12/3456/elf", 1000);
-	keep_trim_dir(in_dir("ids"), 2, 15, 5);
+	trim("ids", 2, 15, 5, NULL);
 	assert_true(fs_exists("%s/ids/ab/cdef/elf", support_dir));
 	assert_false(fs_exists("%s/ids/12/3456", support_dir));
+}
+
+/* Only what is in the store, and only what was put there. */
+static void nothing_else_is_removed(void **state)
+{
+	(void)state;
+	write_text("victim/ab/elf", "0123456789");
+	write_text("safe/mine/perf-1.map", "0123456789");
+	write_text("safe/mine/thesis.txt", "0123456789");
+	assert_int_equal(symlink(in_dir("victim/ab"), in_dir("safe/link")), 0);
+	assert_int_equal(symlink(in_dir("victim"), in_dir("whole")), 0);
+	trim("whole", 1, 0, 0, NULL);
+	trim("safe", 1, 0, 0, NULL);
+	assert_true(fs_exists("%s/victim/ab/elf", support_dir));
+	assert_true(fs_exists("%s/safe/mine/thesis.txt", support_dir));
+	assert_false(fs_exists("%s/safe/mine/perf-1.map", support_dir));
+	write_text("deep/xx/inside/elf", "0123456789");
+	assert_int_equal(symlink(in_dir("victim"), in_dir("deep/yy")), 0);
+	trim("deep", 2, 0, 0, NULL);
+	assert_false(fs_exists("%s/deep/xx/inside", support_dir));
+	assert_true(fs_exists("%s/victim/ab/elf", support_dir));
+}
+
+static void caches_of_others_are_left_alone(void **state)
+{
+	char *owner;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	setenv("XDG_CACHE_HOME", in_dir("theirs"), 1);
+	write_text("theirs/tacho/jit/1/perf-1.map", "0123456789");
+	owner = xstrdup(in_dir("theirs/tacho/jit"));
+	assert_int_equal(chown(owner, 1234, 1234), 0);
+	trim("theirs/tacho/jit", 1, 0, 0, NULL);
+	assert_true(fs_exists("%s/theirs/tacho/jit/1/perf-1.map", support_dir));
+	free(owner);
+}
+
+/* A recording may be larger than all that is kept of others. */
+static void the_current_recording_stays(void **state)
+{
+	struct timespec times[2] = {{.tv_sec = 1000, .tv_nsec = 1}, {.tv_sec = 1000, .tv_nsec = 1}};
+
+	(void)state;
+	write_text("now/a/perf-1.map", "0123456789");
+	write_text("now/b/perf-1.map", "0123456789");
+	write_text("now/c/perf-1.map", "0123456789");
+	for (char name[] = "now/a/perf-1.map"; name[4] <= 'c'; name[4]++, times[1].tv_nsec ^= 3)
+		assert_int_equal(utimensat(AT_FDCWD, in_dir(name), times, 0), 0);
+	/* Nanoseconds: a 1, b 2, c 1. The oldest that may go is c. */
+	trim("now", 1, 20, 5, "a");
+	assert_true(fs_exists("%s/now/a/perf-1.map", support_dir));
+	assert_true(fs_exists("%s/now/b/perf-1.map", support_dir));
+	assert_false(fs_exists("%s/now/c", support_dir));
+	trim("now", 1, 0, 0, "a");
+	assert_true(fs_exists("%s/now/a/perf-1.map", support_dir));
+	assert_false(fs_exists("%s/now/b", support_dir));
 }
 
 /* Written over where it is, a file keeps its identity: the time of the mapping tells the builds apart. */
@@ -294,6 +357,9 @@ int main(void)
 		cmocka_unit_test(oldest_go_first),
 		cmocka_unit_test(two_levels),
 		cmocka_unit_test(there_are_not_too_many),
+		cmocka_unit_test(nothing_else_is_removed),
+		cmocka_unit_test(caches_of_others_are_left_alone),
+		cmocka_unit_test(the_current_recording_stays),
 		cmocka_unit_test(ids_of_a_file_that_is_written_over),
 		cmocka_unit_test(many_processes_before),
 	};

@@ -516,7 +516,7 @@ static void keep_all(struct keeper *k, const struct keeper_end *end, strvec *not
 	held_files_copy_hit(&k->files, end->hits, clock_now_ns() + COPY_NS);
 	say_of_files(k, notes);
 	if (kept || k->files.bytes)
-		keep_trim();
+		keep_trim(k->o.wall_ns);
 }
 
 void keeper_finish(struct keeper *k, const struct keeper_end *end, strvec *notes)
