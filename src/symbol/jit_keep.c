@@ -30,10 +30,10 @@ int jit_keep_file(const char *dir, const char *name, int fd, struct err *e)
 {
 	CLEANUP(free_ptr) char *temp = xasprintf("%s/new.XXXXXX", dir);
 	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", dir, name);
-	int r = fs_mkdir_p(dir), to;
+	int r = debug_cache_make_dir(dir, e), to;
 
 	if (r < 0)
-		return err_set(e, -r, "cannot make '%s': %s", dir, strerror(-r));
+		return r;
 	to = mkostemp(temp, O_CLOEXEC);
 	if (to < 0)
 		return err_set(e, errno, "cannot write into '%s': %s", dir, strerror(errno));
@@ -103,9 +103,9 @@ int jit_keep_program(const char *dir, const struct file_identity *f, int fd, str
 			return r;
 	}
 	stored = debug_cache_path(&id, DEBUG_CACHE_ELF);
-	r = fs_mkdir_p(dir);
+	r = debug_cache_make_dir(dir, e);
 	if (r < 0)
-		return err_set(e, -r, "cannot make '%s': %s", dir, strerror(-r));
+		return r;
 	/* Both names are ours, and neither file is ever written to again. */
 	if (link(stored, path) == 0 || errno == EEXIST)
 		return 0;

@@ -8,6 +8,7 @@
 #include "base/io.h"
 #include "collect/keep/ids.h"
 #include "collect/keep/keeper.h"
+#include "symbol/debug_cache.h"
 #include "symbol/jit_keep.h"
 #include "support.h"
 
@@ -66,13 +67,16 @@ static void age(const char *name, time_t when)
 /* Memory is a file system of its own: neither blocks nor a copy inside the kernel can be had there. */
 static void copies_between_file_systems(void **state)
 {
-	FILE *elsewhere = fopen("/dev/shm/tacho-test", "w+"), *here;
-	char text[32] = "";
+	char name[] = "/dev/shm/tacho-test.XXXXXX", text[32] = "";
+	int fd = mkstemp(name);
+	FILE *elsewhere, *here;
 
 	(void)state;
-	if (!elsewhere)
+	if (fd < 0)
 		skip();
-	unlink("/dev/shm/tacho-test");
+	unlink(name);
+	elsewhere = fdopen(fd, "w+");
+	assert_non_null(elsewhere);
 	write_text("to", "");
 	here = fopen(in_dir("to"), "w+");
 	assert_non_null(here);
@@ -208,6 +212,8 @@ static void nothing_else_is_removed(void **state)
 
 static void caches_of_others_are_left_alone(void **state)
 {
+	struct build_id id = {2, {0xab, 0xcd}};
+	struct err e = {};
 	char *owner;
 
 	(void)state;
@@ -220,6 +226,51 @@ static void caches_of_others_are_left_alone(void **state)
 	trim("theirs/tacho/jit", 1, 0, 0, NULL);
 	assert_true(fs_exists("%s/theirs/tacho/jit/1/perf-1.map", support_dir));
 	free(owner);
+	owner = xstrdup(in_dir("theirs/tacho"));
+	assert_int_equal(chown(owner, 1234, 1234), 0);
+	assert_int_equal(debug_cache_keep_memory(&id, DEBUG_CACHE_ELF, "bytes", 5, &e), -EPERM);
+	assert_non_null(strstr(e.text, "belongs to another user"));
+	assert_false(fs_exists("%s/theirs/tacho/build-id", support_dir));
+	free(owner);
+}
+
+static unsigned mode_of(const char *name)
+{
+	struct stat st;
+
+	assert_int_equal(stat(in_dir(name), &st), 0);
+	return st.st_mode & 0777;
+}
+
+/* The directory of the original may be closed to others, and its copy is elsewhere. */
+static void copies_are_for_the_user_alone(void **state)
+{
+	struct build_id id = {2, {0xab, 0xcd}};
+	int fd;
+
+	(void)state;
+	setenv("XDG_CACHE_HOME", in_dir("private"), 1);
+	write_text("open-program", "bytes");
+	assert_int_equal(chmod(in_dir("open-program"), 0755), 0);
+	fd = open(in_dir("open-program"), O_RDONLY);
+	assert_int_equal(debug_cache_keep(&id, DEBUG_CACHE_ELF, fd, DEBUG_CACHE_COPY, NULL), 0);
+	close(fd);
+	assert_int_equal(mode_of("private/tacho/build-id/ab/cd/elf"), 0600);
+	assert_int_equal(mode_of("private/tacho/build-id/ab/cd"), 0700);
+	assert_int_equal(mode_of("private/tacho/build-id"), 0700);
+	assert_int_equal(mode_of("private/tacho"), 0700);
+}
+
+/* A copy that fails leaves nothing behind. */
+static void no_empty_directories(void **state)
+{
+	struct build_id id = {2, {0xab, 0xce}};
+
+	(void)state;
+	setenv("XDG_CACHE_HOME", in_dir("private"), 1);
+	assert_true(debug_cache_keep(&id, DEBUG_CACHE_ELF, -1, DEBUG_CACHE_COPY, NULL) < 0);
+	assert_true(fs_exists("%s/private/tacho/build-id/ab", support_dir));
+	assert_false(fs_exists("%s/private/tacho/build-id/ab/ce", support_dir));
 }
 
 /* A recording may be larger than all that is kept of others. */
@@ -360,6 +411,8 @@ int main(void)
 		cmocka_unit_test(nothing_else_is_removed),
 		cmocka_unit_test(caches_of_others_are_left_alone),
 		cmocka_unit_test(the_current_recording_stays),
+		cmocka_unit_test(copies_are_for_the_user_alone),
+		cmocka_unit_test(no_empty_directories),
 		cmocka_unit_test(ids_of_a_file_that_is_written_over),
 		cmocka_unit_test(many_processes_before),
 	};
