@@ -9,7 +9,7 @@ import signal
 import subprocess
 import unittest
 
-from helpers import TACHO, environment, needs_program, needs_root
+from helpers import TACHO, environment, eventually, needs_program, needs_root
 from jit import JitCase
 from server import ServerCase
 
@@ -168,6 +168,14 @@ class Rebuilt(KeptCase):
                     self.assertHot("first_hot")
                     self.assertNotIn("rebuilt", self.names("x.data")[1])
 
+    def test_touched_while_it_is_recorded(self):
+        """It is the same program, with and without a new time."""
+        program = self.program("first_hot")
+        result = self.record("sh", "-c", "$0 200; touch $0; $0 200; true", program)
+        self.assertNotIn("written over", result.stderr)
+        self.assertTrue(self.tasks_with("first_hot"))
+        self.assertTrue(self.is_kept(program))
+
     def tasks_with(self, name):
         return {int(line.split()[0]) for line in self.script("-F", "tid,ip,sym", "-G").splitlines()
                 if line.split()[-1:] == [name]}
@@ -234,6 +242,14 @@ class OnlyWhatWasHit(KeptCase):
         self.record("--buildid-all", program, 100)
         for path in (program, caller, idle):
             self.assertTrue(self.is_kept(path), path)
+
+    def test_a_copy_that_fails_is_said(self):
+        program = self.program("first_hot")
+        os.makedirs(self.path("cache", "tacho"))
+        self.write(os.path.join("cache", "tacho", "build-id"), "not a directory")
+        result = self.record(program, 100)
+        self.assertRegex(result.stderr, "1 file that may be gone or rebuilt later was not kept: "
+                                        "cannot make '.*/build-id/.*': Not a directory")
 
 
 class Ids(KeptCase):
@@ -325,8 +341,7 @@ class NeighboursOfAServer(ServerCase):
         needs_root("to record the whole machine")
         run = self.server.run(self.server.session(), tool="record", system_wide=True, duration=50)
         self.server.wait_state(run["uuid"], "running")
-        while not self.server.benchmark(run["uuid"])["samples"]:
-            pass
+        self.assertTrue(eventually(lambda: self.server.benchmark(run["uuid"])["samples"]))
         self.assertPerfWorks()
         self.assertEqual(self.server.benchmark(run["uuid"])["state"], "running")
         self.server.post("benchmark/%s/cancel" % run["uuid"], status=202)

@@ -343,24 +343,56 @@ bool held_files_see(struct held_files *h, const struct seen_mapping *m, bool for
 
 /* ---- copying ---- */
 
+void held_files_fail(struct held_files *h, const struct err *e)
+{
+	if (!h->failed++)
+		h->failure = *e;
+}
+
+/* Whether somebody has written over it since it was opened. With the same build id it is the same code:
+ * `touch` changes the time alone. */
+static bool was_rewritten(const struct held_file *file, const struct stat *st)
+{
+	struct build_id now = {};
+
+	if (ns_of(&st->st_mtim) == file->written_ns)
+		return false;
+	return !file->id.size || !build_id_of_fd(file->fd, &now) || now.size != file->id.size ||
+	       memcmp(now.bytes, file->id.bytes, now.size);
+}
+
+static int copy_bytes(struct held_files *h, struct held_file *file, enum debug_cache_how how,
+		      struct err *e)
+{
+	if (file->id.size)
+		return debug_cache_keep(&file->id, DEBUG_CACHE_ELF, file->fd, how, e);
+	/* For a file without a build id there is only the directory of the recording. */
+	return how == DEBUG_CACHE_COPY
+		       ? jit_keep_program(h->directory, &file->identity, file->fd, e)
+		       : -EOPNOTSUPP;
+}
+
 static void copy_file(struct held_files *h, struct held_file *file, enum debug_cache_how how)
 {
+	struct err e = {};
 	struct stat st;
-	int r = -EIO;
+	uint64_t size;
+	int r;
 
-	if (fstat(file->fd, &st) == 0) {
-		uint64_t size = (uint64_t)st.st_size;
-
-		if (ns_of(&st.st_mtim) != file->written_ns)
-			h->rewritten++;
-		else if (size > KEEP_FILE_BYTES_MAX || h->bytes + size > KEEPER_BYTES_MAX)
-			h->refused++;
-		else if (file->id.size)
-			r = debug_cache_keep(&file->id, DEBUG_CACHE_ELF, file->fd, how, NULL);
-		else if (how == DEBUG_CACHE_COPY)
-			r = jit_keep_program(h->directory, &file->identity, file->fd, NULL);
-		if (r == 0)
-			h->bytes += size;
+	if (fstat(file->fd, &st)) {
+		err_set(&e, errno, "%s", strerror(errno));
+		held_files_fail(h, &e);
+	} else if (was_rewritten(file, &st)) {
+		h->rewritten++;
+	} else if ((size = (uint64_t)st.st_size) > KEEP_FILE_BYTES_MAX ||
+		   h->bytes + size > KEEPER_BYTES_MAX) {
+		h->refused++;
+	} else if ((r = copy_bytes(h, file, how, &e)) == 0) {
+		h->bytes += size;
+	} else if (r == -ESTALE) {
+		h->rewritten++;
+	} else if (how == DEBUG_CACHE_COPY) {
+		held_files_fail(h, &e);
 	}
 	close(file->fd);
 	file->fd = -1;

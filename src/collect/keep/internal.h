@@ -2,6 +2,7 @@
 #ifndef TACHO_COLLECT_KEEP_INTERNAL_H
 #define TACHO_COLLECT_KEEP_INTERNAL_H
 
+#include "base/err.h"
 #include "base/vec.h"
 #include "collect/keep/hits.h"
 #include "perf/build_id.h"
@@ -62,10 +63,12 @@ struct held_files {
 	VEC(struct known_file) known; /* all that were looked at, */
 	struct slots slots;           /* found by these */
 	VEC(struct held_range) ranges;
-	bool ranges_cut;    /* there were too many: all that is held counts as hit */
-	size_t copied;      /* those of other namespaces up to here are done with */
-	uint64_t bytes;     /* that were copied */
-	uint64_t refused;   /* beyond the limits */
+	bool ranges_cut;  /* there were too many: all that is held counts as hit */
+	size_t copied;    /* those of other namespaces up to here are done with */
+	uint64_t bytes;   /* that were copied */
+	uint64_t refused; /* beyond the limits */
+	uint64_t failed;  /* could not be copied; the first time because of */
+	struct err failure;
 	uint64_t rewritten; /* while they were held: what was mapped cannot be had any more */
 	bool ids_only;      /* nothing is held */
 	bool by_process;    /* what a process with samples has mapped counts as hit */
@@ -81,6 +84,8 @@ bool held_files_copy_one(struct held_files *h);
 /* Of what had samples, copies what has been deleted or replaced meanwhile or can be rebuilt, until
  * @end_ns. @hits NULL: all had some. */
 void held_files_copy_hit(struct held_files *h, struct hits *hits, uint64_t end_ns);
+/* Counts a copy that has failed. */
+void held_files_fail(struct held_files *h, const struct err *e);
 void held_files_release(struct held_files *h);
 
 /* A descriptor of the file as the process sees it, or -1. */

@@ -441,15 +441,15 @@ static int open_map(const struct kept_process *p, int *ret_fd, struct err *e)
 }
 
 /* True if there is one; why it was not taken is added to @notes. */
-static bool keep_map(const struct kept_process *p, const char *dir, strvec *notes)
+static bool keep_map(struct keeper *k, const struct kept_process *p, const char *dir, strvec *notes)
 {
 	CLEANUP(free_ptr) char *name = xasprintf("perf-%u.map", p->pid);
 	struct err e = {};
 	int fd, r = open_map(p, &fd, &e);
 
 	if (r == 0) {
-		if (dir)
-			jit_keep_file(dir, name, fd, NULL);
+		if (dir && jit_keep_file(dir, name, fd, &e) < 0)
+			held_files_fail(&k->files, &e);
 		close(fd);
 		return true;
 	}
@@ -458,12 +458,14 @@ static bool keep_map(const struct kept_process *p, const char *dir, strvec *note
 	return false;
 }
 
-static void keep_jitdump(const struct kept_process *p, const char *dir)
+static void keep_jitdump(struct keeper *k, const struct kept_process *p, const char *dir)
 {
 	CLEANUP(free_ptr) char *name = xasprintf("jit-%u.dump", p->pid);
 
-	if (p->jitdump_fd >= 0 && dir)
-		jit_keep_file(dir, name, p->jitdump_fd, NULL);
+	struct err e = {};
+
+	if (p->jitdump_fd >= 0 && dir && jit_keep_file(dir, name, p->jitdump_fd, &e) < 0)
+		held_files_fail(&k->files, &e);
 }
 
 static void say_of_jvms(const struct keeper *k, size_t seen, size_t nameless, strvec *notes)
@@ -491,6 +493,12 @@ static void say_of_files(struct keeper *k, strvec *notes)
 					  "that ran is gone, it will have no names",
 					  (unsigned long long)k->files.rewritten,
 					  k->files.rewritten == 1 ? " was" : "s were"));
+	if (k->files.failed)
+		vec_push(notes,
+			 xasprintf("%llu file%s that may be gone or rebuilt later %s not kept: %s",
+				   (unsigned long long)k->files.failed,
+				   k->files.failed == 1 ? "" : "s",
+				   k->files.failed == 1 ? "was" : "were", k->files.failure.text));
 	if (left)
 		vec_push(notes, xasprintf("%zu program%s that may be gone or rebuilt later %s not "
 					  "kept: too large, too many or too slow to copy",
@@ -505,11 +513,11 @@ static void keep_all(struct keeper *k, const struct keeper_end *end, strvec *not
 	vec_each(&k->processes, p) {
 		if (!p->jit && !p->jvm)
 			continue;
-		if (keep_map(p, dir, notes))
+		if (keep_map(k, p, dir, notes))
 			kept++;
 		else if (p->jvm)
 			nameless++;
-		keep_jitdump(p, dir);
+		keep_jitdump(k, p, dir);
 	}
 	/* What is known to be wrong has been said. */
 	say_of_jvms(k, seen, notes->len == reasons ? nameless : 0, notes);
