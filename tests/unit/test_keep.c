@@ -7,6 +7,7 @@
 
 #include "base/io.h"
 #include "collect/keep/ids.h"
+#include "collect/keep/internal.h"
 #include "collect/keep/keeper.h"
 #include "symbol/debug_cache.h"
 #include "symbol/jit_keep.h"
@@ -317,6 +318,29 @@ static void ids_of_a_file_that_is_written_over(void **state)
 	file_ids_release(&ids);
 }
 
+/* Without a watch a mapping is told of twice, and room is taken once. */
+static void a_mapping_that_is_told_of_twice(void **state)
+{
+	struct held_files files = {.ids_only = true, .by_process = true};
+	struct seen_mapping m = {.pid = (uint32_t)getpid(), .start = 0x1000, .length = 0x1000};
+	struct file_version version;
+
+	(void)state;
+	write_text("mapped", "bytes");
+	m.path = xstrdup(in_dir("mapped"));
+	assert_true(held_files_see(&files, &m, false, &version));
+	assert_false(held_files_see(&files, &m, false, &version));
+	assert_int_equal(files.ranges.len, 1);
+	m.start += 0x1000;
+	assert_false(held_files_see(&files, &m, false, &version));
+	assert_int_equal(files.ranges.len, 2);
+	/* Other contents at the same place. */
+	write_text("mapped", "more bytes");
+	assert_true(held_files_see(&files, &m, false, &version));
+	held_files_release(&files);
+	free(m.path);
+}
+
 static void see(struct keeper *k, uint32_t pid, const char *path)
 {
 	struct record r = {.type = PERF_RECORD_MMAP2,
@@ -414,6 +438,7 @@ int main(void)
 		cmocka_unit_test(copies_are_for_the_user_alone),
 		cmocka_unit_test(no_empty_directories),
 		cmocka_unit_test(ids_of_a_file_that_is_written_over),
+		cmocka_unit_test(a_mapping_that_is_told_of_twice),
 		cmocka_unit_test(many_processes_before),
 	};
 

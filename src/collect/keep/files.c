@@ -313,6 +313,31 @@ static bool look(struct held_files *h, const struct seen_mapping *m, bool foreig
 	return true;
 }
 
+/* The same mapping may be told of twice: by a look ahead into the rings, and when it is written. */
+static void add_range(struct held_files *h, const struct seen_mapping *m, uint32_t held)
+{
+	uint64_t hash = hash_mix(hash_mix(m->start, m->length),
+				 hash_mix((uint64_t)m->pid << 32 | held, hash_seed()));
+	size_t at = slots_begin(&h->range_slots, hash);
+	uint32_t number;
+
+	while ((number = slots_next(&h->range_slots, hash, &at))) {
+		const struct held_range *r = &h->ranges.items[number - 1];
+
+		if (r->start == m->start && r->length == m->length && r->pid == m->pid &&
+		    r->held == held)
+			return;
+	}
+	if (h->ranges.len >= RANGES_MAX) {
+		h->ranges_cut = true;
+		return;
+	}
+	vec_push(&h->ranges,
+		 (struct held_range){
+			 .start = m->start, .length = m->length, .pid = m->pid, .held = held});
+	slots_add(&h->range_slots, hash, (uint32_t)h->ranges.len);
+}
+
 bool held_files_see(struct held_files *h, const struct seen_mapping *m, bool foreign,
 		    struct file_version *ret)
 {
@@ -329,15 +354,8 @@ bool held_files_see(struct held_files *h, const struct seen_mapping *m, bool for
 		return false;
 	if (!is_unchanged(known, m, foreign))
 		is_new = look(h, m, foreign, known, ret);
-	if (!known->held && !h->by_process)
-		return is_new;
-	if (h->ranges.len < RANGES_MAX)
-		vec_push(&h->ranges, (struct held_range){.start = m->start,
-							 .length = m->length,
-							 .pid = m->pid,
-							 .held = known->held});
-	else
-		h->ranges_cut = true;
+	if (known->held || h->by_process)
+		add_range(h, m, known->held);
 	return is_new;
 }
 
@@ -493,5 +511,6 @@ void held_files_release(struct held_files *h)
 	vec_release(&h->known);
 	vec_release(&h->ranges);
 	slots_release(&h->slots);
+	slots_release(&h->range_slots);
 	free(h->directory);
 }

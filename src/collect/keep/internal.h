@@ -60,14 +60,15 @@ struct held_range {
 
 struct held_files {
 	VEC(struct held_file) files;
-	VEC(struct known_file) known; /* all that were looked at, */
-	struct slots slots;           /* found by these */
-	VEC(struct held_range) ranges;
-	bool ranges_cut;  /* there were too many: all that is held counts as hit */
-	size_t copied;    /* those of other namespaces up to here are done with */
-	uint64_t bytes;   /* that were copied */
-	uint64_t refused; /* beyond the limits */
-	uint64_t failed;  /* could not be copied; the first time because of */
+	VEC(struct known_file) known;  /* all that were looked at, */
+	struct slots slots;            /* found by these */
+	VEC(struct held_range) ranges; /* each once, */
+	struct slots range_slots;      /* found by these */
+	bool ranges_cut;               /* there were too many: all that is held counts as hit */
+	size_t copied;                 /* those of other namespaces up to here are done with */
+	uint64_t bytes;                /* that were copied */
+	uint64_t refused;              /* beyond the limits */
+	uint64_t failed;               /* could not be copied; the first time because of */
 	struct err failure;
 	uint64_t rewritten; /* while they were held: what was mapped cannot be had any more */
 	bool ids_only;      /* nothing is held */
