@@ -341,6 +341,63 @@ static void a_mapping_that_is_told_of_twice(void **state)
 	free(m.path);
 }
 
+/* A program with a build id, and a hole that makes it as large as said. */
+static void see_program(struct held_files *files, const char *name, off_t size, bool delete)
+{
+	struct seen_mapping m = {.pid = (uint32_t)getpid(), .start = 0x1000, .length = 0x1000};
+	static char bytes[65536];
+	int from = open("/proc/self/exe", O_RDONLY);
+	ssize_t n = read(from, bytes, sizeof(bytes));
+	struct file_version version;
+
+	assert_true(n > 0);
+	close(from);
+	write_mem(name, bytes, (size_t)n);
+	assert_int_equal(truncate(in_dir(name), size), 0);
+	m.path = xstrdup(in_dir(name));
+	assert_true(held_files_see(files, &m, false, &version));
+	if (!version.id.size)
+		skip();
+	if (delete)
+		unlink(m.path);
+	free(m.path);
+}
+
+static size_t count_open(const struct held_files *files)
+{
+	size_t count = 0;
+
+	vec_each(&files->files, file)
+		count += file->fd >= 0;
+	return count;
+}
+
+/* Whoever deletes a file wants its room back. */
+static void deleted_files_are_held_up_to_a_limit(void **state)
+{
+	struct held_files files = {};
+	off_t each = (off_t)KEEP_FILE_BYTES_MAX;
+	char name[32];
+
+	(void)state;
+	setenv("XDG_CACHE_HOME", in_dir("no-cache"), 1);
+	see_program(&files, "huge", each + 1, false);
+	assert_int_equal(files.files.len, 1);
+	assert_int_equal(count_open(&files), 0);
+	for (int i = 0; i < 6; i++) {
+		snprintf(name, sizeof(name), "deleted-%d", i);
+		see_program(&files, name, each, true);
+	}
+	see_program(&files, "there", each, false);
+	assert_int_equal(files.files.len, 8);
+	assert_int_equal(count_open(&files), KEEPER_DELETED_BYTES_MAX / (uint64_t)each + 1);
+	held_files_copy_hit(&files, NULL, 0);
+	assert_int_equal(files.refused, 8);
+	held_files_release(&files);
+	unlink(in_dir("huge"));
+	unlink(in_dir("there"));
+}
+
 static void see(struct keeper *k, uint32_t pid, const char *path)
 {
 	struct record r = {.type = PERF_RECORD_MMAP2,
@@ -439,6 +496,7 @@ int main(void)
 		cmocka_unit_test(no_empty_directories),
 		cmocka_unit_test(ids_of_a_file_that_is_written_over),
 		cmocka_unit_test(a_mapping_that_is_told_of_twice),
+		cmocka_unit_test(deleted_files_are_held_up_to_a_limit),
 		cmocka_unit_test(many_processes_before),
 	};
 

@@ -250,6 +250,35 @@ static uint64_t version_begins(const struct known_file *known, const struct file
 	return from > known->looked_ns ? from : known->looked_ns;
 }
 
+static void let_go(struct held_files *h, struct held_file *file)
+{
+	if (file->fd < 0)
+		return;
+	close(file->fd);
+	file->fd = -1;
+	h->held_bytes -= file->size;
+}
+
+/* A deleted file takes its room on the disk as long as it is open: the last ones beyond the limit go. */
+static void limit_deleted(struct held_files *h)
+{
+	uint64_t sum = 0;
+	struct stat st;
+
+	if (h->held_bytes <= KEEPER_DELETED_BYTES_MAX)
+		return;
+	vec_each(&h->files, file) {
+		if (file->fd < 0 || fstat(file->fd, &st) || st.st_nlink)
+			continue;
+		sum += file->size;
+		if (sum > KEEPER_DELETED_BYTES_MAX) {
+			sum -= file->size;
+			let_go(h, file);
+			file->refused = true;
+		}
+	}
+}
+
 /* Takes @file over. Returns its number in @h->files plus one; 0: it is not held. */
 static uint32_t hold(struct held_files *h, struct held_file *file, const struct seen_mapping *m,
 		     bool foreign)
@@ -266,7 +295,13 @@ static uint32_t hold(struct held_files *h, struct held_file *file, const struct 
 	/* Most of what a new mount namespace sees is ours, too. */
 	if (!foreign || is_same(file->fd, m->path))
 		file->path = xstrdup(m->path);
+	h->held_bytes += file->size;
+	if (file->size > KEEP_FILE_BYTES_MAX) {
+		let_go(h, file);
+		file->refused = true;
+	}
 	vec_push(&h->files, *file);
+	limit_deleted(h);
 	return (uint32_t)h->files.len;
 }
 
@@ -296,6 +331,7 @@ static bool look(struct held_files *h, const struct seen_mapping *m, bool foreig
 	}
 	*ret = (struct file_version){.id = file.id, .from_ns = version_begins(known, &stamp, m)};
 	file.written_ns = stamp.written_ns;
+	file.size = stamp.size;
 	/* Without build ids both versions would have the same name among the copies. */
 	if (!is_first && !file.id.size && !known->id.size) {
 		CLEANUP(free_ptr) char *copy = jit_keep_program_path(h->directory, &m->identity);
@@ -397,7 +433,9 @@ static void copy_file(struct held_files *h, struct held_file *file, enum debug_c
 	uint64_t size;
 	int r;
 
-	if (fstat(file->fd, &st)) {
+	if (file->refused) {
+		h->refused += how == DEBUG_CACHE_COPY;
+	} else if (fstat(file->fd, &st)) {
 		err_set(&e, errno, "%s", strerror(errno));
 		held_files_fail(h, &e);
 	} else if (was_rewritten(file, &st)) {
@@ -412,8 +450,7 @@ static void copy_file(struct held_files *h, struct held_file *file, enum debug_c
 	} else if (how == DEBUG_CACHE_COPY) {
 		held_files_fail(h, &e);
 	}
-	close(file->fd);
-	file->fd = -1;
+	let_go(h, file);
 }
 
 bool held_files_copy_one(struct held_files *h)
@@ -490,9 +527,10 @@ void held_files_copy_hit(struct held_files *h, struct hits *hits, uint64_t end_n
 	vec_each(&h->files, file) {
 		bool copy;
 
-		if (file->fd < 0 || !file->path || !file->hit)
+		if ((file->fd < 0 && !file->refused) || !file->path || !file->hit)
 			continue;
-		copy = is_rebuilt_by_users(file->path) || !is_same(file->fd, file->path);
+		copy = is_rebuilt_by_users(file->path) ||
+		       (!file->refused && !is_same(file->fd, file->path));
 		if (copy && clock_now_ns() >= end_ns)
 			h->refused++;
 		else

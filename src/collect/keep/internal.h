@@ -23,11 +23,13 @@ struct seen_mapping {
 };
 
 struct held_file {
-	int fd;
+	int fd;             /* -1: it is too large to be held, or done with */
 	char *path;         /* to see whether it is still there; NULL: of another namespace */
 	struct build_id id; /* size 0: it has none, and is known by */
 	struct file_identity identity;
+	uint64_t size;
 	uint64_t written_ns; /* when it was last written to before it was opened */
+	bool refused; /* beyond the limits: if it has samples, it is said that it is not kept */
 	bool hit;
 };
 
@@ -66,6 +68,7 @@ struct held_files {
 	struct slots range_slots;      /* found by these */
 	bool ranges_cut;               /* there were too many: all that is held counts as hit */
 	size_t copied;                 /* those of other namespaces up to here are done with */
+	uint64_t held_bytes;           /* of files that are open */
 	uint64_t bytes;                /* that were copied */
 	uint64_t refused;              /* beyond the limits */
 	uint64_t failed;               /* could not be copied; the first time because of */

@@ -23,9 +23,11 @@
 /* Files that are held open, for the case that they are deleted. */
 #define KEEPER_FILES_MAX 1024u
 /* Of one recording; larger files than KEEP_FILE_BYTES_MAX not at all. */
-#define KEEPER_BYTES_MAX     (2ull << 30)
-#define KEEPER_PROCESSES_MAX 65536u
-#define KEEPER_QUEUE_MAX     65536u
+#define KEEPER_BYTES_MAX (2ull << 30)
+/* Room that deleted files may take on the disk because they are held open. */
+#define KEEPER_DELETED_BYTES_MAX (2ull << 30)
+#define KEEPER_PROCESSES_MAX     65536u
+#define KEEPER_QUEUE_MAX         65536u
 
 struct keeper_options {
 	const struct target *target;     /* what is recorded; */
