@@ -251,6 +251,22 @@ class OnlyWhatWasHit(KeptCase):
         self.assertRegex(result.stderr, "1 file that may be gone or rebuilt later was not kept: "
                                         "cannot make '.*/build-id/.*': Not a directory")
 
+    def test_more_mappings_than_the_watch_has_room_for(self):
+        """The collector stands still meanwhile; the rings of the recording have them all."""
+        taskset = needs_program("taskset")
+        program = self.program("first_hot")
+        script = """
+            kill -STOP $PPID
+            until grep -q "^State:.T" /proc/$PPID/status; do :; done
+            i=0; while [ $i -lt 150 ]; do /bin/true; i=$((i + 1)); done
+            $0 100
+            kill -CONT $PPID"""
+        # On one CPU, so that its ring is full when the program comes.
+        result = self.record("-m", "4M", taskset, "-c", str(min(os.sched_getaffinity(0))), "sh", "-c", script,
+                             program)
+        self.assertNotIn("lost", result.stderr)
+        self.assertTrue(self.is_kept(program))
+
 
 class Ids(KeptCase):
     def ids_of(self, path):

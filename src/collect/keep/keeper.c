@@ -138,21 +138,21 @@ static bool concerns_us(const struct record *r)
 	       r->mmap.prot & PROT_EXEC && strncmp(r->mmap.filename, "[v", 2);
 }
 
+bool keeper_must_be_told(const struct keeper *k)
+{
+	return !k->watch || mapping_watch_has_lost(k->watch);
+}
+
 void keeper_see(struct keeper *k, const struct record *r)
 {
-	/* The watch has told of all that happens; what was there before has no time. */
-	if (!concerns_us(r) || (k->watch && r->has_id && r->id.time_ns))
+	/* The watch tells of all that happens; what was there before has no time. */
+	if (!concerns_us(r) || (!keeper_must_be_told(k) && r->has_id && r->id.time_ns))
 		return;
 	pthread_mutex_lock(&k->lock);
 	if (k->queue.len < KEEPER_QUEUE_MAX)
 		add_mapping(&k->queue, r);
 	pthread_cond_signal(&k->news);
 	pthread_mutex_unlock(&k->lock);
-}
-
-bool keeper_must_be_told(const struct keeper *k)
-{
-	return !k->watch;
 }
 
 /* Called with the lock. */

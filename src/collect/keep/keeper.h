@@ -46,7 +46,7 @@ struct keeper *keeper_new(const struct keeper_options *options);
 void keeper_start(struct keeper *k);
 /* An MMAP2 record; others are passed over. */
 void keeper_see(struct keeper *k, const struct record *r);
-/* Whether mappings reach it by keeper_see() alone. */
+/* Whether mappings reach it by keeper_see() alone, or its watch has lost some. */
 bool keeper_must_be_told(const struct keeper *k);
 /* Waits until all mappings up to now have been looked at, at most @limit_ns. After a wait in vain it
  * does not wait before the thread has caught up, unless @patient. */

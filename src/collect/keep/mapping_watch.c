@@ -4,10 +4,13 @@
 #include "perf/ring.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
 
 #define RING_BYTES 32768u
+/* The longest record of a mapping: a path of PATH_MAX bytes, and what goes with it. */
+#define MAPPING_BYTES_MAX 4352u
 /* Tasks times CPUs: the workload on a large machine, or a whole system. */
 #define RINGS_MAX 1024u
 
@@ -19,6 +22,7 @@ struct watched {
 struct mapping_watch {
 	VEC(struct watched) rings;
 	struct layout layout;
+	atomic_bool lost;
 };
 
 static struct perf_event_attr attr_of(const struct target *target)
@@ -87,6 +91,10 @@ static void read_ring(struct mapping_watch *w, struct ring *ring,
 	struct ring_view view = ring_view(ring);
 	size_t at = 0, total = view.first_bytes + view.second_bytes;
 
+	/* The kernel's own record of a loss only comes with the next mapping, when the rings of the
+	 * recording, which have them all, may be read already. */
+	if (total + MAPPING_BYTES_MAX > ring->bytes)
+		atomic_store(&w->lost, true);
 	while (total - at >= sizeof(struct perf_event_header)) {
 		struct perf_event_header header;
 		const char *reason;
@@ -99,6 +107,8 @@ static void read_ring(struct mapping_watch *w, struct ring *ring,
 		    ring_view_copy(&view, at, bytes, header.size) &&
 		    record_decode(&w->layout, bytes, &r, &reason) == 0)
 			see(ctx, &r);
+		if (header.type == PERF_RECORD_LOST)
+			atomic_store(&w->lost, true);
 		at += header.size;
 	}
 	ring_consume(ring, &view);
@@ -117,6 +127,11 @@ bool mapping_watch_has_news(const struct mapping_watch *w)
 		if (!ring_is_empty(&watched->ring))
 			return true;
 	return false;
+}
+
+bool mapping_watch_has_lost(const struct mapping_watch *w)
+{
+	return atomic_load(&w->lost);
 }
 
 void mapping_watch_close(struct mapping_watch *w)

@@ -23,6 +23,8 @@ void mapping_watch_read(struct mapping_watch *w, void (*see)(void *ctx, const st
 			void *ctx);
 /* Whether there is something to read; any thread may ask. */
 bool mapping_watch_has_news(const struct mapping_watch *w);
+/* Whether mappings may have been lost: a ring was found full. Any thread may ask. */
+bool mapping_watch_has_lost(const struct mapping_watch *w);
 void mapping_watch_close(struct mapping_watch *w);
 
 #endif
