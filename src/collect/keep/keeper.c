@@ -273,14 +273,31 @@ static void look_at_namespace(struct keeper *k, struct kept_process *p, uint64_t
 		differs(p->pid, "ns/mnt", &k->own_mounts) || differs(p->pid, "root", &k->own_root);
 }
 
+/*
+ * The wall time of a monotonic time, by the clocks of now: the wall clock may have been set since the
+ * recording began, or the machine have slept. The monotonic clock is read first, so that a pause between
+ * the two makes the result late, never early: else a file that was just written would count as written
+ * after its mapping.
+ */
+static uint64_t wall_time_of(uint64_t time_ns)
+{
+	uint64_t mono, wall;
+
+	for (int i = 0; i < 10; i++) {
+		mono = clock_now_ns();
+		wall = clock_ns_of(CLOCK_REALTIME);
+		if (clock_now_ns() - mono < NS_PER_MSEC / 10)
+			break;
+	}
+	return wall - (mono - time_ns);
+}
+
 static void look_at_file(struct keeper *k, struct seen_mapping *m, bool foreign)
 {
 	struct file_version version = {};
 
-	/* By the clocks of now: the wall clock may have been set since the recording began, or the
-	 * machine have slept. */
 	if (k->o.wall_ns && m->time_ns >= k->o.clock_ns)
-		m->wall_ns = clock_ns_of(CLOCK_REALTIME) - (clock_now_ns() - m->time_ns);
+		m->wall_ns = wall_time_of(m->time_ns);
 	if (!held_files_see(&k->files, m, foreign, &version) || !m->identity.inode)
 		return;
 	pthread_mutex_lock(&k->lock);
