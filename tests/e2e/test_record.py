@@ -97,6 +97,24 @@ class Samples(Record):
         self.assertLess(max(times), time.clock_gettime_ns(time.CLOCK_MONOTONIC))
         self.assertGreater(min(times), time.clock_gettime_ns(time.CLOCK_MONOTONIC) - 100 * 10**9)
 
+    def test_period_of_what_is_not_a_clock(self):
+        """One sample for so many, not one for each."""
+        every = self.counted("-e", "page-faults", "-c", "1", "--", *load("forks", 1, 2000))
+        tenth = self.counted("-e", "page-faults", "-c", "10", "--", *load("forks", 1, 2000))
+        term = self.counted("-e", "page-faults/period=10/", "--", *load("forks", 1, 2000))
+        self.assertGreater(every[0], 2000)
+        for samples, events in (tenth, term):
+            self.assertEqual(events, samples * 10)
+            # The kernel begins anew in each process, and programs differ by a few faults.
+            self.assertAlmostEqual(events, every[0], delta=300)
+
+    def counted(self, *args):
+        """Samples, and how many events they stand for."""
+        self.record(*args)
+        text = self.tacho("script", "-i", self.path("x.data"), "-F", "period").stdout
+        periods = [int(line) for line in text.split()]
+        return len(periods), sum(periods)
+
     def test_default_event(self):
         result = self.record("--", *load("busy", 100))
         self.assertRegex(result.stderr, r"\[ tacho record: [\d,]+ samples, .* in .*x.data \]")
