@@ -439,6 +439,17 @@ class Output(Record):
         size = os.path.getsize(self.path("x.data"))
         self.assertTrue(60 << 10 <= size <= 104 << 10, size)
 
+    def test_max_size_is_told_although_quiet(self):
+        result = self.record("-q", "-e", "page-faults", "-c", "1", "--max-size", "100K", "--",
+                             *load("steps", 3000, 0, 300))
+        self.assertIn("recording has stopped", result.stderr)
+
+    def test_max_size_without_room_for_samples(self):
+        needs_system_wide()
+        result = self.record("-a", "--max-size", "8K", "--", "sleep", "60")
+        self.assertIn("--max-size (8K) leaves no room for samples", result.stderr)
+        self.assertIn("give a larger size", result.stderr)
+
     def test_max_size_is_not_reached(self):
         result = self.record("--max-size", "100M", "--", "true")
         self.assertNotIn("max-size", result.stderr)
