@@ -171,7 +171,7 @@ int fs_write_atomic(const char *path, const char *text, size_t len)
 	return -code;
 }
 
-int fs_mkdir_p(const char *path)
+static int make_all(const char *path, mode_t mode)
 {
 	CLEANUP(free_ptr) char *copy = xstrdup(path);
 
@@ -179,11 +179,21 @@ int fs_mkdir_p(const char *path)
 		if (*slash != '/')
 			continue;
 		*slash = '\0';
-		if (mkdir(copy, 0755) && errno != EEXIST)
+		if (mkdir(copy, mode) && errno != EEXIST)
 			return -errno;
 		*slash = '/';
 	}
-	return mkdir(copy, 0755) && errno != EEXIST ? -errno : 0;
+	return mkdir(copy, mode) && errno != EEXIST ? -errno : 0;
+}
+
+int fs_mkdir_p(const char *path)
+{
+	return make_all(path, 0755);
+}
+
+int fs_mkdir_private(const char *path)
+{
+	return make_all(path, 0700);
 }
 
 bool fs_exists(const char *fmt, ...)

@@ -31,6 +31,8 @@ int fs_list(const char *path, strvec *ret_names);
 int fs_write_atomic(const char *path, const char *text, size_t len);
 
 int fs_mkdir_p(const char *path);
+/* The same; directories that are not there yet are made for the user alone. */
+int fs_mkdir_private(const char *path);
 bool fs_exists(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
 /* $XDG_<kind>_HOME/tacho or its default under $HOME; NULL without a home. */

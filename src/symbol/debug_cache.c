@@ -62,6 +62,49 @@ bool debug_cache_touch(const struct build_id *id, enum debug_cache_kind kind)
 	return path;
 }
 
+/* ---- directories ---- */
+
+/* @close_it: to others, as earlier versions left it open. */
+static int check_own(const char *path, bool close_it)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st))
+		r = -errno;
+	else if (st.st_uid != geteuid())
+		r = -EPERM;
+	else if (close_it && st.st_mode & 077 && fchmod(fd, 0700))
+		r = -errno;
+	close(fd);
+	return r;
+}
+
+int debug_cache_make_dir(const char *directory, struct err *e)
+{
+	CLEANUP(free_ptr) char *cache = fs_xdg_dir("XDG_CACHE_HOME", ".cache");
+	size_t len = cache ? strlen(cache) : 0;
+	bool inside = cache && !strncmp(directory, cache, len) && directory[len] == '/';
+	const char *where = inside ? cache : directory;
+	int r = inside ? fs_mkdir_private(cache) : 0;
+
+	if (r == 0 && inside)
+		r = check_own(cache, false);
+	if (r == 0) {
+		where = directory;
+		r = fs_mkdir_private(directory);
+	}
+	if (r == 0)
+		r = check_own(directory, true);
+	if (r == -EPERM)
+		return err_set(e, EPERM, "'%s' belongs to another user: set XDG_CACHE_HOME", where);
+	return r < 0 ? err_set(e, -r, "cannot make '%s': %s", where, strerror(-r)) : 0;
+}
+
+/* ---- copying ---- */
+
 /* Bytes from a file, or from memory if @data is not NULL. */
 struct source {
 	int fd;
@@ -95,16 +138,10 @@ static int write_beside(const char *directory, const char *path, const struct so
 {
 	CLEANUP(free_ptr) char *temp = xasprintf("%s/new.XXXXXX", directory);
 	int fd = mkostemp(temp, O_CLOEXEC), r;
-	struct stat st = {.st_mode = 0644};
 
 	if (fd < 0)
 		return -errno;
 	r = copy(fd, from);
-	if (!r && !from->data && fstat(from->fd, &st))
-		r = -errno;
-	/* Who may not read the program may not read the copy. */
-	if (!r && fchmod(fd, 0600 | (st.st_mode & 0044)))
-		r = -errno;
 	if (close(fd) && !r)
 		r = -errno;
 	if (!r && rename(temp, path))
@@ -128,11 +165,18 @@ static int keep(const struct build_id *id, enum debug_cache_kind kind, const str
 			       "XDG_CACHE_HOME");
 	if (there)
 		return 0;
-	if ((r = fs_mkdir_p(directory)) < 0)
-		return err_set(e, -r, "cannot make '%s': %s", directory, strerror(-r));
-	if ((r = write_beside(directory, path, from)) < 0)
-		return err_set(e, -r, "cannot write '%s': %s", path, strerror(-r));
-	return 0;
+	/* Somebody who makes room may remove the directory before there is a file in it. */
+	for (int i = 0; i < 2; i++) {
+		if ((r = debug_cache_make_dir(directory, e)) < 0)
+			return r;
+		r = write_beside(directory, path, from);
+		if (r != -ENOENT)
+			break;
+	}
+	if (r == 0)
+		return 0;
+	rmdir(directory); /* unless another file is in it */
+	return err_set(e, -r, "cannot write '%s': %s", path, strerror(-r));
 }
 
 int debug_cache_keep(const struct build_id *id, enum debug_cache_kind kind, int fd,

@@ -41,6 +41,11 @@ char *debug_cache_find(const struct build_id *id, enum debug_cache_kind kind);
  * Returns whether it is there. */
 bool debug_cache_touch(const struct build_id *id, enum debug_cache_kind kind);
 
+/* Makes a directory of the cache, for the user alone: a copy must not be easier to read than its original,
+ * which may lie in a directory that is closed to others. Fails with -EPERM if it belongs to somebody else
+ * (as with sudo and the caller's HOME). */
+int debug_cache_make_dir(const char *directory, struct err *e);
+
 /* How a file gets into the store. */
 enum debug_cache_how {
 	DEBUG_CACHE_COPY,  /* sharing its blocks if the file system can, else as a copy */

@@ -1,14 +1,18 @@
 #include "symbol/jit_keep.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/fs.h"
 #include "symbol/debug_cache.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define NAMES_MAX 100000u
 
 char *jit_keep_dir(uint64_t wall_ns)
 {
@@ -26,10 +30,10 @@ int jit_keep_file(const char *dir, const char *name, int fd, struct err *e)
 {
 	CLEANUP(free_ptr) char *temp = xasprintf("%s/new.XXXXXX", dir);
 	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", dir, name);
-	int r = fs_mkdir_p(dir), to;
+	int r = debug_cache_make_dir(dir, e), to;
 
 	if (r < 0)
-		return err_set(e, -r, "cannot make '%s': %s", dir, strerror(-r));
+		return r;
 	to = mkostemp(temp, O_CLOEXEC);
 	if (to < 0)
 		return err_set(e, errno, "cannot write into '%s': %s", dir, strerror(errno));
@@ -100,9 +104,9 @@ int jit_keep_program(const char *dir, const struct file_identity *f, int fd, str
 			return r;
 	}
 	stored = debug_cache_path(&id, DEBUG_CACHE_ELF);
-	r = fs_mkdir_p(dir);
+	r = debug_cache_make_dir(dir, e);
 	if (r < 0)
-		return err_set(e, -r, "cannot make '%s': %s", dir, strerror(-r));
+		return r;
 	/* Both names are ours, and neither file is ever written to again. */
 	if (link(stored, path) == 0 || errno == EEXIST)
 		return 0;
@@ -111,102 +115,171 @@ int jit_keep_program(const char *dir, const struct file_identity *f, int fd, str
 
 /* ---- making room ---- */
 
+/* Names of files that are put into the store. Nothing else is ever removed. */
+static bool is_ours(const char *name)
+{
+	static const char *const whole[] = {"elf", "debug", "vdso"};
+	static const char *const begin[] = {"perf-", "jit-", "elf-", "new."};
+
+	for (size_t i = 0; i < ARRAY_LEN(whole); i++)
+		if (!strcmp(name, whole[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(begin); i++)
+		if (!strncmp(name, begin[i], strlen(begin[i])))
+			return true;
+	return false;
+}
+
+/* Of what is kept or removed together: a directory of plain files. */
 struct kept {
-	char *path;
-	uint64_t bytes;
-	int64_t time_s;
+	char *parent, *name; /* parent: "" is the top */
+	uint64_t bytes, time_ns;
 };
 
 typedef VEC(struct kept) kept_list;
 
-/* A directory of plain files is what is kept or removed together. */
-static void add_directory(const char *path, kept_list *ret)
+/* Opens a directory of our own. Links are not followed: they may lead to files that are not ours. */
+static int open_own(int at, const char *name)
 {
-	CLEANUP(strvec_release) strvec names = {};
-	struct kept kept = {.path = xstrdup(path)};
+	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
 
-	fs_list(path, &names);
-	vec_each(&names, name) {
-		CLEANUP(free_ptr) char *file = xasprintf("%s/%s", path, *name);
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &st) && st.st_uid == geteuid())
+		return fd;
+	close(fd);
+	return -1;
+}
 
-		if (lstat(file, &st) || !S_ISREG(st.st_mode))
+static void list_names(int dir_fd, strvec *ret)
+{
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return;
+	}
+	while ((entry = readdir(dir)) && ret->len < NAMES_MAX)
+		if (entry->d_name[0] != '.')
+			vec_push(ret, xstrdup(entry->d_name));
+	closedir(dir);
+	strvec_sort(ret);
+}
+
+static void add_directory(int fd, struct kept kept, kept_list *ret)
+{
+	CLEANUP(strvec_release) strvec names = {};
+	struct stat st;
+
+	list_names(fd, &names);
+	vec_each(&names, name) {
+		uint64_t time_ns;
+
+		if (fstatat(fd, *name, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode))
 			continue;
+		time_ns = (uint64_t)st.st_mtim.tv_sec * NS_PER_SEC + (uint64_t)st.st_mtim.tv_nsec;
 		kept.bytes += (uint64_t)st.st_size;
-		kept.time_s = st.st_mtim.tv_sec > kept.time_s ? st.st_mtim.tv_sec : kept.time_s;
+		kept.time_ns = time_ns > kept.time_ns ? time_ns : kept.time_ns;
 	}
 	vec_push(ret, kept);
 }
 
-static void add_below(const char *top, unsigned depth, kept_list *ret)
+static void add_below(int top_fd, const char *parent, unsigned depth, kept_list *ret)
 {
 	CLEANUP(strvec_release) strvec names = {};
 
-	fs_list(top, &names);
+	list_names(top_fd, &names);
 	vec_each(&names, name) {
-		CLEANUP(free_ptr) char *path = xasprintf("%s/%s", top, *name);
-		struct stat st;
+		int fd = open_own(top_fd, *name);
 
-		if (lstat(path, &st) || !S_ISDIR(st.st_mode))
+		if (fd < 0)
 			continue;
 		if (depth > 1)
-			add_below(path, depth - 1, ret);
+			add_below(fd, *name, depth - 1, ret);
 		else
-			add_directory(path, ret);
+			add_directory(fd, (struct kept){xstrdup(parent), xstrdup(*name), 0, 0},
+				      ret);
+		close(fd);
 	}
 }
 
-static void remove_directory(const char *path)
+static void remove_directory(int top_fd, const struct kept *kept)
 {
 	CLEANUP(strvec_release) strvec names = {};
+	int parent = open_own(top_fd, kept->parent[0] ? kept->parent : ".");
+	int fd = parent >= 0 ? open_own(parent, kept->name) : -1;
 
-	fs_list(path, &names);
-	vec_each(&names, name) {
-		CLEANUP(free_ptr) char *file = xasprintf("%s/%s", path, *name);
-
-		unlink(file);
+	if (fd >= 0) {
+		list_names(fd, &names);
+		vec_each(&names, name)
+			if (is_ours(*name))
+				unlinkat(fd, *name, 0);
+		unlinkat(parent, kept->name, AT_REMOVEDIR);
+		close(fd);
 	}
-	rmdir(path);
+	if (parent >= 0)
+		close(parent);
 }
 
 static int oldest_first(const void *a, const void *b)
 {
 	const struct kept *x = a, *y = b;
 
-	return x->time_s < y->time_s ? -1 : x->time_s > y->time_s;
+	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-void keep_trim_dir(const char *top, unsigned depth, uint64_t limit_bytes, size_t limit_count)
+void keep_trim_dir(const char *top, unsigned depth, const struct keep_limits *limits)
 {
+	int fd = open_own(AT_FDCWD, top);
 	kept_list all = {};
 	uint64_t sum = 0;
 	size_t left;
 
-	add_below(top, depth, &all);
+	if (fd < 0)
+		return;
+	add_below(fd, "", depth, &all);
 	vec_each(&all, k)
 		sum += k->bytes;
 	left = all.len;
-	if (sum > limit_bytes || left > limit_count)
+	if (sum > limits->bytes || left > limits->count)
 		qsort(all.items, all.len, sizeof(*all.items), oldest_first);
 	vec_each(&all, k) {
-		if (sum > limit_bytes || left > limit_count) {
-			remove_directory(k->path);
+		if ((sum > limits->bytes || left > limits->count) &&
+		    (!limits->spared || strcmp(k->name, limits->spared))) {
+			remove_directory(fd, k);
 			sum -= k->bytes;
 			left--;
 		}
-		free(k->path);
+		free(k->parent);
+		free(k->name);
 	}
 	vec_release(&all);
+	close(fd);
 }
 
-void keep_trim(void)
+/* Whether the cache itself is of the user that we are. */
+static bool is_own_cache(const char *cache)
+{
+	struct stat st;
+
+	return !stat(cache, &st) && st.st_uid == geteuid();
+}
+
+void keep_trim(uint64_t wall_ns)
 {
 	CLEANUP(free_ptr) char *cache = fs_xdg_dir("XDG_CACHE_HOME", ".cache");
 	CLEANUP(free_ptr) char *jit = cache ? xasprintf("%s/jit", cache) : NULL;
 	CLEANUP(free_ptr) char *ids = cache ? xasprintf("%s/build-id", cache) : NULL;
+	CLEANUP(free_ptr) char *current = xasprintf("%016llx", (unsigned long long)wall_ns);
 
-	if (!cache)
+	if (!cache || !is_own_cache(cache))
 		return;
-	keep_trim_dir(jit, 1, JIT_KEEP_BYTES_MAX, KEEP_DIRECTORIES_MAX);
-	keep_trim_dir(ids, 2, BUILD_ID_KEEP_BYTES_MAX, KEEP_DIRECTORIES_MAX);
+	keep_trim_dir(jit, 1,
+		      &(struct keep_limits){JIT_KEEP_BYTES_MAX, KEEP_DIRECTORIES_MAX, current});
+	keep_trim_dir(ids, 2,
+		      &(struct keep_limits){BUILD_ID_KEEP_BYTES_MAX, KEEP_DIRECTORIES_MAX, NULL});
 }

@@ -43,9 +43,18 @@ char *jit_keep_program_path(const char *dir, const struct file_identity *f);
  * time of change are the same. */
 int jit_keep_program(const char *dir, const struct file_identity *f, int fd, struct err *e);
 
-/* Removes what is oldest until the limits hold. */
-void keep_trim(void);
-/* The same for any directory of directories (or of directories of these: @depth 2). */
-void keep_trim_dir(const char *top, unsigned depth, uint64_t limit_bytes, size_t limit_count);
+/* Removes what is oldest until the limits hold, except for what the recording that began at @wall_ns
+ * has kept. Does nothing in a cache of another user. */
+void keep_trim(uint64_t wall_ns);
+
+struct keep_limits {
+	uint64_t bytes;
+	size_t count;       /* directories */
+	const char *spared; /* name of the directory that stays; NULL: none */
+};
+
+/* The same for any directory of directories (or of directories of these: @depth 2). Only files with
+ * names as above and in debug_cache.h are removed, and symbolic links are not followed. */
+void keep_trim_dir(const char *top, unsigned depth, const struct keep_limits *limits);
 
 #endif

@@ -6,7 +6,10 @@
 #include <cmocka.h>
 
 #include "base/io.h"
+#include "collect/keep/ids.h"
+#include "collect/keep/internal.h"
 #include "collect/keep/keeper.h"
+#include "symbol/debug_cache.h"
 #include "symbol/jit_keep.h"
 #include "support.h"
 
@@ -65,13 +68,16 @@ static void age(const char *name, time_t when)
 /* Memory is a file system of its own: neither blocks nor a copy inside the kernel can be had there. */
 static void copies_between_file_systems(void **state)
 {
-	FILE *elsewhere = fopen("/dev/shm/tacho-test", "w+"), *here;
-	char text[32] = "";
+	char name[] = "/dev/shm/tacho-test.XXXXXX", text[32] = "";
+	int fd = mkstemp(name);
+	FILE *elsewhere, *here;
 
 	(void)state;
-	if (!elsewhere)
+	if (fd < 0)
 		skip();
-	unlink("/dev/shm/tacho-test");
+	unlink(name);
+	elsewhere = fdopen(fd, "w+");
+	assert_non_null(elsewhere);
 	write_text("to", "");
 	here = fopen(in_dir("to"), "w+");
 	assert_non_null(here);
@@ -129,25 +135,30 @@ static void programs_without_a_build_id(void **state)
 	free(third);
 }
 
+static void trim(const char *name, unsigned depth, uint64_t bytes, size_t count, const char *spared)
+{
+	keep_trim_dir(in_dir(name), depth, &(struct keep_limits){bytes, count, spared});
+}
+
 static void oldest_go_first(void **state)
 {
 	(void)state;
-	write_text("trim/a/x", "0123456789");
-	write_text("trim/b/x", "0123456789");
-	write_text("trim/b/y", "0123456789");
-	write_text("trim/c/x", "0123456789");
-	age("trim/a/x", 2000);
-	age("trim/b/x", 1000);
-	age("trim/b/y", 1001);
-	age("trim/c/x", 3000);
-	keep_trim_dir(in_dir("trim"), 1, 40, 5);
-	assert_true(fs_exists("%s/trim/b/x", support_dir));
-	keep_trim_dir(in_dir("trim"), 1, 39, 5);
+	write_text("trim/a/perf-1.map", "0123456789");
+	write_text("trim/b/perf-1.map", "0123456789");
+	write_text("trim/b/jit-1.dump", "0123456789");
+	write_text("trim/c/perf-1.map", "0123456789");
+	age("trim/a/perf-1.map", 2000);
+	age("trim/b/perf-1.map", 1000);
+	age("trim/b/jit-1.dump", 1001);
+	age("trim/c/perf-1.map", 3000);
+	trim("trim", 1, 40, 5, NULL);
+	assert_true(fs_exists("%s/trim/b/perf-1.map", support_dir));
+	trim("trim", 1, 39, 5, NULL);
 	assert_false(fs_exists("%s/trim/b", support_dir));
-	assert_true(fs_exists("%s/trim/a/x", support_dir));
-	keep_trim_dir(in_dir("trim"), 1, 10, 5);
+	assert_true(fs_exists("%s/trim/a/perf-1.map", support_dir));
+	trim("trim", 1, 10, 5, NULL);
 	assert_false(fs_exists("%s/trim/a", support_dir));
-	assert_true(fs_exists("%s/trim/c/x", support_dir));
+	assert_true(fs_exists("%s/trim/c/perf-1.map", support_dir));
 }
 
 static void there_are_not_too_many(void **state)
@@ -161,11 +172,11 @@ static void there_are_not_too_many(void **state)
 		snprintf(name, sizeof(name), "many/%u", i);
 		assert_int_equal(fs_mkdir_p(in_dir(name)), 0);
 	}
-	write_text("many/5/x", "young");
-	keep_trim_dir(in_dir("many"), 1, 1000, 5);
+	write_text("many/5/perf-1.map", "young");
+	trim("many", 1, 1000, 5, NULL);
 	assert_int_equal(fs_list(in_dir("many"), &names), 0);
 	assert_int_equal(names.len, 5);
-	assert_true(fs_exists("%s/many/5/x", support_dir));
+	assert_true(fs_exists("%s/many/5/perf-1.map", support_dir));
 }
 
 static void two_levels(void **state)
@@ -174,9 +185,160 @@ static void two_levels(void **state)
 	write_text("ids/ab/cdef/elf", "0123456789");
 	write_text("ids/12/3456/elf", "0123456789");
 	age("ids/12/3456/elf", 1000);
-	keep_trim_dir(in_dir("ids"), 2, 15, 5);
+	trim("ids", 2, 15, 5, NULL);
 	assert_true(fs_exists("%s/ids/ab/cdef/elf", support_dir));
 	assert_false(fs_exists("%s/ids/12/3456", support_dir));
+}
+
+/* Only what is in the store, and only what was put there. */
+static void nothing_else_is_removed(void **state)
+{
+	(void)state;
+	write_text("victim/ab/elf", "0123456789");
+	write_text("safe/mine/perf-1.map", "0123456789");
+	write_text("safe/mine/thesis.txt", "0123456789");
+	assert_int_equal(symlink(in_dir("victim/ab"), in_dir("safe/link")), 0);
+	assert_int_equal(symlink(in_dir("victim"), in_dir("whole")), 0);
+	trim("whole", 1, 0, 0, NULL);
+	trim("safe", 1, 0, 0, NULL);
+	assert_true(fs_exists("%s/victim/ab/elf", support_dir));
+	assert_true(fs_exists("%s/safe/mine/thesis.txt", support_dir));
+	assert_false(fs_exists("%s/safe/mine/perf-1.map", support_dir));
+	write_text("deep/xx/inside/elf", "0123456789");
+	assert_int_equal(symlink(in_dir("victim"), in_dir("deep/yy")), 0);
+	trim("deep", 2, 0, 0, NULL);
+	assert_false(fs_exists("%s/deep/xx/inside", support_dir));
+	assert_true(fs_exists("%s/victim/ab/elf", support_dir));
+}
+
+static void caches_of_others_are_left_alone(void **state)
+{
+	struct build_id id = {2, {0xab, 0xcd}};
+	struct err e = {};
+	char *owner;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	setenv("XDG_CACHE_HOME", in_dir("theirs"), 1);
+	write_text("theirs/tacho/jit/1/perf-1.map", "0123456789");
+	owner = xstrdup(in_dir("theirs/tacho/jit"));
+	assert_int_equal(chown(owner, 1234, 1234), 0);
+	trim("theirs/tacho/jit", 1, 0, 0, NULL);
+	assert_true(fs_exists("%s/theirs/tacho/jit/1/perf-1.map", support_dir));
+	free(owner);
+	owner = xstrdup(in_dir("theirs/tacho"));
+	assert_int_equal(chown(owner, 1234, 1234), 0);
+	assert_int_equal(debug_cache_keep_memory(&id, DEBUG_CACHE_ELF, "bytes", 5, &e), -EPERM);
+	assert_non_null(strstr(e.text, "belongs to another user"));
+	assert_false(fs_exists("%s/theirs/tacho/build-id", support_dir));
+	free(owner);
+}
+
+static unsigned mode_of(const char *name)
+{
+	struct stat st;
+
+	assert_int_equal(stat(in_dir(name), &st), 0);
+	return st.st_mode & 0777;
+}
+
+/* The directory of the original may be closed to others, and its copy is elsewhere. */
+static void copies_are_for_the_user_alone(void **state)
+{
+	struct build_id id = {2, {0xab, 0xcd}};
+	int fd;
+
+	(void)state;
+	setenv("XDG_CACHE_HOME", in_dir("private"), 1);
+	write_text("open-program", "bytes");
+	assert_int_equal(chmod(in_dir("open-program"), 0755), 0);
+	fd = open(in_dir("open-program"), O_RDONLY);
+	assert_int_equal(debug_cache_keep(&id, DEBUG_CACHE_ELF, fd, DEBUG_CACHE_COPY, NULL), 0);
+	close(fd);
+	assert_int_equal(mode_of("private/tacho/build-id/ab/cd/elf"), 0600);
+	assert_int_equal(mode_of("private/tacho/build-id/ab/cd"), 0700);
+	assert_int_equal(mode_of("private/tacho/build-id"), 0700);
+	assert_int_equal(mode_of("private/tacho"), 0700);
+}
+
+/* A copy that fails leaves nothing behind. */
+static void no_empty_directories(void **state)
+{
+	struct build_id id = {2, {0xab, 0xce}};
+
+	(void)state;
+	setenv("XDG_CACHE_HOME", in_dir("private"), 1);
+	assert_true(debug_cache_keep(&id, DEBUG_CACHE_ELF, -1, DEBUG_CACHE_COPY, NULL) < 0);
+	assert_true(fs_exists("%s/private/tacho/build-id/ab", support_dir));
+	assert_false(fs_exists("%s/private/tacho/build-id/ab/ce", support_dir));
+}
+
+/* A recording may be larger than all that is kept of others. */
+static void the_current_recording_stays(void **state)
+{
+	struct timespec times[2] = {{.tv_sec = 1000, .tv_nsec = 1}, {.tv_sec = 1000, .tv_nsec = 1}};
+
+	(void)state;
+	write_text("now/a/perf-1.map", "0123456789");
+	write_text("now/b/perf-1.map", "0123456789");
+	write_text("now/c/perf-1.map", "0123456789");
+	for (char name[] = "now/a/perf-1.map"; name[4] <= 'c'; name[4]++, times[1].tv_nsec ^= 3)
+		assert_int_equal(utimensat(AT_FDCWD, in_dir(name), times, 0), 0);
+	/* Nanoseconds: a 1, b 2, c 1. The oldest that may go is c. */
+	trim("now", 1, 20, 5, "a");
+	assert_true(fs_exists("%s/now/a/perf-1.map", support_dir));
+	assert_true(fs_exists("%s/now/b/perf-1.map", support_dir));
+	assert_false(fs_exists("%s/now/c", support_dir));
+	trim("now", 1, 0, 0, "a");
+	assert_true(fs_exists("%s/now/a/perf-1.map", support_dir));
+	assert_false(fs_exists("%s/now/b", support_dir));
+}
+
+/* Written over where it is, a file keeps its identity: the time of the mapping tells the builds apart. */
+static void ids_of_a_file_that_is_written_over(void **state)
+{
+	struct file_identity f = {.major = 8, .minor = 1, .inode = 2, .generation = 3},
+			     other = {.major = 8, .minor = 1, .inode = 3, .generation = 3};
+	struct build_id first = {2, {1, 1}}, second = {2, {2, 2}}, none = {};
+	struct file_ids ids = {};
+
+	(void)state;
+	assert_null(file_ids_find(&ids, &f, 150));
+	file_ids_add(&ids, &f, 100, &first);
+	file_ids_add(&ids, &f, 200, &second);
+	file_ids_add(&ids, &f, 300, &none);
+	assert_null(file_ids_find(&ids, &f, 99));
+	assert_memory_equal(file_ids_find(&ids, &f, 0), &first, sizeof(first));
+	assert_memory_equal(file_ids_find(&ids, &f, 100), &first, sizeof(first));
+	assert_memory_equal(file_ids_find(&ids, &f, 199), &first, sizeof(first));
+	assert_memory_equal(file_ids_find(&ids, &f, 299), &second, sizeof(second));
+	assert_null(file_ids_find(&ids, &f, 300));
+	assert_null(file_ids_find(&ids, &other, 150));
+	file_ids_release(&ids);
+}
+
+/* Without a watch a mapping is told of twice, and room is taken once. */
+static void a_mapping_that_is_told_of_twice(void **state)
+{
+	struct held_files files = {.ids_only = true, .by_process = true};
+	struct seen_mapping m = {.pid = (uint32_t)getpid(), .start = 0x1000, .length = 0x1000};
+	struct file_version version;
+
+	(void)state;
+	write_text("mapped", "bytes");
+	m.path = xstrdup(in_dir("mapped"));
+	assert_true(held_files_see(&files, &m, false, &version));
+	assert_false(held_files_see(&files, &m, false, &version));
+	assert_int_equal(files.ranges.len, 1);
+	m.start += 0x1000;
+	assert_false(held_files_see(&files, &m, false, &version));
+	assert_int_equal(files.ranges.len, 2);
+	/* Other contents at the same place. */
+	write_text("mapped", "more bytes");
+	assert_true(held_files_see(&files, &m, false, &version));
+	held_files_release(&files);
+	free(m.path);
 }
 
 static void see(struct keeper *k, uint32_t pid, const char *path)
@@ -270,6 +432,13 @@ int main(void)
 		cmocka_unit_test(oldest_go_first),
 		cmocka_unit_test(two_levels),
 		cmocka_unit_test(there_are_not_too_many),
+		cmocka_unit_test(nothing_else_is_removed),
+		cmocka_unit_test(caches_of_others_are_left_alone),
+		cmocka_unit_test(the_current_recording_stays),
+		cmocka_unit_test(copies_are_for_the_user_alone),
+		cmocka_unit_test(no_empty_directories),
+		cmocka_unit_test(ids_of_a_file_that_is_written_over),
+		cmocka_unit_test(a_mapping_that_is_told_of_twice),
 		cmocka_unit_test(many_processes_before),
 	};
 

@@ -71,10 +71,16 @@ static bool has_generation(int fd, uint64_t wanted)
 	       (uint32_t)generation == (uint32_t)wanted;
 }
 
-/* Nobody has written to it since it was mapped. */
+/*
+ * Nobody has written to it since it was mapped. The time of writing can be set to anything (`touch -d`),
+ * but that changes the time of change, which is the file system's own. A time in the future is of a file
+ * server with another clock, or the clock was set back: it says nothing.
+ */
 static bool is_as_mapped(const struct seen_mapping *m, const struct stat *st)
 {
-	return !m->wall_ns || ns_of(&st->st_mtim) <= m->wall_ns;
+	return !m->wall_ns || ns_of(&st->st_mtim) <= m->wall_ns ||
+	       ns_of(&st->st_ctim) <= m->wall_ns ||
+	       ns_of(&st->st_mtim) > clock_ns_of(CLOCK_REALTIME);
 }
 
 /*
@@ -176,79 +182,235 @@ static bool is_worth_holding(const struct held_files *h, const struct held_file 
 	return h->directory && !file->id.size && file->identity.inode && is_elf(file->fd);
 }
 
-/* The number of the file in @h->files plus one; 0: it is not held. */
-static uint32_t hold(struct held_files *h, const struct seen_mapping *m, bool foreign,
-		     struct build_id *ret_id)
+static struct file_stamp stamp_of(const struct stat *st)
 {
-	struct held_file file = {.identity = m->identity};
-	struct stat st;
+	return (struct file_stamp){.device = st->st_dev,
+				   .inode = st->st_ino,
+				   .size = (uint64_t)st->st_size,
+				   .written_ns = ns_of(&st->st_mtim),
+				   .changed_ns = ns_of(&st->st_ctim)};
+}
 
-	file.fd = open_right(m, foreign, &file.id);
-	*ret_id = file.id;
-	if (file.fd < 0)
-		return 0;
-	if (h->ids_only || fstat(file.fd, &st) || !is_worth_holding(h, &file)) {
-		close(file.fd);
+/* How the file at the mapping's path looks now; false if there is none. */
+static bool look_at_path(const struct seen_mapping *m, bool foreign, struct file_stamp *ret)
+{
+	int fd = foreign ? process_open(m->pid, m->path, O_PATH) : -1;
+	struct stat st;
+	bool found = foreign ? fd >= 0 && !fstat(fd, &st) : !stat(m->path, &st);
+
+	if (fd >= 0)
+		close(fd);
+	if (found)
+		*ret = stamp_of(&st);
+	return found;
+}
+
+/* Whether the file at the mapping's path is as it was at the last look. If the path leads nowhere there
+ * is nothing newer to look at. */
+static bool is_unchanged(struct known_file *known, const struct seen_mapping *m, bool foreign)
+{
+	uint64_t before_ns = clock_now_ns();
+	struct file_stamp now;
+
+	if (!known->stamp.inode)
+		return false;
+	if (!look_at_path(m, foreign, &now))
+		return true;
+	if (memcmp(&now, &known->stamp, sizeof(now)))
+		return false;
+	known->looked_ns = before_ns;
+	return true;
+}
+
+/* The same contents as at the last look, by all that can be known without reading it all. */
+static bool is_same_version(const struct known_file *known, const struct file_stamp *stamp,
+			    const struct build_id *id)
+{
+	if (!known->stamp.inode)
+		return false;
+	if (id->size || known->id.size)
+		return id->size == known->id.size && !memcmp(id->bytes, known->id.bytes, id->size);
+	return stamp->written_ns == known->stamp.written_ns && stamp->size == known->stamp.size;
+}
+
+/*
+ * From when on the file has had these contents: since it was written to, but not before the last look
+ * that found others (`cp -p` sets the time of writing back), and never after the mapping.
+ */
+static uint64_t version_begins(const struct known_file *known, const struct file_stamp *stamp,
+			       const struct seen_mapping *m)
+{
+	uint64_t mono = clock_now_ns(), wall = clock_ns_of(CLOCK_REALTIME), from = m->time_ns;
+	uint64_t written =
+		stamp->written_ns < stamp->changed_ns ? stamp->written_ns : stamp->changed_ns;
+	uint64_t ago = wall > written ? wall - written : 0;
+
+	if (mono - from < ago)
+		from = mono > ago ? mono - ago : 0;
+	return from > known->looked_ns ? from : known->looked_ns;
+}
+
+/* Takes @file over. Returns its number in @h->files plus one; 0: it is not held. */
+static uint32_t hold(struct held_files *h, struct held_file *file, const struct seen_mapping *m,
+		     bool foreign)
+{
+	if (h->ids_only || !is_worth_holding(h, file)) {
+		close(file->fd);
 		return 0;
 	}
 	if (h->files.len >= KEEPER_FILES_MAX) {
 		h->refused += foreign;
-		close(file.fd);
+		close(file->fd);
 		return 0;
 	}
-	file.written_ns = ns_of(&st.st_mtim);
 	/* Most of what a new mount namespace sees is ours, too. */
-	if (!foreign || is_same(file.fd, m->path))
-		file.path = xstrdup(m->path);
-	vec_push(&h->files, file);
+	if (!foreign || is_same(file->fd, m->path))
+		file->path = xstrdup(m->path);
+	vec_push(&h->files, *file);
 	return (uint32_t)h->files.len;
 }
 
+/* Opens the file of a mapping; true if it has other contents than @known says, which is updated. */
+static bool look(struct held_files *h, const struct seen_mapping *m, bool foreign,
+		 struct known_file *known, struct file_version *ret)
+{
+	struct held_file file = {.identity = m->identity};
+	uint64_t before_ns = clock_now_ns();
+	bool is_first = !known->stamp.inode;
+	struct file_stamp stamp;
+	struct stat st;
+
+	file.fd = open_right(m, foreign, &file.id);
+	if (file.fd < 0)
+		return false;
+	if (fstat(file.fd, &st)) {
+		close(file.fd);
+		return false;
+	}
+	stamp = stamp_of(&st);
+	if (is_same_version(known, &stamp, &file.id)) {
+		close(file.fd);
+		known->stamp = stamp;
+		known->looked_ns = before_ns;
+		return false;
+	}
+	*ret = (struct file_version){.id = file.id, .from_ns = version_begins(known, &stamp, m)};
+	file.written_ns = stamp.written_ns;
+	/* Without build ids both versions would have the same name among the copies. */
+	if (!is_first && !file.id.size && !known->id.size) {
+		CLEANUP(free_ptr) char *copy = jit_keep_program_path(h->directory, &m->identity);
+
+		if (copy)
+			unlink(copy);
+		close(file.fd);
+		known->held = 0;
+	} else {
+		known->held = hold(h, &file, m, foreign);
+	}
+	known->stamp = stamp;
+	known->id = ret->id;
+	known->looked_ns = before_ns;
+	return true;
+}
+
+/* The same mapping may be told of twice: by a look ahead into the rings, and when it is written. */
+static void add_range(struct held_files *h, const struct seen_mapping *m, uint32_t held)
+{
+	uint64_t hash = hash_mix(hash_mix(m->start, m->length),
+				 hash_mix((uint64_t)m->pid << 32 | held, hash_seed()));
+	size_t at = slots_begin(&h->range_slots, hash);
+	uint32_t number;
+
+	while ((number = slots_next(&h->range_slots, hash, &at))) {
+		const struct held_range *r = &h->ranges.items[number - 1];
+
+		if (r->start == m->start && r->length == m->length && r->pid == m->pid &&
+		    r->held == held)
+			return;
+	}
+	if (h->ranges.len >= RANGES_MAX) {
+		h->ranges_cut = true;
+		return;
+	}
+	vec_push(&h->ranges,
+		 (struct held_range){
+			 .start = m->start, .length = m->length, .pid = m->pid, .held = held});
+	slots_add(&h->range_slots, hash, (uint32_t)h->ranges.len);
+}
+
 bool held_files_see(struct held_files *h, const struct seen_mapping *m, bool foreign,
-		    struct build_id *ret_id)
+		    struct file_version *ret)
 {
 	uint64_t hash = hash_of(m, foreign);
-	struct known_file *known = find_known(h, hash), fresh = {.hash = hash};
-	bool is_new = !known && h->known.len < KEEPER_PROCESSES_MAX;
+	struct known_file *known = find_known(h, hash);
+	bool is_new = false;
 
-	if (is_new) {
-		fresh.held = hold(h, m, foreign, ret_id);
-		vec_push(&h->known, fresh);
+	if (!known && h->known.len < KEEPER_PROCESSES_MAX) {
+		vec_push(&h->known, (struct known_file){.hash = hash});
 		slots_add(&h->slots, hash, (uint32_t)h->known.len);
-		known = &fresh;
+		known = &h->known.items[h->known.len - 1];
 	}
-	if (!known || (!known->held && !h->by_process))
-		return is_new;
-	if (h->ranges.len < RANGES_MAX)
-		vec_push(&h->ranges, (struct held_range){.start = m->start,
-							 .length = m->length,
-							 .pid = m->pid,
-							 .held = known->held});
-	else
-		h->ranges_cut = true;
+	if (!known)
+		return false;
+	if (!is_unchanged(known, m, foreign))
+		is_new = look(h, m, foreign, known, ret);
+	if (known->held || h->by_process)
+		add_range(h, m, known->held);
 	return is_new;
 }
 
 /* ---- copying ---- */
 
+void held_files_fail(struct held_files *h, const struct err *e)
+{
+	if (!h->failed++)
+		h->failure = *e;
+}
+
+/* Whether somebody has written over it since it was opened. With the same build id it is the same code:
+ * `touch` changes the time alone. */
+static bool was_rewritten(const struct held_file *file, const struct stat *st)
+{
+	struct build_id now = {};
+
+	if (ns_of(&st->st_mtim) == file->written_ns)
+		return false;
+	return !file->id.size || !build_id_of_fd(file->fd, &now) || now.size != file->id.size ||
+	       memcmp(now.bytes, file->id.bytes, now.size);
+}
+
+static int copy_bytes(struct held_files *h, struct held_file *file, enum debug_cache_how how,
+		      struct err *e)
+{
+	if (file->id.size)
+		return debug_cache_keep(&file->id, DEBUG_CACHE_ELF, file->fd, how, e);
+	/* For a file without a build id there is only the directory of the recording. */
+	return how == DEBUG_CACHE_COPY
+		       ? jit_keep_program(h->directory, &file->identity, file->fd, e)
+		       : -EOPNOTSUPP;
+}
+
 static void copy_file(struct held_files *h, struct held_file *file, enum debug_cache_how how)
 {
+	struct err e = {};
 	struct stat st;
-	int r = -EIO;
+	uint64_t size;
+	int r;
 
-	if (fstat(file->fd, &st) == 0) {
-		uint64_t size = (uint64_t)st.st_size;
-
-		if (ns_of(&st.st_mtim) != file->written_ns)
-			h->rewritten++;
-		else if (size > KEEP_FILE_BYTES_MAX || h->bytes + size > KEEPER_BYTES_MAX)
-			h->refused++;
-		else if (file->id.size)
-			r = debug_cache_keep(&file->id, DEBUG_CACHE_ELF, file->fd, how, NULL);
-		else if (how == DEBUG_CACHE_COPY)
-			r = jit_keep_program(h->directory, &file->identity, file->fd, NULL);
-		if (r == 0)
-			h->bytes += size;
+	if (fstat(file->fd, &st)) {
+		err_set(&e, errno, "%s", strerror(errno));
+		held_files_fail(h, &e);
+	} else if (was_rewritten(file, &st)) {
+		h->rewritten++;
+	} else if ((size = (uint64_t)st.st_size) > KEEP_FILE_BYTES_MAX ||
+		   h->bytes + size > KEEPER_BYTES_MAX) {
+		h->refused++;
+	} else if ((r = copy_bytes(h, file, how, &e)) == 0) {
+		h->bytes += size;
+	} else if (r == -ESTALE) {
+		h->rewritten++;
+	} else if (how == DEBUG_CACHE_COPY) {
+		held_files_fail(h, &e);
 	}
 	close(file->fd);
 	file->fd = -1;
@@ -349,5 +511,6 @@ void held_files_release(struct held_files *h)
 	vec_release(&h->known);
 	vec_release(&h->ranges);
 	slots_release(&h->slots);
+	slots_release(&h->range_slots);
 	free(h->directory);
 }

@@ -1,5 +1,6 @@
 #include "collect/keep/keeper.h"
 #include "base/clock.h"
+#include "collect/keep/ids.h"
 #include "collect/keep/jvm.h"
 #include "collect/keep/internal.h"
 #include "collect/keep/mapping_watch.h"
@@ -50,7 +51,7 @@ struct keeper {
 	bool handling;           /* mappings were taken and are being looked at */
 	uint64_t wanted, served; /* requests to catch up */
 	pthread_cond_t caught_up;
-	struct build_id_cache ids; /* by file_key() */
+	struct file_ids ids;
 	/* Of the thread, and of the finisher when it has ended: */
 	VEC(struct kept_process) processes;
 	struct slots by_pid;
@@ -95,26 +96,23 @@ static struct file_identity identity_of(const struct record *r)
 				      .generation = r->mmap.inode_generation};
 }
 
-/* Device numbers of the kernel have 12 and 20 bits, generations 32. */
-static uint64_t file_key(const struct file_identity *f)
-{
-	return (uint64_t)(f->major & 0xfff) << 52 | (uint64_t)(f->minor & 0xfffff) << 32 |
-	       (uint32_t)f->generation;
-}
-
 bool keeper_build_id(struct keeper *k, const struct record *r, struct build_id *ret_id)
 {
 	struct file_identity f = identity_of(r);
-	const struct build_id *known = NULL;
+	const struct build_id *known;
+	uint64_t time_ns = r->has_id ? r->id.time_ns : 0;
 
 	if (!f.inode || r->mmap.filename[0] != '/')
 		return false;
+	/* Times of a clock of perf's own cannot be compared with ours. */
+	if (time_ns && !k->o.wall_ns)
+		time_ns = UINT64_MAX;
 	pthread_mutex_lock(&k->lock);
-	known = build_id_cache_find(&k->ids, file_key(&f), f.inode);
-	if (known && known->size)
+	known = file_ids_find(&k->ids, &f, time_ns);
+	if (known)
 		*ret_id = *known;
 	pthread_mutex_unlock(&k->lock);
-	return known && known->size;
+	return known;
 }
 
 static void add_mapping(mapping_list *list, const struct record *r)
@@ -277,14 +275,16 @@ static void look_at_namespace(struct keeper *k, struct kept_process *p, uint64_t
 
 static void look_at_file(struct keeper *k, struct seen_mapping *m, bool foreign)
 {
-	struct build_id id = {};
+	struct file_version version = {};
 
+	/* By the clocks of now: the wall clock may have been set since the recording began, or the
+	 * machine have slept. */
 	if (k->o.wall_ns && m->time_ns >= k->o.clock_ns)
-		m->wall_ns = k->o.wall_ns + (m->time_ns - k->o.clock_ns);
-	if (!held_files_see(&k->files, m, foreign, &id) || !m->identity.inode)
+		m->wall_ns = clock_ns_of(CLOCK_REALTIME) - (clock_now_ns() - m->time_ns);
+	if (!held_files_see(&k->files, m, foreign, &version) || !m->identity.inode)
 		return;
 	pthread_mutex_lock(&k->lock);
-	build_id_cache_add(&k->ids, file_key(&m->identity), m->identity.inode, &id);
+	file_ids_add(&k->ids, &m->identity, version.from_ns, &version.id);
 	pthread_mutex_unlock(&k->lock);
 }
 
@@ -441,15 +441,15 @@ static int open_map(const struct kept_process *p, int *ret_fd, struct err *e)
 }
 
 /* True if there is one; why it was not taken is added to @notes. */
-static bool keep_map(const struct kept_process *p, const char *dir, strvec *notes)
+static bool keep_map(struct keeper *k, const struct kept_process *p, const char *dir, strvec *notes)
 {
 	CLEANUP(free_ptr) char *name = xasprintf("perf-%u.map", p->pid);
 	struct err e = {};
 	int fd, r = open_map(p, &fd, &e);
 
 	if (r == 0) {
-		if (dir)
-			jit_keep_file(dir, name, fd, NULL);
+		if (dir && jit_keep_file(dir, name, fd, &e) < 0)
+			held_files_fail(&k->files, &e);
 		close(fd);
 		return true;
 	}
@@ -458,12 +458,14 @@ static bool keep_map(const struct kept_process *p, const char *dir, strvec *note
 	return false;
 }
 
-static void keep_jitdump(const struct kept_process *p, const char *dir)
+static void keep_jitdump(struct keeper *k, const struct kept_process *p, const char *dir)
 {
 	CLEANUP(free_ptr) char *name = xasprintf("jit-%u.dump", p->pid);
 
-	if (p->jitdump_fd >= 0 && dir)
-		jit_keep_file(dir, name, p->jitdump_fd, NULL);
+	struct err e = {};
+
+	if (p->jitdump_fd >= 0 && dir && jit_keep_file(dir, name, p->jitdump_fd, &e) < 0)
+		held_files_fail(&k->files, &e);
 }
 
 static void say_of_jvms(const struct keeper *k, size_t seen, size_t nameless, strvec *notes)
@@ -491,6 +493,12 @@ static void say_of_files(struct keeper *k, strvec *notes)
 					  "that ran is gone, it will have no names",
 					  (unsigned long long)k->files.rewritten,
 					  k->files.rewritten == 1 ? " was" : "s were"));
+	if (k->files.failed)
+		vec_push(notes,
+			 xasprintf("%llu file%s that may be gone or rebuilt later %s not kept: %s",
+				   (unsigned long long)k->files.failed,
+				   k->files.failed == 1 ? "" : "s",
+				   k->files.failed == 1 ? "was" : "were", k->files.failure.text));
 	if (left)
 		vec_push(notes, xasprintf("%zu program%s that may be gone or rebuilt later %s not "
 					  "kept: too large, too many or too slow to copy",
@@ -505,18 +513,18 @@ static void keep_all(struct keeper *k, const struct keeper_end *end, strvec *not
 	vec_each(&k->processes, p) {
 		if (!p->jit && !p->jvm)
 			continue;
-		if (keep_map(p, dir, notes))
+		if (keep_map(k, p, dir, notes))
 			kept++;
 		else if (p->jvm)
 			nameless++;
-		keep_jitdump(p, dir);
+		keep_jitdump(k, p, dir);
 	}
 	/* What is known to be wrong has been said. */
 	say_of_jvms(k, seen, notes->len == reasons ? nameless : 0, notes);
 	held_files_copy_hit(&k->files, end->hits, clock_now_ns() + COPY_NS);
 	say_of_files(k, notes);
 	if (kept || k->files.bytes)
-		keep_trim();
+		keep_trim(k->o.wall_ns);
 }
 
 void keeper_finish(struct keeper *k, const struct keeper_end *end, strvec *notes)
@@ -544,6 +552,6 @@ void keeper_finish(struct keeper *k, const struct keeper_end *end, strvec *notes
 	pthread_mutex_destroy(&k->lock);
 	pthread_cond_destroy(&k->news);
 	pthread_cond_destroy(&k->caught_up);
-	build_id_cache_release(&k->ids);
+	file_ids_release(&k->ids);
 	free(k);
 }

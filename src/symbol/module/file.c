@@ -45,20 +45,33 @@ static bool generation_of(const char *path, uint64_t *ret)
 	return known;
 }
 
+static uint64_t ns_of(const struct timespec *t)
+{
+	return (uint64_t)t->tv_sec * NS_PER_SEC + (uint64_t)t->tv_nsec;
+}
+
+/*
+ * Whether somebody has written to the file after @wall_ns. Writing changes both times. The time of
+ * writing alone can be set to anything; one in the future says nothing.
+ */
+static bool was_written_after(const struct stat *st, uint64_t wall_ns)
+{
+	return ns_of(&st->st_mtim) > wall_ns && ns_of(&st->st_ctim) > wall_ns &&
+	       ns_of(&st->st_mtim) <= clock_ns_of(CLOCK_REALTIME);
+}
+
 /* For files without a build id. Another number alone proves nothing: files are moved and copied. */
 static bool was_replaced(const struct search *s, const char *path, const struct stat *st)
 {
 	const struct module_request *r = s->request;
 	const struct modules *all = s->m->state->all;
-	uint64_t written_ns =
-		(uint64_t)st->st_mtim.tv_sec * NS_PER_SEC + (uint64_t)st->st_mtim.tv_nsec;
 	uint64_t mapped_ns = all->wall_ns, generation;
 
 	if (r->build_id.size || !r->inode || all->options.symfs)
 		return false;
 	if (mapped_ns && r->mapped_ns > all->clock_ns)
 		mapped_ns += r->mapped_ns - all->clock_ns;
-	if (mapped_ns && written_ns > mapped_ns)
+	if (mapped_ns && was_written_after(st, mapped_ns))
 		return true;
 	return r->inode == st->st_ino && r->generation && generation_of(path, &generation) &&
 	       generation != r->generation;
