@@ -142,9 +142,8 @@ static void set_contents(const struct sampling_options *o, const struct sampling
  */
 static bool period_must_be_left_out(const struct perf_event_attr *attr)
 {
-	bool clock = attr->type == PERF_TYPE_SOFTWARE &&
-		     (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
-		      attr->config == PERF_COUNT_SW_TASK_CLOCK);
+	bool clock = attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+							  attr->config == PERF_COUNT_SW_TASK_CLOCK);
 	bool by_hits = attr->type == PERF_TYPE_SOFTWARE || attr->type == PERF_TYPE_TRACEPOINT ||
 		       attr->type == PERF_TYPE_BREAKPOINT;
 
