@@ -34,7 +34,7 @@ struct sampling_options {
 	const struct roots *roots;
 };
 
-/* What every sample of ours has. */
+/* What every sample of ours has, but for some periods: see sampling_attr.c. */
 #define SAMPLE_ALWAYS                                                                              \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 	 PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD)

@@ -136,6 +136,21 @@ static void set_contents(const struct sampling_options *o, const struct sampling
 		attr->sample_type |= PERF_SAMPLE_READ;
 }
 
+/*
+ * The kernel makes a sample of every hit of a software event, tracepoint or breakpoint if samples are to
+ * say their period and it is fixed. Readers take the fixed period from the attr instead.
+ */
+static bool period_must_be_left_out(const struct perf_event_attr *attr)
+{
+	bool clock = attr->type == PERF_TYPE_SOFTWARE && (attr->config == PERF_COUNT_SW_CPU_CLOCK ||
+							  attr->config == PERF_COUNT_SW_TASK_CLOCK);
+	bool by_hits = attr->type == PERF_TYPE_SOFTWARE || attr->type == PERF_TYPE_TRACEPOINT ||
+		       attr->type == PERF_TYPE_BREAKPOINT;
+
+	/* Clocks have a timer. */
+	return by_hits && !clock && !attr->freq && attr->sample_period > 1;
+}
+
 static void set_tracking(const struct sampling *s, struct perf_event_attr *attr)
 {
 	const struct sampling_options *o = s->options;
@@ -188,6 +203,8 @@ void sampling_prepare(const struct sampling *s, struct sampling_row *row, bool o
 		attr->exclude_guest = 1;
 	set_contents(o, row, attr);
 	set_rate(o, row, attr);
+	if (period_must_be_left_out(attr))
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_PERIOD;
 	attr->sample_id_all = 1;
 	attr->inherit = s->target->inherit && on_task && !(row->event && row->event->inherit < 0);
 	attr->disabled = row->leader < 0 && row->event;

@@ -105,6 +105,21 @@ static char *in_debug_directory(const struct build_id *id, const char *symfs)
 	return below ? xasprintf("%s" DEBUG_DIRECTORY "/.build-id/%s.debug", symfs, below) : NULL;
 }
 
+/* The program as it was recorded, if it has symbols: it may have been stripped since. */
+static struct elf_file *find_kept(const struct build_id *id, char **ret_path)
+{
+	struct elf_file *f = try_path(debug_cache_find(id, DEBUG_CACHE_ELF), id, ret_path);
+	struct elf_section s;
+
+	if (f && !elf_section(f, ".symtab", &s)) {
+		elf_close(f);
+		free(*ret_path);
+		*ret_path = NULL;
+		f = NULL;
+	}
+	return f;
+}
+
 static struct elf_file *find_by_id(const struct build_id *id, const char *path,
 				   const struct file_search *search, char **ret_path)
 {
@@ -120,6 +135,8 @@ static struct elf_file *find_by_id(const struct build_id *id, const char *path,
 		f = try_path(debug_cache_find(id, DEBUG_CACHE_DEBUG), id, ret_path);
 	if (!f)
 		f = try_path(perf_cache_find(id, "debug"), id, ret_path);
+	if (!f)
+		f = find_kept(id, ret_path);
 	return f;
 }
 

@@ -60,10 +60,11 @@ char *jit_keep_program_path(const char *dir, const struct file_identity *f)
 }
 
 /* FNV-1a: these end up in the names of files, so they must be the same in every process. */
-static uint64_t hash_of(const void *bytes, size_t size, uint64_t hash)
+static uint64_t hash_of(const uint64_t *words, size_t count, uint64_t hash)
 {
-	for (size_t i = 0; i < size; i++)
-		hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3ull;
+	for (size_t i = 0; i < count; i++)
+		for (unsigned bit = 0; bit < 64; bit += 8)
+			hash = (hash ^ (words[i] >> bit & 0xff)) * 0x100000001b3ull;
 	return hash;
 }
 
@@ -77,8 +78,8 @@ static struct build_id made_up_id(const struct file_identity *f, const struct st
 			    (uint64_t)st->st_size,
 			    (uint64_t)st->st_mtim.tv_sec,
 			    (uint64_t)st->st_mtim.tv_nsec};
-	uint64_t a = hash_of(facts, sizeof(facts), 0xcbf29ce484222325ull);
-	uint64_t b = hash_of(facts, sizeof(facts), a);
+	uint64_t a = hash_of(facts, ARRAY_LEN(facts), 0xcbf29ce484222325ull);
+	uint64_t b = hash_of(facts, ARRAY_LEN(facts), a);
 	struct build_id id = {.size = 2 * sizeof(a)};
 
 	memcpy(id.bytes, &a, sizeof(a));

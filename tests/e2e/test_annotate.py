@@ -10,7 +10,7 @@ import unittest
 
 from browser import Browser
 from jit import jit_program
-from helpers import (Case, TACHO, compiled, environment, in_terminal, needs_namespace, needs_program,
+from helpers import (Case, TACHO, compiled, environment, in_terminal, load, needs_namespace, needs_program,
                      plain, shared_dir)
 
 SIDE_BY_SIDE = True
@@ -352,6 +352,12 @@ class Text(Annotate):
     def test_paths(self):
         self.assertRegex(self.annotated("-i", loop(), "divide", "-l"), r"(?m)│ +annotate-loop\.c:\d+  ")
         self.assertRegex(self.annotated("-i", loop(), "divide", "-P"), r"(?m)│ +/.*/annotate-loop\.c:\d+  ")
+
+    def test_event_with_most_samples(self):
+        data = self.path("two.data")
+        self.tacho("record", "-q", "-e", "page-faults", "-e", "cpu-clock/freq=4000/", "-c", "1000", "-o", data, "--",
+                   *load("busy", 300))
+        self.assertIn(" by cpu-clock", self.annotated("-i", data).splitlines()[0])
 
     def test_output_file(self):
         self.assertEqual(self.annotated("-i", loop(), "divide", "-o", self.path("x.txt")), "")

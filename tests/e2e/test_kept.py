@@ -125,6 +125,13 @@ class Rebuilt(KeptCase):
     def test_before_and_after_without_build_ids(self):
         self.before_and_after(NO_ID)
 
+    def test_stripped(self):
+        """strip keeps the build id: the file is the right one, but has no names any more."""
+        program = self.program("first_hot")
+        self.record(program, 200)
+        subprocess.run([needs_program("strip"), program], check=True)
+        self.assertHot("first_hot")
+
     def test_written_over_where_it_is(self):
         """As `cp new program` does: neither its name nor its inode change."""
         for flags in ([], [NO_ID]):

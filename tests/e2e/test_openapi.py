@@ -155,10 +155,13 @@ class Answers(DescribedCase):
 class Stream(DescribedCase):
     """DescribedServer looks at every event of a stream."""
 
+    # Prints again and again: what was printed before somebody watches is asked for otherwise.
+    BUSY = "while :; do echo line; i=0; while [ $i -lt 20000 ]; do i=$((i + 1)); done; done"
+
     def test_every_event(self):
         session = self.server.session("live")
         seen = set()
-        run = self.server.run(session, ["sh", "-c", "echo begin; while :; do :; done"], tool="both",
+        run = self.server.run(session, ["sh", "-c", self.BUSY], tool="both",
                               events=["task-clock"], interval=0.02,
                               sample={"events": ["cpu-clock"], "frequency": 999})["uuid"]
         wanted = {"state", "counts", "samples", "output", "ledger"}

@@ -97,6 +97,24 @@ class Samples(Record):
         self.assertLess(max(times), time.clock_gettime_ns(time.CLOCK_MONOTONIC))
         self.assertGreater(min(times), time.clock_gettime_ns(time.CLOCK_MONOTONIC) - 100 * 10**9)
 
+    def test_period_of_what_is_not_a_clock(self):
+        """One sample for so many, not one for each."""
+        every = self.counted("-e", "page-faults", "-c", "1", "--", *load("forks", 1, 2000))
+        tenth = self.counted("-e", "page-faults", "-c", "10", "--", *load("forks", 1, 2000))
+        term = self.counted("-e", "page-faults/period=10/", "--", *load("forks", 1, 2000))
+        self.assertGreater(every[0], 2000)
+        for samples, events in (tenth, term):
+            self.assertEqual(events, samples * 10)
+            # The kernel begins anew in each process, and programs differ by a few faults.
+            self.assertAlmostEqual(events, every[0], delta=300)
+
+    def counted(self, *args):
+        """Samples, and how many events they stand for."""
+        self.record(*args)
+        text = self.tacho("script", "-i", self.path("x.data"), "-F", "period").stdout
+        periods = [int(line) for line in text.split()]
+        return len(periods), sum(periods)
+
     def test_default_event(self):
         result = self.record("--", *load("busy", 100))
         self.assertRegex(result.stderr, r"\[ tacho record: [\d,]+ samples, .* in .*x.data \]")
@@ -420,6 +438,17 @@ class Output(Record):
         # Mappings and the like still get in when it is full, samples do not.
         size = os.path.getsize(self.path("x.data"))
         self.assertTrue(60 << 10 <= size <= 104 << 10, size)
+
+    def test_max_size_is_told_although_quiet(self):
+        result = self.record("-q", "-e", "page-faults", "-c", "1", "--max-size", "100K", "--",
+                             *load("steps", 3000, 0, 300))
+        self.assertIn("recording has stopped", result.stderr)
+
+    def test_max_size_without_room_for_samples(self):
+        needs_system_wide()
+        result = self.record("-a", "--max-size", "8K", "--", "sleep", "60")
+        self.assertIn("--max-size (8K) leaves no room for samples", result.stderr)
+        self.assertIn("give a larger size", result.stderr)
 
     def test_max_size_is_not_reached(self):
         result = self.record("--max-size", "100M", "--", "true")

@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from helpers import compiled, eventually, load, signal_set
+from helpers import compiled, eventually, load, needs_no_pmu, signal_set
 from server import ServerCase
 
 SIDE_BY_SIDE = True
@@ -113,6 +113,13 @@ class Ends(RunCase):
         else:
             self.assertEqual(answer.status, 400)
             self.assertIn("nonsense", answer.message())
+
+    def test_an_event_that_was_named_is_not_replaced(self):
+        needs_no_pmu()
+        plan = {"workload": "true", "tool": "record", "sample": {"events": ["cycles"]}}
+        run = self.server.wait_run(self.server.post("session/" + self.session, plan, status=202)["uuid"])
+        self.assertEqual(run["state"], "failed")
+        self.assertIn("cannot record 'cycles': this virtual machine has no PMU", run["error"])
 
     def test_timeout(self):
         run = self.server.wait_run(self.submit("sleep 60", timeout=0.5))

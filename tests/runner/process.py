@@ -16,9 +16,10 @@ def _stat(pid):
 
 
 def _family(leader):
-    """Processes of the leader's session, and all descendants of it, whatever session they made."""
+    """Processes of the leader's session, and all descendants of it, whatever session they made. The leader
+    itself is known by its session, too: if it has ended, its number may be somebody else's by now."""
     known = {pid: _stat(pid) for pid in map(int, filter(str.isdigit, os.listdir("/proc")))}
-    family = {pid for pid, stat in known.items() if stat and (pid == leader or stat[1] == leader)}
+    family = {pid for pid, stat in known.items() if stat and stat[1] == leader}
     grown = True
     while grown:
         more = {pid for pid, stat in known.items() if stat and stat[0] in family} - family

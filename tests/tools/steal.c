@@ -81,9 +81,20 @@ static void steal_cpu(const struct settings *s, int cpu, pid_t parent)
 	}
 }
 
+/* Ends the program if it fails: as a pid, -1 would be every process of the machine. */
+static pid_t checked_fork(void)
+{
+	pid_t pid = fork();
+
+	if (pid >= 0)
+		return pid;
+	fprintf(stderr, "steal: cannot fork: %s\n", strerror(errno));
+	exit(125);
+}
+
 static pid_t start_thief(const struct settings *s, int cpu)
 {
-	pid_t parent = getpid(), pid = fork();
+	pid_t parent = getpid(), pid = checked_fork();
 
 	if (pid)
 		return pid;
@@ -95,7 +106,7 @@ static pid_t start_thief(const struct settings *s, int cpu)
 
 static pid_t start_command(char **argv)
 {
-	pid_t pid = fork();
+	pid_t pid = checked_fork();
 
 	if (pid)
 		return pid;

@@ -84,8 +84,10 @@ static int start_server(void **state)
 
 static int stop_server(void **state)
 {
-	kill(server, SIGTERM);
-	waitpid(server, NULL, 0);
+	if (server > 0) {
+		kill(server, SIGTERM);
+		waitpid(server, NULL, 0);
+	}
 	return remove_support_dir(state);
 }
 

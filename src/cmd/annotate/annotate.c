@@ -1,3 +1,4 @@
+#include "analyze/tree/view.h"
 #include "base/json.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -87,15 +88,14 @@ static void count_event(struct annotate *an, uint64_t *weight, uint64_t *samples
 	}
 }
 
-/* The first event with samples; which ones are wanted was decided on reading. */
+/* The event with most samples; which ones are wanted was decided on reading. */
 static bool choose_event(struct annotate *an)
 {
-	for (an->event.n = 0; an->event.n < an->in.profile.events.len; an->event.n++) {
-		count_event(an, &an->weight, &an->samples);
-		if (an->samples)
-			return true;
-	}
-	return false;
+	if (!an->in.profile.events.len)
+		return false;
+	an->event = view_busiest_event(&an->in.profile);
+	count_event(an, &an->weight, &an->samples);
+	return an->samples;
 }
 
 static bool in_wanted_dso(const struct annotate *an, const struct profile_function *f)

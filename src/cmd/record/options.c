@@ -73,7 +73,7 @@ const struct option_def record_table_of_options[] = {
 	 "take samples from MS milliseconds after the start on"},
 	{0, "timeout", "MS", OPT_UINT, AT(timeout_ms), "stop after MS milliseconds"},
 	{0, "max-size", "SIZE", OPT_STR, AT(max_size),
-	 "stop before the file gets larger than SIZE (100M, 2G)"},
+	 "stop when there is no room for samples below SIZE any more (100M, 2G)"},
 	{0, NULL, NULL, OPT_HEADING, 0, "Output"},
 	{'o', "output", "FILE", OPT_STR, AT(output),
 	 "write to FILE instead of perf.data; - for a pipe"},

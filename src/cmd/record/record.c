@@ -196,12 +196,24 @@ static void print_summary(struct record_session *s, const struct record_summary 
 	command_flush(&out, STDERR_FILENO);
 }
 
+/* Also with --quiet, because the command was not ended by itself. */
 static void tell_full(struct record_session *s, const struct record_summary *summary)
 {
-	record_note(s,
-		    "the file is as large as --max-size allows (%s): recording has "
-		    "stopped%s",
-		    s->o.max_size, summary->has_workload ? " and the command was ended" : "");
+	const char *name = s->name ? s->name : "record";
+	const char *ended = summary->has_workload ? " and the command was ended" : "";
+
+	erase_progress(s);
+	if (summary->counts.samples)
+		command_fail(0,
+			     "%s: the file is as large as --max-size allows (%s): recording has "
+			     "stopped%s",
+			     name, s->o.max_size, ended);
+	else
+		command_fail(0,
+			     "%s: --max-size (%s) leaves no room for samples, because the programs "
+			     "that run already must be described first: recording has stopped%s; "
+			     "give a larger size",
+			     name, s->o.max_size, ended);
 }
 
 static void on_finished(void *ctx, const struct record_summary *summary)

@@ -38,8 +38,7 @@ static int choose_events(struct runner *r, struct err *e)
 		result = plan->sample_events.len
 				 ? parse_list(&s->catalog, &plan->sample_events, &s->sampled, e)
 				 : events_default_sampled(&s->catalog, &s->sampled, &no_pmu, e);
-	if (result == 0)
-		no_pmu |= events_sample_clock(&s->sampled);
+	/* An event that the user has named is not replaced: nobody reads a note before the figures. */
 	if (no_pmu)
 		vec_push(&s->notes,
 			 xasprintf("%s: samples are taken by the clock (cpu-clock), not by cycles",
