@@ -474,10 +474,12 @@ def alive(pid):
 
 
 def eventually(test, seconds=LIMIT_S):
+    """What the test gives as soon as that is something; False if it never is."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        if test():
-            return True
+        value = test()
+        if value:
+            return value
         time.sleep(0.01)
     return False
 
