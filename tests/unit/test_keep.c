@@ -73,8 +73,10 @@ static void copies_between_file_systems(void **state)
 	FILE *elsewhere, *here;
 
 	(void)state;
-	if (fd < 0)
+	if (fd < 0) {
+		print_message("# SKIP there is no /dev/shm to write to\n");
 		skip();
+	}
 	unlink(name);
 	elsewhere = fdopen(fd, "w+");
 	assert_non_null(elsewhere);
@@ -218,8 +220,10 @@ static void caches_of_others_are_left_alone(void **state)
 	char *owner;
 
 	(void)state;
-	if (geteuid())
+	if (geteuid()) {
+		print_message("# SKIP only root can give a directory to somebody else\n");
 		skip();
+	}
 	setenv("XDG_CACHE_HOME", in_dir("theirs"), 1);
 	write_text("theirs/tacho/jit/1/perf-1.map", "0123456789");
 	owner = xstrdup(in_dir("theirs/tacho/jit"));
@@ -356,8 +360,10 @@ static void see_program(struct held_files *files, const char *name, off_t size, 
 	assert_int_equal(truncate(in_dir(name), size), 0);
 	m.path = xstrdup(in_dir(name));
 	assert_true(held_files_see(files, &m, false, &version));
-	if (!version.id.size)
+	if (!version.id.size) {
+		print_message("# SKIP this test was linked without a build id\n");
 		skip();
+	}
 	if (delete)
 		unlink(m.path);
 	free(m.path);
