@@ -323,6 +323,18 @@ class Options(ReportCase):
                 self.assertEqual(self.heading(*options, "-g", "none"),
                                  self.heading(*options, "-g", "none", tool=perf))
 
+    def test_exact_columns_sort_by_what_is_shown(self):
+        def percents(*options):
+            lines = self.report(self.recording, "-g", "none", "--event", "cpu-clock", *options).splitlines()
+            return [float(line.split("%")[0]) for line in lines if line.strip() and not line.startswith("#")]
+
+        own = percents("-F", "overhead,sym")
+        self.assertEqual(own, sorted(own, reverse=True))
+        self.assertAlmostEqual(sum(own), 100, delta=0.5)  # rounding; a caller's row would count its callees again
+        below = percents("-F", "children,sym")
+        self.assertEqual(below, sorted(below, reverse=True))
+        self.assertGreater(len(below), len(own))
+
     def test_limits(self):
         entries = self.entries(self.recording, "--percent-limit", "30")
         self.assertTrue(entries and all(e["total_percent"] >= 30 for e in entries))

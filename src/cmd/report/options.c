@@ -461,16 +461,19 @@ static void insert_column(struct report_view *v, size_t at, struct column c)
 
 void report_view_defaults(struct report_view *v, bool has_callers)
 {
+	bool usual = !v->o.fields || adds_fields(v);
 	size_t at = 0;
 
 	v->has_callers = has_callers;
-	v->ro.children = has_callers && !v->o.no_children;
+	/* Without a column for callers' weights, sorting by them would look like no order at all. */
+	v->ro.children = has_callers && !v->o.no_children &&
+			 (usual || has_column(v, COLUMN_CHILDREN, 0));
 	if (!has_callers)
 		v->mode = CHAINS_NONE;
 	v->ro.chains = v->mode != CHAINS_NONE;
 	if (!v->order_given)
 		v->caller = v->ro.children;
-	if (v->o.fields && !adds_fields(v))
+	if (!usual)
 		return;
 	if (v->ro.children)
 		insert_column(v, at++, (struct column){COLUMN_CHILDREN, 0, "Children", 0});
