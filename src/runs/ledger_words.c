@@ -97,11 +97,14 @@ static void say_samples(const struct speaker *s)
 				     .sentence = sentence.len ? buf_str(&sentence) : NULL});
 }
 
-/* A part of all samples that is not as it should be: @e has what is always the same. */
-static void say_part(const struct speaker *s, struct ledger_entry e, const char *words,
-		     const char *fact)
+/*
+ * A part of @whole samples with a defect. @e holds the key, the name, the meaning and the advice; value and
+ * sentence are added here.
+ */
+static void say_part(const struct speaker *s, struct ledger_entry e, double whole,
+		     const char *words, const char *fact)
 {
-	double part = number(s->ledger, e.key), whole = all_samples(s->ledger);
+	double part = number(s->ledger, e.key);
 	CLEANUP(buf_release) struct buf value = {}, few = {}, sentence = {};
 
 	if (part > 0) {
@@ -146,6 +149,8 @@ static void say_throttled(const struct speaker *s)
 
 static void say_sampling(const struct speaker *s)
 {
+	double wanted = all_samples(s->ledger), taken = number(s->ledger, "samples");
+
 	say_samples(s);
 	say_part(s,
 		 (struct ledger_entry){.key = "lost",
@@ -153,21 +158,22 @@ static void say_sampling(const struct speaker *s)
 				       .about = "Samples for which the kernel had no room, because "
 						"they came faster than they were read.",
 				       .advice = FEWER_SAMPLES},
-		 "of samples lost", "were lost: the kernel had no room for them.");
+		 wanted, "of samples lost", "were lost: the kernel had no room for them.");
 	say_part(s,
 		 (struct ledger_entry){.key = "dropped",
 				       .name = "Left out by tacho",
 				       .about = "Samples that were read, but that tacho could not "
 						"keep up with.",
 				       .advice = FEWER_SAMPLES},
-		 "of samples left out", "were left out: tacho could not keep up with them.");
+		 wanted, "of samples left out",
+		 "were left out: tacho could not keep up with them.");
 	say_throttled(s);
 	say_part(s,
 		 (struct ledger_entry){.key = "cut_stacks",
 				       .name = "Stacks cut off",
 				       .about = "Stacks so deep that their outermost callers are "
 						"missing in the flame graph."},
-		 NULL, "have a stack without its outermost callers: it was too deep.");
+		 taken, NULL, "have a stack without its outermost callers: it was too deep.");
 }
 
 /* ---- counters ---- */
