@@ -466,8 +466,8 @@ void report_view_defaults(struct report_view *v, bool has_callers)
 
 	v->has_callers = has_callers;
 	/* Without a column for callers' weights, sorting by them would look like no order at all. */
-	v->ro.children = has_callers && !v->o.no_children &&
-			 (usual || has_column(v, COLUMN_CHILDREN, 0));
+	v->ro.children =
+		has_callers && !v->o.no_children && (usual || has_column(v, COLUMN_CHILDREN, 0));
 	if (!has_callers)
 		v->mode = CHAINS_NONE;
 	v->ro.chains = v->mode != CHAINS_NONE;
