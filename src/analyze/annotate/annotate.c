@@ -107,7 +107,7 @@ static void place_jumps(struct annotation *a)
 		if (i->flow != ANNOTATED_JUMP || !i->target)
 			continue;
 		found = annotation_find(a, i->target);
-		/* Into the middle of an instruction is no place that could be pointed at. */
+		/* Ignore a jump into the middle of an instruction: nothing shown begins there. */
 		if (!found || a->instructions.items[found - 1].address != i->target)
 			continue;
 		i->jumps_to = found;
@@ -164,9 +164,9 @@ size_t annotation_hot_lines(const struct annotation *a, uint32_t *ret, size_t ma
 	return count;
 }
 
-/* ---- out of a profile ---- */
+/* ---- from a profile ---- */
 
-/* The function that a row's samples hit; number 0: none. */
+/* Returns the function that a row's samples hit; number 0 if it has no name. */
 static function_id leaf_function(const struct profile *p, const struct profile_row *row,
 				 const struct profile_frame **ret_frame)
 {

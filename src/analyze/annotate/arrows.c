@@ -42,7 +42,7 @@ static void reach(struct arrow *arrow, uint32_t instruction)
 		arrow->to = instruction;
 }
 
-/* All jumps to one place share an arrow, as long as they are near. */
+/* Makes one arrow for all jumps to the same target, without jumps longer than ARROW_LENGTH. */
 static void collect(const struct annotation *a, arrow_list *ret)
 {
 	VEC(struct jump) jumps = {};
@@ -69,7 +69,7 @@ static void collect(const struct annotation *a, arrow_list *ret)
 
 unsigned annotation_arrows(const struct annotation *a, arrow_list *ret)
 {
-	/* A byte an instruction, a bit a lane; arrows are short, so looking is, too. */
+	/* A byte for each instruction, a bit for each lane. Arrows are short, so scans are too. */
 	unsigned char *taken = xcalloc(a->instructions.len + 1, 1);
 	unsigned lanes = 0;
 	size_t kept = 0;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Lines of the code by file and number, so that each is found quickly. */
+/* The lines of the code sorted by file and number, for binary search. */
 struct shown_lines {
 	const struct code *code;
 	VEC(const struct code_line *) sorted;

@@ -1,6 +1,6 @@
 /*
- * From the code of a function, taken when it was recorded or just now, and the samples of a selection
- * to its annotation:
+ * Builds the annotation of a function from its code, saved with the recording or read now, and the
+ * samples of a selection:
  *
  *	annotation_init(&a);
  *	annotation_set_names(&a, profile, event, function);
@@ -13,11 +13,11 @@
 #include "analyze/annotate/annotate.h"
 #include "profile/code.h"
 
-/* The names of the function, its module and the event. */
+/* Sets the names of the function, its module and the event. */
 void annotation_set_names(struct annotation *a, const struct profile *p, event_id event,
 			  function_id function);
 
-/* Fills in all that comes from the code, and finishes the annotation. */
+/* Adds everything that comes from the code, and finishes the annotation. */
 void annotation_of_code(struct annotation *a, const struct code *code);
 
 #endif

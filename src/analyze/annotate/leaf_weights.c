@@ -28,7 +28,7 @@ void leaf_weights_add(struct leaf_weights *l, uint32_t stack, uint64_t samples, 
 	l->all_samples += samples;
 }
 
-/* The function whose code it is, not one that was inlined; number 0: not named. */
+/* Returns the function that holds the code, not an inlined one; number 0 if it has no name. */
 static function_id function_at(const struct profile *p, uint32_t frame)
 {
 	const struct profile_frame *f = &p->frames.items[frame];
@@ -60,7 +60,7 @@ function_id leaf_weights_find(const struct leaf_weights *l, const char *name, co
 
 		if (!is_wanted(p, n, name, module))
 			continue;
-		/* Of those that were not hit, one that has code; inlined ones have none. */
+		/* If equally heavy, prefer one that has code: inlined functions have none. */
 		if (!best.n || weights[n] > weights[best.n] ||
 		    (weights[n] == weights[best.n] && f->size && !function_of(p, best)->size))
 			best.n = n;

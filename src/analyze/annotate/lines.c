@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-/* Lines without code that are shown before and behind those with some. */
+/* Lines without code that are shown before and after each line with code. */
 #define CONTEXT_LINES 2
-/* Of the function's own file all lines between two with code are shown, if they are not more. */
+/* In the function's own file, gaps of up to this many lines without code are shown in full. */
 #define GAP_LINES 60
 
 static uint32_t file_of(struct annotation *a, const char *path)
@@ -53,7 +53,7 @@ static uint32_t line_number(const struct annotation *a, uint32_t file, uint32_t 
 	return found ? (uint32_t)(found - a->lines.items) + 1 : 0;
 }
 
-/* Every place of the rows once, sorted. */
+/* Collects every line of the rows once, sorted. */
 static void collect_code_lines(struct annotation *a)
 {
 	size_t kept = 0;
@@ -95,7 +95,7 @@ static void fill_text(struct annotation *a, struct annotated_line *line,
 	line->text = annotation_string(a, text, strnlen(text, ANNOTATION_LINE_TEXT_MAX));
 }
 
-/* Lines around those with code, where their source can be had. */
+/* Adds lines around those with code if their source is available. */
 static void add_context(struct annotation *a, const struct source_reader *source)
 {
 	__typeof__(a->lines) code = a->lines, all = {};
@@ -108,7 +108,7 @@ static void add_context(struct annotation *a, const struct source_reader *source
 		uint32_t last = followed ? code.items[i + 1].number - 1 : UINT32_MAX;
 		uint32_t gap = followed ? last - line.number : UINT32_MAX;
 		uint32_t reach = line.file == 0 && gap <= GAP_LINES ? gap : CONTEXT_LINES;
-		/* What the line before has shown already ends where its own reach ended. */
+		/* The line with code before this one has already added the whole gap. */
 		bool joined = follows && line.file == 0 && line.number - before - 1 <= GAP_LINES;
 		uint32_t from = line.number > CONTEXT_LINES ? line.number - CONTEXT_LINES : 1;
 
@@ -139,7 +139,7 @@ static void add_context(struct annotation *a, const struct source_reader *source
 	a->lines.cap = all.cap;
 }
 
-/* Which row an instruction belongs to: the last one that begins at or before it. */
+/* Assigns each instruction to its row: the last one that begins at or before it. */
 static void attach(struct annotation *a)
 {
 	const struct annotated_row *row = a->rows.items, *end = row + a->rows.len;

@@ -26,7 +26,7 @@ static uint32_t name_number(struct call_paths *c, const struct profile *p,
 	return n;
 }
 
-/* Up to the size of a table of the profile, what is new is 0. */
+/* Grows @vec to the size of a table of the profile; new items are 0. */
 static void grow_to(void *vec, size_t len)
 {
 	VEC(uint32_t) *v = vec;
@@ -85,7 +85,7 @@ static void grow_children(struct call_paths *c, const struct profile *p, size_t 
 	}
 }
 
-/* The parent itself: there is none, and no room for it. */
+/* Finds or adds the child. Returns @parent if that would exceed @nodes_max. */
 static uint32_t child_of(struct call_paths *c, const struct profile *p, uint32_t parent,
 			 uint32_t name, bool inlined, size_t nodes_max)
 {
@@ -116,7 +116,7 @@ uint32_t call_path_below(struct call_paths *c, const struct profile *p, uint32_t
 		return node;
 	f = &p->frames.items[frame];
 	if (!f->names || !f->name_count) {
-		/* Nobody has named it yet: it is some code of its module. */
+		/* A frame without a name yet is shown as its module. */
 		string_id module = module_name(p, f->module);
 		struct path_name name = {module, module, CODE_UNKNOWN};
 
@@ -150,7 +150,7 @@ uint32_t call_path_of(struct call_paths *c, const struct profile *p, uint32_t st
 		uint32_t parent = p->stacks.items[stack].parent.n;
 
 		vec_push(&c->todo, stack);
-		/* Parents come first; whatever says otherwise must not lead in circles. */
+		/* Parents have smaller numbers; ignore others, which could form a cycle. */
 		stack = parent < stack ? parent : 0;
 	}
 	node = stack ? c->of_stack.items[stack] - 1 : 0;
@@ -166,7 +166,7 @@ void call_paths_all(struct call_paths *c, const struct profile *p)
 {
 	size_t room = 1024;
 
-	/* Nodes are fewer than stacks. */
+	/* Room for as many nodes as stacks; the table grows if there are more. */
 	while (room < p->stacks.len)
 		room *= 2;
 	if (!c->children.items && p->stacks.len > 1)

@@ -1,11 +1,11 @@
 /*
- * Stacks as they are shown: a tree of functions by their names, inlined ones as nodes of their own,
- * shared by all samples of a run. Each stack of a profile leads to one node; both only grow, so a live
- * graph is the nodes that are new and what each has gained. Flame graphs of any selection add weights
- * to the nodes of its stacks and sum upwards, children after parents.
+ * Stacks as they are shown: a tree of functions by name, with inlined functions as nodes of their
+ * own, shared by all samples of a run. Each stack of a profile leads to one node. Stacks and nodes
+ * are only added, so an update of a live graph is the new nodes and the gain of each node. A flame
+ * graph of a selection adds weights to the nodes of its stacks and sums them up towards the root.
  *
- * Node 0 is the root. It reads the profile, whose frames must have their names. One thread adds; any
- * number may read meanwhile what is not being added.
+ * Node 0 is the root; a parent comes before its children. The frames of the profile must have their
+ * names. One thread adds; any number may read meanwhile what is not being added.
  */
 #ifndef TACHO_ANALYZE_PATHS_CALL_PATHS_H
 #define TACHO_ANALYZE_PATHS_CALL_PATHS_H
@@ -18,7 +18,7 @@ struct call_path {
 	bool inlined;
 };
 
-/* A function as it is shown: functions of the same label, kind and module name are one. */
+/* A function as it is shown: functions of the same label, kind and module name are merged. */
 struct path_name {
 	string_id label;
 	string_id module; /* the last part of its path */
@@ -30,7 +30,7 @@ struct call_paths {
 	VEC(struct path_name) names; /* number 0: none */
 	VEC(uint32_t) of_stack;      /* by stack: node + 1; 0: not asked for yet */
 	VEC(uint32_t) of_function;   /* by function: name; 0: not asked for yet */
-	/* The key lies beside the number, as with stacks: these are looked for most. */
+	/* The slots hold the keys, as for stacks: these lookups are the most frequent. */
 	struct path_slots {
 		struct path_slot {
 			uint32_t parent;
@@ -40,22 +40,22 @@ struct call_paths {
 		size_t mask;
 	} children;
 	struct slots name_slots;
-	VEC(uint32_t) todo; /* stacks on the way to one that is known */
+	VEC(uint32_t) todo; /* stacks without a node, on the way to one that has it */
 };
 
 void call_paths_init(struct call_paths *c);
 void call_paths_release(struct call_paths *c);
-/* The node of a stack, made if need be. A number that the profile does not have is the root. */
+/* Returns the node of a stack, added if needed; the root if the profile has no such stack. */
 uint32_t call_path_of(struct call_paths *c, const struct profile *p, uint32_t stack);
-/* Down from a node through all that a frame stands for, from its outermost function on; for who keeps
- * nodes of stacks himself. What would be more than @nodes_max nodes, or is a frame that the profile does
- * not have, is left out: its samples are the caller's. */
+/* Descends from a node through all functions of a frame, the outermost first, for users that keep
+ * the nodes of stacks themselves. Functions beyond @nodes_max nodes and unknown frames are left
+ * out: their samples count for the calling function. */
 uint32_t call_path_below(struct call_paths *c, const struct profile *p, uint32_t node,
 			 uint32_t frame, size_t nodes_max);
-/* The nodes of all stacks that the profile has by now. */
+/* Adds the nodes of all stacks that the profile has by now. */
 void call_paths_all(struct call_paths *c, const struct profile *p);
 
-/* What call_path_of() gave or would give; for readers: adds nothing. Unknown ones are the root. */
+/* Returns the node that call_path_of() gave before, else the root. For readers: adds nothing. */
 static inline uint32_t call_path_known(const struct call_paths *c, uint32_t stack)
 {
 	uint32_t node = stack < c->of_stack.len ? c->of_stack.items[stack] : 0;

@@ -1,8 +1,8 @@
 #include "analyze/paths/flame_order.h"
 
-#define GAP_SPACES 5u /* of the usual length: longer than so many of them, it did not run */
-/* Pauses shorter than this part of what is shown are stripes that hide which function it was: a thread
- * on a busy machine has one every few milliseconds. */
+#define GAP_SPACES 5u /* after this many usual intervals without a sample, the thread did not run */
+/* Pauses shorter than 1/250 of the shown time are not drawn: a thread on a busy machine has one
+ * every few milliseconds, and such stripes would hide which function it was in. */
 #define GAP_PART 250u
 
 void flame_order_init(struct flame_order *f, uint64_t from_ns, uint64_t to_ns, size_t pixels)
@@ -55,7 +55,7 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The middle one of the spaces between samples; without any, a column. */
+/* Returns the median space between samples, or the width of a column if there is none. */
 static uint64_t usual_space(struct flame_order *f)
 {
 	size_t count = f->space_count < FLAME_ORDER_SPACES ? f->space_count : FLAME_ORDER_SPACES;
@@ -66,10 +66,10 @@ static uint64_t usual_space(struct flame_order *f)
 	return f->spaces[count / 2];
 }
 
-/* What is drawn at the moment: the nodes from the outermost on, and the box of each. */
+/* The stack that is being drawn: its nodes, the outermost first, and the box of each. */
 struct open_boxes {
 	VEC(uint32_t) nodes, boxes;
-	VEC(uint32_t) path; /* of the next one */
+	VEC(uint32_t) path; /* nodes of the next stack */
 	uint64_t to_ns;
 };
 
@@ -111,7 +111,7 @@ static void draw(struct flame_order *f, struct open_boxes *o, const struct call_
 	o->to_ns = to_ns;
 }
 
-/* Where what a column shows ends: at the next one, unless nothing was seen for long. */
+/* Returns the end of a column's boxes: the next column, or earlier if the pause is long. */
 static uint64_t end_of(const struct flame_order *f, size_t pixel, size_t next, uint64_t space)
 {
 	uint64_t last = f->columns[pixel].last_ns, end = last + space;

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* Of a worker that others wait for. Two million names of usual length take less. */
+/* CPU time limit, because others wait for the worker. Two million usual names take less. */
 #define LOOKING_NS_MAX (2 * NS_PER_SEC)
-#define NAMES_A_LOOK   64u /* at the clock */
+#define NAMES_A_LOOK   64u /* most names between two looks at the clock */
 
 static int match_names(struct pattern *pattern, const struct call_paths *c, const struct profile *p,
 		       bool *names, struct err *e)
@@ -19,7 +19,7 @@ static int match_names(struct pattern *pattern, const struct call_paths *c, cons
 		const char *label = profile_text(p, c->names.items[i].label);
 
 		names[i] = pattern_found(pattern, label);
-		/* A name can be as long as many. */
+		/* Count bytes, too: one name can be as long as many. */
 		bytes += NAMES_A_LOOK + strlen(label);
 		if (bytes < NAMES_A_LOOK * NAMES_A_LOOK)
 			continue;

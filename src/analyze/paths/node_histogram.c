@@ -9,7 +9,7 @@ static void scratch_for(struct node_scratch *s, const struct call_paths *c)
 	s->place = table_alloc(s->len, sizeof(*s->place));
 }
 
-/* Entries of one event and thread; @place holds where a node's entry is, + 1. */
+/* Adds the entries of one event and thread. @place has the number of each node's entry, + 1. */
 static size_t add_segment(struct node_histogram *ret, const struct histogram *h, size_t from,
 			  const struct call_paths *c, uint32_t *place)
 {
@@ -47,7 +47,7 @@ void node_histogram_make(struct node_histogram *ret, const struct histogram *h,
 	vec_reserve(&ret->entries, h->len);
 	for (size_t i = 0; i < h->len;)
 		i = add_segment(ret, h, i, c, scratch->place);
-	/* It stays for long: what merging has saved is given back. */
+	/* The histogram is kept for long: give back the room that merging has saved. */
 	if (ret->entries.len) {
 		ret->entries.items =
 			xrealloc(ret->entries.items, ret->entries.len, sizeof(*ret->entries.items));

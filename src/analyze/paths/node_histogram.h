@@ -1,6 +1,7 @@
 /*
- * The histogram of a chunk by nodes of call paths instead of stacks: what each node has, for each
- * event and thread. Many stacks are one node, so this is what questions add up, and what is kept. Pure.
+ * The histogram of a chunk by nodes of call paths instead of stacks: samples and weight of each
+ * node, for each event and thread. Many stacks share one node, so this form is kept in memory, and
+ * queries add it up. Pure.
  */
 #ifndef TACHO_ANALYZE_PATHS_NODE_HISTOGRAM_H
 #define TACHO_ANALYZE_PATHS_NODE_HISTOGRAM_H
@@ -8,11 +9,11 @@
 #include "analyze/paths/call_paths.h"
 #include "profile/summary.h"
 
-/* One event of one thread: so many entries from `start` on. */
+/* One event of one thread: `len` entries from `start` on. */
 struct node_segment {
 	uint32_t event, thread;
 	uint32_t start, len;
-	uint64_t samples, weight; /* of all of them */
+	uint64_t samples, weight; /* of all its entries */
 };
 
 struct node_entry {
@@ -25,7 +26,7 @@ struct node_histogram {
 	VEC(struct node_entry) entries;
 };
 
-/* By node, all 0; whoever makes many keeps it. */
+/* Scratch table by node, all 0 between calls. Keep it to make several histograms. */
 struct node_scratch {
 	uint32_t *place;
 	size_t len;
@@ -36,7 +37,7 @@ void node_histogram_make(struct node_histogram *ret, const struct histogram *h,
 void node_histogram_release(struct node_histogram *h);
 void node_scratch_release(struct node_scratch *s);
 
-/* Bytes of memory that it takes. */
+/* Returns the bytes of memory that a histogram takes. */
 size_t node_histogram_bytes(const struct node_histogram *h);
 
 #endif

@@ -39,8 +39,8 @@ static int by_weight(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* A child never weighs more than its parent, so a threshold keeps the tree whole. Of those that weigh just
- * as much as it, the first ones stay, whose parents come before them. */
+/* A child never weighs more than its parent, so a threshold keeps the tree connected. Of the nodes
+ * that weigh exactly the threshold, the first ones stay; their parents come before them. */
 static void keep_heaviest(struct path_flame *f, size_t limit)
 {
 	uint64_t *weights, threshold;
@@ -113,7 +113,7 @@ void path_flame_plain(struct path_flame *f, const struct call_paths *c, const ui
 
 /* ---- from the leaf ---- */
 
-/* A place on the way up, with what passed through all that lies behind it. */
+/* A walk from one node towards the root: the node it has reached, and its weight. */
 struct climber {
 	uint32_t node;
 	uint64_t weight;
@@ -121,7 +121,7 @@ struct climber {
 
 typedef VEC(struct climber) climbers;
 
-/* Climbers that came the same way: a node of the graph. */
+/* Climbers that have taken the same way so far. They are one node of the graph. */
 struct climb_group {
 	uint32_t flame_node;
 	size_t from, to; /* in the climbers of the level */
@@ -129,10 +129,10 @@ struct climb_group {
 
 typedef VEC(struct climb_group) climb_groups;
 
-/* By name and whether it is inlined: what of a group goes there. */
+/* The climbers of a group whose next function is the same. Indexed by way_key(). */
 struct climb_way {
 	uint64_t weight;
-	size_t count, next; /* where the next one is put, in the next level */
+	size_t count, next; /* next: free place in the next level */
 	uint32_t flame_node;
 	bool shown;
 };
@@ -152,7 +152,7 @@ static uint32_t way_key(const struct call_paths *c, uint32_t node)
 	return c->nodes.items[node].name << 1 | c->nodes.items[node].inlined;
 }
 
-/* What is heavy enough becomes a node, with a place for its climbers. */
+/* Makes a node of each way that is heavy enough, and room for its climbers. */
 static void open_ways(struct climb *k, const struct climb_group *g)
 {
 	size_t place = k->next_level.len;
@@ -204,7 +204,7 @@ static void climb_on(struct climb *k, const struct climb_group *g)
 		else
 			k->f->nodes.items[way->flame_node].self += at.weight;
 	}
-	/* Some have reached the top: their places stay empty. */
+	/* Climbers that reached the root leave places unused: shorten the groups. */
 	for (size_t i = first_group; i < k->next_groups.len; i++) {
 		struct climb_group *next = &k->next_groups.items[i];
 		const struct flame_node *n = &k->f->nodes.items[next->flame_node];
@@ -215,7 +215,7 @@ static void climb_on(struct climb *k, const struct climb_group *g)
 		k->ways[*key] = (struct climb_way){};
 }
 
-/* Level by level, so that parents come first. @k has the first level. */
+/* Climbs level by level, so that parents come first. @k has the first level. */
 static void climb(struct climb *k)
 {
 	k->ways = xcalloc(k->c->names.len * 2, sizeof(*k->ways));
@@ -262,7 +262,7 @@ void path_flame_inverted(struct path_flame *f, const struct call_paths *c, const
 
 /* ---- through one function ---- */
 
-/* By node: 1: it is the outermost call of a wanted function; 2: below one. */
+/* Returns, by node: 1 for the outermost call of a wanted function, 2 below one, else 0. */
 static uint8_t *outermost_calls(const struct call_paths *c, const bool *wanted)
 {
 	uint8_t *is = table_alloc(c->nodes.len, 1);
@@ -304,7 +304,7 @@ void path_flame_callers(struct path_flame *f, const struct call_paths *c, const 
 	totals_free(c, total);
 }
 
-/* The nodes below the function as one tree; light ones are taken out afterwards. */
+/* Merges the nodes below the function into one tree; drop_light() removes light ones later. */
 static void merge_below(struct path_flame *f, const struct call_paths *c, const uint64_t *self,
 			const uint64_t *total, const uint8_t *is)
 {

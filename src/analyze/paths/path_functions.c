@@ -1,7 +1,7 @@
 #include "analyze/paths/path_functions.h"
 #include "analyze/paths/path_flame.h"
 
-/* Nodes that weigh something, with their children. */
+/* Children of each node, only those with samples. */
 struct links {
 	uint32_t *first_child, *next_sibling;
 };
@@ -31,7 +31,7 @@ static int by_self(const void *a, const void *b)
 	return x->name < y->name ? -1 : x->name > y->name;
 }
 
-/* The name of the function that holds the code of a node. */
+/* Returns the name of the function that holds the code of a node. */
 static uint32_t holder(const struct call_paths *c, uint32_t node)
 {
 	while (c->nodes.items[node].inlined && c->nodes.items[node].parent)
@@ -39,7 +39,7 @@ static uint32_t holder(const struct call_paths *c, uint32_t node)
 	return c->nodes.items[node].name;
 }
 
-/* Down and up again, with how often each function is open on the way. */
+/* Walks the tree and counts how often each function is on the path, for recursion. */
 static void add_totals(struct path_function *all, const struct call_paths *c, const uint64_t *total,
 		       const uint64_t *samples)
 {

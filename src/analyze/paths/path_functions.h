@@ -1,7 +1,7 @@
 /*
- * Functions of a selection, with what each has by itself and with all that it called. Recursion counts
- * once; an inlined function has nothing of its own, the function that holds the code has it, as in
- * reports of recordings (analyze/report.h). Pure.
+ * Functions of a selection, each with its own weight and its weight with everything it called.
+ * Recursion counts once. An inlined function has no weight of its own: it belongs to the function
+ * that holds the code, as in reports of recordings (analyze/report/report.h). Pure.
  */
 #ifndef TACHO_ANALYZE_PATHS_PATH_FUNCTIONS_H
 #define TACHO_ANALYZE_PATHS_PATH_FUNCTIONS_H
@@ -15,7 +15,7 @@ struct path_function {
 
 typedef VEC(struct path_function) path_functions;
 
-/* The largest self first, then the largest total. @samples: by node, as @self. */
+/* Sorted by self, then by total, the largest first. @self and @samples are by node. */
 void path_functions_make(path_functions *ret, const struct call_paths *c, const uint64_t *self,
 			 const uint64_t *samples);
 

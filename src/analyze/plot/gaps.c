@@ -12,7 +12,7 @@ static unsigned char gap_of(const struct profile *p, frame_id id)
 
 	if (!frame->name_count)
 		return 0;
-	/* The outermost one is that of the symbol. */
+	/* The outermost function is the one that has a symbol. */
 	f = function_of(p, p->names.items[frame->names].function);
 	if (!strcmp(profile_text(p, f->name), "[unknown]"))
 		return GAP_NAME | GAP_MODULE;
@@ -27,7 +27,7 @@ void profile_gaps(const struct profile *p, struct profile_gaps *ret)
 	*ret = (struct profile_gaps){};
 	for (uint32_t i = 1; i < p->frames.len; i++)
 		frames[i] = gap_of(p, (frame_id){i});
-	/* Parents come first. */
+	/* Parents have smaller numbers. */
 	for (size_t i = 1; i < p->stacks.len; i++) {
 		uint32_t parent = p->stacks.items[i].parent.n;
 

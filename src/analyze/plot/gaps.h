@@ -1,6 +1,6 @@
 /*
- * In how many samples a name is missing: of the code itself, or of what called it. Samples say how
- * much it matters; how many places there are does not.
+ * Counts the samples in which a function name is missing: that of the sampled code or of a caller.
+ * Samples show how much it matters; the number of addresses without a name does not.
  *
  * Pure functions; the profile is complete and named.
  */
@@ -11,9 +11,9 @@
 
 struct profile_gaps {
 	uint64_t samples;
-	uint64_t unnamed;         /* are in code without a name */
-	uint64_t unnamed_callers; /* are not, but have callers without one */
-	uint64_t lost_callers;    /* of these: in no program or library at all */
+	uint64_t unnamed;         /* in code without a name */
+	uint64_t unnamed_callers; /* in named code, but with unnamed callers */
+	uint64_t lost_callers;    /* of these: with a caller in no program or library */
 };
 
 void profile_gaps(const struct profile *p, struct profile_gaps *ret);

@@ -1,6 +1,6 @@
 /*
- * A sub-second heat map: a column a second, a row a part of it, so that what happens every second, or
- * for a part of one, is a pattern. Pure.
+ * A sub-second heat map: a column for each second, a row for each part of a second. Activity that
+ * repeats every second, or lasts for a part of one, becomes a pattern. Pure.
  */
 #ifndef TACHO_ANALYZE_PLOT_HEAT_H
 #define TACHO_ANALYZE_PLOT_HEAT_H
@@ -22,7 +22,7 @@ struct heat {
 	double *cells; /* [second * rows + row] */
 };
 
-/* Of a window; false: it has more cells than HEAT_CELLS_MAX. */
+/* Sets up the map of a window. Returns false if it has more cells than HEAT_CELLS_MAX. */
 static inline bool heat_init(struct heat *h, uint64_t start_ns, uint64_t from_ns, uint64_t to_ns,
 			     uint32_t rows)
 {
@@ -45,7 +45,7 @@ static inline void heat_release(struct heat *h)
 	*h = (struct heat){};
 }
 
-/* A number that grows with time: the same for all times that heat_add() puts into one cell. */
+/* Returns a number that grows with time, equal for times that heat_add() puts into one cell. */
 static inline uint32_t heat_cell(const struct heat *h, uint64_t time_ns)
 {
 	uint64_t at = time_ns - h->start_ns, second = at / NS_PER_SEC;
@@ -67,9 +67,9 @@ static inline void heat_add(struct heat *h, uint64_t time_ns, double value)
 		h->cells[second * h->rows + row] += value;
 }
 
-/* Spreads a value over an interval. */
+/* Spreads a value evenly over the cells of an interval. */
 void heat_spread(struct heat *h, uint64_t from_ns, uint64_t to_ns, double value);
-/* Values of a counter, rows [@from, @to): what of their intervals lies in the window. */
+/* Adds rows [@from, @to) of a counter, as far as their intervals are in the window. */
 void heat_add_counts(struct heat *h, const struct count_columns *rows, size_t from, size_t to,
 		     uint64_t from_ns, uint64_t to_ns);
 double heat_max(const struct heat *h);

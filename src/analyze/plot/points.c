@@ -43,7 +43,7 @@ static void count_kinds(const point_list *points, struct kind *kinds, uint32_t f
 	}
 }
 
-/* One for each function, the rest by share; the most frequent ones first, if not all find room. */
+/* One point for each function, the most frequent first if @max is too small; the rest by share. */
 static void give_quotas(struct kind *kinds, uint32_t functions, size_t points, size_t max)
 {
 	size_t present = 0, rest;
@@ -58,7 +58,7 @@ static void give_quotas(struct kind *kinds, uint32_t functions, size_t points, s
 	qsort(kinds, functions, sizeof(*kinds), by_function);
 }
 
-/* Kept in any case: the ends in time, and the lowest and highest address. */
+/* Points to keep if the quota allows: first, last, lowest and highest address. */
 static bool certain(const struct kind *k, size_t at)
 {
 	return (k->quota && at == k->first) || (k->quota > 1 && at == k->last) ||
@@ -71,13 +71,13 @@ static size_t certain_later(const struct kind *k, size_t at)
 	       (k->quota > 3 && at < k->highest);
 }
 
-/* The n-th of a function's points is kept whenever another whole part of its quota is reached. */
+/* Keeps a point whenever seen * quota / count reaches the next whole number. */
 static bool keeps(struct kind *k, size_t at)
 {
 	size_t before = k->seen * k->quota / k->count, now = (k->seen + 1) * k->quota / k->count;
 
 	k->seen++;
-	/* Room for those that are still to come is left over. */
+	/* Leave room for the certain points that are still to come. */
 	if (!certain(k, at) && (now == before || k->kept + certain_later(k, at) >= k->quota))
 		return false;
 	k->kept++;
@@ -87,7 +87,7 @@ static bool keeps(struct kind *k, size_t at)
 void points_thin(point_list *points, size_t max, uint32_t functions)
 {
 	struct kind *kinds;
-	size_t kept = 0, ends = max >= 2 ? 2 : 0; /* of all; whatever functions they are of */
+	size_t kept = 0, ends = max >= 2 ? 2 : 0; /* first and last of all points */
 
 	if (points->len <= max || !functions)
 		return;

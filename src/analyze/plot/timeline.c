@@ -3,7 +3,7 @@
 #include <math.h>
 
 #define NS_A_SECOND    1e9
-#define BLOCKS_A_PIXEL 2 /* at least; rows are exact, but there may be half a million of them */
+#define BLOCKS_A_PIXEL 2 /* at least, to use blocks: rows are exact, but may be half a million */
 
 void timeline_init(struct timeline *t, uint64_t from_ns, uint64_t to_ns, uint32_t pixels)
 {
@@ -30,11 +30,11 @@ void timeline_release(struct timeline *t)
 	*t = (struct timeline){};
 }
 
-/* A stretch of counting: what it has is spread evenly over the pixels that it touches. */
+/* A time interval with counts, which are spread evenly over the pixels it touches. */
 struct stretch {
-	double from, to; /* ns after the beginning of the window */
+	double from, to; /* ns after the start of the window */
 	double sum, min_rate, max_rate;
-	double counted; /* part of it that was counted */
+	double counted; /* part of the interval that was counted */
 	uint32_t least_ppm;
 };
 
@@ -46,7 +46,7 @@ static void add_to_pixel(struct timeline *t, uint32_t pixel, const struct stretc
 		t->min[pixel] = s->min_rate;
 	if (s->max_rate > t->max[pixel])
 		t->max[pixel] = s->max_rate;
-	/* Kept as what is missing until the end, because 0 has to mean "nothing yet". */
+	/* Until timeline_finish(), holds the missing part, so that 0 means "nothing yet". */
 	if (1000000 - s->least_ppm > t->running_ppm[pixel])
 		t->running_ppm[pixel] = 1000000 - s->least_ppm;
 }
@@ -84,8 +84,8 @@ static double after(const struct timeline *t, uint64_t ns)
 bool timeline_takes_block(const struct timeline *t, const struct count_block *b)
 {
 	/*
-	 * One that the window cuts would bring in what lies outside; one on the border of two pixels
-	 * is spread over both, which must not be seen.
+	 * A block cut by the window would add counts from outside. A block on the border of two
+	 * pixels is spread over both, so it must be too short for that to be visible.
 	 */
 	return b->first_ns >= t->from_ns && b->last_ns <= t->to_ns &&
 	       (double)(b->last_ns - b->first_ns) * BLOCKS_A_PIXEL <= t->pixel_ns;
@@ -115,7 +115,7 @@ void timeline_add_rows(struct timeline *t, const struct count_columns *c, size_t
 		if (length <= 0 || end <= 0 || begin >= limit)
 			continue;
 		s.min_rate = s.max_rate = value / length * NS_A_SECOND;
-		/* Most lie in one pixel, and there may be half a million. */
+		/* Fast path: most rows lie in one pixel, and there may be half a million. */
 		pixel = begin >= 0 ? (uint32_t)(begin * pixels_a_ns) : UINT32_MAX;
 		if (pixel < t->pixels && end <= (pixel + 1) * t->pixel_ns)
 			add_to_pixel(t, pixel, &s, 1);

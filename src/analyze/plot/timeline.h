@@ -1,7 +1,7 @@
 /*
- * A counter's values at the resolution of a screen: each pixel has the least and largest rate of the
- * intervals that touch it, so that spikes survive, and the mean of what lies in it. Where nothing was
- * counted there is a gap.
+ * A counter's values at the resolution of a screen: each pixel has the smallest and largest rate of
+ * the intervals that touch it, so that spikes survive, and the mean rate inside it. Where nothing
+ * was counted there is a gap.
  *
  *	timeline_init(&t, from, to, pixels);
  *	… timeline_add_rows() and timeline_add_block(), in any order
@@ -22,17 +22,17 @@ struct timeline {
 	uint64_t from_ns, to_ns;
 	uint32_t pixels;
 	double pixel_ns;
-	/* By pixel. NaN where duration_ns is 0: a gap. Rates are of values a second. */
+	/* By pixel. Rates in values per second; NaN where duration_ns is 0: a gap. */
 	double *min, *max, *mean;
-	double *sum;           /* of values, as far as their intervals lie in the pixel */
-	double *duration_ns;   /* that was counted in it */
-	uint32_t *running_ppm; /* the least of its intervals */
+	double *sum;           /* of values, by the part of their intervals in the pixel */
+	double *duration_ns;   /* counted time in the pixel */
+	uint32_t *running_ppm; /* the smallest of its intervals */
 };
 
-/* @to_ns is larger than @from_ns, @pixels from 1 to TIMELINE_PIXELS_MAX. */
+/* @to_ns must be larger than @from_ns, @pixels from 1 to TIMELINE_PIXELS_MAX. */
 void timeline_init(struct timeline *t, uint64_t from_ns, uint64_t to_ns, uint32_t pixels);
 void timeline_release(struct timeline *t);
-/* Whether a block is fine enough to be added as a whole; else its rows have to be. */
+/* Returns whether a block is short enough to be added as a whole; if not, add its rows. */
 bool timeline_takes_block(const struct timeline *t, const struct count_block *b);
 void timeline_add_block(struct timeline *t, const struct count_block *b);
 void timeline_add_rows(struct timeline *t, const struct count_columns *c, size_t from, size_t to);

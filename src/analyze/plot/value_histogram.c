@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define BUCKETS     4096u
-#define SORTED_MAX  4096u /* so few are sorted at once */
+#define SORTED_MAX  4096u /* up to this many values are simply sorted */
 #define PERCENTILES 4u
 
 static uint64_t count_of(const struct value_list *l, size_t i)
@@ -15,8 +15,8 @@ static uint64_t count_of(const struct value_list *l, size_t i)
 /* ---- percentiles ---- */
 
 /*
- * Which values sorting would bring to some places: values are counted in buckets of equal width, and
- * only those of a bucket with such a place are looked at again.
+ * Finds the values at some places of the sorted order without sorting: values are counted in
+ * buckets of equal width, and only buckets that contain such a place are examined further.
  */
 struct places {
 	uint64_t at[PERCENTILES]; /* ascending */
@@ -75,7 +75,7 @@ static void sort_for(const struct value_list *l, const struct places *p)
 	free(sorted);
 }
 
-/* The values of each bucket that has a place, and the places in it. */
+/* The values of each bucket that contains a wanted place, and those places. */
 struct parts {
 	struct value_list lists[PERCENTILES];
 	struct places places[PERCENTILES];
@@ -135,7 +135,7 @@ static void find_places(const struct value_list *l, struct spread s, const struc
 	if (s.min == s.max)
 		for (size_t i = 0; i < p->len; i++)
 			*p->to[i] = s.min;
-	/* The least and the largest are in different buckets, so each time it becomes less. */
+	/* The smallest and the largest are in different buckets, so recursion has fewer values. */
 	else if (l->values.len > SORTED_MAX && isfinite(s.buckets_a_unit) && s.buckets_a_unit > 0)
 		find_in_buckets(l, &s, p);
 	else
@@ -173,7 +173,7 @@ static void make_bins(struct value_histogram *h, uint32_t count, bool log, doubl
 	}
 }
 
-/* How to find the bin of a value: by its share of the width, or that of its logarithm. */
+/* Finds the bin of a value by its share of the width, or by that of its logarithm. */
 struct bin_finder {
 	struct value_bin *bins;
 	size_t len;
@@ -182,8 +182,8 @@ struct bin_finder {
 };
 
 /*
- * The logarithm, but for a thousandth: between two powers of 2 it is nearly a parabola. Ten million
- * exact ones would take longer than everything else.
+ * The logarithm to about a thousandth, plus a constant (the exponent's bias): between two powers of
+ * 2 it is nearly a parabola. Ten million exact ones would take longer than everything else.
  */
 static double about_log2(double value)
 {
@@ -214,7 +214,7 @@ static void count_in(const struct bin_finder *f, double value, uint64_t count)
 
 	if (at >= f->len)
 		at = f->len - 1;
-	/* What the two ways to compute it do not agree on. */
+	/* Correct differences between this estimate and the bounds of the bins. */
 	while (at && value < f->bins[at].from)
 		at--;
 	while (at + 1 < f->len && value >= f->bins[at].to)

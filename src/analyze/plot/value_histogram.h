@@ -1,6 +1,6 @@
 /*
- * How values are spread: bins of equal width, or of equal ratio, and percentiles. The latter are
- * exact: values that occurred, the least of which so many percent are not larger. Pure.
+ * The distribution of values: bins of equal width, or of equal ratio, and percentiles. Percentiles
+ * are exact: pN is the smallest occurring value such that N percent are not larger. Pure.
  */
 #ifndef TACHO_ANALYZE_PLOT_VALUE_HISTOGRAM_H
 #define TACHO_ANALYZE_PLOT_VALUE_HISTOGRAM_H
@@ -15,10 +15,10 @@
 /* Values in any order. */
 struct value_list {
 	VEC(double) values;
-	VEC(uint64_t) counts; /* of each; empty: each is there once */
+	VEC(uint64_t) counts; /* of each value; empty: each occurs once */
 };
 
-/* A value that is there @count times. Not for lists with values that were pushed without counts. */
+/* Adds a value that occurs @count times. Not for lists with values pushed without counts. */
 static inline void value_list_add(struct value_list *l, double value, uint64_t count)
 {
 	if (l->values.len && l->values.items[l->values.len - 1] == value) {
@@ -36,7 +36,7 @@ static inline void value_list_release(struct value_list *l)
 }
 
 struct value_bin {
-	double from, to; /* the last one has its end in it, the others not */
+	double from, to; /* `to` is part of the last bin only */
 	uint64_t count;
 };
 
@@ -47,8 +47,8 @@ struct value_histogram {
 };
 
 /*
- * With @log, values up to 0 are in a first bin of their own, in front of @bins. All numbers are 0 if
- * there are no values.
+ * With @log, values up to 0 are in an extra bin before the other @bins. All numbers are 0 if there
+ * are no values.
  */
 void value_histogram_make(struct value_histogram *h, const struct value_list *values, uint32_t bins,
 			  bool log);

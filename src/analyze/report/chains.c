@@ -3,16 +3,16 @@
 #include <string.h>
 
 /*
- * A node of the call tree that stands at a node of the chains. Going down, two kinds of weight are
- * in play: that of samples below a caller, and that of samples of the entry itself, which are shown
- * from the outermost function on.
+ * A node of the call tree that belongs to a node of the chains. There are two kinds of weight: that
+ * of samples below a caller (BELOW), and that of samples of the entry itself (SAMPLED). Going down,
+ * the latter are shown from the outermost function on.
  */
 enum element_kind { BELOW, SAMPLED };
 
 struct element {
 	uint32_t node, chain;
 	enum element_kind kind;
-	uint64_t weight; /* going up: it does not change on the way */
+	uint64_t weight; /* used going up, where it stays the same */
 };
 
 typedef VEC(struct element) element_list;
@@ -22,7 +22,7 @@ struct merge {
 	struct chains *chains;
 	struct slots slots; /* (parent chain, key) → chain */
 	element_list now, next;
-	VEC(uint32_t) touched; /* of the scratch values */
+	VEC(uint32_t) touched; /* nodes whose scratch value is set */
 	struct chain_options o;
 };
 
@@ -71,7 +71,7 @@ static void put(struct merge *m, uint32_t parent, uint32_t node, enum element_ki
 	vec_push(&m->next, (struct element){node, chain, kind, weight});
 }
 
-/* The level that was put becomes the one to go on from, without what is too light. */
+/* Makes the level just built the current one, without chains that are too light. */
 static bool next_level(struct merge *m)
 {
 	m->now.len = 0;
@@ -119,7 +119,7 @@ static void forget_scratch(struct merge *m)
 
 /* ---- from callers down ---- */
 
-/* Samples of the entry itself: adds their weight on the whole way from the outermost function. */
+/* Adds the weight of the entry's own samples to all nodes from the leaf to the outermost. */
 static void mark_sampled(struct merge *m, const struct report_entry *entry)
 {
 	const struct call_node *nodes = m->r->tree.nodes.items;
@@ -149,7 +149,7 @@ static void callers_down(struct merge *m, const struct report_entry *entry)
 	VEC(uint32_t) tops = {};
 
 	mark_sampled(m, entry);
-	/* What is outermost in a group's stacks has the group as its parent. */
+	/* The parent of an outermost function is its group. */
 	vec_each(&m->touched, node)
 		if (is_group(r, nodes[*node].parent))
 			vec_push(&tops, *node);
@@ -163,7 +163,7 @@ static void callers_down(struct merge *m, const struct report_entry *entry)
 	descend(m);
 }
 
-/* ---- from the sampled place up ---- */
+/* ---- from the sampled function up ---- */
 
 static void ascend(struct merge *m)
 {
@@ -175,7 +175,7 @@ static void ascend(struct merge *m)
 				put(m, e->chain, nodes[e->node].parent, e->kind, e->weight);
 }
 
-/* The innermost node of the entry above a node that is sampled in it. */
+/* Returns the innermost node of the entry at or above node @n, whose samples are the entry's. */
 static uint32_t nearest(const struct report *r, const struct report_entry *entry, uint32_t n)
 {
 	const struct call_node *nodes = r->tree.nodes.items;
@@ -185,7 +185,7 @@ static uint32_t nearest(const struct report *r, const struct report_entry *entry
 	return n;
 }
 
-/* Each sample begins at the innermost of the entry's nodes on its way. */
+/* Samples below the entry begin at the innermost of the entry's nodes on their stack. */
 static void callees_up(struct merge *m, const struct report_entry *entry)
 {
 	const struct report *r = m->r;
@@ -230,7 +230,7 @@ static int heavier_first(const void *a, const void *b, void *ctx)
 	return *(const uint32_t *)a < *(const uint32_t *)b ? -1 : 1;
 }
 
-/* Leaves all but the heaviest @limit children of each node out. */
+/* Keeps only the heaviest @limit children of each node. */
 static void limit_children(struct chains *c, size_t limit)
 {
 	struct chain_node *nodes = c->nodes.items;
@@ -245,7 +245,7 @@ static void limit_children(struct chains *c, size_t limit)
 	}
 }
 
-/* Links children to parents, the lightest first, so that the heaviest ends up in front. */
+/* Links children to parents, the lightest first, so that the heaviest comes first in the list. */
 static void link_chains(struct merge *m)
 {
 	struct chain_node *nodes = m->chains->nodes.items;

@@ -4,16 +4,16 @@
 #include <string.h>
 
 /*
- * Two numberings: a *key* is what merges in the call tree, a function (and its line, if the user
- * sorts by lines); a *place* is what makes an entry, which may be less: a library, or nothing.
- * key_of_name has the key for each of profile.names, place_of_key the place of a key.
+ * There are two numberings. Nodes of the call tree are merged by *key*: a function (and its line,
+ * if the user sorts by lines). Entries are made by *place*, which may be coarser: a library, or
+ * nothing. key_of_name has the key of each of profile.names, place_of_key the place of each key.
  */
 static bool has(const struct report *r, enum report_key key)
 {
 	return r->o.keys >> key & 1;
 }
 
-/* Lines are those of the code itself, unless they are shown as part of a function. */
+/* Sorted by lines without functions, samples count for the line of the innermost inlined code. */
 static bool by_line_alone(const struct report *r)
 {
 	return (has(r, REPORT_SRCLINE) || has(r, REPORT_SRCFILE)) && !has(r, REPORT_SYM);
@@ -61,7 +61,7 @@ static string_id module_name(const struct report *r, function_id f)
 	return r->profile->modules.items[function_of(r->profile, f)->module.n].name;
 }
 
-/* What of a frame's name is sorted by. */
+/* Returns the parts of a frame's name that the report is sorted by. */
 static struct report_place place_of_name(const struct report *r, const struct frame_name *name)
 {
 	struct report_place place = {};
@@ -76,13 +76,13 @@ static struct report_place place_of_name(const struct report *r, const struct fr
 		place.file = name->file;
 	if (has(r, REPORT_SRCLINE))
 		place.line = name->line;
-	/* An unknown line is shown as the function, so it is sorted by that. */
+	/* An unknown line is shown as its function, so it is sorted by the function. */
 	if ((has(r, REPORT_SRCLINE) || has(r, REPORT_SRCFILE)) && !name->file.n)
 		place.function = name->function;
 	return place;
 }
 
-/* By name: the address of its frame. The caller frees. */
+/* Returns, by name, the address of its frame. The caller frees the array. */
 static uint64_t *addresses_of_names(const struct profile *p)
 {
 	uint64_t *addresses = xcalloc(p->names.len, sizeof(*addresses));
@@ -93,7 +93,7 @@ static uint64_t *addresses_of_names(const struct profile *p)
 	return addresses;
 }
 
-/* The same function from a frame's first name and from a later one is the same key. */
+/* Numbers the keys and the places of all names. */
 static void number_places(struct report *r)
 {
 	const struct profile *p = r->profile;
@@ -186,11 +186,11 @@ static bool wants_row(const struct report *r, const struct profile_row *row)
 
 /* ---- entries ---- */
 
-/* Which entry a place has in the group at hand; groups come one after the other. */
+/* Finds the entry of a place in the current group; groups are done one after the other. */
 struct finder {
-	uint32_t *entry;   /* by place, + 1 */
-	uint32_t *group;   /* for which that holds, + 1 */
-	uint32_t *on_path; /* by place: the innermost node of it above the one at hand */
+	uint32_t *entry;   /* by place */
+	uint32_t *group;   /* group for which `entry` is valid, + 1 */
+	uint32_t *on_path; /* by place: its innermost node above the current one; 0: none */
 	uint32_t group_now;
 };
 
@@ -209,7 +209,7 @@ static void finder_release(struct finder *f)
 	free(f->on_path);
 }
 
-/* Valid until the next call. */
+/* The result is valid until the next call. */
 static struct report_entry *entry_of(struct report *r, struct finder *f, uint32_t place,
 				     uint32_t depth)
 {
@@ -228,7 +228,7 @@ static struct report_entry *entry_of(struct report *r, struct finder *f, uint32_
 	return e;
 }
 
-/* Samples of a node go to the function that holds the code, not to what is inlined there. */
+/* Samples of a node count for the function that holds the code, not for one inlined there. */
 static void add_self(struct report *r, struct finder *f, uint32_t n, uint32_t depth)
 {
 	const struct call_node *nodes = r->tree.nodes.items, *owner = &nodes[n];
@@ -245,7 +245,7 @@ static void add_self(struct report *r, struct finder *f, uint32_t n, uint32_t de
 	e->self_samples += nodes[n].self_samples;
 	r->next_leaf[n] = e->first_leaf;
 	e->first_leaf = n;
-	if (!r->o.children || !owner->parent) { /* or: a sample without a stack */
+	if (!r->o.children || !owner->parent) { /* the latter: no stack */
 		e->total += nodes[n].self;
 		e->total_samples += nodes[n].self_samples;
 	}
@@ -279,7 +279,7 @@ static void leave_node(const struct report *r, struct finder *f, uint32_t n)
 	f->on_path[r->place_of_key[r->tree.nodes.items[n].key]] = r->same_above[n];
 }
 
-/* Depth first through all below a group's node, without recursion. */
+/* Walks the nodes below a group's node depth first, without recursion. */
 static void walk_group(struct report *r, struct finder *f, uint32_t root)
 {
 	const struct call_node *nodes = r->tree.nodes.items;
@@ -311,7 +311,7 @@ static void walk_group(struct report *r, struct finder *f, uint32_t root)
 
 static function_id root_of_row(void *ctx, const struct profile_row *row)
 {
-	/* The number of a group: the first level of the tree is nobody's function. */
+	/* The number of a group: the first level of the tree has no functions. */
 	return (function_id){group_of_row(ctx, row)};
 }
 
@@ -340,7 +340,7 @@ static void entries_of_tree(struct report *r)
 	finder_release(&f);
 }
 
-/* Rows in the order of their groups; the caller frees. */
+/* Returns the rows in the order of their groups. The caller frees both arrays. */
 static uint32_t *rows_by_group(struct report *r, size_t *ret_count, uint32_t **ret_groups)
 {
 	const struct profile *p = r->profile;
@@ -413,13 +413,13 @@ uint64_t report_whole_samples(const struct report *r, const struct report_entry 
 }
 
 /*
- * What entries are ordered by, side by side: there may be a hundred thousand with a sample each, and
- * then most comparisons come down to the name.
+ * What entries are sorted by, next to each other in memory: there may be a hundred thousand entries
+ * with one sample each, and then most comparisons come down to the name.
  */
 struct sort_key {
 	double amount;
-	uint64_t name;    /* its first bytes, */
-	uint64_t address; /* and where the function lies, for those that begin alike */
+	uint64_t name;    /* first bytes of the name */
+	uint64_t address; /* start of the function, if the first bytes are equal */
 	uint32_t depth, entry;
 };
 
@@ -447,7 +447,7 @@ static struct sort_key sort_key_of(const struct report *r, uint32_t n)
 	return key;
 }
 
-/* Entries of one name: by what else tells them apart, so that every run shows the same. */
+/* Orders entries of the same name by everything else, so that every run shows the same. */
 static int compare_rest(const struct report *r, uint32_t a, uint32_t b)
 {
 	const struct profile *p = r->profile;
@@ -534,7 +534,7 @@ static void fill_sections(struct report *r)
 	vec_each(&r->entries, e) {
 		event_id event = r->groups.items[e->group].event;
 
-		/* Whoever was never sampled is an entry only with what it called. */
+		/* A place without samples of its own is an entry only in reports with children. */
 		if (!r->o.children && !e->self_samples)
 			continue;
 		vec_push(&section_of(r, event)->entries, (uint32_t)(e - r->entries.items));
@@ -552,7 +552,7 @@ static void fill_sections(struct report *r)
 void report_build(struct report *r, const struct profile *p, const struct report_options *o)
 {
 	*r = (struct report){.profile = p, .o = *o};
-	/* slots know no number 0 */
+	/* struct slots cannot hold number 0. */
 	vec_push(&r->groups, (struct report_group){});
 	number_places(r);
 	add_sections(r);

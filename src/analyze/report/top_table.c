@@ -92,7 +92,7 @@ static void begin_slice(struct top_table *t)
 	vec_push(&t->slices, (struct top_slice){});
 }
 
-/* To the current slice of a cell. */
+/* Adds to the entry of cell @n in the current slice. */
 static void add_to_slice(struct top_table *t, uint32_t n, uint64_t samples, uint64_t weight)
 {
 	struct top_slice *slice = current_slice(t);
@@ -145,7 +145,7 @@ static void drop_slices(struct top_table *t, size_t count)
 	t->first_in_window = t->first_in_window > count ? t->first_in_window - count : 0;
 }
 
-/* What is too old leaves the window; what is older than any window goes. */
+/* Takes slices that are too old out of the window, and frees those older than any window. */
 static void move_window(struct top_table *t, uint64_t now_ns)
 {
 	size_t gone = 0, ended = t->slices.len - 1;
@@ -188,7 +188,7 @@ static void release_tables(struct top_table *t)
 	slots_release(&t->cell_slots);
 }
 
-/* Parents have smaller numbers, so one walk upwards marks what is used, and one downwards copies. */
+/* Parents have smaller numbers: a pass from the end marks used nodes, one from the start copies. */
 static uint32_t *copy_used_nodes(struct top_table *to, const struct top_table *from,
 				 const bool *used_cells)
 {
@@ -247,7 +247,7 @@ static void copy_cells(struct top_table *to, const struct top_table *from, const
 	}
 }
 
-/* Copies what the slices refer to into new tables, and lets the rest go. */
+/* Copies everything that slices refer to into new tables; sums of the rest go to "[older]". */
 static void forget_unused(struct top_table *t)
 {
 	bool *used = xcalloc(t->cells.len, sizeof(*used));
@@ -277,7 +277,7 @@ static void forget_unused(struct top_table *t)
 	free(used);
 }
 
-/* Slices are given up from the oldest on, until half of the limits is free again. */
+/* Above a limit, drops slices from the oldest on until at most half of the limit is used. */
 static void make_room(struct top_table *t)
 {
 	size_t count = 0, entries = t->entry_count;

@@ -1,14 +1,15 @@
 /*
- * What a live view counts: samples by event, process and call chain, of the last seconds and of all
- * the time. The caller interns what a sample refers to, adds, and ends a slice a few times a second.
+ * The counts of a live view: samples by event, process and call chain, for the last seconds and
+ * since the start. The caller interns the process and call chain of a sample, adds the sample, and
+ * ends a slice a few times a second.
  *
- * Shares are those of a window: exactly the samples of the last N seconds, not of a mean that fades.
- * What stands there can then be understood, and compared with a recording of those seconds. Slices
- * are kept for the longest window, so that it can be changed at any time.
+ * Shares are those of a window: exactly the samples of the last N seconds, not a decaying mean. So
+ * they can be understood, and compared with a recording of those seconds. Slices are kept for the
+ * longest window, so that the window can be changed at any time.
  *
- * Memory is bounded, however long it runs: when the tables are full, what no kept slice refers to is
- * forgotten; its sums go to one process and function called "[older]", so that all still adds up.
- * Numbers given before are not valid any more then, and `generation` says so.
+ * Memory is bounded, however long the view runs: when the tables are full, everything that no kept
+ * slice refers to is removed; its sums go to one process and function called "[older]", so that the
+ * totals stay right. Numbers returned before are then invalid, and `generation` is increased.
  *
  * One thread at a time; views (top_view.h) only read.
  */
@@ -31,7 +32,7 @@ struct top_function {
 	enum code_kind kind;
 };
 
-/* A function with its caller's node; a call chain is known by its leaf. */
+/* A function and its caller's node. A call chain is identified by its leaf's node. */
 struct top_node {
 	uint32_t parent;
 	uint32_t function;
@@ -43,7 +44,7 @@ struct top_sum {
 
 struct top_cell {
 	uint32_t event, process, node;
-	uint32_t entry; /* in the current slice, if `slice` is its number */
+	uint32_t entry; /* in the current slice, if `slice` is that slice's number */
 	uint64_t slice;
 	struct top_sum window, all;
 };
@@ -79,7 +80,7 @@ struct top_table {
 	uint64_t slice_number, seed;
 };
 
-/* @limits NULL: what suits hours on a large machine, about 100 MB at most. */
+/* @limits NULL: defaults for hours on a large machine, about 100 MB at most. */
 void top_table_init(struct top_table *t, uint64_t window_ns, const struct top_limits *limits);
 void top_table_release(struct top_table *t);
 
@@ -90,7 +91,7 @@ uint32_t top_node(struct top_table *t, uint32_t parent, uint32_t function);
 void top_add(struct top_table *t, uint32_t event, uint32_t process, uint32_t node, uint64_t samples,
 	     uint64_t weight);
 
-/* What was added since the last call happened up to now; what is too old leaves the window. */
+/* Ends the current slice at @now_ns and moves the window. May renumber: see `generation`. */
 void top_end_slice(struct top_table *t, uint64_t now_ns);
 void top_set_window(struct top_table *t, uint64_t window_ns);
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define CHAIN_DEPTH_MAX 1024 /* no kernel and no unwinder gives more */
+#define CHAIN_DEPTH_MAX 1024 /* neither kernel nor unwinder gives more */
 
 /* ---- which samples ---- */
 
@@ -13,8 +13,8 @@ static const struct top_sum *sum_of(const struct top_cell *cell, const struct to
 }
 
 /*
- * A CPU that has nothing to do waits in the idle task, process 0. A clock takes samples there, too,
- * and they would hide where the CPU goes. Interrupts that the idle task handles are work.
+ * A CPU that has nothing to do waits in the idle task, process 0. Clock events take samples there,
+ * too, which would hide where CPU time goes. Interrupts that the idle task handles are work.
  */
 static bool is_idle(const struct top_table *t, const struct top_cell *cell)
 {
@@ -89,7 +89,7 @@ static void add_sum(struct top_sum *to, const struct top_sum *sum)
 	to->weight += sum->weight;
 }
 
-/* A function that is in a chain more than once counts once in the total. */
+/* A function that occurs in a chain several times counts once in the total. */
 static void count_cell(struct top_view *v, const struct top_table *t, const struct top_question *q,
 		       uint32_t number)
 {
@@ -156,7 +156,7 @@ static int by_text(const struct top_table *t, uint32_t a, uint32_t b)
 	return r ? r : strcmp(top_text(t, a), top_text(t, b));
 }
 
-/* Where the rest is equal, names decide, so that lines do not change places at every look. */
+/* Equal rows are ordered by name, so that they do not change places at every refresh. */
 static int compare_rows(const void *x, const void *y, void *ctx)
 {
 	const struct top_row *a = x, *b = y;
@@ -249,7 +249,7 @@ static uint32_t caller_of(struct caller_tree *tree, uint64_t seed, uint32_t pare
 	return n;
 }
 
-/* Where in a cell's chain the row is, the nearest to the leaf; 0: nowhere. */
+/* Returns the node of a cell's chain that belongs to the row, the nearest to the leaf, or 0. */
 static uint32_t node_of_row(const struct top_table *t, const struct top_question *q,
 			    const struct top_cell *cell, const struct top_row *row)
 {
@@ -290,7 +290,7 @@ static void grow_tree(struct caller_tree *tree, const struct top_table *t,
 	}
 }
 
-/* The heaviest child that is lighter than @below (or as heavy, with a larger number). */
+/* Returns the heaviest child lighter than @below (or as heavy, with a larger number), or 0. */
 static uint32_t next_child(const struct caller_tree *tree, uint32_t parent, uint32_t below)
 {
 	uint64_t limit = below ? tree->nodes.items[below].weight : UINT64_MAX;

@@ -40,7 +40,7 @@ static uint32_t descend(struct calltree *t, const struct calltree_options *o, ui
 	return child_of(t, node, f, key, name->inlined && !o->join_inlined);
 }
 
-/* Down through all that a frame stands for, from its outermost function. */
+/* Descends through all functions of a frame, the outermost first. */
 static uint32_t through_frame(struct calltree *t, const struct calltree_options *o, uint32_t node,
 			      frame_id frame)
 {
@@ -54,7 +54,7 @@ static uint32_t through_frame(struct calltree *t, const struct calltree_options 
 	return node;
 }
 
-/* The same from its innermost function. */
+/* The same, the innermost function first. */
 static uint32_t back_through_frame(struct calltree *t, const struct calltree_options *o,
 				   uint32_t node, frame_id frame)
 {
@@ -80,12 +80,12 @@ static uint32_t root_of(struct calltree *t, const struct calltree_options *o,
 }
 
 /*
- * Where stacks end in the tree. Below one root each stack has one node, found once: its parent is
- * known, or few levels away from one that is.
+ * Cache of the nodes at which stacks end. Below one root each stack has one node, looked up once:
+ * its parent stack is cached, or one a few levels above is.
  */
 struct known_nodes {
 	uint32_t *node;     /* by stack */
-	uint32_t *root;     /* below which that holds, + 1 */
+	uint32_t *root;     /* root below which `node` is valid, + 1 */
 	VEC(stack_id) path; /* stacks still to be walked */
 };
 
@@ -141,8 +141,8 @@ struct rooted_row {
 typedef VEC(struct rooted_row) rooted_rows;
 
 /*
- * The rows of one root after those of another, otherwise in their order. Roots are the first nodes
- * of the tree, so counting them is enough.
+ * Sorts rows by root, otherwise keeping their order. Roots are the first nodes of the tree, so a
+ * counting sort is enough.
  */
 static void order_by_root(rooted_rows *rows, size_t roots)
 {
@@ -171,7 +171,7 @@ static void choose_rows(struct calltree *t, const struct calltree_options *o, ro
 		if (!o->want || o->want(o->ctx, row))
 			vec_push(rows, (struct rooted_row){root_of(t, o, row),
 							   (uint32_t)(row - p->rows.items)});
-	/* What is known of stacks holds for one root at a time. */
+	/* struct known_nodes is valid for one root at a time. */
 	if (o->root)
 		order_by_root(rows, t->nodes.len);
 }

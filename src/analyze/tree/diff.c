@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- one tree of two ---- */
+/* ---- merging two trees ---- */
 
 static uint32_t add_text(struct diff *d, const char *text)
 {
@@ -88,7 +88,7 @@ static void add_view(struct diff *d, const struct view *v, enum diff_side side)
 	free(names);
 }
 
-/* What both sides weigh with all below, by node of the call paths. */
+/* Weight and samples of the subtree of each node of the call paths, for both sides. */
 struct path_sums {
 	size_t len;
 	uint64_t *total[2], *samples[2];
@@ -189,7 +189,7 @@ void diff_finish(struct diff *d, bool normalize)
 	for (int side = 0; side < 2; side++) {
 		uint64_t whole = root->total[normalize ? side : DIFF_AFTER];
 
-		/* Nothing came after: what was before is the measure. */
+		/* If that total is 0, try the total of the opposite side. */
 		if (!whole)
 			whole = root->total[!side];
 		d->scale[side] = whole ? 1 / (double)whole : 0;
@@ -221,13 +221,14 @@ static int by_change(const void *a, const void *b)
 }
 
 /*
- * By node: whether a function is below itself there, so that it must not count twice. Which names may
- * be above is kept as one bit of 64 for each; only where that bit is set already they are looked at.
+ * Returns, by node, whether its function is also one of its callers, so that it must not count
+ * twice. The names above a node are kept as a set of 64 hash bits; the callers are compared only if
+ * the bit of the name is set already.
  */
 static bool *find_recursion(const struct diff *d)
 {
 	bool *again = xcalloc(d->nodes.len, sizeof(*again));
-	uint64_t *above = table_alloc(d->nodes.len, sizeof(*above)); /* with itself */
+	uint64_t *above = table_alloc(d->nodes.len, sizeof(*above)); /* including the node itself */
 
 	for (size_t i = 1; i < d->nodes.len; i++) {
 		const struct diff_node *n = &d->nodes.items[i];

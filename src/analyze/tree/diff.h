@@ -1,9 +1,10 @@
 /*
- * Two call trees as one: each node has what it weighs before and after. Nodes meet by name along their
- * way from the root, not by module or address, because those are different in every build; a function
- * that was inlined in one of them meets the one that was not.
+ * Two call trees merged into one: each node has its weight before and after. Nodes are matched by
+ * the names on their path from the root, not by module or address, because those differ in every
+ * build; a function that was inlined in one of them matches the one that was not.
  *
- * The views may go once it is built; it keeps the names itself. Reading is for any number of threads.
+ * A diff copies the names, so the views may be released once it is built. Any number of threads may
+ * read it.
  */
 #ifndef TACHO_ANALYZE_TREE_DIFF_H
 #define TACHO_ANALYZE_TREE_DIFF_H
@@ -17,14 +18,14 @@ struct diff_node {
 	uint32_t parent;
 	uint32_t first_child, next_sibling; /* 0: none; in no order */
 	uint32_t name;                      /* in diff.names */
-	bool group;                         /* a task or so, no function */
+	bool group;                         /* a group such as a task, not a function */
 	uint64_t self[2], total[2];
 	uint64_t samples[2];
 };
 
 struct diff_name {
 	uint32_t start;  /* in diff.text */
-	uint32_t module; /* the name of one that has it, in diff.text; 0: unknown */
+	uint32_t module; /* name of a module that has the function, in diff.text; 0: unknown */
 	enum code_kind kind;
 };
 
@@ -34,14 +35,14 @@ struct diff {
 	struct buf text;
 	struct slots node_slots, name_slots;
 	uint64_t seed;
-	/* By how much a weight is multiplied to be a share of the whole. */
+	/* Factor from a weight to a share of the whole, by side. */
 	double scale[2];
 };
 
-/* @normalize: shares of their own whole; else both of what came after. */
+/* @normalize: each side's shares are of its own total; else all are of the total after. */
 void diff_build(struct diff *d, const struct view *before, const struct view *after,
 		bool normalize);
-/* The same of two selections: what each weighs at the nodes of its call paths. */
+/* The same for two selections, given as their weights at the nodes of call paths. */
 struct diff_weights {
 	const uint64_t *self, *samples; /* NULL: that side has other call paths */
 };
@@ -67,20 +68,20 @@ static inline double diff_change(const struct diff *d, const struct diff_node *n
 	return diff_share(d, n, DIFF_AFTER) - diff_share(d, n, DIFF_BEFORE);
 }
 
-/* A function in all places together, as shares. Recursion does not count twice. */
+/* The sum of all nodes of a function, as shares. Recursion does not count twice. */
 struct diff_function {
 	uint32_t name;
 	double self[2], total[2];
 };
 
 struct diff_table {
-	VEC(struct diff_function) functions; /* the largest change of self first */
+	VEC(struct diff_function) functions; /* largest change of self first */
 };
 
 void diff_table_make(struct diff_table *t, const struct diff *d);
 void diff_table_release(struct diff_table *t);
 
-/* Whether two views have most of their weight in groups of the same names. */
+/* Returns whether more than half of @after's weight is in groups that @before has, too. */
 bool diff_groups_meet(const struct view *before, const struct view *after);
 
 #endif

@@ -2,15 +2,15 @@
 
 #include <string.h>
 
-/* Fewer samples prove nothing; some stacks are always cut, in prologues and stubs. */
+/* Fewer samples prove nothing, and some stacks are always cut, in prologues and stubs. */
 #define SAMPLES_MIN 20
 #define CUT_PCT     30
-/* Those that are cut by the kernel's own limit (127) are deep, not broken. */
+/* Ignore deeper stacks: those cut by the kernel's own limit (127) are not broken. */
 #define DEPTH_MAX 120
 
 /* ---- main() ---- */
 
-/* On the way from the thread's beginning to main(). */
+/* Stages on the way from the start of the thread to main(). */
 enum stage { STAGE_NONE, STAGE_LAUNCHER, STAGE_CALL, STAGE_STUB, STAGE_MAIN };
 
 static enum stage next_stage(enum stage before, const char *name)
@@ -21,7 +21,7 @@ static enum stage next_stage(enum stage before, const char *name)
 		return !strncmp(name, "jni_CallStaticVoidMethod", 24) ? STAGE_CALL : STAGE_NONE;
 	if (before == STAGE_CALL && !strncmp(name, "StubRoutines", 12))
 		return STAGE_STUB;
-	/* jni_invoke_static and what it calls, whatever their names are. */
+	/* Skip jni_invoke_static and its callees, whatever their names are. */
 	if (before == STAGE_CALL && strcmp(name, "Interpreter"))
 		return STAGE_CALL;
 	if (before == STAGE_STUB && !strcmp(name, "Interpreter"))
@@ -41,7 +41,7 @@ long jvm_find_main(const char *const *names, size_t count)
 	return -1;
 }
 
-/* Through all the functions that a frame stands for. */
+/* Goes through all functions of a frame. */
 static enum stage stage_of_frame(const struct profile *p, enum stage stage, frame_id id)
 {
 	const struct profile_frame *frame = &p->frames.items[id.n];
@@ -53,7 +53,7 @@ static enum stage stage_of_frame(const struct profile *p, enum stage stage, fram
 	return stage;
 }
 
-/* Most profiles are of something else. */
+/* A quick test: most profiles are not of Java programs. */
 static bool has_launcher(const struct profile *p)
 {
 	vec_each(&p->functions, f)
@@ -92,7 +92,7 @@ size_t jvm_name_main(struct profile *p)
 
 struct walk {
 	uint8_t *depth;    /* by stack, up to 255 */
-	bool *from_native; /* by stack: it has a frame of libjvm.so */
+	bool *from_native; /* by stack: has a frame of libjvm.so */
 	bool *is_libjvm;   /* by module */
 };
 
@@ -109,7 +109,7 @@ static void walk_stacks(const struct profile *p, struct walk *w)
 	}
 }
 
-/* False: there is no JVM in it, and nothing needs to be looked at. */
+/* Marks the modules that are libjvm.so. Returns false if there are none. */
 static bool find_libjvm(const struct profile *p, struct walk *w)
 {
 	bool found = false;
@@ -122,7 +122,7 @@ static bool find_libjvm(const struct profile *p, struct walk *w)
 	return found;
 }
 
-/* Made at run time, and not the kernel on behalf of it. */
+/* Whether the sample is in code made at run time, not in the kernel on behalf of it. */
 static bool leaf_is_java(const struct profile *p, stack_id id)
 {
 	const struct profile_frame *leaf = &p->frames.items[p->stacks.items[id.n].frame.n];
@@ -135,7 +135,7 @@ static bool leaf_is_java(const struct profile *p, stack_id id)
 
 struct tally {
 	struct jvm_stacks counts;
-	bool jvm, deep; /* it runs libjvm.so; stacks have callers at all */
+	bool jvm, deep; /* has frames of libjvm.so; has stacks with callers */
 };
 
 static void count_row(const struct profile *p, const struct walk *w, const struct profile_row *row,
@@ -159,7 +159,7 @@ static int by_pid(const void *a, const void *b)
 	return x->counts.pid < y->counts.pid ? -1 : x->counts.pid > y->counts.pid;
 }
 
-/* Sorted by process; the sums of each go to its first thread, the others become empty. */
+/* Sorts by process, adds up each process in its first thread and empties the other threads. */
 static void sum_up(struct tally *tallies, size_t count)
 {
 	struct tally *first = tallies;

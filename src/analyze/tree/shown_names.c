@@ -17,7 +17,6 @@ static bool is_go_method(const char *name)
 	return close && close > open;
 }
 
-/* Up to the parameters. */
 static size_t length_without_parameters(const char *name)
 {
 	const char *at = name;
@@ -32,18 +31,18 @@ static size_t length_without_parameters(const char *name)
 	return strlen(name);
 }
 
-/* A line of text goes to terminals too: what a program called itself must not steer them. */
+/* Replaces control characters: names may be printed on a terminal and must not control it. */
 static char printable(char c)
 {
 	return c == '\n' ? ' ' : (unsigned char)c < ' ' || c == 0x7f ? '?' : c;
 }
 
-/* One of the functions that "a->b->c" stands for: a, with b and c inlined. */
+/* Appends one function of "a->b->c", which means a with b and c inlined. */
 static void add_tidy(struct buf *out, const char *name, bool jit)
 {
 	size_t len = length_without_parameters(name);
 
-	/* "Ljava/lang/String;::length" */
+	/* Skip the L of "Ljava/lang/String;::length". */
 	if (jit && name[0] == 'L' && memchr(name, '/', len)) {
 		name++;
 		len--;

@@ -1,9 +1,9 @@
 /*
- * The names that functions are shown by. Functions that nobody could name are those of their module,
- * "[libx.so]", so that they make one block and not thousands. Functions that then look the same are
- * one: `as` says which stands for each.
+ * The names that functions are shown by. Functions without a name are shown as their module,
+ * "[libx.so]", so that they make one block and not thousands. Functions that then have the same
+ * name are merged: `as` gives the one that represents each.
  *
- * Belongs to one profile, as it was when the names were made. Any number of threads may read.
+ * Valid for one profile, as it was when the names were made. Any number of threads may read.
  */
 #ifndef TACHO_ANALYZE_TREE_SHOWN_NAMES_H
 #define TACHO_ANALYZE_TREE_SHOWN_NAMES_H
@@ -14,8 +14,8 @@
 enum name_style {
 	NAMES_PLAIN, /* as they are; functions of different modules stay apart */
 	/*
-	 * As the usual folding scripts have them: without parameters, quotes and semicolons;
-	 * "[[kernel.kallsyms]]" has its brackets twice.
+	 * As the usual folding scripts write them: without parameters, quotes and semicolons;
+	 * "[[kernel.kallsyms]]" has double brackets.
 	 */
 	NAMES_FOLDED,
 	NAMES_FOLDED_KINDS, /* the same, but functions of different kinds stay apart */

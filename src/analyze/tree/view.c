@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Groups are functions to the tree; this keeps them apart from functions of the same name. */
+/* In the tree groups are functions; this start keeps them apart from functions of that name. */
 #define GROUP_START UINT64_MAX
 
 static function_id group_function(struct profile *p, enum name_style style, const char *name)
@@ -11,7 +11,7 @@ static function_id group_function(struct profile *p, enum name_style style, cons
 	CLEANUP(free_ptr) char *copy = xstrdup(*name ? name : "[unknown]");
 	struct profile_function f = {.start = GROUP_START, .named = true};
 
-	/* Blanks and semicolons have a meaning in folded text. */
+	/* Blanks have a meaning in folded text; add_folded_name() replaces semicolons. */
 	for (char *c = copy; style != NAMES_PLAIN && *c; c++)
 		if (*c == ' ')
 			*c = '_';
@@ -43,7 +43,7 @@ static size_t count_cpus(const struct profile *p)
 	vec_each(&p->rows, row)
 		if (row->cpu >= count)
 			count = (size_t)row->cpu + 1;
-	/* No machine has more; a file can say anything. */
+	/* Files are not trusted, and no machine has more CPUs. */
 	return count < 65536 ? count : 65536;
 }
 
@@ -90,7 +90,7 @@ static function_id group_of_row(void *ctx, const struct profile_row *row)
 	return i < v->group_count ? v->groups[i] : (function_id){};
 }
 
-/* By function: whether it only says how a stack ended. */
+/* Returns, by function, whether it only says how a stack ended. */
 static bool *find_ends(const struct profile *p)
 {
 	bool *ends = xcalloc(p->functions.len, sizeof(*ends));

@@ -1,6 +1,6 @@
 /*
- * What is shown of a profile: one event, grouped by task or CPU if wished, as a call tree with the
- * names that functions are shown by. Exporters and differences take this.
+ * The part of a profile that is shown: one event, optionally grouped by task or CPU, as a call tree
+ * with the names that functions are shown by. Exporters and differences use it.
  *
  * view_build() adds the names of groups to the profile; the view refers to it until view_release().
  */
@@ -17,16 +17,16 @@ enum view_group {
 	GROUP_PID,
 	GROUP_TID,
 	GROUP_CPU,
-	GROUP_EVENT, /* all events, each for itself */
+	GROUP_EVENT, /* all events, one group each */
 };
 
 struct view_options {
 	enum view_group group;
 	enum name_style style;
-	event_id event; /* whose samples; of no importance with GROUP_EVENT */
-	bool reverse;   /* from the leaf to the root, the group stays first */
+	event_id event; /* whose samples are shown; ignored with GROUP_EVENT */
+	bool reverse;   /* from the leaf to the root; the group stays first */
 	bool join_inlined;
-	bool no_ends; /* frames that only say how a stack ended (profile/stack_end.h) are left out */
+	bool no_ends; /* without frames that only say how a stack ended (profile/stack_end.h) */
 };
 
 struct view {
@@ -46,7 +46,7 @@ static inline const char *view_name(const struct view *v, const struct call_node
 	return shown_name(&v->names, node->function);
 }
 
-/* events_busiest() of what was read. */
+/* Returns events_busiest() of the profile. */
 event_id view_busiest_event(const struct profile *p);
 
 #endif
