@@ -1,4 +1,4 @@
-/* What every command begins and ends with. */
+/* What all commands share: parsing options, printing errors and output. */
 #include "cmd/command.h"
 #include "base/io.h"
 #include "base/text.h"
@@ -18,7 +18,7 @@ int command_fail(int status, const char *fmt, ...)
 	va_start(ap, fmt);
 	buf_addv(&text, fmt, ap);
 	va_end(ap);
-	/* What is quoted in it came from outside. */
+	/* Quoted parts came from outside: print control characters as "?". */
 	text_split(buf_str(&text), "\n", &lines);
 	buf_add(&out, "tacho: ");
 	vec_each(&lines, line) {
@@ -29,7 +29,7 @@ int command_fail(int status, const char *fmt, ...)
 	return status;
 }
 
-/* Writes all of @b; a positive errno of the failure, which is reported if the reader cannot know. */
+/* Writes all of @b. Returns 0 or a positive errno; reports failures on stdout other than EPIPE. */
 static int write_all(struct buf *b, int fd)
 {
 	int code = -io_write(fd, b->s, b->len);

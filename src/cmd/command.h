@@ -1,6 +1,6 @@
 /*
- * The subcommands of tacho. Each lives in one file of this folder and is described by one const
- * struct; --help, the manual page and shell completion are made from it.
+ * The subcommands of tacho. Each lives in a file or subfolder of this folder and is described by
+ * one const struct, from which --help, the manual page and shell completion are made.
  *
  * To add one: write src/cmd/NAME.c with `const struct command cmd_NAME = {…}`, declare it below,
  * add it to commands[] in main.c and to meson.build.
@@ -23,7 +23,7 @@ struct command {
 	const char *examples;    /* lines "command  # what it does" */
 	const char *exit_status; /* NULL: the usual one (0 done, 1 failed, 2 wrong usage) */
 	const struct option_def *options;
-	const char *words; /* first words that it takes, for completion: "load remove" */
+	const char *words; /* possible first arguments, for completion: "load remove" */
 	bool hidden;       /* not for people: neither help nor completion shows it */
 	int (*run)(const struct command *self, int argc, char **argv);
 };
@@ -33,7 +33,7 @@ enum {
 	EXIT_DONE = 0,
 	EXIT_FAILED = 1,
 	EXIT_USAGE = 2,
-	EXIT_TACHO_FAILED = 125, /* with a workload: tacho itself failed before or instead */
+	EXIT_TACHO_FAILED = 125, /* of commands with a workload: tacho itself failed */
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NOT_FOUND = 127,
 };
@@ -50,24 +50,25 @@ extern const struct command *const commands[]; /* ended by NULL */
 int command_fail(int status, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /*
- * The beginning of every command: parses the options into @values. Returns the number of words
- * read, or -1 when the command is to end now with *ret_status (help shown, or wrong usage).
+ * Every command calls this first: parses the options into @values. Returns the number of words
+ * read, or -1 if the command must end now with *@ret_status (help shown, or wrong usage).
  */
 int command_options(const struct command *self, void *values, int argc, char **argv,
 		    int *ret_status);
 
 /*
- * The same for a command with one word of its own, which may stand between the options; *@word stays
- * as it is if there is none. @what the word names. False: the command is to end now.
+ * The same for a command with one argument, which may stand between the options. *@word stays
+ * unchanged if there is none; @what names the argument in errors. Returns false if the command must
+ * end now.
  */
 bool command_one_word(const struct command *self, void *values, int argc, char **argv,
 		      const char **word, const char *what, int *ret_status);
 
 /*
- * Writes all of @b to @fd and empties it; false once the disk is full. When the reader of standard
- * output has gone (tacho list | head), the process ends here and quietly, by SIGPIPE, as those do
- * that only print. Commands that still have work to do (a workload, clients) use the other one: it
- * returns false then.
+ * Writes all of @b to @fd and empties @b. Returns false if that fails, for example if the disk is
+ * full. If the reader of standard output has gone (tacho list | head), command_flush() ends the
+ * process silently by SIGPIPE. Commands that still have work to do (a workload, clients) use
+ * command_flush_on(), which returns false instead.
  */
 bool command_flush(struct buf *b, int fd);
 bool command_flush_on(struct buf *b, int fd);
@@ -75,14 +76,14 @@ bool command_flush_on(struct buf *b, int fd);
 /* Ends the process by SIGPIPE, for output that is not written by command_flush(). */
 void command_end_by_pipe(void);
 
-/* exec_server.c in tacho: becomes `tacho-server NAME …`. cmd/server/main.c in tacho-server: calls the
- * function of that name. */
+/* In tacho (cmd/server/exec_server.c): executes `tacho-server NAME …`. In tacho-server
+ * (cmd/server/main.c): calls the function that implements the command. */
 int command_exec_server(const struct command *self, int argc, char **argv);
 
 /* help.c */
 void help_of_command(const struct command *c, struct buf *out);
 void help_of_all(struct buf *out);
-int help_unknown(const char *name); /* says that there is no such command; EXIT_USAGE */
+int help_unknown(const char *name); /* reports an unknown command; returns EXIT_USAGE */
 void help_manual(const struct command *c, struct buf *out); /* NULL: the page of tacho itself */
 
 #endif

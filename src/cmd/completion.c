@@ -17,7 +17,7 @@ static bool completes_events(const char *arg)
 	return arg && !strcmp(arg, "EVENT");
 }
 
-/* Behind its options comes a command line of the user's. */
+/* Whether the options are followed by a command line to run. */
 static bool takes_command(const struct command *c)
 {
 	return !strcmp(c->name, "stat") || !strcmp(c->name, "record") || !strcmp(c->name, "run");

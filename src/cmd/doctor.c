@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 struct doctor_options {
-	const char *fix; /* NULL: not asked for; "": only what is harmless */
+	const char *fix; /* NULL: no --fix; "": only harmless fixes */
 	bool json;
 };
 

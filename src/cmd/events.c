@@ -69,7 +69,7 @@ static int run_events(const struct command *self, int argc, char **argv)
 
 	if (used < 0)
 		return status;
-	/* Options may stand behind the verb as well. */
+	/* Options may also follow the verb. */
 	if (*verb &&
 	    (more = command_options(self, &o, argc - used - 1, argv + used + 1, &status)) < 0)
 		return status;

@@ -128,7 +128,7 @@ static int choose_event(const struct flame_options *o, const struct profile_inpu
 	int r = 0;
 
 	c->view.event = view_busiest_event(p);
-	/* A difference is shown as it came out. */
+	/* Of a difference show the second count, "after". */
 	if (in->differential && p->events.len > 1)
 		c->view.event.n = 1;
 	if (c->event)
@@ -203,13 +203,13 @@ static int show(const struct flame_options *o, struct choice *c, struct profile_
 
 	if (r < 0)
 		return r;
-	/* Folded text has such a level already, if it has one. */
+	/* Add no first level to folded stacks: they already contain one, if they have any. */
 	if (in->source == PROFILE_FOLDED && c->view.group != GROUP_EVENT) {
 		if (c->by_given && c->view.group != GROUP_NONE)
 			return err_set(e, EINVAL, "--by %s: folded text says nothing of it", o->by);
 		c->view.group = GROUP_NONE;
 	}
-	/* Nanoseconds and faults have no common measure: a sample is as wide as another. */
+	/* Weights of different events (nanoseconds, faults) cannot be compared: count samples. */
 	if (c->view.group == GROUP_EVENT && c->exporter == &export_svg)
 		vec_each(&in->profile.rows, row)
 			row->weight = row->samples;
@@ -233,7 +233,7 @@ static int run_flame(const struct command *self, int argc, char **argv)
 	struct choice c = {};
 	struct err e = {};
 
-	/* Options may stand behind the file too. */
+	/* Options may also follow the file. */
 	for (; (used = command_options(self, &o, argc, argv, &status)) < argc; argc -= used + 1) {
 		if (used < 0)
 			goto out;

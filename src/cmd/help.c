@@ -1,4 +1,4 @@
-/* One source, two forms: --help for the terminal and the manual page come from struct command. */
+/* Makes both --help for the terminal and the manual pages from struct command. */
 #include "cmd/command.h"
 #include "base/term.h"
 #include "base/text.h"
@@ -119,7 +119,7 @@ static void roff(struct buf *out, const char *s)
 	}
 }
 
-/* A heading begins a paragraph by itself. */
+/* No .PP before the first paragraph: the heading already begins one. */
 static void roff_paragraphs(struct buf *out, const char *text)
 {
 	for (bool first = true; *text; first = false) {
@@ -223,7 +223,7 @@ void help_manual(const struct command *c, struct buf *out)
 	buf_add(out, ".SH SEE ALSO\n.BR tacho (1)\n");
 }
 
-/* Commands of perf that have no namesake here, and which of ours does the same. */
+/* Commands of perf that tacho does not have, and the nearest command of tacho. */
 static const struct {
 	const char *name, *instead;
 } commands_of_perf[] = {

@@ -22,9 +22,9 @@ int main(int argc, char **argv)
 	CLEANUP(buf_release) struct buf text = {};
 	const char *name = argc > 1 ? argv[1] : NULL;
 
-	/* A closed pipe is an error of write(), not the end of a run that still counts. */
+	/* Let write() fail on a closed pipe: SIGPIPE would end a run that still counts. */
 	signal(SIGPIPE, SIG_IGN);
-	/* Where a caller ignores this one, nobody would tell us that a child has ended. */
+	/* If our parent ignored SIGCHLD, we inherit that and do not see children end. */
 	signal(SIGCHLD, SIG_DFL);
 	alloc_keep_freed();
 	if (!name || !strcmp(name, "--help") || !strcmp(name, "-h")) {

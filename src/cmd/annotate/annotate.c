@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FUNCTIONS_DEFAULT     5   /* without a name: the hottest so many, */
-#define PERCENT_LIMIT_DEFAULT 1.0 /* if they have at least this share */
-#define LISTED                10  /* in the list before them */
+#define FUNCTIONS_DEFAULT     5   /* functions shown if the user names none, */
+#define PERCENT_LIMIT_DEFAULT 1.0 /* with at least this percentage of the samples */
+#define LISTED                10  /* functions in the overview list above the code */
 
 struct annotate_options {
 	struct profile_options profile;
@@ -67,7 +67,7 @@ struct annotate {
 	double percent_limit;
 	struct wanted_places *wanted; /* NULL: all functions */
 	event_id event;
-	uint64_t weight, samples; /* of the event */
+	uint64_t weight, samples; /* totals of the event */
 	hot_list hot;             /* all functions, the hottest first */
 	hot_list chosen;
 	struct buf out;
@@ -88,7 +88,7 @@ static void count_event(struct annotate *an, uint64_t *weight, uint64_t *samples
 	}
 }
 
-/* The event with most samples; which ones are wanted was decided on reading. */
+/* Picks the busiest event; --event was applied on reading. Returns false if it has no samples. */
 static bool choose_event(struct annotate *an)
 {
 	if (!an->in.profile.events.len)
@@ -106,7 +106,7 @@ static bool in_wanted_dso(const struct annotate *an, const struct profile_functi
 	       module_is_listed(an->o.dso, profile_text(p, p->modules.items[f->module.n].path));
 }
 
-/* All functions of that name; the strictest way of looking that finds any counts. */
+/* Chooses all functions that match the name at the strictest level that finds any. */
 static bool choose_named(struct annotate *an)
 {
 	const struct profile *p = &an->in.profile;
@@ -155,7 +155,7 @@ static int choose_hottest(struct annotate *an, struct err *e)
 
 		if (an->chosen.len >= limit || share_of_all(an, h) < an->percent_limit)
 			break;
-		/* What has no symbol has no beginning and no end, either. */
+		/* Code without a symbol has no known start and end. */
 		if (f->named && f->size && in_wanted_dso(an, f))
 			vec_push(&an->chosen, *h);
 	}
@@ -205,7 +205,7 @@ static void add_text(struct annotate *an, const struct annotation *all)
 	}
 }
 
-/* Into the file that is there, which may be a device or a pipe: it is not replaced. */
+/* Writes into an existing file instead of replacing it: it may be a device or a pipe. */
 static int write_file(const char *path, struct buf *text, struct err *e)
 {
 	struct export_file file;
@@ -217,7 +217,7 @@ static int write_file(const char *path, struct buf *text, struct err *e)
 	return export_file_end(&file, e);
 }
 
-/* Where it goes to: a page on a terminal would help nobody. */
+/* Writes the output. HTML is useless on a terminal, so it goes to annotate.html instead. */
 static bool deliver(struct annotate *an)
 {
 	const char *path = an->o.output;
@@ -255,7 +255,7 @@ static bool show(struct annotate *an)
 	else
 		add_text(an, all);
 	ok = deliver(an);
-	/* One function was asked for, and there is nothing of it: that is a failure. */
+	/* Fail if the function that the user named has no instructions to show. */
 	if (an->o.symbol && !all[0].instructions.len)
 		ok = false;
 	for (size_t i = 0; i < an->chosen.len; i++)
@@ -292,12 +292,12 @@ static bool want_place(void *ctx, struct module *m, uint64_t address)
 	return is_wanted_place(ctx, m, address);
 }
 
-/* The samples of the function that was asked for, or of all. */
+/* Loads the samples of the function that the user named, or with @all of every function. */
 static int load(struct annotate *an, struct resolve_options *resolve, bool all, struct err *e)
 {
 	int r;
 
-	/* Only the sampled places count, and only functions that have a beginning and an end. */
+	/* Count sampled addresses only, not callers, and only functions with a start and an end. */
 	resolve->leaf_only = resolve->no_inlines = resolve->no_threads = true;
 	resolve->want_place = all ? NULL : want_place;
 	resolve->want_ctx = an->wanted;
@@ -325,7 +325,7 @@ static int choose(struct annotate *an, struct resolve_options *resolve, struct e
 		return choose_hottest(an, e);
 	if (choose_named(an))
 		return 0;
-	/* All names, to say which are near. A pipe has been read already. */
+	/* Load all functions to suggest similar names. A pipe cannot be read again. */
 	if (!an->in.once) {
 		profile_input_release(&an->in);
 		vec_release(&an->hot);

@@ -1,9 +1,10 @@
 /*
- * From a function of a profile to its annotation: its code (collect/code_build.h) and its samples.
- * Whoever shows functions (annotate, the browser of report) has one builder. One thread.
+ * Builds the annotation of a function from its code (collect/run/code_build.h) and its samples in a
+ * profile. Each command that shows functions (annotate, the browser of report) has one builder. One
+ * thread.
  *
  *	annotate_builder_init(&b, &input, &options);
- *	annotate_function(&b, event, function, &annotation);  // what is missing is said inside
+ *	annotate_function(&b, event, function, &annotation);  // never fails
  *	… annotation_release(&annotation);
  *	annotate_builder_release(&b);
  */
@@ -19,7 +20,7 @@ struct annotate_builder {
 	struct code_builder code;
 };
 
-/* The recorded machine is filled in. */
+/* Takes the architecture from the recording if that names one, else from @o. */
 void annotate_builder_init(struct annotate_builder *b, const struct profile_input *in,
 			   const struct code_options *o);
 void annotate_builder_release(struct annotate_builder *b);

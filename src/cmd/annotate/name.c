@@ -7,9 +7,9 @@
 #include <stdatomic.h>
 #include <string.h>
 
-#define BUCKETS 256 /* of modules; a recording rarely has more */
+#define BUCKETS 256 /* of the hash table of modules; a recording rarely has more modules */
 
-/* The last part of it, without what a template was given. */
+/* Whether @wanted is the last component of @name without template arguments and parameters. */
 static bool is_short_name(const char *name, const char *wanted)
 {
 	size_t len = strlen(wanted), depth = 0;
@@ -35,7 +35,7 @@ enum name_match name_match(const char *name, const char *wanted)
 	return text_is_glob(wanted) && text_glob(wanted, name) ? NAME_PATTERN : NAME_OTHER;
 }
 
-/* Outside of brackets: the longest word before "<", or of a pattern the longest between its signs. */
+/* Takes the longest identifier before the first "<", or in a pattern before the first "[". */
 struct wanted_name wanted_name_of(const char *text)
 {
 	struct wanted_name w = {.text = text};
@@ -54,7 +54,7 @@ struct wanted_name wanted_name_of(const char *text)
 		}
 		s += len ? len : 1;
 	}
-	/* "operator+", "(anonymous namespace)", "~X": words that mangled names do not have. */
+	/* Mangled names do not contain "operator+", "(anonymous namespace)" or "~X" literally. */
 	if (strstr(text, "operator") || strchr(text, '(') || strchr(text, '~') ||
 	    strchr(text, '{') || strchr(text, ' '))
 		w.word[0] = '\0';
@@ -144,7 +144,7 @@ static struct module_places *find_places(struct module_places *list, const struc
 static void collect_ranges(const struct wanted_places *w, struct module *m,
 			   struct module_places *to)
 {
-	/* A module that nobody wants is not even asked for its symbols. */
+	/* Do not load the symbols of modules that --dso excludes. */
 	bool listed = !w->dso || module_is_listed(w->dso, m->path);
 	const struct symtab *t = listed ? module_symbols(m) : NULL;
 
@@ -163,7 +163,7 @@ static const struct module_places *places_of(struct wanted_places *w, struct mod
 
 	if (found)
 		return found;
-	/* Outside the lock: others may go on with other modules. */
+	/* Collect outside the lock, so that other threads can go on with other modules. */
 	new = xcalloc(1, sizeof(*new));
 	new->module = m;
 	collect_ranges(w, m, new);

@@ -40,8 +40,8 @@ static const struct option_def convert_table[] = {
 };
 
 /*
- * How far out of order a file is can be known only after reading it. What can be read but once
- * (standard input, a pipe) is not even opened for that: its beginning would be gone.
+ * Whether records must be sorted over the whole file, which only reading it can tell. Returns true
+ * for inputs that can be read only once (standard input, a pipe): the check would consume them.
  */
 static bool is_out_of_order(const char *path)
 {
@@ -71,7 +71,7 @@ static bool is_same(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Whether writing @output would change @input: itself, or the directory that it is. */
+/* Whether writing @output would change @input: one file, or @output is in directory @input. */
 static bool is_same_file(const char *input, const char *output)
 {
 	CLEANUP(free_ptr) char *copy = xstrdup(output);
@@ -122,7 +122,7 @@ static int to_perfdata(const struct convert_options *o, struct err *e)
 	progress_clear(&bar);
 	if (written && !o->quiet)
 		report(o, &r);
-	/* Repairing is what it is for: damage is told, but it is not a failure. */
+	/* convert is used to repair damaged files: report the damage, but do not fail. */
 	if (written && result == -EBADMSG) {
 		command_fail(0, "convert: %s; what can be read was written", e->text);
 		result = 0;

@@ -5,11 +5,11 @@
 #include "cmd/input/profile_input.h"
 
 struct fold_options {
-	struct profile_options profile; /* its input is not used */
-	bool kernel, all;               /* marks behind names */
+	struct profile_options profile; /* its member input is unused */
+	bool kernel, all;               /* append _[k] to kernel functions; also _[i] and _[j] */
 };
 
-/* The exit status; what went wrong is said. */
+/* Reports errors on stderr. Returns the exit status. */
 int convert_folded(const char *input, const char *output, struct fold_options *o);
 
 #endif

@@ -66,7 +66,7 @@ static uint64_t phase_share(struct demo *d)
 }
 
 static const struct {
-	const char *name, *result; /* of what the number is */
+	const char *name, *result; /* result: what the printed number counts */
 	unsigned colour;
 	uint64_t (*run)(struct demo *d);
 } phases[] = {
@@ -100,7 +100,7 @@ static void warn(const struct demo *d)
 	command_flush(&out, STDERR_FILENO);
 }
 
-/* False: nobody reads what we print. */
+/* Returns false if the output cannot be written. */
 static bool run_cycle(struct demo *d, unsigned cycles)
 {
 	CLEANUP(buf_release) struct buf out = {};
@@ -133,7 +133,7 @@ static int run(const struct command *self, int argc, char **argv)
 		return command_fail(EXIT_USAGE, "demo: it takes no words, but there is '%s'",
 				    argv[used]);
 	cycles = o.seconds / CYCLE_SECONDS + (o.seconds % CYCLE_SECONDS != 0);
-	/* Also into a pipe: whoever records it shows colours. */
+	/* Print colours into a pipe too: a tool that captures the output can show them. */
 	d.colours = !getenv("NO_COLOR");
 	demo_text_make(&d.text);
 	for (; d.cycle < cycles && status == EXIT_DONE; d.cycle++)

@@ -1,4 +1,4 @@
-/* Work that is the kernel's for the most part: memory that was never used, and threads that wait for
+/* Work that the kernel does for the most part: page faults on new memory, and threads that wait for
  * each other. */
 #include "cmd/demo/work.h"
 
@@ -33,7 +33,7 @@ NAMED uint64_t fill_new_memory(void)
 
 		if (memory == MAP_FAILED)
 			continue;
-		/* Else a fault would be for 512 pages at once. */
+		/* With huge pages one fault would map 512 pages at once. */
 		madvise(memory, FILL_BYTES, MADV_NOHUGEPAGE);
 		touched += touch_pages(memory, page);
 		munmap(memory, FILL_BYTES);
@@ -46,7 +46,7 @@ struct shared {
 	uint64_t sum;
 };
 
-/* All threads need what is in here, so only one of them works at any time. */
+/* Runs with the lock held, so only one thread works at any time. */
 static NAMED void work_alone(struct shared *s, uint32_t *random)
 {
 	KEEP_FRAME();

@@ -1,4 +1,4 @@
-/* Work on numbers: sorting, and a product of matrices in a bad and in a good order. */
+/* Work on numbers: sorting, and matrix products with bad and with good use of the cache. */
 #include "cmd/demo/work.h"
 
 #include "base/alloc.h"
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define NUMBERS  1500000u
-#define SORTED   4u /* times in a phase */
+#define SORTED   4u /* sorts per phase */
 #define SIDE     448u
 #define PRODUCTS 6u
 
@@ -72,7 +72,7 @@ NAMED uint64_t sort_numbers(void)
 	return sum + SORTED;
 }
 
-/* Every step of the innermost loop is another line of the cache. */
+/* Each step of the innermost loop touches another cache line. */
 static NAMED void multiply_by_columns(const double *a, const double *b, double *out)
 {
 	KEEP_FRAME();
@@ -86,7 +86,7 @@ static NAMED void multiply_by_columns(const double *a, const double *b, double *
 		}
 }
 
-/* The same sums, along the lines. */
+/* Computes the same product; the innermost loop walks along the cache lines. */
 static NAMED void multiply_by_rows(const double *a, const double *b, double *out)
 {
 	KEEP_FRAME();
@@ -105,7 +105,7 @@ NAMED uint64_t multiply_matrices(void)
 	double *m = xcalloc(3 * SIDE * SIDE, sizeof(*m)), *out = m + 2 * SIDE * SIDE, sum = 0;
 	uint32_t random = 3;
 
-	/* Whole numbers: both orders come to the same. */
+	/* Whole numbers, so that both orders give exactly the same sums. */
 	for (size_t i = 0; i < 2 * SIDE * SIDE; i++)
 		m[i] = demo_random(&random) % 10;
 	for (unsigned i = 0; i < PRODUCTS; i++) {

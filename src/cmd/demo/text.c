@@ -1,4 +1,4 @@
-/* Work on text: counting words, one part of them in a bad way, and packing. */
+/* Work on text: counting words, some of them by a slow search, and compressing. */
 #include "cmd/demo/work.h"
 
 #include "base/alloc.h"
@@ -93,7 +93,7 @@ void demo_text_free(struct demo_text *t)
 	free(t->slots);
 }
 
-/* What is wrong with this program: there is a table, and here it is not used. */
+/* The deliberate flaw of this program: a linear search where find_word() uses a hash table. */
 static NAMED uint32_t find_word_slowly(const struct demo_text *t, const char *s, size_t len)
 {
 	KEEP_FRAME();
@@ -147,7 +147,7 @@ static NAMED uint32_t length_of_match(const char *a, const char *b, size_t max)
 	return len;
 }
 
-/* The best of the places where the same four letters were seen before. */
+/* Returns the longest match among the last 8 places with the same hash of four letters. */
 static NAMED uint32_t find_match(const struct demo_text *t, const uint32_t *last,
 				 const uint32_t *before, uint32_t at)
 {

@@ -36,7 +36,7 @@ static const struct option_def diff_table[] = {
 	{},
 };
 
-/* The two that are compared; both may be events of one file. */
+/* The two profiles to compare; both may be events of one file. */
 struct pair {
 	struct profile_input inputs[2];
 	size_t loaded;
@@ -57,7 +57,7 @@ static bool find_event(const struct profile *p, const char *name, event_id *ret)
 	return false;
 }
 
-/* The same event of both: that of which there is most after. */
+/* Picks the busiest event of "after", and of "before" the same one or else its own busiest. */
 static void choose_events(const struct diff_options *o, struct pair *pair)
 {
 	const struct profile *after = pair->profiles[1];
@@ -93,7 +93,7 @@ static int load(const struct diff_options *o, const struct resolve_options *reso
 		choose_events(o, pair);
 		return 0;
 	}
-	/* Folded text with two counts a line is a difference in itself. */
+	/* Folded text with two counts per line holds both sides. */
 	if (!pair->inputs[0].differential)
 		return err_set(e, EINVAL, "two recordings are compared: -i BEFORE -i AFTER");
 	pair->profiles[1] = pair->profiles[0];
@@ -131,7 +131,7 @@ static int compare(const struct diff_options *o, struct pair *pair, struct diff 
 
 	build_views(o, pair, grouped ? GROUP_COMM : GROUP_NONE, views);
 	if (!o->by && !diff_groups_meet(&views[0], &views[1])) {
-		/* A program that was renamed, or built anew under another name. */
+		/* The process names differ, as after renaming a program: compare without them. */
 		for (int i = 0; i < 2; i++)
 			view_release(&views[i]);
 		build_views(o, pair, GROUP_NONE, views);
@@ -248,7 +248,7 @@ static int run_diff(const struct command *self, int argc, char **argv)
 	struct pair pair = {};
 	struct err e = {};
 
-	/* Options may stand behind the files too. */
+	/* Options may also follow the files. */
 	for (; (used = command_options(self, &o, argc, argv, &status)) < argc; argc -= used + 1) {
 		if (used < 0)
 			goto out;

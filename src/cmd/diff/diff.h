@@ -1,4 +1,4 @@
-/* What the files of tacho diff share. */
+/* Shared by the files of `tacho diff`. */
 #ifndef TACHO_CMD_DIFF_DIFF_H
 #define TACHO_CMD_DIFF_DIFF_H
 
@@ -13,7 +13,7 @@ struct diff_options {
 	bool table, json, no_normalize, negate, reverse, icicle, quiet;
 };
 
-/* The functions with the largest change as text, or with the whole as JSON. */
+/* Append the functions with the largest change; JSON has all functions unless --limit is set. */
 void diff_table_text(const struct diff *d, const struct diff_options *o, const char *names[2],
 		     struct buf *out);
 void diff_table_json(const struct diff *d, const struct diff_options *o, const char *names[2],

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #define DEFAULT_ROWS 30
-#define HARDLY       0.00005 /* what would be shown as no change */
+#define HARDLY       0.00005 /* smaller changes are shown as 0.00 */
 
 static void add_side(struct buf *b, const double share[2])
 {

@@ -26,7 +26,7 @@ static void add_cuts(const struct info *info, strvec *out)
 		vec_push(out,
 			 xstrdup("The recorder was cut off before it could write down the size of "
 				 "the data: all that follows is read."));
-	/* How it is compressed is said at the beginning, all else at the end. */
+	/* FEATURE_COMPRESSED may come at the beginning; all other features come at the end. */
 	if (!p->pipe && !(p->features.present & ~(1ull << FEATURE_COMPRESSED)))
 		vec_push(out,
 			 xstrdup("There is no header of the machine (host, command, build ids): "
@@ -109,7 +109,7 @@ static int run_info(const struct command *self, int argc, char **argv)
 	info.summary.file = info.file;
 	r = perfdata_read(info.file, &summary_visitor, &info.summary, &e);
 	progress_clear(&bar);
-	/* The damage that decoding found comes after reading. */
+	/* perfdata_read() does not fail for records that the visitor could not decode. */
 	status = r < 0 || info.summary.undecodable ? EXIT_FAILED : EXIT_DONE;
 	if (r < 0 && r != -EBADMSG)
 		command_fail(0, "info: %s", e.text);

@@ -19,13 +19,13 @@ struct info {
 	struct buf out;
 };
 
-/* Sentences about what is unusual, also when nothing is broken. */
+/* Appends a sentence for each unusual property, even if nothing is broken. */
 void info_oddities(const struct info *info, strvec *ret_sentences);
 
 void info_text(struct info *info);
 void info_json(struct info *info);
 
-/* The names of the bits of sample_type that are set: "IP|TID|TIME". */
+/* Appends the names of the bits set in sample_type: "IP|TID|TIME". */
 void info_sample_type(uint64_t sample_type, struct buf *out);
 
 #endif

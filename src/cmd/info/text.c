@@ -52,7 +52,7 @@ static void heading(struct info *info, const char *text)
 	buf_addf(&info->out, "\n%s%s%s\n", info->term.bold, text, info->term.reset);
 }
 
-/* "  label    " and then what the caller adds. */
+/* Begins a row with "  label    "; the caller appends the value and a newline. */
 static struct buf *row(struct info *info, const char *label)
 {
 	buf_addf(&info->out, "  %s%-10s%s", info->term.dim, label, info->term.reset);

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Recorders write their header at once, so a pipe without a byte for this long is worth a word. */
+/* Recorders write their header at once: tell the user if a pipe has no byte after this time. */
 #define QUIET_MS 2000
 
 static bool stdin_is_pipe(void)
@@ -24,7 +24,7 @@ static bool wait_for_bytes(void)
 
 	while ((n = poll(&p, 1, timeout)) <= 0) {
 		if (n < 0 && errno != EINTR)
-			return true; /* reading tells what is wrong with it */
+			return true; /* reading will report the error */
 		if (n == 0) {
 			command_fail(0, "waiting for a recording on standard input, which is a "
 					"pipe; -i perf.data reads the file instead");

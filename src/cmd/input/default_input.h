@@ -1,6 +1,6 @@
 /*
- * Which recording a command reads when the user names none: what comes by a pipe on standard input,
- * else perf.data in this directory, as with perf. One thread.
+ * Chooses the recording to read when the user names none: a pipe on standard input, else perf.data
+ * in the current directory, as perf does. One thread.
  */
 #ifndef TACHO_CMD_INPUT_DEFAULT_INPUT_H
 #define TACHO_CMD_INPUT_DEFAULT_INPUT_H
@@ -8,9 +8,9 @@
 #include "base/err.h"
 
 /*
- * Sets *@ret to @given, or if that is NULL to "-" or "perf.data". For a pipe it waits until the first
- * byte is there, and says on stderr what it waits for if none comes soon: scripts, cron and ssh often
- * leave an unused pipe on standard input. Returns -ENODATA for a pipe that was closed without a byte.
+ * Sets *@ret to @given, or if that is NULL to "-" or "perf.data". Waits for the first byte of a
+ * pipe, and says so on stderr if none comes soon: scripts, cron and ssh often leave an unused pipe
+ * on standard input. Returns -ENODATA for a pipe that was closed without a byte.
  */
 int default_input(const char *given, const char **ret, struct err *e);
 

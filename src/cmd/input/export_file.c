@@ -44,7 +44,7 @@ int export_file_end(struct export_file *f, struct err *e)
 	}
 	if (!f->out.failed)
 		return 0;
-	/* Of standard output it was said already, or nobody is there to read it. */
+	/* For standard output command_flush() has already reported the error. */
 	return file ? err_set(e, f->code, "cannot write '%s': %s", f->path, strerror(f->code))
 		    : -EPIPE;
 }

@@ -1,9 +1,9 @@
 /*
- * Where exporters write: a file, or standard output.
+ * The destination of exporters: a file or standard output.
  *
  *	export_file_begin(&f, path, &e);   …write through f.out…   export_file_end(&f, &e);
  *
- * Failures are told once: -EPIPE means that nothing more is to be said.
+ * Returns -EPIPE if the error has already been reported: the caller must print nothing then.
  */
 #ifndef TACHO_CMD_INPUT_EXPORT_FILE_H
 #define TACHO_CMD_INPUT_EXPORT_FILE_H
@@ -20,7 +20,7 @@ struct export_file {
 int export_file_begin(struct export_file *f, const char *path, struct err *e);
 int export_file_end(struct export_file *f, struct err *e);
 
-/* Pictures are no use on a terminal: there they go to @name. */
+/* Returns @name if standard output is a terminal, which cannot show pictures, else "-". */
 const char *export_file_default(const char *name);
 
 #endif

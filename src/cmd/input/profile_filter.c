@@ -1,10 +1,10 @@
-/* The choice of samples for text, by the same filter as for perf.data. */
+/* Filters the samples of text input, with the same filter as for perf.data. */
 #include "cmd/input/profile_input.h"
 #include "import/text.h"
 
 #include <string.h>
 
-#define NAME_MAX_BYTES 256 /* of an event or a thread; longer ones are compared up to there */
+#define NAME_MAX_BYTES 256 /* longer names of events and threads are cut before comparing */
 
 static const char *ended(char to[NAME_MAX_BYTES], const char *text, size_t len)
 {
@@ -17,13 +17,14 @@ static const char *ended(char to[NAME_MAX_BYTES], const char *text, size_t len)
 
 int text_filter_make(struct filter *f, const struct sample_filter *o, struct err *e)
 {
-	/* Text does not say beforehand how long it is: shares of its time are refused. */
+	/* The time span of text is not known in advance: filter_make() refuses shares of it. */
 	struct perfdata_facts nothing = {};
 
 	return filter_make(f, o, &nothing, e);
 }
 
-/* What a sample does not say cannot exclude it; profile_input_load() refuses such a filter. */
+/* A field that the sample lacks does not exclude it. profile_input_load() refuses filters on fields
+ * that no sample of the text has. */
 bool text_filter_wants(void *ctx, const struct text_sample *s)
 {
 	const struct filter *f = ctx;

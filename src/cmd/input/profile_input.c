@@ -14,14 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MODULES_TOLD  5 /* of those whose names are missing */
+#define MODULES_TOLD  5 /* modules with missing names that are listed */
 #define PEEK_BYTES    8
-#define CALLERS_SHARE 0.01 /* of the samples, from which on missing callers are told */
-#define HINT_SHARE    0.05 /* of the samples, from which on a remedy is named */
+#define CALLERS_SHARE 0.01 /* of the samples: report unnamed callers from this share on */
+#define HINT_SHARE    0.05 /* of the samples: suggest a remedy above this share */
 
 /* ---- options ---- */
 
-/* A file that is not there would leave names out without a word. */
+/* Without this check a missing file would silently leave names out. */
 static int check_place(const char *option, const char *path, bool folder, struct err *e)
 {
 	struct stat st;
@@ -72,7 +72,7 @@ int profile_options_check(const struct profile_options *o, struct resolve_option
 	r = symbol_places_check(&ret->symbols, e);
 	if (r < 0)
 		return r;
-	/* Times as shares need the recording; all else is right or wrong already. */
+	/* Shares in --time need the recording; all other filters can be checked now. */
 	struct sample_filter early = ret->filter;
 
 	if (early.time && strchr(early.time, '%'))
@@ -91,7 +91,7 @@ void profile_options_release(struct profile_options *o, struct resolve_options *
 
 /* ---- what kind of file it is ---- */
 
-/* The first bytes of a pipe, which stay in it. False: it is something that cannot be asked. */
+/* Copies the first bytes of a pipe without consuming them. Returns false if that fails. */
 static bool peek_pipe(int fd, char *to, size_t *ret_len)
 {
 	struct timespec a_moment = {0, 2000000};
@@ -106,7 +106,7 @@ static bool peek_pipe(int fd, char *to, size_t *ret_len)
 			continue;
 		if (n > 0)
 			n = read(copy[0], to, PEEK_BYTES);
-		/* Whoever writes byte by byte gets the time to do so, but not for ever. */
+		/* Retry while the writer adds bytes; give up when 2 ms have brought none. */
 		if (n <= 0 || n == PEEK_BYTES || n == before)
 			break;
 		before = n;
@@ -133,7 +133,7 @@ static int open_failed(const char *path, int code, struct err *e)
 		       guess ? "; -i FILE says which recording to read" : "");
 }
 
-/* Opens it, and says whether its reader is the one of perf.data, which opens it once more. */
+/* Opens the input and detects perf.data, whose reader will open @path again. */
 static int open_input(const char *path, struct profile_input *in, int *ret_fd, bool *ret_perfdata,
 		      uint64_t *ret_size, struct err *e)
 {
@@ -159,7 +159,7 @@ static int open_input(const char *path, struct profile_input *in, int *ret_fd, b
 	} else if (S_ISFIFO(st.st_mode) && !peek_pipe(fd, first, &len)) {
 		len = 0;
 	}
-	/* An empty file and a directory are for the reader of perf.data to judge. */
+	/* Leave empty files and directories to the reader of perf.data. */
 	*ret_perfdata =
 		S_ISDIR(st.st_mode) || has_perf_magic(first, len) || (S_ISREG(st.st_mode) && !len);
 	*ret_fd = fd;
@@ -181,7 +181,7 @@ static void show_text(void *ctx, uint64_t done, uint64_t total)
 	progress_show(p->bar, done, p->size);
 }
 
-/* A filter on what no sample says would show everything, as if it had been chosen. */
+/* Refuses a filter on a field that no sample has: every sample would pass it. */
 static int check_filter(const struct text_import *t, const struct sample_filter *f, struct err *e)
 {
 	const char *option = NULL, *what = NULL;
@@ -266,7 +266,7 @@ static int load_perfdata(const char *path, const struct resolve_options *o,
 	progress_clear(&bar);
 	if (r == 0 || r == -EBADMSG)
 		jvm_name_main(&in->profile);
-	/* What can be read was read: the damage is told at the end. */
+	/* All that is readable has been loaded; profile_input_end() reports the damage. */
 	if (r == -EBADMSG) {
 		in->damaged = true;
 		memcpy(in->damage, e->text, sizeof(in->damage));
@@ -291,7 +291,7 @@ int profile_input_load(const char *path, const struct resolve_options *o, struct
 	ret->path = xstrdup(!strcmp(path, "-") ? "standard input" : path);
 	profile_init(&ret->profile);
 	r = perfdata ? load_perfdata(path, o, ret, e) : load_text(fd, size, o, ret, e);
-	/* Not before: a named pipe without a reader would end its writer. */
+	/* Do not close this earlier: a named pipe without a reader kills its writer by SIGPIPE. */
 	close(fd);
 	if (r < 0)
 		profile_input_release(ret);
@@ -363,7 +363,7 @@ static void add_share(struct buf *b, uint64_t part, uint64_t whole)
 		buf_addf(b, " (%.1f %%)", 100.0 * (double)part / (double)whole);
 }
 
-/* A few samples without a name are in every recording; they are said where they matter. */
+/* Every recording has a few unnamed callers: they are reported only from CALLERS_SHARE on. */
 static void warn_gaps(const struct profile_input *in, struct buf *b)
 {
 	struct profile_gaps gaps;
@@ -415,7 +415,7 @@ static void add_problem(const struct profile *p, const struct profile_module *m,
 {
 	const char *path = profile_text(p, m->path), *problem = profile_text(p, m->problem);
 
-	/* Most sentences name the file themselves. */
+	/* Most problem texts already name the file. */
 	if (!strstr(problem, path))
 		buf_addf(b, "%s: ", path);
 	buf_addf(b, "%s\n", problem);

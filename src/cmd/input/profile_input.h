@@ -1,7 +1,7 @@
 /*
- * How every command gets its profile: from perf.data (file, pipe, directory), folded stacks or the
- * text of perf script, told apart by what they contain. The options that choose samples and say where
- * symbols are have the same words everywhere:
+ * Loads the profile for a command from perf.data (file, pipe, directory), folded stacks or the text
+ * of perf script; the format is detected from the content. The options that select samples and
+ * locate symbols are the same for all commands:
  *
  *	struct my_options { struct profile_options profile; … };
  *	static const struct option_def my_table[] = {
@@ -14,7 +14,7 @@
  *	resolve.lines = true;                                        // what this command needs
  *	if (profile_input_load(o.profile.input, &resolve, &in, &e) < 0) …
  *	… use in.profile …
- *	status = profile_input_end(&in, "report");                   // says what is odd, frees
+ *	status = profile_input_end(&in, "report");                   // prints warnings, frees
  *	profile_options_release(&o.profile, &resolve);
  *
  * One thread. Loading shows a progress bar.
@@ -33,7 +33,7 @@ struct profile_options {
 	option_list source_map;
 	unsigned max_stack;
 	bool no_inline, no_demangle;
-	bool ignored; /* what is so anyway */
+	bool ignored; /* set by options that have no effect */
 };
 
 #define PROFILE_FILE_ROW(type, member)                                                             \
@@ -50,11 +50,11 @@ struct profile_options {
 			offsetof(type, member) + offsetof(struct profile_options, field), help,    \
 	}
 
-/* What perf's users type, and what is so here without being said. */
+/* An option of perf that is accepted without effect, because tacho always behaves that way. */
 #define PROFILE_IGNORED_ROW(type, member, letter, name)                                            \
 	PROFILE_ROW(type, member, letter, name, NULL, OPT_FLAG, ignored, NULL)
 
-/* Two headings with their options, for the end of a table. -c and -C are as perf has them. */
+/* Two headings with their options, for the end of a table. -c and -C mean the same as in perf. */
 #define PROFILE_ROWS(type, member)                                                                 \
 	{.kind = OPT_HEADING, .help = "Which samples"},                                            \
 		PROFILE_ROW(type, member, 0, "event", "EVENT", OPT_STR, events,                    \
@@ -90,48 +90,48 @@ struct profile_options {
 		PROFILE_IGNORED_ROW(type, member, 0, "inline"),                                    \
 		PROFILE_IGNORED_ROW(type, member, 0, "demangle")
 
-/* Checks what can be checked early; -EINVAL is wrong usage. Sets *ret whole. */
+/* Checks what can be checked before reading and fills *@ret. Fails only for wrong usage. */
 int profile_options_check(const struct profile_options *o, struct resolve_options *ret,
 			  struct err *e);
-/* That the files and directories which the user named for symbols are there. */
+/* Returns -EINVAL if a file or directory that the user gave for symbols cannot be read. */
 int symbol_places_check(const struct symbol_options *o, struct err *e);
 void profile_options_release(struct profile_options *o, struct resolve_options *resolve);
 
 enum profile_source { PROFILE_PERFDATA, PROFILE_FOLDED, PROFILE_PERF_SCRIPT };
 
 struct profile_input {
-	char *path; /* as errors show it */
+	char *path; /* as shown in messages */
 	enum profile_source source;
 	bool once; /* standard input or a pipe: it cannot be read a second time */
 	struct profile profile;
-	struct resolve_report report; /* for text: what is known of it */
-	struct sample_filter filter;  /* as it was asked for */
+	struct resolve_report report; /* for text: only the counts that it has */
+	struct sample_filter filter;  /* as the user gave it */
 	struct perfdata *file;        /* perf.data only, else NULL: the machine, the events */
 	struct modules *modules;      /* perf.data only, else NULL: code and lines */
 	bool differential;            /* folded text with two counts: events "before" and "after" */
-	uint64_t bad_lines, first_bad_line; /* of text */
-	bool damaged;                       /* what could be read of it is in the profile */
+	uint64_t bad_lines, first_bad_line; /* text: lines that were left out */
+	bool damaged;                       /* the profile holds what could be read */
 	char damage[1024];
 };
 
 /*
- * @path NULL: see cmd/input/default_input.h. Fails if nothing could be read; a damaged file does not fail here but in
- * profile_input_end(), after the command has shown what there is.
+ * @path NULL: see cmd/input/default_input.h. Fails if nothing could be read. A damaged file fails
+ * only in profile_input_end(), after the command has shown the readable part.
  */
 int profile_input_load(const char *path, const struct resolve_options *o, struct profile_input *ret,
 		       struct err *e);
 
-/* The sentence for a profile without samples: that there are none, or which options left none. */
+/* Returns -ENODATA; @e says that there are no samples, or which options left none. */
 int profile_input_nothing(const struct profile_input *in, struct err *e);
 
-/* Says on stderr what the user should know (losses, missing names, damage), once each. */
+/* Prints warnings on stderr (losses, missing names, damage), once each. */
 void profile_input_warn(const struct profile_input *in, const char *command);
 void profile_input_release(struct profile_input *in);
 
-/* Both, and the exit status that follows: EXIT_FAILED for a damaged file, else EXIT_DONE. */
+/* Warns, releases, and returns EXIT_FAILED for a damaged file, else EXIT_DONE. */
 int profile_input_end(struct profile_input *in, const char *command);
 
-/* profile_filter.c: the same choice for text. */
+/* profile_filter.c: the sample filter for text. */
 struct text_sample;
 int text_filter_make(struct filter *f, const struct sample_filter *o, struct err *e);
 bool text_filter_wants(void *ctx, const struct text_sample *sample); /* ctx: struct filter */

@@ -52,7 +52,7 @@ static bool is_wanted(const struct list *list, const struct catalog_entry *entry
 	       mask_contains(entry, text);
 }
 
-/* Whether it can be opened, and the reason if not. */
+/* Tries to open the event; @verdict gets the result, and the reason if that fails. */
 static void examine(struct list *list, const struct catalog_entry *entry, struct verdict *verdict)
 {
 	int code;
@@ -85,7 +85,7 @@ static bool visit(void *ctx, const struct catalog_entry *entry)
 		buf_addf(&list->out, "%s\n", entry->name);
 	else
 		list_text_entry(list, entry);
-	/* JSON of a hundred thousand lines need not be kept in memory. */
+	/* Do not keep all JSON in memory: it may have a hundred thousand lines. */
 	if (list->options->json && list->out.len > (1 << 20))
 		return command_flush(&list->out, STDOUT_FILENO);
 	return true;
@@ -96,7 +96,7 @@ static void note_problem(void *ctx, enum event_kind kind, const char *sentence)
 	struct list *list = ctx;
 
 	list->problems++;
-	/* Tracepoints that cannot be seen are no failure when nobody asked for them. */
+	/* Unreadable tracepoints are a note, not an error, unless the user chose a group. */
 	if (kind == KIND_TRACEPOINT && !list->options->json && !list->options->names &&
 	    list->query.kind < 0)
 		list_text_note(list, kind, sentence);
@@ -152,7 +152,7 @@ static int run_list(const struct command *self, int argc, char **argv)
 	catalog_init(&c);
 	if (used < 0)
 		return status;
-	/* Options may stand behind the word as well. */
+	/* Options may also follow the word. */
 	if (word &&
 	    (more = command_options(self, &o, argc - used - 1, argv + used + 1, &status)) < 0)
 		return status;

@@ -20,7 +20,7 @@ struct verdict {
 	struct buf reason;
 };
 
-/* A line of text that waits until its group is complete. */
+/* A line of the text output, kept until its group is complete. */
 struct list_line {
 	char *name, *text, *reason, *masks;
 	unsigned uses;

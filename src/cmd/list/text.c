@@ -32,7 +32,7 @@ static char *mask_lines(const struct list *list, const struct catalog_entry *ent
 	return buf_steal(&out);
 }
 
-/* Description, or for an event without one how it is encoded; unit and scale behind it. */
+/* Returns the description of an event, or else its encoding, followed by its unit. */
 static char *describe(const struct catalog_entry *entry, bool with_code)
 {
 	struct buf out = {};
@@ -61,7 +61,7 @@ void list_text_entry(struct list *list, const struct catalog_entry *entry)
 	CLEANUP(buf_release) struct buf name = {};
 	struct list_line line = {.text = describe(entry, entry->source && entry->has_code)};
 
-	/* Names from several CPUs at once are shown with theirs. */
+	/* With --uarch show the encoding: its prefix tells which CPU the event belongs to. */
 	if (entry->uarch && list->query.uarch && entry->encoding && strstr(entry->encoding, "::"))
 		text_add_printable(&name, entry->encoding);
 	else

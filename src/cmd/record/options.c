@@ -1,4 +1,4 @@
-/* What to record and how: options become a plan. */
+/* Turns the options of `tacho record` into a plan. */
 #include "cmd/record/record.h"
 #include "base/clock.h"
 #include "base/number.h"
@@ -226,7 +226,7 @@ static const struct {
 	{"hv", PERF_SAMPLE_BRANCH_HV},
 };
 
-/* Which branches: without a kind all, without u, k or hv in the modes of the event. */
+/* Chooses branches. Without a kind: all; without u, k or hv: in the modes of the event. */
 static int choose_branches(struct record_session *s, struct err *e)
 {
 	const uint64_t modes = PERF_SAMPLE_BRANCH_PLM_ALL;
@@ -323,7 +323,7 @@ static int choose_memory(struct record_session *s, struct err *e)
 	return 0;
 }
 
-/* The smaller the file may be, the sooner the rings must be looked at, to end in time. */
+/* The smaller the limit of the file, the earlier rings must be emptied to stop in time. */
 static size_t wakeup_for(uint64_t max_bytes, size_t rings)
 {
 	uint64_t bytes = max_bytes / WAKEUPS_A_FILE / (rings ? rings : 1);

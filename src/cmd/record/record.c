@@ -75,7 +75,7 @@ static void on_note(void *ctx, const char *text)
 	record_note(ctx, "%s", text);
 }
 
-/* Before it has started there may be more to say about it, see record_explain(). */
+/* run_record() reports errors before the start, because record_explain() may extend them. */
 static void on_error(void *ctx, const struct err *e)
 {
 	struct record_session *s = ctx;
@@ -95,7 +95,7 @@ static void on_switched(void *ctx, const char *path)
 	record_note(s, "wrote '%s'", path);
 }
 
-/* What is in a file, whatever was meant to be. */
+/* Adds to @sum what the file really contains. */
 static void read_back(const char *path, struct record_counts *sum)
 {
 	struct perfdata_options how = {.unordered = true};
@@ -103,7 +103,7 @@ static void read_back(const char *path, struct record_counts *sum)
 	struct summary found = {};
 	struct stat st;
 
-	/* To open a pipe would be to wait for its other end. */
+	/* Opening a pipe would block until it has a writer. */
 	if (stat(path, &st) || !S_ISREG(st.st_mode) || perfdata_open(&file, path, &how, NULL) < 0)
 		return;
 	found.file = file;
@@ -117,8 +117,8 @@ static void read_back(const char *path, struct record_counts *sum)
 }
 
 /*
- * What the collector has counted is what it has taken. After a failure less of it may be in the
- * file, and of what was kept in memory only the end is.
+ * The collector counts the samples that it took. After a failure fewer may be in the file, and with
+ * --overwrite only the last ones are: then count what the file contains.
  */
 static struct record_counts counts_written(const struct record_session *s,
 					   const struct record_summary *summary, bool failed)
@@ -134,7 +134,7 @@ static struct record_counts counts_written(const struct record_session *s,
 		vec_each(&s->files, name)
 			if (s->plan.output.kind == SINK_SWITCH)
 				read_back(*name, &counts);
-		/* Of a row of files the one that has not got its name yet. */
+		/* With --switch-output this is the current file, which was not renamed yet. */
 		read_back(path, &counts);
 	} else if (s->plan.output.kind == SINK_FILE && !stat(path, &st) && S_ISREG(st.st_mode)) {
 		counts.bytes = (uint64_t)st.st_size;
@@ -196,7 +196,7 @@ static void print_summary(struct record_session *s, const struct record_summary 
 	command_flush(&out, STDERR_FILENO);
 }
 
-/* Also with --quiet, because the command was not ended by itself. */
+/* Printed even with --quiet, because the command did not end by itself. */
 static void tell_full(struct record_session *s, const struct record_summary *summary)
 {
 	const char *name = s->name ? s->name : "record";
@@ -278,7 +278,7 @@ void record_note_clock(struct record_session *s, const char *verb)
 			    catalog_no_pmu(&s->catalog), verb);
 }
 
-/* Hardware events were refused in a machine without a PMU: how to get one is doctor's to say. */
+/* Points to tacho doctor, which says how to get a PMU in this machine. */
 void record_explain(struct record_session *s, struct err *e)
 {
 	CLEANUP(free_ptr) char *text = xstrdup(e->text);

@@ -1,15 +1,15 @@
-/* The chains below an entry as text: a tree drawn with lines, or one chain after the other. */
+/* The chains below an entry as text: a tree drawn with lines, or a list of chains. */
 #include "cmd/report/report.h"
 
 #include <string.h>
 
-#define MARGIN 12 /* where the tree begins */
+#define MARGIN 12 /* column at which the tree begins */
 
 struct drawing {
 	struct report_view *v;
 	const struct chains *chains;
 	uint64_t whole; /* 100 % */
-	struct buf pad; /* lines of the branches above, which go on */
+	struct buf pad; /* begins each line: margin, and '|' for each branch that continues */
 };
 
 const char *report_heat(const struct report_view *v, double percent)
@@ -49,7 +49,10 @@ static void begin_line(const struct drawing *d)
 	buf_add_mem(&d->v->out, buf_str(&d->pad), d->pad.len);
 }
 
-/* An only child with all of the weight stands below its parent, without a branch. */
+/*
+ * Returns the child to draw below @n without a branch, because it is the only one and has all of
+ * the weight of @n; 0 if there is none.
+ */
 static uint32_t straight_on(const struct drawing *d, uint32_t n)
 {
 	const struct chain_node *nodes = d->chains->nodes.items;
@@ -60,7 +63,7 @@ static uint32_t straight_on(const struct drawing *d, uint32_t n)
 	return child;
 }
 
-/* The names from @n on for as long as nothing branches off; returns the last. */
+/* Adds the names below @n until a step has branches; returns that step. */
 static uint32_t add_straight(const struct drawing *d, uint32_t n)
 {
 	for (;;) {
@@ -74,7 +77,7 @@ static uint32_t add_straight(const struct drawing *d, uint32_t n)
 	}
 }
 
-/* "|--12.34%--name" with all that goes straight on below it. Returns where branches begin. */
+/* Adds "|--12.34%--name" and the names below it until a step has branches; returns that step. */
 static uint32_t add_branch(struct drawing *d, uint32_t n)
 {
 	const struct chain_node *nodes = d->chains->nodes.items, *node = &nodes[n];
@@ -91,11 +94,11 @@ static uint32_t add_branch(struct drawing *d, uint32_t n)
 	return add_straight(d, n);
 }
 
-/* All branches below @top, depth first; the pad remembers the way back. */
+/* Adds all branches below @top, depth first. Each level adds 11 characters to the pad. */
 static void add_branches(struct drawing *d, uint32_t top)
 {
 	const struct chain_node *nodes = d->chains->nodes.items;
-	VEC(uint32_t) path = {}; /* heads of the branches that are open */
+	VEC(uint32_t) path = {}; /* first steps of the branches from @top to @n */
 	uint32_t n = nodes[top].first_child;
 
 	while (n || path.len) {
@@ -166,7 +169,7 @@ static void add_path(const struct drawing *d, uint32_t end, node_list *path)
 	}
 }
 
-/* Whole chains, with the weight of what ends where they end. */
+/* Lists whole chains, heaviest first, with the weight of the samples that end there. */
 static void add_list(const struct drawing *d, uint64_t min)
 {
 	const struct chains *c = d->chains;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Names of C++ are longer than any heading needs to be. */
+/* Limits the heading of the last column: C++ names can be much longer. */
 #define LAST_WIDTH 60
 
 double report_share(uint64_t part, uint64_t whole)
@@ -189,7 +189,7 @@ static size_t least_width(const struct column *c)
 	return title;
 }
 
-/* The widest cell of the entries that are shown, but not more than @enough. */
+/* Returns the width of the widest cell among the entries shown, at most @enough. */
 static size_t widest(const struct report_view *v, const struct column *c,
 		     const struct report_section *s, size_t shown, size_t enough)
 {
@@ -204,7 +204,7 @@ static size_t widest(const struct report_view *v, const struct column *c,
 		string_id name = {};
 		size_t width;
 
-		/* Most cells are the same few names. */
+		/* Neighbours often have the same name: measure it once. */
 		if (c->kind == COLUMN_KEY && c->key == REPORT_COMM)
 			name = r->groups.items[e->group].comm;
 		else if (c->kind == COLUMN_KEY && c->key == REPORT_DSO)

@@ -72,7 +72,7 @@ static void add_key(const struct report_view *v, struct json *j, enum report_key
 	}
 }
 
-/* As text: many readers keep numbers as doubles. */
+/* A string, because many JSON readers keep numbers as doubles, which lose digits. */
 static void add_address(struct json *j, uint64_t address)
 {
 	char text[24];
@@ -100,7 +100,7 @@ static void add_chain(const struct report_view *v, struct json *j, const struct 
 	jw_kv_u64(j, "weight", node->weight);
 }
 
-/* Nested as the calls are, without recursion: input decides how deep. */
+/* Nests the JSON like the calls. No recursion: the input decides how deep the calls go. */
 static void add_chains(struct report_view *v, struct json *j, const struct report_entry *e)
 {
 	struct chain_options o = report_chain_options(v, e);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PID_LIMIT (1 << 22) /* the kernel gives no larger ones */
+#define PID_LIMIT (1 << 22) /* the kernel's limit: PID_MAX_LIMIT */
 
 static const struct {
 	const char *name;
@@ -73,7 +73,7 @@ static int add_columns(struct report_view *v, const char *names, const char *opt
 	if (!words.len)
 		return err_set(e, EINVAL, "%s: names of columns are missing", option);
 	vec_each(&words, word) {
-		/* "+srcline" adds to what is there, which is what naming it does here. */
+		/* A '+' changes nothing here: naming a column always adds it. */
 		int r = add_column(v, **word == '+' ? *word + 1 : *word, option, e);
 
 		if (r < 0)
@@ -82,7 +82,7 @@ static int add_columns(struct report_view *v, const char *names, const char *opt
 	return 0;
 }
 
-/* Sorting by something means having a column of it. */
+/* The sort keys are the key columns. */
 static void take_keys(struct report_view *v)
 {
 	v->ro.keys = 0;
@@ -92,7 +92,7 @@ static void take_keys(struct report_view *v)
 	v->ro.one_section = v->ro.keys >> REPORT_EVENT & 1;
 }
 
-/* "-F +period": not all columns, but some more beside the usual ones. */
+/* "-F +period" adds to the default columns instead of replacing them. */
 static bool adds_fields(const struct report_view *v)
 {
 	return v->o.fields && v->o.fields[0] == '+';
@@ -142,10 +142,10 @@ struct call_graph {
 	double min_pct;
 	size_t limit;
 	bool caller, order_given, branch;
-	unsigned numbers; /* that were read */
+	unsigned numbers; /* read so far */
 };
 
-/* The words of the options, and where each goes. */
+/* The words of -g, and the member of struct call_graph that each one sets. */
 static const struct {
 	const char *word;
 	enum { CALL_MODE, CALL_ORDER, CALL_KEY, CALL_VALUE, CALL_BRANCH } what;
@@ -261,8 +261,8 @@ static bool looks_like_call_graph(const char *text)
 }
 
 /*
- * Whether the word behind -g is its value. perf takes every word for that; here it may also be the
- * recording, if there is a file of that name.
+ * Whether the word after -g is its value. perf takes any word as the value; here a word that is the
+ * name of an existing file is the recording instead, unless it is valid for -g.
  */
 static bool is_call_graph(const char *word)
 {
@@ -341,8 +341,8 @@ void report_view_filters(struct report_view *v)
 }
 
 /*
- * Threads are chosen here and not while reading, because shares are of all that was recorded, also
- * of what is not shown.
+ * Threads are filtered here and not while reading: 100 % is everything that was recorded, including
+ * the threads that are not shown.
  */
 static int make_filters(struct report_view *v, struct err *e)
 {
@@ -437,14 +437,14 @@ int report_view_options(struct report_view *v, struct err *e)
 		return r;
 	if (!(v->ro.keys >> REPORT_TIME & 1))
 		v->resolve.bucket_ns = 0;
-	/* Without callers only the sampled places have to be looked at, and none inside them. */
+	/* Without callers, resolve only the sampled frame, and without source lines no inlines. */
 	v->resolve.leaf_only = v->mode == CHAINS_NONE && o->no_children && !o->tui;
 	if (v->resolve.leaf_only && !v->resolve.lines)
 		v->resolve.no_inlines = true;
 	return 0;
 }
 
-/* Puts a column at place @at, from where it was if it is there already. */
+/* Inserts a column at index @at; if the column exists already, moves it there. */
 static void insert_column(struct report_view *v, size_t at, struct column c)
 {
 	size_t kept = 0;
@@ -465,7 +465,7 @@ void report_view_defaults(struct report_view *v, bool has_callers)
 	size_t at = 0;
 
 	v->has_callers = has_callers;
-	/* Without a column for callers' weights, sorting by them would look like no order at all. */
+	/* Sort by Children only if that column is shown: else the order would look random. */
 	v->ro.children =
 		has_callers && !v->o.no_children && (usual || has_column(v, COLUMN_CHILDREN, 0));
 	if (!has_callers)

@@ -70,12 +70,12 @@ static void show_text(struct report_view *v)
 	v->fd = pager.fd;
 	report_show_text(v);
 	pager_end(&pager);
-	/* Whoever leaves the pager early has seen enough. */
+	/* Leaving the pager early closes the pipe; that is not a failure. */
 	if (v->term.tty)
 		v->write_failed = false;
 }
 
-/* An empty table says nothing; why it is empty does. */
+/* If no entry is shown, says which option or limit left the table empty. */
 static void explain_nothing(const struct report_view *v)
 {
 	const struct profile_options *o = &v->o.profile;
@@ -109,7 +109,7 @@ static int show(struct report_view *v)
 	int status = EXIT_DONE;
 
 	report_view_defaults(v, has_callers(&v->in.profile));
-	if (!v->o.tui) /* which builds by itself, again and again */
+	if (!v->o.tui) /* the browser builds the report itself */
 		report_build(&v->report, &v->in.profile, &v->ro);
 	v->fd = STDOUT_FILENO;
 	if (v->o.tui && report_show_tui(v, &e) < 0)
@@ -155,7 +155,7 @@ static int run_report(const struct command *self, int argc, char **argv)
 	report_join_words(argc, argv, &words);
 	left = (int)words.len;
 	rest = words.items;
-	/* Options may stand behind the file too. */
+	/* Options may also follow the file. */
 	while ((used = command_options(self, &v.o, left, rest, &status)) < left) {
 		if (used < 0)
 			return status;

@@ -33,17 +33,17 @@ enum column_kind {
 
 struct column {
 	enum column_kind kind;
-	enum report_key key; /* of COLUMN_KEY */
+	enum report_key key; /* only for COLUMN_KEY */
 	const char *title;
 	size_t width;
 };
 
 enum chain_mode { CHAINS_NONE, CHAINS_GRAPH, CHAINS_FRACTAL, CHAINS_FLAT, CHAINS_FOLDED };
 
-/* What chains show: shares, sums of periods, or numbers of samples. */
+/* The number shown at each step of a chain: a share, a sum of periods, or a sample count. */
 enum chain_value { CHAIN_PERCENT, CHAIN_PERIOD, CHAIN_COUNT };
 
-/* Text of this many bytes goes out before more is made. */
+/* report_flush() writes the buffered text once it has this many bytes. */
 #define REPORT_FLUSH_BYTES (1u << 20)
 
 struct report_view {
@@ -56,11 +56,11 @@ struct report_view {
 	enum chain_mode mode;
 	bool has_callers; /* stacks were recorded */
 	bool caller;      /* chains go from callers down */
-	bool order_given; /* by the user */
+	bool order_given; /* the user chose caller or callee */
 	enum chain_value chain_value;
-	size_t chain_limit;   /* of branches below a step, or of listed chains; 0: none */
-	double chain_min_pct; /* of 100 %: chains below are left out */
-	double min_pct;       /* entries below are left out */
+	size_t chain_limit;   /* branches below a step, or listed chains; 0: no limit */
+	double chain_min_pct; /* chains below this share of 100 % are left out */
+	double min_pct;       /* entries below this share are left out */
 	strvec comms, dsos, symbols;
 	int *pids, *tids;
 	size_t pid_count, tid_count;
@@ -72,28 +72,28 @@ struct report_view {
 
 /* options.c */
 int report_view_options(struct report_view *v, struct err *e);
-/* Once it is known whether there are callers in the recording. */
+/* Call this after loading the recording: the defaults depend on whether it has callers. */
 void report_view_defaults(struct report_view *v, bool has_callers);
-/* After comms, dsos or symbol_filter have changed. */
+/* Call this after comms, dsos or symbol_filter have changed. */
 void report_view_filters(struct report_view *v);
 int report_view_sort(struct report_view *v, const char *keys, struct err *e);
 void report_view_release(struct report_view *v);
-/* "-g caller" has its value in the next word, but "-g --stdio" has none: joins them. */
+/* Joins -g with its value if the next word is one: "-g caller", but not "-g --stdio". */
 void report_join_words(int argc, char **argv, strvec *ret_words);
 
 /* columns.c */
 void column_text(const struct report_view *v, const struct column *c, const struct report_entry *e,
 		 struct buf *out);
-/* A name that came from outside, as far as it can be printed. */
+/* Adds a name from the recording; control characters and invalid UTF-8 become '?'. */
 void report_add_name(struct buf *out, const char *name);
 void report_add_function(const struct report_view *v, function_id f, bool inlined, struct buf *out);
-/* A step of a chain: the function, and its line where steps are told apart by lines or addresses. */
+/* Adds a chain step: the function, and its line if steps are merged by line or address. */
 void report_add_step(const struct report_view *v, const struct chain_node *node, struct buf *out);
 double report_share(uint64_t part, uint64_t whole);
 bool column_is_number(const struct column *c);
-/* Widths for entries that are shown; long names may be cut to @limit columns (0: not). */
+/* Sets the column widths for the entries shown; names get at most @limit columns (0: all). */
 void columns_measure(struct report_view *v, const struct report_section *s, size_t limit);
-/* As many entries as are not below the limit. */
+/* Returns how many entries of @s are not below min_pct. */
 size_t report_shown(const struct report_view *v, const struct report_section *s);
 struct chain_options report_chain_options(const struct report_view *v,
 					  const struct report_entry *e);
@@ -104,7 +104,7 @@ void report_chain_text(struct report_view *v, const struct report_entry *e);
 const char *report_heat(const struct report_view *v, double percent);
 void report_show_json(struct report_view *v);
 int report_show_tui(struct report_view *v, struct err *e);
-/* Writes what there is, if it is enough or @all. */
+/* Writes the buffered text if there are REPORT_FLUSH_BYTES of it, or if @all. */
 void report_flush(struct report_view *v, bool all);
 
 #endif

@@ -13,7 +13,7 @@ void report_flush(struct report_view *v, bool all)
 		v->write_failed = !command_flush(&v->out, v->fd);
 }
 
-/* "5K", as large counts are told by perf. */
+/* Large counts as perf prints them: "5K". */
 static void add_short(struct buf *out, uint64_t n)
 {
 	static const char units[] = {'\0', 'K', 'M', 'G', 'T'};
@@ -109,7 +109,7 @@ static void add_entry(struct report_view *v, const struct report_entry *e, struc
 	}
 }
 
-/* The separator inside of a name would make two of it. */
+/* Separator characters inside a name become '.', so that a name stays one column. */
 static void add_separated(struct report_view *v, const struct report_section *s)
 {
 	const char *separator = v->o.separator;
@@ -180,7 +180,7 @@ void report_show_text(struct report_view *v)
 	}
 	if (!v->o.header_only)
 		vec_each(&v->report.sections, s) {
-			/* Events that were never sampled are only in the way. */
+			/* Leave out events without samples. */
 			if (!s->samples && v->report.sections.len > 1)
 				continue;
 			add_section(v, s);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* More would not be looked at, and opening everything must not take all memory. */
+/* Bounds the memory when everything is opened; nobody scrolls through more lines. */
 #define LINES_MAX (1u << 20)
 
 static struct tui_chains *chains_of(struct tui *t, uint32_t entry)
@@ -36,7 +36,7 @@ static void close_all(struct tui *t)
 	t->opened = NULL;
 }
 
-/* An only child with all of the weight is shown with its parent. */
+/* An only child with all of its parent's weight is shown with the parent. */
 static bool is_straight(const struct chains *c, uint32_t child)
 {
 	const struct chain_node *node = &c->nodes.items[child],
@@ -61,7 +61,7 @@ bool tui_can_open(struct tui *t, const struct tui_line *line)
 
 	if (line->straight || !v->ro.chains)
 		return false;
-	/* Not worked out before it is wanted: whoever weighs enough has a chain. */
+	/* Chains are not built yet: an entry that reaches the chain threshold has some. */
 	if (!line->node && !c)
 		return (v->ro.children ? e->total : e->self) >= report_chain_options(v, e).min;
 	return c->chains.nodes.items[end_of_straight(&c->chains, line->node)].first_child;
@@ -85,7 +85,7 @@ void tui_open(struct tui *t, const struct tui_line *line, bool open)
 	if (!c)
 		return;
 	c->open[line->node] = open;
-	/* What has no choice in it is opened at once. */
+	/* An only child is opened too: there is nothing to choose. */
 	first = c->chains.nodes.items[0].first_child;
 	if (open && !line->node && first && !c->chains.nodes.items[first].next_sibling)
 		c->open[first] = true;
@@ -107,7 +107,7 @@ static void add_line(struct tui *t, uint32_t entry, uint32_t node, uint32_t inde
 		vec_push(&t->lines, (struct tui_line){entry, node, indent, straight});
 }
 
-/* A node and what goes straight on below it; returns where its children are. */
+/* Adds @n and its straight descendants; returns the last of these, which has the children. */
 static uint32_t add_node(struct tui *t, const struct chains *c, uint32_t entry, uint32_t n,
 			 uint32_t indent)
 {
@@ -125,7 +125,7 @@ static void add_chain_lines(struct tui *t, uint32_t entry)
 {
 	const struct tui_chains *o = t->opened[entry];
 	const struct chain_node *nodes = o->chains.nodes.items;
-	VEC(uint32_t) path = {}; /* heads of the branches that are open */
+	VEC(uint32_t) path = {}; /* nodes whose children are being added */
 	uint32_t n = nodes[0].first_child;
 
 	while (n || path.len) {
@@ -191,7 +191,7 @@ int report_show_tui(struct report_view *v, struct err *e)
 	if (r < 0)
 		return r;
 	build(&t);
-	/* The first section with samples. */
+	/* Begin with the first section that has samples. */
 	while (t.section + 1 < v->report.sections.len && !tui_section(&t)->samples)
 		t.section++;
 	tui_make_lines(&t);

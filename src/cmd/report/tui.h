@@ -1,33 +1,33 @@
 /*
  * The interactive browser of `tacho report --tui`: a list of entries whose chains can be opened.
- * What is seen is a list of lines, made anew whenever something is opened, closed or filtered.
+ * The list of visible lines is rebuilt whenever something is opened, closed or filtered.
  */
 #ifndef TACHO_CMD_REPORT_TUI_H
 #define TACHO_CMD_REPORT_TUI_H
 
 #include "cmd/report/report.h"
 
-/* The chains of an entry that were opened once. */
+/* The chains of an entry, built when it is first opened. */
 struct tui_chains {
 	struct chains chains;
 	bool *open; /* by node; node 0 is the entry itself */
 };
 
 struct tui_line {
-	uint32_t entry; /* of report.entries */
-	uint32_t node;  /* of its chains; 0: the entry itself */
+	uint32_t entry; /* index in report.entries */
+	uint32_t node;  /* of the entry's chains; 0: the entry itself */
 	uint32_t indent;
-	bool straight; /* goes on below its parent without a branch */
+	bool straight; /* only child with all of its parent's weight: shown without a share */
 };
 
 struct tui {
 	struct report_view *view;
-	size_t section;             /* of report.sections */
-	struct tui_chains **opened; /* by entry, NULL: never */
+	size_t section;             /* index in report.sections */
+	struct tui_chains **opened; /* by entry; NULL: never opened */
 	VEC(struct tui_line) lines;
 	size_t top, cursor; /* lines */
 	char *zoom_comm, *zoom_dso, *find;
-	struct buf status; /* said below until the next key */
+	struct buf status; /* message in the last row, until the next key */
 	bool quit;
 };
 
@@ -36,13 +36,13 @@ static inline const struct report_section *tui_section(const struct tui *t)
 	return &t->view->report.sections.items[t->section];
 }
 
-/* tui.c: lines and what is open */
+/* tui.c: the lines, and which chains are open */
 void tui_make_lines(struct tui *t);
 bool tui_can_open(struct tui *t, const struct tui_line *line);
 bool tui_is_open(const struct tui *t, const struct tui_line *line);
 void tui_open(struct tui *t, const struct tui_line *line, bool open);
 void tui_open_all(struct tui *t, uint32_t entry, bool open);
-/* Works everything out again, after filters or the order have changed. */
+/* Builds the report again. Call this after the filters or the order have changed. */
 void tui_rebuild(struct tui *t);
 
 /* tui_draw.c */

@@ -1,11 +1,11 @@
-/* What the browser looks like. */
+/* Draws the browser. */
 #include "base/text.h"
 #include "cmd/report/tui.h"
 #include "cmd/terminal/screen.h"
 
 #include <string.h>
 
-#define HEAD_ROWS 2 /* title, columns; the last row is for what is said */
+#define HEAD_ROWS 2 /* title and column names; the last row of the screen is for messages */
 
 static unsigned heat(double percent)
 {
@@ -61,7 +61,7 @@ static double share_in(const struct report_view *v, const struct column *c,
 			    report_whole(&v->report, e));
 }
 
-/* Cuts a name to so many columns, so that the next one stays where it is. */
+/* Cuts a cell to its column width, so that it does not run into the next column. */
 static void cut(struct buf *b, size_t columns)
 {
 	size_t seen = 0;
@@ -136,7 +136,7 @@ static void draw_line(struct tui *t, size_t number, size_t row)
 		draw_entry(t, line, row, selected);
 }
 
-#define STATUS_COLUMNS 94 /* of the keys, and of the place beside them */
+#define STATUS_COLUMNS 94 /* width of the key list plus the line number at its right */
 
 static void draw_status(const struct tui *t)
 {

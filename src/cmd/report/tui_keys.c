@@ -1,4 +1,4 @@
-/* What the browser's keys do. */
+/* Carries out the browser's keys. */
 #include "cmd/command.h"
 #include "cmd/report/tui.h"
 #include "cmd/terminal/screen.h"
@@ -10,7 +10,7 @@ static const struct tui_line *current(const struct tui *t)
 	return t->cursor < t->lines.len ? &t->lines.items[t->cursor] : NULL;
 }
 
-/* The function that the line at the cursor is about. */
+/* Returns the function of the line at the cursor. */
 static function_id function_at(const struct tui *t)
 {
 	const struct tui_line *line = current(t);
@@ -28,7 +28,7 @@ static void set_list(strvec *list, const char *only)
 		vec_push(list, xstrdup(only));
 }
 
-/* The filters of the command line are the user's too: zooming is on top of nothing else. */
+/* Zooming would replace the filters --comms and --dsos, so with them it is refused. */
 static bool was_filtered(struct tui *t)
 {
 	const struct report_cmd_options *o = &t->view->o;
@@ -100,7 +100,7 @@ static void find(struct tui *t)
 	tui_rebuild(t);
 }
 
-/* Takes back the last kind of narrowing that is left. */
+/* Removes one restriction: the search text, else the library, else the thread. */
 static void go_back(struct tui *t)
 {
 	char **narrowing = t->find ? &t->find : t->zoom_dso ? &t->zoom_dso : &t->zoom_comm;
@@ -129,7 +129,7 @@ static void sort(struct tui *t)
 		buf_add(&t->status, e.text);
 		(void)report_view_sort(v, NULL, NULL);
 	}
-	/* What was not read cannot be sorted by. */
+	/* These keys need data that is only read if --sort names them at the start. */
 	needs = v->ro.keys & ~before &
 		(1u << REPORT_CPU | 1u << REPORT_TIME | 1u << REPORT_SRCLINE |
 		 1u << REPORT_SRCFILE);

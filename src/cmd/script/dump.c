@@ -1,4 +1,4 @@
-/* -D: every record with its place, its bytes and its parts, one below the other. */
+/* -D: every record with its file offset, its bytes and its decoded parts. */
 #include "cmd/script/script.h"
 
 #include <string.h>

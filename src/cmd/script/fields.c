@@ -13,7 +13,7 @@ static const struct {
 #undef X
 };
 
-/* What perf can print and we cannot. */
+/* Fields of perf script that tacho cannot print. */
 static const char *const missing_fields[] = {
 	"srccode", "callindent", "insn",           "insnlen", "brstackinsn",
 	"metric",  "ipc",        "brstackinsnlen", "flags",   "machine_pid",
@@ -52,7 +52,7 @@ void script_fields_init(struct script *s)
 	s->types[TYPE_SYNTH].fields = FIELDS_START | FIELDS_NAMES | FIELD_SYNTH;
 }
 
-/* Longer names stand out of their column. */
+/* Longer event names do not widen their column. */
 #define NAME_WIDTH_MAX 256
 
 /* ---- -F ---- */
@@ -84,7 +84,7 @@ static int find_field(const char *name, uint32_t *ret_field, struct err *e)
 	return unknown_field(name, e);
 }
 
-/* @type TYPE_COUNT: of all kinds for which the field makes sense. */
+/* @type TYPE_COUNT means all kinds for which the field makes sense. */
 static int change_field(struct script *s, enum script_type type, uint32_t field, const char *name,
 			bool remove, struct err *e)
 {
@@ -165,7 +165,7 @@ int script_fields_parse(struct script *s, const char *text, struct err *e)
 
 static enum script_type type_of(const struct perf_event_attr *attr)
 {
-	/* perf numbers what it made up itself from here on. */
+	/* The types of events that perf synthesizes begin here. */
 	const uint32_t synth = 0x7fffffff;
 
 	if (attr->type < TYPE_SYNTH)
@@ -173,7 +173,7 @@ static enum script_type type_of(const struct perf_event_attr *attr)
 	return attr->type - synth < 16 ? TYPE_SYNTH : TYPE_OTHER;
 }
 
-/* The parts of a sample without which a field cannot be printed; 0: it needs none. */
+/* Returns the parts of a sample of which a field needs at least one; 0: it needs none. */
 static uint64_t needed_part(uint32_t field)
 {
 	switch (field) {
@@ -217,7 +217,7 @@ static bool is_dummy(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_SOFTWARE && attr->config == PERF_COUNT_SW_DUMMY;
 }
 
-/* What the first event of a kind does not have is not printed of any of that kind. */
+/* Fields that the first event of a kind did not record are not printed for any of that kind. */
 static int examine(struct script *s, struct script_type_fields *t, const struct stream_event *event,
 		   struct err *e)
 {
@@ -242,13 +242,13 @@ static int examine(struct script *s, struct script_type_fields *t, const struct 
 		return err_set(e, EINVAL,
 			       "field 'tod' needs a file recorded with -k (CLOCK_MONOTONIC, say): "
 			       "this one does not tell the time of day");
-	/* Names without an offset are a choice, an offset without a name is nothing. */
+	/* An offset without a name would be meaningless. */
 	if (!(t->fields & FIELD_SYM))
 		t->fields &= ~(uint32_t)FIELD_SYMOFF;
 	return 0;
 }
 
-/* Kinds with call chains show addresses even where they would not otherwise. */
+/* Adds the address fields to a kind of event whose samples have call chains. */
 static void show_chains(struct script *s, enum script_type type, const struct stream_event *event)
 {
 	struct script_type_fields *t = &s->types[type];
@@ -267,7 +267,7 @@ static struct tracepoint_format *find_format(struct script *s, const struct stre
 	const struct tracepoint_fact *fact;
 	struct tracepoint_format *format;
 	struct tracepoint_abi abi = {
-		/* Not that of the file: raw data stays as it is when a recording is converted. */
+		/* Not the file's byte order: converting a recording leaves raw data unchanged. */
 		.swap = facts->tracing_swap,
 		.long_bytes = (uint8_t)(facts->tracing_long_size ? facts->tracing_long_size : 8),
 	};
@@ -352,7 +352,7 @@ int script_plans_make(struct script *s, bool all, struct err *e)
 		if (!s->types[type].examined && examine(s, &s->types[type], event, e) < 0)
 			return -EINVAL;
 	}
-	/* All of them again only if the column changes, lest many events take their square of time. */
+	/* Remake all plans only if a column changes: else many events would take quadratic time. */
 	if (width != s->name_width || s->types[TYPE_TRACE].fields != trace_fields)
 		from = 0;
 	s->name_width = width;

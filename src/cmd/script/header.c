@@ -29,7 +29,7 @@ static void add_file(struct buf *out, const struct perfdata *p)
 	char text[64];
 
 	if (p->seekable && !fstat(p->fd, &st) && ctime_r(&st.st_mtime, text))
-		buf_addf(out, "# captured on    : %s", text); /* it brings its line's end */
+		buf_addf(out, "# captured on    : %s", text); /* ctime_r() adds the newline */
 	buf_add(out, "# header version : 1\n");
 	buf_addf(out, "# data offset    : %llu\n", LLU(p->data_offset));
 	buf_addf(out, "# data size      : %llu\n", LLU(p->data_size));

@@ -60,8 +60,8 @@ static const char *context_name(uint64_t ip)
 	}
 }
 
-/* Frames in the order of the record, each with the mode that it was in: most of all that there is
- * to print, and so written by hand. */
+/* Adds the frames in the order of the record, each with its mode (user, kernel …). They are most of
+ * the output, so for speed they bypass the jw_ functions. */
 static void add_chain(struct json *j, const uint64_t *chain, uint64_t len)
 {
 	const char *context = NULL;
@@ -137,7 +137,7 @@ static void add_branches(struct json *j, const struct branch_view *branches)
 	jw_close(j, ']');
 }
 
-/* Names are keys here, so each is there once: registers without one, and halves of vectors. */
+/* Keys must be unique: unnamed registers get a number, upper halves of vectors "_high". */
 static void add_reg(struct json *j, unsigned reg, const char *arch, uint64_t value)
 {
 	const char *name = script_reg_name(reg, arch);
@@ -312,7 +312,7 @@ static void add_namespaces(struct json *j, const struct namespaces_view *n)
 	jw_close(j, ']');
 }
 
-/* Records of the kernel that tell of itself. */
+/* Records that describe the kernel itself, and the remaining types. */
 static void add_kernel_record(struct json *j, const struct record *r)
 {
 	switch (r->type) {

@@ -34,7 +34,7 @@ struct chain_step script_names_step(struct script_names *n, uint64_t address, ui
 				    uint64_t time_ns)
 {
 	const struct history *h = &n->analysis.history;
-	/* On all machines that we know the kernel has the upper half. */
+	/* On all known architectures the kernel has the upper half of the address space. */
 	bool kernel = address >> 63;
 
 	return resolver_step(&n->analysis.resolver, address,
@@ -42,7 +42,7 @@ struct chain_step script_names_step(struct script_names *n, uint64_t address, ui
 				    : history_space(h, pid, time_ns, NULL));
 }
 
-/* Names come from files and may hold anything. */
+/* Names come from files and may contain control characters. */
 static uint32_t add_text(struct script_names *n, const char *text, uint32_t *ret_len)
 {
 	uint32_t at = (uint32_t)n->bytes.len;

@@ -32,7 +32,7 @@ const char *script_reg_name(unsigned reg, const char *arch)
 		return "unknown";
 	if (reg < ARRAY_LEN(x86_regs))
 		return x86_regs[reg];
-	/* Vectors take two numbers each. */
+	/* Vector registers take two numbers each. */
 	if (reg >= 32 && reg < 64)
 		return x86_vector_regs[(reg - 32) / 2];
 	return "unknown";
@@ -97,7 +97,7 @@ static char *put_branch_flags(char *p, uint64_t flags)
 	return p;
 }
 
-/* One end of a branch: as recorded, by name, or by its place in its module. */
+/* Adds one end of a branch: the recorded address, the symbol, or the address in its module. */
 static void add_branch_end(struct script *s, uint64_t address, const struct record *r,
 			   uint32_t fields)
 {
@@ -109,7 +109,7 @@ static void add_branch_end(struct script *s, uint64_t address, const struct reco
 
 	if (!(fields & FIELD_BRSTACK) || (fields & FIELD_DSO))
 		t = script_names_of(&s->names, &step, &frame, &count);
-	/* The function that is really there is the last; what is inlined stands before it. */
+	/* The last text is the function that contains the code; inlined ones come before it. */
 	if (count)
 		t += count - 1;
 	p = buf_room(&s->out, 128 + (count ? t->symbol_len + t->module_len : 0));
@@ -157,7 +157,7 @@ void script_branches(struct script *s, const struct record *r, uint32_t fields)
 
 /* ---- memory ---- */
 
-/* Names of the bits that are set, joined by " or ". Returns how many there were. */
+/* Adds the names of the bits set, joined by " or ". Returns @before plus their number. */
 static unsigned add_bits(struct buf *out, uint64_t bits, const char *const *names, size_t count,
 			 unsigned before)
 {
@@ -259,7 +259,7 @@ void script_data_src(struct buf *out, uint64_t data_src, size_t *width)
 		buf_add(out, " N/A");
 	buf_add(out, src.mem_blk & PERF_MEM_BLK_DATA ? " Data" : "");
 	buf_add(out, src.mem_blk & PERF_MEM_BLK_ADDR ? " Addr" : "");
-	/* As wide as the widest so far, so that what follows is mostly aligned. */
+	/* Pad to the widest text so far, so that the next columns are mostly aligned. */
 	len = out->len - from;
 	if (len < *width)
 		buf_pad(out, *width - len, ' ');

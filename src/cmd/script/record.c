@@ -154,7 +154,7 @@ void script_record_body(struct buf *out, const struct record *r)
 	}
 }
 
-/* Whose name stands before the record: the task that it tells of, or the one that was running. */
+/* The task to print before the record: the one it describes, else the one that was running. */
 static void subject_of(const struct record *r, uint32_t *ret_pid, uint32_t *ret_tid)
 {
 	switch (r->type) {
@@ -191,7 +191,7 @@ void script_record(struct script *s, const struct record *r, const struct stream
 	struct thread *thread;
 
 	subject_of(r, &pid, &tid);
-	/* Old kernels did not say when and where; what the record itself tells has to do. */
+	/* Old kernels add no time, CPU and task: use those that the record itself has. */
 	if (!event->layout.sample_id_all) {
 		bool task = r->type == PERF_RECORD_FORK || r->type == PERF_RECORD_EXIT;
 

@@ -72,7 +72,7 @@ bool script_flush(struct script *s)
 {
 	if (command_flush(&s->out, s->pager.fd))
 		return true;
-	/* Somebody who has seen enough is no failure. */
+	/* A reader that closes the pipe is not a failure. */
 	if (errno != EPIPE)
 		s->problem.code = errno;
 	return false;
@@ -80,7 +80,7 @@ bool script_flush(struct script *s)
 
 /* ---- cgroups ---- */
 
-/* Where it is, or where it belongs. */
+/* Returns the index of the cgroup, or the index at which to insert it. */
 static size_t cgroup_place(const struct script *s, uint64_t id)
 {
 	size_t from = 0, to = s->cgroups.len;
@@ -124,8 +124,8 @@ struct thread *script_thread(struct script *s, uint32_t pid, uint32_t tid)
 }
 
 /*
- * A sample that carries the values of a group stands for one sample of each member. Values are
- * totals: those of a sample that is not shown are still what the next one is counted from.
+ * A sample with the values of a group is printed as one sample of each member. Values are totals
+ * and periods are their differences, so the values of samples that are not shown count as well.
  */
 static void show_members(struct script *s, const struct record *r, const struct thread *thread,
 			 bool shown)
@@ -203,7 +203,7 @@ static bool is_shown(const struct script_options *o, uint32_t type)
 	}
 }
 
-/* What the event does not record is not 0, it is unknown. */
+/* Parts that the event does not record are unknown (-1), not 0. */
 static void mark_unknown(struct record *r, uint64_t parts)
 {
 	if (!(parts & PERF_SAMPLE_TID))
@@ -229,7 +229,7 @@ static void show_other(struct script *s, const struct record *r, const struct st
 		history_record(&s->names.analysis.history, r, raw->time_ns);
 }
 
-/* In pipe form events, names and formats come along with the records. */
+/* In pipe form events, names and formats arrive among the records: make plans as they come. */
 static bool prepare_plans(struct script *s, uint32_t type)
 {
 	bool first = type == PERF_RECORD_SAMPLE && !s->sampled;
@@ -259,7 +259,7 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 	if (s->document)
 		summary_visitor.record(&s->document->summary, raw);
 	if (record_decode(&raw->event->layout, raw->header, &r, &reason) < 0) {
-		if (!s->document) /* which has noted it already */
+		if (!s->document) /* then summary_visitor has noted the damage */
 			stream_damage(&s->data->stream, raw->file_offset, "%s", reason);
 		return true;
 	}
@@ -301,7 +301,7 @@ static unsigned max_stack_of(const struct script_options *o)
 		       : MAX_STACK_DEFAULT;
 }
 
-/* In perf's layout there is no place for how a stack ended: all of them are told at the end. */
+/* perf's layout has no place for why a stack ended early: reports the counts at the end. */
 static void tell_ends(const struct script *s)
 {
 	const struct resolver *r = &s->names.analysis.resolver;
@@ -323,7 +323,7 @@ static void tell_ends(const struct script *s)
 		     r->report.cut_stacks == 1 ? "stack ends" : "stacks end", buf_str(&reasons));
 }
 
-/* The sentence about the kernel's names, if it was asked for some and has none. */
+/* Says why kernel names are missing, if any were looked up. */
 static void tell_kernel(const struct script *s)
 {
 	vec_each(&s->names.analysis.resolver.modules, m)
@@ -339,7 +339,7 @@ static int read_all(struct script *s)
 	bool only = s->o.header_only;
 	int r = 0;
 
-	/* A file says all of this first, a pipe before its first sample, if then. */
+	/* A file's header is complete now, a pipe's at its first sample or at the end. */
 	if ((s->o.header || only) && !s->data->pipe)
 		script_header(s);
 	if (!only || s->data->pipe)
@@ -412,7 +412,7 @@ int script_document(struct info *info, int fd, struct err *e)
 		r = err_set(e, s.problem.code ? s.problem.code : EPIPE,
 			    "cannot write the output, which is not whole: %s",
 			    strerror(s.problem.code ? s.problem.code : EPIPE));
-	s.data = NULL; /* the caller's */
+	s.data = NULL; /* belongs to the caller */
 	release(&s);
 	return r;
 }
@@ -426,7 +426,7 @@ static int run_opened(struct script *s)
 	if (!s->data->pipe && script_plans_make(s, true, &e) < 0)
 		return command_fail(EXIT_FAILED, "script: %s", e.text);
 	pager_begin(&s->pager);
-	/* The pager is told by Ctrl-C too, and may go on; we end with it. */
+	/* Ctrl-C also reaches the pager, which may continue; we end when it does. */
 	if (s->pager.child)
 		signal(SIGINT, SIG_IGN);
 	return read_all(s);
@@ -441,7 +441,7 @@ static int run_script(const struct command *self, int argc, char **argv)
 
 	if (used < 0)
 		return status;
-	/* Rounds say how the records stand in the file; in the order of time they say nothing. */
+	/* FINISHED_ROUND records tell something about the file order only: do not sort. */
 	options.unordered = s.o.show_round;
 	script_fields_init(&s);
 	s.max_stack = max_stack_of(&s.o);

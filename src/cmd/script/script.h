@@ -1,10 +1,10 @@
 /*
- * `tacho script`: records in the order of time, as perf's text, as JSON lines or as a dump.
+ * `tacho script`: prints records in the order of time, as perf's text, as JSON lines or as a dump.
  *
- * script.c has the options and lets every record through the filters; fields.c works out
- * once for each event what is printed of it; text.c writes a sample's line, with
- * parts.c for the rarer columns; record.c writes all other records. To add a column:
- * a row in FIELD_LIST, what it needs in fields.c, and its place in script_sample().
+ * script.c has the options and filters the records; fields.c makes a plan for each event with the
+ * fields to print; text.c writes a sample's line, with parts.c for the rarer columns; record.c
+ * writes all other records. To add a column: add a row to FIELD_LIST, what it needs to fields.c,
+ * and its output to script_sample().
  */
 #ifndef TACHO_CMD_SCRIPT_SCRIPT_H
 #define TACHO_CMD_SCRIPT_SCRIPT_H
@@ -22,7 +22,7 @@ struct script_options {
 	struct sample_filter filter;
 	option_list fields;
 	unsigned max_stack;
-	bool ignored; /* what is so anyway */
+	bool ignored; /* options of perf that change nothing here */
 	bool no_inline, no_demangle, hide_chains, ns, reltime, deltatime, dump, header, header_only,
 		json;
 	bool show_mmap, show_task, show_lost, show_switch, show_namespace, show_cgroup, show_bpf;
@@ -76,7 +76,7 @@ enum script_field {
 #undef X
 };
 
-/* Kinds of events, for -F TYPE:…; the first are the kernel's types. */
+/* Kinds of events, for -F TYPE:…; up to TYPE_BREAK the values are the kernel's PERF_TYPE_*. */
 enum script_type {
 	TYPE_HW,
 	TYPE_SW,
@@ -89,15 +89,15 @@ enum script_type {
 	TYPE_COUNT,
 };
 
-/* What is printed of a kind of event. */
+/* The fields that are printed for a kind of event. */
 struct script_type_fields {
 	uint32_t fields;
-	uint32_t asked, refused; /* by name, on the command line */
+	uint32_t asked, refused; /* added and removed by name with -F */
 	bool by_user;
 	bool examined; /* the first event of the kind has been looked at */
 };
 
-/* What is printed of an event. */
+/* How the records of an event are printed. */
 struct script_plan {
 	uint32_t fields;
 	bool chains;     /* the first line ends before the address, and the comm is not padded */
@@ -121,27 +121,27 @@ struct script {
 	size_t name_width;
 	VEC(struct script_cgroup) cgroups;
 	struct group_counts counts;
-	uint64_t first_ns, previous_ns; /* of what was printed, for --reltime and --deltatime */
+	uint64_t first_ns, previous_ns; /* of printed lines, for --reltime and --deltatime */
 	size_t data_src_width;
 	unsigned max_stack;
-	struct err problem; /* that ended it */
-	/* All records in one JSON document, with what tacho info says at the end: */
+	struct err problem; /* why reading or writing stopped early */
+	/* For script_document(): `tacho info` of the file, which follows the records. */
 	struct info *document;
 	bool document_begun;
-	bool sampled; /* a sample has come: names and formats are known by then */
+	bool sampled; /* a sample was read; names and formats are known by then */
 };
 
 /* fields.c */
 void script_fields_init(struct script *s);
 int script_fields_parse(struct script *s, const char *text, struct err *e);
 /*
- * Plans for the events that are new, or for all again, because names and formats may have come
- * since. Fails if a field was asked for that is not there.
+ * Makes plans for the new events, or with @all for every event again, because names and formats may
+ * have arrived since. Returns -EINVAL if a field named with -F was not recorded.
  */
 int script_plans_make(struct script *s, bool all, struct err *e);
 void script_plans_release(struct script *s);
 
-/* script.c: the task as it is now. */
+/* script.c: returns the task as of the current record. */
 struct thread *script_thread(struct script *s, uint32_t pid, uint32_t tid);
 
 /* text.c: one sample, and the columns that every line begins with. */
@@ -159,7 +159,7 @@ void script_page_size(struct buf *out, uint64_t bytes);
 void script_bpf_output(struct buf *out, const struct bytes_view *raw);
 const char *script_reg_name(unsigned reg, const char *arch);
 
-/* record.c: records that are not samples; those that stand for nobody's time go unsorted. */
+/* record.c: records that are not samples. Those without a time are not sorted. */
 void script_record(struct script *s, const struct record *r, const struct stream_event *event,
 		   const struct script_plan *plan);
 void script_record_body(struct buf *out, const struct record *r);
@@ -172,15 +172,15 @@ void script_dump_user(struct script *s, const unsigned char *bytes, uint64_t fil
 void script_header(struct script *s);
 void script_header_of(const struct perfdata *p, struct buf *out);
 
-/* Everything of @info->file, which is opened but not read, as one JSON document to @fd. */
+/* Writes all of @info->file, which must be open but not read yet, to @fd as one JSON document. */
 int script_document(struct info *info, int fd, struct err *e);
 
-/* What the file knows of the kernel that it came from, for the text of its tracepoints. */
+/* Returns access to the recorded kernel's strings and symbols, for the text of tracepoints. */
 struct format_context script_format_context(const struct script *s);
 
-/* Where the text goes, as far as it is written; false once nobody reads it. */
+/* Writes the buffered text. Returns false if that fails, e.g. because the reader has gone. */
 bool script_flush(struct script *s);
-/* The cgroup's path, or NULL. */
+/* Returns the cgroup's path, or NULL if it is unknown. */
 const char *script_cgroup_path(const struct script *s, uint64_t id);
 
 #endif

@@ -9,12 +9,12 @@
 
 /* Enough for all columns of fixed width. */
 #define START_ROOM (THREAD_COMM_SIZE + 256)
-/* "\t", an address, an offset, marks and the line's end; names come on top. */
+/* Bytes for "\t", an address, an offset, marks and the newline; names need more. */
 #define FRAME_ROOM 72
 
 /*
- * What came from outside must not drive a terminal: controls and what is no text become '?', in a
- * pipe too, so that text is the same wherever it goes.
+ * Text from the recording must not control the terminal: control characters and invalid UTF-8
+ * become '?', in a pipe too, so that the output is the same everywhere.
  */
 static bool is_plain(const char *text, size_t len)
 {
@@ -113,7 +113,7 @@ static char *put_misc(char *p, uint32_t type, uint16_t misc)
 	return put_blanks(p, p - start < 5 ? (size_t)(6 - (p - start)) : 1);
 }
 
-/* Where to go on behind the name. */
+/* Returns where to continue after the name. */
 static char *put_comm(struct script *s, const struct script_plan *plan, const char *comm,
 		      size_t len)
 {
@@ -172,7 +172,7 @@ static const char *bytes_at(const struct script *s, uint32_t at)
 	return s->names.bytes.s + at;
 }
 
-/* " name+0x12 (module)": what is asked for of one function at a step. */
+/* Puts one function of a step, " name+0x12 (module)", with the parts that @fields select. */
 static char *put_names(const struct script *s, char *p, const struct frame_text *t, frame_id frame,
 		       const struct chain_step *step, uint32_t fields)
 {
@@ -203,7 +203,7 @@ static size_t names_room(const struct frame_text *t)
 	return FRAME_ROOM + t->symbol_len + t->module_len + t->line_len;
 }
 
-/* A step with all its functions, a line each. */
+/* Adds a step, one line for each of its functions. */
 static void add_step_lines(struct script *s, const struct chain_step *step, uint32_t fields)
 {
 	frame_id frame;
@@ -222,8 +222,8 @@ static void add_step_lines(struct script *s, const struct chain_step *step, uint
 }
 
 /*
- * The names of a lone address, as perf has them: the function that the symbol table knows, because
- * offset and module are its own, and the line of the innermost function, inlined or not.
+ * Adds the names of a single address as perf does: the function in the symbol table, because offset
+ * and module refer to it, and the source line of the innermost function, inlined or not.
  */
 static void add_names(struct script *s, const struct chain_step *step, uint32_t fields)
 {
@@ -243,7 +243,7 @@ static void add_names(struct script *s, const struct chain_step *step, uint32_t 
 
 #define NAME_FIELDS (FIELD_SYM | FIELD_DSO | FIELD_SRCLINE)
 
-/* Without names a chain is what was recorded, and fast. */
+/* Adds only the addresses of a chain; without looking up names this is fast. */
 static void add_plain_chain(struct script *s)
 {
 	const struct resolver *r = &s->names.analysis.resolver;
@@ -354,7 +354,7 @@ static void add_memory_parts(struct script *s, const struct record *r,
 		add_cgroup(s, sample->cgroup);
 }
 
-/* Columns behind the address. */
+/* Columns after the address. */
 static void add_last_parts(struct script *s, const struct record *r,
 			   const struct stream_event *event, uint32_t fields)
 {

@@ -15,7 +15,7 @@
 
 /* ---- which server ---- */
 
-/* A server on this machine: its token may be found in its data directory. */
+/* Whether @url is a server on this machine; then its token may be in its data directory. */
 static bool is_local(const char *url)
 {
 	static const char *const names[] = {"127.", "localhost", "[::1]"};
@@ -29,7 +29,7 @@ static bool is_local(const char *url)
 	return false;
 }
 
-/* "http://host:5000/?token=abc", as the server prints it, is two things. */
+/* Splits an address as the server prints it, "http://host:5000/?token=abc". */
 static void split_url(const char *text, char **ret_url, char **ret_token)
 {
 	const char *query = strchr(text, '?'), *token = query ? strstr(query, "token=") : NULL;
@@ -74,7 +74,7 @@ int connection_open(struct connection *c, const struct client_server_options *o,
 		r = token_from_file(o->token_file, &token, e);
 	} else if (!token && getenv("TACHO_TOKEN")) {
 		token = xstrdup(getenv("TACHO_TOKEN"));
-	} else if (!token && c->local) { /* it is nobody else's business */
+	} else if (!token && c->local) { /* never send it to another machine */
 		token = own_token();
 	}
 	base = xasprintf("%s/api/v1", c->url);
@@ -130,7 +130,7 @@ int connection_json(struct connection *c, const char *method, const json_t *body
 
 /* ---- by name ---- */
 
-/* Called for each item, the newest first; false: enough. */
+/* Called for each item, the newest first. Returns false to stop. */
 typedef bool found(void *ctx, json_t *item);
 
 static int each_of(struct connection *c, const char *path, const char *list, found *item, void *ctx,
@@ -223,7 +223,7 @@ int connection_find_run(struct connection *c, const char *name, json_t **ret, st
 		r = err_set(e, EINVAL, "several runs begin with '%s': write more of the id", name);
 	if (r == 0)
 		r = connection_check_id(c, &s.found, e);
-	/* What a list leaves out. */
+	/* A list leaves some members out: get the whole run. */
 	if (r == 0)
 		r = connection_json(c, "GET", NULL, ret, e, "benchmark/%s.json",
 				    member_text(s.found, "uuid"));

@@ -1,13 +1,13 @@
 /*
- * Options of the commands that are clients of the server: run, ls, show, rm, export, view. `tacho` knows
- * them for help and completion, `tacho-server` carries them out (server_NAME.c).
+ * Options of the commands that are clients of the server: run, ls, show, rm, export, view. `tacho`
+ * needs them for help and completion; `tacho-server` carries the commands out (NAME.c).
  */
 #ifndef TACHO_CMD_SERVER_CLIENT_OPTIONS_H
 #define TACHO_CMD_SERVER_CLIENT_OPTIONS_H
 
 #include "cmd/command.h"
 
-/* Which server, and who we are there. */
+/* The server to use, and how to authenticate. */
 struct client_server_options {
 	const char *server, *token_file, *ca;
 };

@@ -1,4 +1,4 @@
-/* What the commands of tacho-server do; src/cmd/server_NAME.c has each. */
+/* The commands of tacho-server, each in the file of its name. */
 #ifndef TACHO_CMD_SERVER_COMMANDS_H
 #define TACHO_CMD_SERVER_COMMANDS_H
 

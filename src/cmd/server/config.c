@@ -1,4 +1,4 @@
-/* tacho config: what holds, and where it comes from. */
+/* tacho config: the settings in effect, and where each comes from. */
 #include "cmd/server/commands.h"
 #include "cmd/server/serve_settings.h"
 #include "base/json.h"

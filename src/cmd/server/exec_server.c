@@ -1,4 +1,4 @@
-/* Commands that live in the second program, which lies beside the first. */
+/* Executes tacho-server, which is installed beside tacho, for the commands that it has. */
 #include "cmd/command.h"
 
 #include <errno.h>

@@ -14,7 +14,7 @@
 static const char *const formats[] = {"csv",  "json", "h5",  "folded", "svg",
 				      "html", "data", "log", NULL};
 
-/* By what was asked for, or by the end of the file's name. */
+/* Returns the format of --format, else that of the output's extension; NULL if unknown. */
 static const char *choose_format(const struct client_export_options *o)
 {
 	const char *dot = o->output ? strrchr(o->output, '.') : NULL;
@@ -48,8 +48,8 @@ static void add_selection(struct buf *path, const struct client_export_options *
 	add_parameter(path, &first, "stream", o->stream);
 }
 
-/* Beside the file until all of it is there, so that no half of one looks like a whole. What exists and
- * is no plain file (a device, a pipe) is written to as it is. */
+/* Downloads to a temporary file and renames it, so that an incomplete file never has the final
+ * name. An existing device or pipe is written to directly. */
 static int save(struct connection *c, const char *path, const char *output, struct progress *bar,
 		struct err *e)
 {
@@ -63,7 +63,7 @@ static int save(struct connection *c, const char *path, const char *output, stru
 		fd = open(beside ? beside : output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return err_set(e, errno, "cannot write '%s': %s", output, strerror(errno));
-	/* The server prepares few downloads at a time. */
+	/* The server prepares few downloads at a time: retry while it is busy. */
 	for (unsigned tries = 0; tries < BUSY_TRIES; tries++) {
 		r = client_download(c->client, path, fd, progress_show, bar, e);
 		if (r != -EAGAIN)

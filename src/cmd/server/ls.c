@@ -10,7 +10,7 @@
 #define DEFAULT_LIMIT 50
 #define COLUMNS       7
 
-/* Rows of cells; each column is as wide as its widest, the last as the terminal allows. */
+/* Rows of cells; a column is as wide as its widest cell, the last is cut at the terminal's edge. */
 struct table {
 	strvec cells;
 	strvec colours; /* of each row */
@@ -29,7 +29,7 @@ static void add_cut(struct buf *out, const char *text, size_t columns)
 		size_t len = text_utf8_len((const unsigned char *)text);
 
 		len = len ? len : 1;
-		/* Something follows this last column: say so. */
+		/* The text is longer: end it with an ellipsis. */
 		if (columns == 1 && text[len])
 			buf_add(out, "…");
 		else
@@ -86,7 +86,7 @@ static void add_heads(struct table *t, const char *const *heads)
 		vec_push(&t->cells, xstrdup(heads[t->columns]));
 }
 
-/* As much of an id as tells it from the others. */
+/* Adds the beginning of the id, usually enough to name the run or session. */
 static void add_id(struct table *t, const json_t *object)
 {
 	CLEANUP(buf_release) struct buf text = {}, cut = {};
@@ -96,7 +96,7 @@ static void add_id(struct table *t, const json_t *object)
 	add_cell(t, &text);
 }
 
-/* Measuring went well does not mean that the program did: then the state says how that one ended. */
+/* If the measurement succeeded but the program failed, shows how the program ended. */
 static void add_state(struct table *t, const struct term *term, const json_t *run)
 {
 	CLEANUP(buf_release) struct buf text = {};

@@ -1,6 +1,7 @@
 /*
- * tacho-server: the commands that need HTTP, SQL and HDF5. `tacho` describes them and executes us; see
- * cmd/command.h. To add one: describe it in a file that both programs have, and add a row below.
+ * tacho-server: the commands that need HTTP, SQL and HDF5. `tacho` describes them and executes this
+ * program; see cmd/command.h. To add a command: describe it in a file that both programs have, and
+ * add a row below.
  */
 #include "base/alloc.h"
 #include "cmd/command.h"

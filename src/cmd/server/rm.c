@@ -1,4 +1,4 @@
-/* tacho rm: runs or sessions go, with all they have. */
+/* tacho rm: removes runs or sessions, with all their data. */
 #include "cmd/server/client.h"
 #include "cmd/server/commands.h"
 
@@ -28,7 +28,7 @@ static int remove_all(const struct client_rm_options *o, const option_list *name
 				    o->session ? "session" : "run");
 	if (connection_open(&c, &o->server, &e) < 0)
 		return command_fail(EXIT_USAGE, "rm: %s", e.text);
-	/* The others go all the same, as with the files' rm; but not if nobody listens. */
+	/* As rm(1) does, go on after a failure, unless no server answers or it refuses us. */
 	for (size_t i = 0; i < names->len && r != -ECONNREFUSED && r != -EACCES; i++) {
 		r = remove_one(&c, names->items[i], o->session, &e);
 		if (r < 0)

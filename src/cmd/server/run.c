@@ -1,4 +1,4 @@
-/* tacho run: options become the plan of a run, which is given to the server. */
+/* tacho run: makes the plan of a run from the options and submits it to the server. */
 #include "cmd/server/run.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -27,7 +27,7 @@ static int put_number(json_t *plan, const char *name, const char *text, const ch
 		return 0;
 	if (!parse_double(text, &value) || value < 0)
 		return err_set(e, EINVAL, "%s takes a number, not '%s'", option, text);
-	/* Whole ones stay whole: a period is no fraction. */
+	/* Whole numbers are sent as integers: a period is not a fraction. */
 	if (value < 9e15 && value == (double)(json_int_t)value)
 		json_object_set_new(plan, name, json_integer((json_int_t)value));
 	else
@@ -56,7 +56,7 @@ static int put_ids(json_t *plan, const char *name, const char *text, const char 
 	return 0;
 }
 
-/* Each -e as it was written: the server splits at commas, knowing groups and terms. */
+/* Adds each word unsplit: the server splits events at commas, because it knows groups and terms. */
 static int put_list(json_t *plan, const char *name, const option_list *words, struct err *e)
 {
 	json_t *list;
@@ -135,7 +135,7 @@ static int put_samples(json_t *plan, const struct client_run_options *o, struct 
 	return r;
 }
 
-/* What is measured: a command, or something that runs. */
+/* Adds what to measure: a command, or running processes, threads or the whole system. */
 static int put_target(json_t *plan, const struct connection *c, const struct client_run_options *o,
 		      int argc, char **argv, struct err *e)
 {
@@ -156,7 +156,7 @@ static int put_target(json_t *plan, const struct connection *c, const struct cli
 		r = put_ids(plan, "tids", o->tids, "-t", e);
 	if (o->all_cpus)
 		json_object_set_new(plan, "system_wide", json_true());
-	/* Directories of another machine are not ours. */
+	/* A server on another machine does not have our current directory. */
 	if (r == 0 && argc)
 		r = put_text(plan, "cwd",
 			     o->cwd                                   ? o->cwd

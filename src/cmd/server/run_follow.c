@@ -1,6 +1,6 @@
 /*
- * Watching a run. Events of the server tell how it goes. What the workload prints comes by the log of
- * the run, from where we have read it on: every byte once and as it was, whatever connection breaks.
+ * Follows a run. Events of the server tell its state. The workload's output is read from the run's
+ * log, always from the last offset on: every byte once and unchanged, even if connections break.
  */
 #include "cmd/server/run.h"
 #include "base/clock.h"
@@ -16,7 +16,7 @@
 #define LOG_EVERY_NS  (NS_PER_SEC / 5)
 #define DRAW_EVERY_NS (NS_PER_SEC / 5)
 #define SHOWN_MAX     3u /* counters on the line */
-#define SIGNALS_MAX   3u /* then it is left alone */
+#define SIGNALS_MAX   3u /* then we stop following */
 
 struct follow_counter {
 	double id, scale, rate;
@@ -30,11 +30,11 @@ struct following {
 	struct term term; /* of the progress line */
 	bool quiet, drawn, line_open, ended, removed;
 	uint64_t output[2];    /* bytes that were passed through, of stdout and stderr */
-	bool output_failed[2]; /* nobody reads it any more */
+	bool output_failed[2]; /* it could not be written */
 	uint64_t log_until_ns, log_next_ns, draw_next_ns;
 	VEC(struct follow_counter) counters;
 	double samples, lost;
-	int cancels; /* how often it was asked for */
+	int cancels; /* signals handled so far */
 	struct err err;
 };
 
@@ -113,7 +113,7 @@ static void add_waiting(struct buf *line, const json_t *run)
 	}
 }
 
-/* Cut at the width, so that it can be taken away again. */
+/* Cuts the line at the terminal's width: a wrapped line could not be cleared. */
 static void draw_line(struct following *f)
 {
 	CLEANUP(buf_release) struct buf line = {}, out = {};
@@ -140,7 +140,7 @@ static void draw_line(struct following *f)
 
 /* ---- output ---- */
 
-/* What is new of one stream; the bytes go through a file because the client writes into those. */
+/* Passes on the new bytes of one stream, through a file because client_download() needs one. */
 static void pass_stream(struct following *f, int stream, int scratch)
 {
 	int to = stream == 1 ? STDOUT_FILENO : STDERR_FILENO;
@@ -197,7 +197,7 @@ static void take_run(struct following *f, json_t *run)
 	}
 }
 
-/* What happened while nobody listened. */
+/* Asks for the run's state, which may have changed while we were not connected. */
 static void ask(struct following *f)
 {
 	json_t *run = NULL;
@@ -261,7 +261,7 @@ static bool on_event(void *ctx, const char *name, const json_t *data)
 	struct following *f = ctx;
 
 	if (!strcmp(name, "connected")) {
-		/* It may have printed something already. */
+		/* The workload may have printed something already. */
 		f->log_until_ns = clock_now_ns() + LOG_AFTER_NS;
 		ask(f);
 	} else if (!strcmp(name, "state"))
@@ -285,7 +285,7 @@ static bool on_event(void *ctx, const char *name, const json_t *data)
 	return !f->ended && !f->removed;
 }
 
-/* Each signal asks for less politeness. */
+/* The first signal cancels the run, the second has it killed, the third leaves it alone. */
 static bool heed_signals(struct following *f)
 {
 	struct err e;

@@ -21,7 +21,7 @@ static void wait_for_end(const sigset_t *ends)
 
 	while (sigwait(ends, &got))
 		;
-	/* Who cannot wait until runs have stopped asks a second time. */
+	/* From now on a second signal ends the process without waiting for runs to stop. */
 	pthread_sigmask(SIG_UNBLOCK, ends, NULL);
 }
 
@@ -42,7 +42,8 @@ int server_serve(const struct command *self, int argc, char **argv)
 		api_routes_list(&out);
 		return command_flush(&out, STDOUT_FILENO) ? EXIT_DONE : EXIT_FAILED;
 	}
-	/* All threads leave these to this one. A closed terminal is no reason to end. */
+	/* All threads inherit this mask: only wait_for_end() takes these signals. Closing the
+	 * terminal does not end the server. */
 	sigemptyset(&ends);
 	sigaddset(&ends, SIGINT);
 	sigaddset(&ends, SIGTERM);

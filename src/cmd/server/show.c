@@ -101,7 +101,7 @@ static void add_details(struct showing *s)
 
 /* ---- the ledger ---- */
 
-/* The server's own sentences: those that the page shows, too. */
+/* Adds the sentences of the server, the same as on the page. */
 static void add_ledger(struct showing *s, const json_t *answer)
 {
 	const json_t *entries = json_object_get(answer, "entries"), *one;
@@ -146,7 +146,7 @@ static void add_figure(struct buf *out, double value, unsigned width)
 	buf_add(out, buf_str(&text));
 }
 
-/* What could not be counted is said, not left out: nobody may take it for 0. */
+/* Lists the events that could not be counted: left out, they could be taken for 0. */
 static void add_unsupported(struct showing *s)
 {
 	const json_t *one;
@@ -180,7 +180,7 @@ static void add_counters(struct showing *s, const json_t *timeline)
 	json_array_foreach(counters, i, one)
 	{
 		const char *unit = member_text(one, "unit");
-		/* A timeline has plain numbers; units are ours to show. */
+		/* The numbers of a timeline are not scaled to the unit yet. */
 		double scale = member_number(one, "scale", 1);
 		bool counted = !isnan(first_of(one, "mean"));
 
@@ -252,7 +252,7 @@ static int show(struct connection *c, const struct client_show_options *o, const
 				    uuid);
 		if (r == 0)
 			add_counters(&s, timeline);
-		/* A run without samples has none: that is no failure. */
+		/* A run without samples has no functions to ask for. */
 		if (r == 0 && member_number(run, "samples", 0) > 0) {
 			r = connection_json(c, "GET", NULL, &functions, e,
 					    "benchmark/%s/functions?limit=%u", uuid,

@@ -126,7 +126,7 @@ int server_users(const struct command *self, int argc, char **argv)
 	int status, r;
 	bool named;
 
-	/* Options may stand anywhere. */
+	/* Options may be before, between and after the words. */
 	for (int at = 0; at < argc; at++) {
 		int used = command_options(self, &o, argc - at, argv + at, &status);
 

@@ -1,4 +1,4 @@
-/* tacho view: a recording in the browser, by a server that lives as long as we do. */
+/* tacho view: shows a recording in the browser, with a private server that ends with us. */
 #include "cmd/server/view.h"
 #include "cmd/terminal/progress.h"
 #include "cmd/server/client.h"
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define ASK_EVERY_MS 100
-#define ROOM_FACTOR  3 /* the upload, what is made of it, and some more */
+#define ROOM_FACTOR  3 /* the upload, the data made from it, and a reserve */
 
 struct viewing {
 	struct private_server server;
@@ -25,7 +25,7 @@ struct viewing {
 	bool stop;
 };
 
-/* Waits, but not for the dead. */
+/* Waits for @ms. Returns false if a signal came or the keeper has ended. */
 static bool pause_ms(struct viewing *v, int ms)
 {
 	struct pollfd fds[] = {{v->signals, POLLIN, 0}, {v->server.keeper_fd, POLLRDHUP, 0}};
@@ -35,7 +35,7 @@ static bool pause_ms(struct viewing *v, int ms)
 	return !v->stop;
 }
 
-/* The server has the bytes; now it reads them. */
+/* Waits until the server has read the uploaded recording. */
 static int await_import(struct viewing *v, const char *uuid, struct err *e)
 {
 	struct progress bar = progress_of("reading");
@@ -92,8 +92,8 @@ static int import(struct viewing *v, int fd, const char *name, char **ret_uuid, 
 }
 
 /*
- * A token in the words of a command could be read by every user of the machine. So the browser is
- * given a file that only we may read, and the file leads it on.
+ * Every user of the machine could read a token in the arguments of a command. So the browser gets a
+ * file that only we may read, which redirects to the URL.
  */
 static bool open_browser(const struct viewing *v, const char *url)
 {
@@ -122,7 +122,7 @@ static bool open_browser(const struct viewing *v, const char *url)
 
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
-		/* Browsers talk; not on our terminal. */
+		/* Keep messages of the browser off our terminal. */
 		fd = open("/dev/null", O_RDWR);
 		dup2(fd, STDOUT_FILENO);
 		dup2(fd, STDERR_FILENO);

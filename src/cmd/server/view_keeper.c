@@ -51,7 +51,8 @@ static uint64_t room_in(const char *path)
 	return (uint64_t)v.f_bavail * v.f_frsize;
 }
 
-/* The first that has room, or the one that has most. Gives how many there are. */
+/* Finds the first directory with room for @bytes, or the one with most room. Returns the number of
+ * usable directories in @ret. */
 static size_t places(uint64_t bytes, const char *ret[PLACES], const char **ret_best)
 {
 	const char *all[PLACES] = {getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/var/tmp"};
@@ -73,7 +74,7 @@ static size_t places(uint64_t bytes, const char *ret[PLACES], const char **ret_b
 	return count;
 }
 
-/* Directories whose keeper was killed: nobody holds their lock any more. */
+/* Removes directories whose keeper was killed: their lock is free. */
 static void sweep(const char *where)
 {
 	DIR *dir = opendir(where);
@@ -100,7 +101,7 @@ static void sweep(const char *where)
 		closedir(dir);
 }
 
-/* Made under its lock, which is then the keeper's. */
+/* Makes the directory and locks it; the keeper inherits the lock. */
 static int make_directory(char **ret, int *ret_lock, uint64_t bytes, struct err *e)
 {
 	const char *all[PLACES], *where;
@@ -165,7 +166,8 @@ static void end_server(pid_t pid)
 	}
 }
 
-/* Waits for whichever ends first: who has started us, or the server (its end of file on @from). */
+/* The keeper: runs the server, and cleans up when the starter or the server (end of file on @from)
+ * has ended. */
 static void keep(const char *directory, int starter, int out, int from)
 {
 	pid_t keeper = getpid(), server;
@@ -188,7 +190,7 @@ static void keep(const char *directory, int starter, int out, int from)
 			break;
 		if (!fds[1].revents)
 			continue;
-		/* What the server says goes to whoever waits for its address. */
+		/* Pass the server's output on: the starter waits for the URL in it. */
 		n = read(from, block, sizeof(block));
 		if (n <= 0)
 			break;
@@ -218,7 +220,7 @@ static pid_t start_keeper(const char *directory, int starter, int ours, struct e
 	return pid < 0 ? err_set(e, errno, "cannot start a process: %s", strerror(errno)) : pid;
 }
 
-/* The first address that the server prints. */
+/* Waits for the first URL that the server prints. */
 static int await_url(struct private_server *s, struct err *e)
 {
 	uint64_t until = clock_now_ns() + START_S * NS_PER_SEC;
@@ -262,7 +264,7 @@ int private_server_start(struct private_server *s, uint64_t bytes, struct err *e
 	}
 	s->keeper = start_keeper(s->directory, fds[1], fds[0], e);
 	close(fds[1]);
-	close(lock); /* it has one of its own */
+	close(lock); /* the keeper has inherited it */
 	s->keeper_fd = fds[0];
 	r = s->keeper < 0 ? (int)s->keeper : await_url(s, e);
 	if (r < 0)
@@ -276,7 +278,7 @@ void private_server_stop(struct private_server *s)
 		close(s->keeper_fd);
 	if (s->keeper > 0)
 		waitpid(s->keeper, NULL, 0);
-	/* If the keeper was killed, it is still there. */
+	/* If the keeper was killed, the directory is still there. */
 	if (s->directory)
 		remove_tree(s->directory);
 	free(s->directory);

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-/* What each further -d adds. */
+/* Events that each further -d adds. */
 static const char *const details[] = {
 	"L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses",
 	("L1-icache-loads,L1-icache-load-misses,dTLB-loads,dTLB-load-misses,iTLB-loads,"

@@ -27,7 +27,7 @@ struct stat_live *live_new(void)
 	return xcalloc(1, sizeof(struct stat_live));
 }
 
-/* The values of the newest @columns ticks, from low to high blocks; a gap where none was counted. */
+/* Adds the newest @columns ticks as low to high blocks, with a gap where nothing was counted. */
 static void add_sparkline(const struct stat_live *live, size_t line, size_t columns, bool utf8,
 			  struct buf *out)
 {
@@ -69,7 +69,7 @@ static void draw_line(struct stat_live *live, struct stat_session *s, const stru
 	if (cell->counted)
 		stat_value_text(r, cell, s->plain_numbers, &value);
 	else if (!cell->enabled_ns)
-		buf_add(&value, "idle"); /* it did not run, so nothing could happen */
+		buf_add(&value, "idle"); /* what is counted did not run */
 	else
 		buf_add(&value, stat_missing_text(r));
 	if (t->aggregates[aggregate].label[0])
@@ -90,7 +90,7 @@ static void draw_line(struct stat_live *live, struct stat_session *s, const stru
 	live->drawn_lines++;
 }
 
-/* Back to the first line. What is there is drawn over, not wiped: some terminals would keep it. */
+/* Goes back to the first line. Old lines are overwritten: some terminals keep cleared text. */
 static void go_back(struct stat_live *live, struct stat_session *s)
 {
 	if (live->drawn_lines)
@@ -100,7 +100,7 @@ static void go_back(struct stat_live *live, struct stat_session *s)
 
 static void draw(struct stat_live *live, struct stat_session *s, const struct counter_table *t)
 {
-	s->term = term_of(s->out_fd); /* it may have been resized */
+	s->term = term_of(s->out_fd); /* the terminal may have been resized */
 	go_back(live, s);
 	buf_addf(&s->out, "%s%.3f s  every %u ms%s\033[K\n", s->term.bold, t->time_s,
 		 s->o.interval_ms, s->term.reset);

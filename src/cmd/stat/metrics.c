@@ -1,4 +1,4 @@
-/* Metrics (-M): those built in, and those of the vendor's files; which events they need. */
+/* Metrics (-M), built in or from the vendor's files, and the events that they need. */
 #include "cmd/stat/stat.h"
 #include "base/text.h"
 #include "event/parse/parse.h"
@@ -10,7 +10,7 @@
 
 #define METRICS_MAX 500
 
-/* Constants of the machine that formulas name by '#'. */
+/* Constants of the machine; their names in formulas begin with '#'. */
 static double constant(struct stat_session *s, const char *name, bool *ret_known)
 {
 	const struct topology *t = &s->topology;
@@ -120,7 +120,7 @@ static int unknown_metric(struct stat_session *s, const char *name, struct err *
 		       buf_str(&hint));
 }
 
-/* One name: a metric, or a group of the vendor's metrics. */
+/* Adds the metric of this name, or the group of the vendor's metrics. */
 static int add_named(struct stat_session *s, const char *name, struct err *e)
 {
 	const struct vendor_set *vendor = catalog_vendor(&s->catalog);

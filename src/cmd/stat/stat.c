@@ -82,7 +82,7 @@ static bool is_core_event(const struct event *event)
 	       type == PERF_TYPE_RAW;
 }
 
-/* True if hardware events were wanted, none is there, and the kernel shows no core PMU at all. */
+/* True if hardware events were chosen, none is supported, and the kernel shows no core PMU. */
 static bool pmu_is_missing(struct stat_session *s, const struct counters *c)
 {
 	bool wanted = false;
@@ -98,8 +98,8 @@ static bool pmu_is_missing(struct stat_session *s, const struct counters *c)
 }
 
 /*
- * An event that the machine does not have is shown as <not supported>, and the command runs. Where
- * the user may not count anything he would wait for nothing: the command is not run.
+ * An event that the machine does not have is shown as <not supported>, and the command runs. If no
+ * event can be counted because the kernel refuses them, fails before the command runs.
  */
 static int on_open(void *ctx, struct counters *c, struct err *e)
 {
@@ -129,7 +129,7 @@ static void read_usage(struct stat_session *s, struct counter_table *t)
 	t->system_s = (double)u->ru_stime.tv_sec + (double)u->ru_stime.tv_usec / 1e6;
 }
 
-/* -v: what every sum is made of, and why there is none. */
+/* -v: prints the raw count and times behind each value, or why there is none. */
 static void print_raw(struct stat_session *s, const struct counter_table *t)
 {
 	for (size_t i = 0; i < t->row_count; i++) {
@@ -175,7 +175,7 @@ static void on_end(void *ctx, struct counters *c, uint64_t elapsed_ns)
 {
 	struct stat_session *s = ctx;
 
-	/* Half a run would spoil the mean of the whole ones. */
+	/* An interrupted run would distort the mean of the complete ones. */
 	if (s->result.interrupted && s->table.runs)
 		return;
 	s->table.time_s = NAN;
@@ -185,7 +185,7 @@ static void on_end(void *ctx, struct counters *c, uint64_t elapsed_ns)
 	if (s->o.verbose)
 		print_raw(s, &s->table);
 	counter_table_add_run(&s->table, (double)elapsed_ns / 1e9);
-	/* What comes next may take seconds; nobody should wonder why. */
+	/* The kernel may take seconds to close the counters: say so before. */
 	if (c->slow_close && s->format == &stat_text)
 		command_fail(0, "%s …", c->note);
 	if (c->tally && tally_missed(c->tally) && !s->note)
@@ -217,7 +217,7 @@ static int open_output(struct stat_session *s, struct err *e)
 	return 0;
 }
 
-/* What the heading says: the command line, the processes, or the system. */
+/* Sets the title for the heading: the command line, the processes, or the system. */
 static void choose_title(struct stat_session *s)
 {
 	struct buf title = {};
@@ -261,7 +261,7 @@ static void print_notes(struct stat_session *s)
 	const struct tick_ledger *l = &s->result.ledger;
 	CLEANUP(buf_release) struct buf ticks = {};
 
-	/* Columns say it in every row. */
+	/* CSV says so in every row. */
 	if (s->no_pmu && s->format != &stat_csv)
 		no_pmu_note(s);
 	if (s->note)
@@ -314,7 +314,7 @@ static void ledger_add(struct tick_ledger *sum, const struct tick_ledger *run)
 	sum->worst_cost_ns = MAX(sum->worst_cost_ns, run->worst_cost_ns);
 }
 
-/* The whole of the run, or of all repeats, with what the user should know about it. */
+/* Prints the results of the run, or of all repeats, and the notes about them. */
 static int print_summary(struct stat_session *s, struct err *e)
 {
 	s->format->summary(s, &s->table);
@@ -324,7 +324,7 @@ static int print_summary(struct stat_session *s, struct err *e)
 	return 0;
 }
 
-/* Without an end each run stands for itself, and is printed when it is over. */
+/* -r 0: repeats the run until interrupted, and prints each one on its own. */
 static int run_forever(struct stat_session *s, struct err *e)
 {
 	int r = 0;
@@ -342,7 +342,7 @@ static int run_forever(struct stat_session *s, struct err *e)
 	return r;
 }
 
-/* All repeats, then the summary. Intervals were printed on the way. */
+/* Runs all repeats, then prints the summary. Intervals are printed during the runs. */
 static int run_all(struct stat_session *s, struct err *e)
 {
 	struct tick_ledger all = {};
@@ -357,7 +357,7 @@ static int run_all(struct stat_session *s, struct err *e)
 	if (s->live) {
 		live_free(s->live, s);
 		s->live = NULL;
-		s->o.interval_ms = 0; /* the intervals were seen; now comes the whole */
+		s->o.interval_ms = 0; /* they were shown live; now print the whole run */
 	}
 	if (r < 0)
 		return r;

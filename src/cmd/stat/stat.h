@@ -29,15 +29,15 @@ struct stat_options {
 	unsigned verbose;
 };
 
-/* CPUs are watched, not tasks. */
+/* Whether CPUs are counted, not tasks. */
 static inline bool stat_is_cpu_wide(const struct stat_options *o)
 {
 	return target_is_cpu_wide(&o->where);
 }
 
 /*
- * True if user and system time of the command are those of what is counted: all of the command and
- * its children from its start on. With -p, -t, -a, -C or -G the command only says for how long.
+ * Whether the command's user and system time belong to what is counted: the whole command with its
+ * children, from its start on. With -p, -t, -a, -C or -G the command only sets the duration.
  */
 static inline bool stat_counts_workload(const struct stat_options *o, char *const *argv)
 {
@@ -49,7 +49,7 @@ struct stat_session {
 	struct stat_options o;
 	struct catalog catalog;
 	struct event_list events;
-	bool default_events; /* nothing was asked for */
+	bool default_events; /* the user chose none */
 	VEC(struct metric) metrics;
 	struct topology topology;
 	struct counting_plan plan;
@@ -62,7 +62,7 @@ struct stat_session {
 	bool no_pmu;
 	bool plain_numbers; /* --no-big-num: no commas between thousands */
 	bool no_scale;      /* counts as they are, not estimated for the whole time */
-	bool headed;        /* the intervals have their heading */
+	bool headed;        /* the heading of the intervals was printed */
 	bool write_failed;  /* nobody reads the output, or the disk is full */
 	const struct stat_format *format;
 	struct stat_live *live;
@@ -85,7 +85,7 @@ extern const struct stat_format stat_text, stat_csv, stat_json;
 int stat_choose_events(struct stat_session *s, struct err *e);
 int stat_choose_target(struct stat_session *s, struct err *e);
 
-/* table.c: readings of counters into a table. With @deltas, since the reading before. */
+/* table.c: fills @t with readings of counters; with @deltas, the change since the last reading. */
 void table_build(struct stat_session *s, struct counter_table *t, const struct counters *c,
 		 bool deltas);
 

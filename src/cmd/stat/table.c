@@ -1,4 +1,4 @@
-/* Readings of counters become a table of values. */
+/* Makes a table of values from readings of counters. */
 #include "cmd/stat/stat.h"
 
 #include <math.h>
@@ -72,7 +72,7 @@ static int by_key(const void *a, const void *b)
 	return 0;
 }
 
-/* Number of the aggregate with that key, the count of them if there is none. */
+/* Returns the index of the aggregate with this key, or aggregate_count if there is none. */
 static size_t find_aggregate(const struct counter_table *t, const int key[3])
 {
 	struct aggregate wanted = {.key = {key[0], key[1], key[2]}};
@@ -96,7 +96,7 @@ static unsigned cpus_in(const struct stat_session *s, enum aggregation mode, con
 	return count;
 }
 
-/* All aggregates that any counter belongs to, sorted; one empty one if there are none. */
+/* Collects the aggregates of all counters, sorted; one empty aggregate if there are no counters. */
 static void find_aggregates(struct stat_session *s, struct counter_table *t,
 			    const struct counters *c)
 {

@@ -173,7 +173,7 @@ static void add_metric(struct stat_session *s, const struct counter_table *t,
 	end_line(&s->out);
 }
 
-/* Without a PMU the default list would be half a page of complaints; one line says it all. */
+/* Without a PMU, hides the unsupported default events: one note explains all of them. */
 static bool is_hidden(const struct stat_session *s, const struct table_row *row)
 {
 	return s->default_events && s->no_pmu && row->state == ROW_UNSUPPORTED;
@@ -184,7 +184,7 @@ static void add_wanted_row(void *session, const struct counter_table *t, size_t 
 {
 	struct stat_session *s = session;
 	const struct table_row *r = &t->rows[row];
-	/* What is not there at all is said once, not for every CPU. */
+	/* An event that is not counted at all is printed once, not for every CPU. */
 	bool repeated = r->state != ROW_COUNTED && aggregate;
 
 	if (!is_hidden(s, r) && !repeated)
@@ -199,7 +199,7 @@ static void add_rows(struct stat_session *s, const struct counter_table *t)
 			add_metric(s, t, m, a);
 }
 
-/* The columns of add_prefix() and add_row() by their names, which are those of perf. */
+/* Names the columns of add_prefix() and add_row(), as perf does. */
 static void add_heading(struct stat_session *s, const struct counter_table *t)
 {
 	static const char *const names[] = {

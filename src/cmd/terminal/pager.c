@@ -28,11 +28,11 @@ void pager_begin(struct pager *p)
 	bool ok;
 
 	*p = (struct pager){.fd = STDOUT_FILENO};
-	/* A pager with arguments would need a shell to take it apart; less knows ours by LESS. */
+	/* A $PAGER with arguments would need a shell: not used. less gets its options by LESS. */
 	if (!isatty(STDOUT_FILENO) || (terminal && !strcmp(terminal, "dumb")) ||
 	    strchr(argv[0], ' ') || !strcmp(argv[0], "cat") || pipe2(pipes, O_CLOEXEC))
 		return;
-	/* Names of templates would fill the screen: S lets the lines go on to the right. */
+	/* S: do not wrap lines, because C++ template names would fill the screen. */
 	setenv("LESS", "FRSX", 0);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, pipes[0], STDIN_FILENO);

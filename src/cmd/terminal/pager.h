@@ -6,17 +6,17 @@
 
 #include <sys/types.h>
 
-/* Writes @text to standard output and empties it; false if the reader went away. */
+/* Writes @text to standard output and empties it. Returns false if writing failed. */
 bool pager_show(struct buf *text);
 
-/* For text that comes bit by bit: where to write it, and what ends it. */
+/* For text that is written piece by piece, to fd, between pager_begin() and pager_end(). */
 struct pager {
 	int fd;
-	pid_t child; /* 0: there is none, fd is standard output */
+	pid_t child; /* 0: no pager, fd is standard output */
 };
 
 void pager_begin(struct pager *p);
-/* Waits until the user has seen enough. */
+/* Waits until the user has left the pager. */
 void pager_end(struct pager *p);
 
 #endif

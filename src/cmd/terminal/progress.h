@@ -12,7 +12,7 @@ struct progress {
 };
 
 struct progress progress_of(const char *what);
-/* Fits struct perfdata_options; ctx: struct progress. */
+/* A callback for struct perfdata_options; @ctx is a struct progress. */
 void progress_show(void *ctx, uint64_t done, uint64_t total);
 void progress_clear(struct progress *p);
 

@@ -14,11 +14,11 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* More than any terminal has; what a hostile window size may make us allocate. */
+/* More than any terminal has; limits what a hostile window size makes us allocate. */
 #define SCREEN_CELLS_MAX (1u << 20)
 
 struct cell {
-	uint32_t code; /* 0: never drawn, so that it differs from everything */
+	uint32_t code; /* 0: not drawn yet; differs from every character */
 	uint32_t style;
 };
 
@@ -33,13 +33,13 @@ static struct {
 
 static volatile sig_atomic_t resized, active;
 
-/* Alternate page, no cursor, no wrapping; and back, with colours and cursor as they were. */
+/* Switch to the alternate page without cursor and line wrapping, and back to the usual state. */
 static const char enter[] = "\033[?1049h\033[?25l\033[?7l\033[2J";
 static const char leave[] = "\033[0m\033[?7h\033[?25h\033[?1049l";
 
 /* ---- taking the terminal and giving it back ---- */
 
-/* Only calls that a signal handler may make. */
+/* Restores the terminal. Runs in signal handlers: only async-signal-safe calls. */
 static void give_back(void)
 {
 	if (!active)
@@ -70,7 +70,7 @@ static void on_fatal(int number)
 
 	give_back();
 	errno = saved;
-	/* The handler was taken away on entry (SA_RESETHAND): this time it is the usual end. */
+	/* SA_RESETHAND has removed this handler: now the signal ends the process. */
 	raise(number);
 }
 
@@ -89,7 +89,7 @@ static void handle_signals(void)
 	struct sigaction quiet = {.sa_handler = on_resize}, old;
 
 	for (size_t i = 0; i < ARRAY_LEN(fatal_signals); i++)
-		/* Somebody who handles a signal already closes the screen himself. */
+		/* Code that handles a signal already must close the screen itself. */
 		if (!sigaction(fatal_signals[i], NULL, &old) && old.sa_handler == SIG_DFL)
 			sigaction(fatal_signals[i], &fatal, NULL);
 	sigaction(SIGWINCH, &quiet, NULL);
@@ -189,7 +189,7 @@ void screen_clear(void)
 		screen.want[i] = (struct cell){' ', SCREEN_PLAIN};
 }
 
-/* Characters that would take two cells, or none, are not drawn as themselves. */
+/* Characters that take two cells, or none; they are drawn as '?'. */
 static bool is_odd(uint32_t code)
 {
 	return (code >= 0x300 && code < 0x370) || (code >= 0x1100 && code < 0x1160) ||
@@ -292,7 +292,7 @@ void screen_show(void)
 		if (screen.want[i].code == screen.seen[i].code &&
 		    screen.want[i].style == screen.seen[i].style)
 			continue;
-		/* At the end of a row the cursor stays behind, so a new row is always addressed. */
+		/* The cursor does not wrap at the end of a row: always address a new row. */
 		if (i != cursor || i % screen.width == 0)
 			buf_addf(out, "\033[%zu;%zuH", i / screen.width + 1, i % screen.width + 1);
 		if (screen.want[i].style != style)

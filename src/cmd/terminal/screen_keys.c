@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How long after an Escape the rest of a sequence may take; longer, and it was the key itself. */
+/* Time for the rest of a sequence to follow ESC; after that it was the Escape key itself. */
 #define ESCAPE_MS 40
 
 static struct {
@@ -14,7 +14,7 @@ static struct {
 	size_t at, len;
 } input;
 
-/* The next byte; -1 when none comes in time; -2 when none will ever come. */
+/* Returns the next byte, -1 if none comes in time, or -2 if the terminal has gone. */
 static int next_byte(int fd, int timeout_ms)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -27,7 +27,7 @@ static int next_byte(int fd, int timeout_ms)
 	n = read(fd, input.bytes, sizeof(input.bytes));
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return -1;
-	/* Without a minimum a read of nothing is no end: only a hang-up or an error is. */
+	/* With VMIN 0 a read of 0 bytes is not the end: only a hang-up or an error is. */
 	if (n <= 0)
 		return n < 0 || (p.revents & (POLLHUP | POLLERR)) ? -2 : -1;
 	input.at = 1;
@@ -78,7 +78,7 @@ static int lettered_key(int letter)
 	}
 }
 
-/* What follows "ESC [": numbers, then the byte that ends it. Modifiers are not told apart. */
+/* Reads what follows "ESC [": numbers, then the final byte. Modifiers are ignored. */
 static int control_sequence(int fd)
 {
 	unsigned number = 0;

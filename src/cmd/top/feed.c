@@ -15,9 +15,9 @@
 
 /*
  * Every new stack, process and mapping adds to the profile and to the history of mappings, so over
- * hours they would grow without end. Beyond these sizes a new epoch begins: both are thrown away,
- * and what runs now is described anew from /proc. What was counted is in the table, which has
- * limits of its own, and names stay cached with the modules, which stay open.
+ * hours they would grow without end. Beyond these sizes a new epoch begins: both are freed, and the
+ * running tasks are read again from /proc. Past samples are in the table, which has limits of its
+ * own, and names stay cached in the modules, which stay open.
  */
 #define EPOCH_STACKS   (256u << 10)
 #define EPOCH_ROWS     (128u << 10)
@@ -26,9 +26,9 @@
 #define EPOCH_STRINGS  (16u << 20)
 
 /*
- * Runtimes go on writing the names of the code that they make, but a map is read once. If more than
- * one sample in JIT_SHARE is in such code without a name, a new epoch reads all anew, ever more rarely:
- * it may be that nobody writes names.
+ * Runtimes keep adding names of the code that they generate, but their map is read only once. If
+ * more than one sample in JIT_SHARE is in generated code without a name, a new epoch reads the maps
+ * again, at growing intervals, because the runtime may write no names at all.
  */
 #define JIT_SHARE        50
 #define JIT_PAUSE_NS     (3 * NS_PER_SEC)
@@ -68,7 +68,7 @@ static uint32_t table_function(struct top_feed *f, function_id id)
 	return n;
 }
 
-/* A frame of the profile is a node for each function that is inlined there. */
+/* A frame of the profile becomes a node for its function and for each one inlined there. */
 static uint32_t table_node(struct top_feed *f, stack_id leaf)
 {
 	const struct profile *p = &f->profile;
@@ -131,7 +131,7 @@ static bool is_unnamed_jit(const struct profile *p, stack_id stack)
 	return f->kind == CODE_JIT && !f->named;
 }
 
-/* What the rows have gathered goes to the table, or, while it is frozen, nowhere. */
+/* Moves the samples of the profile's rows to the table; while frozen, drops them. */
 static void take_rows(struct top_feed *f)
 {
 	vec_each(&f->profile.rows, row) {
@@ -217,7 +217,7 @@ static void describe_tasks(struct top_feed *f)
 	synth_free(synth);
 }
 
-/* Modules are opened anew, too: what they have read of maps is old. */
+/* If true, the modules have to be opened again too: the maps they have read are out of date. */
 static bool is_jit_stale(struct top_feed *f, uint64_t now)
 {
 	bool many = f->jit_unnamed && f->jit_unnamed * JIT_SHARE > f->jit_samples;
@@ -232,8 +232,8 @@ static bool is_jit_stale(struct top_feed *f, uint64_t now)
 	return many;
 }
 
-/* Records that are still on their way meet a description that is newer than they are, by less than
- * half a second. */
+/* Records that are not read yet are resolved with the new description of the tasks, although they
+ * are older than it, by less than half a second. */
 static void begin_epoch(struct top_feed *f, bool new_modules)
 {
 	analysis_release(&f->analysis);
@@ -271,7 +271,7 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 	return analysis_record(&f->analysis, raw) && !__atomic_load_n(&f->stop, __ATOMIC_RELAXED);
 }
 
-/* Rounds come even if nothing happens, so they are also the clock. */
+/* FINISHED_ROUND records come even without samples, so they are also the clock. */
 static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint64_t *ret_skip)
 {
 	struct top_feed *f = ctx;
@@ -341,7 +341,7 @@ int top_feed_start(struct top_feed *f, int data_fd, const struct top_feed_option
 	*f = (struct top_feed){.options = *o, .data_fd = data_fd};
 	pthread_mutex_init(&f->lock, NULL);
 	top_table_init(&f->table, o->window_ns, NULL);
-	/* Signals are for the first thread. */
+	/* Only the main thread takes signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	code = pthread_create(&f->thread, NULL, feed_main, f);
@@ -354,8 +354,8 @@ int top_feed_start(struct top_feed *f, int data_fd, const struct top_feed_option
 }
 
 /*
- * The descriptor is replaced, not closed: the thread may be about to read from it, and finds the end
- * then; and a collector that waits for room in the pipe learns that nobody reads any more.
+ * Replaces the descriptor instead of closing it: the thread may be about to read from it, and gets
+ * end of file then. A collector that waits for room in the pipe sees that the reader has gone.
  */
 void top_feed_stop(struct top_feed *f)
 {
@@ -370,8 +370,8 @@ void top_feed_stop(struct top_feed *f)
 		close(null);
 }
 
-/* A thread that is busy with the names of a huge program is not waited for: the process ends, and
- * it too. */
+/* Waits JOIN_MS at most: a thread that is busy with the symbols of a huge program ends with the
+ * process. */
 void top_feed_release(struct top_feed *f)
 {
 	struct timespec until;

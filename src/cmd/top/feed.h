@@ -1,9 +1,9 @@
 /*
- * The way from a live recording to the table that is shown: a thread of its own reads records,
- * resolves them and adds what is new to the table, so that the screen answers at once even while
- * names are being looked for.
+ * Fills the table of `tacho top` from a live recording: a separate thread reads and resolves the
+ * records and adds the samples to the table, so that the screen responds at once even while names
+ * are looked up.
  *
- * The table and all below `lock` are for whoever holds it. Memory stays bounded: see feed.c.
+ * Hold `lock` to access the table and the members below it. Memory is bounded: see feed.c.
  */
 #ifndef TACHO_CMD_TOP_FEED_H
 #define TACHO_CMD_TOP_FEED_H
@@ -17,7 +17,7 @@
 struct top_feed_options {
 	struct resolve_options resolve;
 	const struct roots *roots;
-	/* Which tasks are watched, to describe them anew; NULL: all. */
+	/* The watched tasks, which each new epoch describes again; count 0: all tasks. */
 	const pid_t *tasks;
 	size_t task_count;
 	uint64_t window_ns;
@@ -30,36 +30,36 @@ struct top_feed {
 
 	pthread_mutex_t lock;
 	struct top_table table;
-	strvec events; /* their names; samples of events that take none are not counted */
+	strvec events; /* their names, by number in the profile */
 	uint64_t samples, lost;
-	uint64_t first_ns, last_ns; /* when records were taken in */
-	bool frozen;                /* what comes is not added to the table */
-	bool ended;                 /* nothing more comes */
-	bool stop;                  /* the reader is to end */
-	bool closed;                /* data_fd is not ours any more */
-	struct err error;           /* why it has ended, if that was too early */
+	uint64_t first_ns, last_ns; /* when the first and the last slice ended */
+	bool frozen;                /* new samples are not added to the table */
+	bool ended;                 /* the thread reads no more */
+	bool stop;                  /* asks the thread to end */
+	bool closed;                /* data_fd is closed */
+	struct err error;           /* why reading failed, if it did */
 
-	/* Of the thread alone. */
+	/* Only for the thread. */
 	struct perfdata *file;
 	struct modules *modules;
 	struct profile profile;
 	struct analysis analysis;
-	VEC(uint32_t) nodes, functions, processes; /* in the table; by number in the profile */
-	unsigned generation;                       /* of the table, that these are of */
+	VEC(uint32_t) nodes, functions, processes; /* table's numbers, by the profile's */
+	unsigned generation;                       /* of the table, for which these are valid */
 	uint64_t last_slice_ns;
 	uint64_t new_samples, new_lost; /* since the last slice */
 	unsigned epochs;
-	uint64_t jit_samples, jit_unnamed;  /* of all, those in code that was made at run time */
-	uint64_t next_jit_ns, jit_pause_ns; /* when to look for its names again */
+	uint64_t jit_samples, jit_unnamed;  /* all samples; those in unnamed JIT code */
+	uint64_t next_jit_ns, jit_pause_ns; /* when to look for JIT names again */
 };
 
-/* @data_fd belongs to the feed from now on. */
+/* Takes ownership of @data_fd, also on failure. */
 int top_feed_start(struct top_feed *f, int data_fd, const struct top_feed_options *o,
 		   struct err *e);
 
-/* Takes no more of what is on its way. */
+/* Makes the thread stop reading; records that are still in the pipe are dropped. */
 void top_feed_stop(struct top_feed *f);
-/* Once the collector has ended. */
+/* Call this after top_feed_stop(), once the collector has ended. */
 void top_feed_release(struct top_feed *f);
 
 #endif

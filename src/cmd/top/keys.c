@@ -1,4 +1,4 @@
-/* What the keys of `tacho top` do. */
+/* Handles the keys of `tacho top`. */
 #include "base/clock.h"
 #include "base/io.h"
 #include "cmd/terminal/screen.h"
@@ -31,7 +31,7 @@ static bool is_below_row(const struct top_line *line)
 	return line->function || line->callers_end;
 }
 
-/* From now on the selection follows the row it is on; at the very top it stays there. */
+/* Makes the selection follow its row when rows move; on the first line it stays at the top. */
 static void follow_selected(struct top_session *s)
 {
 	CLEANUP(buf_release) struct buf text = {};
@@ -154,14 +154,15 @@ static void freeze(struct top_session *s)
 	pthread_mutex_lock(&s->feed.lock);
 	frozen = s->feed.frozen = !s->feed.frozen;
 	pthread_mutex_unlock(&s->feed.lock);
-	/* What came since the last look is in the table already: it is shown now, not later. */
+	/* Samples since the last look are in the table already: show them now. */
 	look_anew(s);
 	top_say(s, frozen ? "frozen: what happens now is not counted; f goes on" : "going on");
 }
 
 /* ---- the selected row ---- */
 
-/* False: there is none. Its numbers are valid while the feed is locked, which is so then. */
+/* Gets the selected row with the feed locked, because its numbers are valid only then. Returns
+ * false, with the feed unlocked, if no row is selected. */
 static bool lock_row(struct top_session *s, const struct top_row **ret)
 {
 	pthread_mutex_lock(&s->feed.lock);
@@ -262,7 +263,7 @@ static void drop_filter(struct top_session *s)
 	s->question.filter = NULL;
 }
 
-/* While it is being typed it need not be valid yet: then the last one that was stays. */
+/* While being typed, the filter may be invalid: then the last valid one stays in effect. */
 static void apply_filter(struct top_session *s)
 {
 	regex_t filter;
@@ -383,7 +384,7 @@ static void save(struct top_session *s, int key)
 	}
 }
 
-/* ---- all of them ---- */
+/* ---- all keys ---- */
 
 static bool key_of_move(struct top_session *s, int key)
 {
@@ -413,7 +414,7 @@ static bool key_of_move(struct top_session *s, int key)
 	}
 }
 
-/* True: what is shown changes. */
+/* Returns true if the key changes what is shown. */
 static bool key_of_view(struct top_session *s, int key)
 {
 	switch (key) {

@@ -1,4 +1,4 @@
-/* The screen of `tacho top`: what stands where. */
+/* Draws the screen of `tacho top`. */
 #include "cmd/terminal/screen.h"
 #include "base/text.h"
 #include "cmd/top/top.h"
@@ -6,12 +6,12 @@
 #include <string.h>
 #include <sys/param.h>
 
-#define HEAD_LINES    3 /* what, figures, titles */
+#define HEAD_LINES    3 /* description, figures, column titles */
 #define SHARE_COLUMNS 8
 #define HOT_PCT       5.0
 #define WARM_PCT      0.5
 
-/* Callers with less than this share of their row are left out; and no row fills hours of scrolling. */
+/* Callers with less than this share of their row are left out, and those beyond CALLERS_MAX. */
 #define CALLER_SHARE_MIN 0.005
 #define CALLERS_MAX      500
 
@@ -48,7 +48,7 @@ static void add_callers(struct top_session *s, uint32_t row)
 	vec_release(&callers);
 }
 
-/* Rows that are too small are left out, except when the user searches for something. */
+/* Rows below least_pct are left out, unless the user has set a filter. */
 static bool is_shown(const struct top_session *s, const struct top_row *row)
 {
 	uint64_t weight = s->question.chains ? row->total.weight : row->self.weight;
@@ -104,7 +104,7 @@ static void keep_in_sight(struct top_session *s)
 
 /* ---- columns ---- */
 
-/* Where each column begins, SIZE_MAX: there is no room for it, or nothing to show. */
+/* Where each column begins; SIZE_MAX if it has no room or nothing to show. */
 struct columns {
 	size_t total, process, library, function;
 };
@@ -135,7 +135,7 @@ static struct columns place_columns(const struct top_session *s)
 	return c;
 }
 
-/* Text that ends where the next column begins. */
+/* Puts text at @from, cut before the next column at @to. */
 static void put_in_column(size_t row, size_t from, size_t to, unsigned style, const char *text)
 {
 	size_t room = to > from + 1 ? to - from - 1 : 0, bytes = 0;
@@ -268,7 +268,7 @@ static void draw_row(const struct top_session *s, size_t at, const struct top_ro
 	screen_put(at, c.function, kind, top_text(t, row->name));
 }
 
-/* Callers go to the right, one step a level, for as long as there is room. */
+/* Each level of callers is indented by one more column, as far as there is room. */
 static void draw_caller(const struct top_session *s, size_t at, const struct top_line *line,
 			unsigned extra)
 {
@@ -378,7 +378,7 @@ void top_draw(struct top_session *s)
 		return;
 	}
 	pthread_mutex_lock(&s->feed.lock);
-	/* Numbers of the view are those of the table: made anew if that has changed. */
+	/* The view holds numbers of the table: rebuild it if these are no longer valid. */
 	if (s->generation != s->feed.table.generation) {
 		top_view_build(&s->view, &s->feed.table, &s->question);
 		s->generation = s->feed.table.generation;

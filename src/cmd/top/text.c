@@ -1,4 +1,4 @@
-/* The table of `tacho top` as text: for pipes, for files, and what the header says. */
+/* The table of `tacho top` as text, for pipes and files, and the text of the header. */
 #include "cmd/top/top.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -27,7 +27,7 @@ const char *top_sort_name(enum top_sort sort)
 	return names[sort];
 }
 
-/* ---- what the header says ---- */
+/* ---- the header ---- */
 
 static void add_rate(const struct top_session *s, struct buf *out)
 {
@@ -187,7 +187,7 @@ void top_print(const struct top_session *s, size_t max, struct buf *out)
 
 /* ---- folded ---- */
 
-/* ';' parts frames, and the last blank parts the weight. */
+/* ';' separates frames and a newline ends the stack, so both are replaced in names. */
 static void add_frame(struct buf *out, const char *name)
 {
 	for (; *name; name++)

@@ -16,11 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FREQ_HZ       999 /* a window of ten seconds has enough of them, and tacho stays small */
+#define FREQ_HZ       999 /* enough samples for a window of ten seconds, at little cost */
 #define DELAY_S       1.0
 #define WINDOW_S      10.0
 #define FIRST_LOOK_NS (400 * NS_PER_MSEC)
-/* Keys make it look more often than is good for a rate. */
+/* Rates need at least this much time; keys cause looks that are closer together. */
 #define RATE_NS_MIN  (450 * NS_PER_MSEC)
 #define LEAST_PCT    0.01
 #define ROWS_OF_TEXT 20
@@ -158,7 +158,7 @@ static void on_note(void *ctx, const char *text)
 {
 	struct top_session *s = ctx;
 
-	/* What comes before the screen would be below it. */
+	/* The screen will hide what is printed before it opens: show the note there too. */
 	if (wants_screen(s))
 		top_say(s, "%s", text);
 	if (!s->screen)
@@ -174,7 +174,7 @@ static void on_switched(void *ctx, const char *path)
 
 /* ---- looking ---- */
 
-/* Of ourselves and the collector. */
+/* CPU time of this process and of the collector. */
 static uint64_t own_cpu_ns(const struct top_session *s)
 {
 	struct timespec t;
@@ -189,7 +189,7 @@ static uint64_t own_cpu_ns(const struct top_session *s)
 	return sum;
 }
 
-/* Samples come in slices: a rate is that of the time between two of them. */
+/* Samples arrive in slices, so the rate is measured between the ends of two slices. */
 static void take_rate(struct top_figures *f, const struct top_feed *feed)
 {
 	uint64_t passed = feed->last_ns - f->samples_ns;
@@ -227,7 +227,7 @@ static void take_figures(struct top_session *s)
 	s->figures.lost = feed->lost;
 }
 
-/* The event that was not chosen by hand is the first that has samples: others only track. */
+/* Unless the user chose an event, shows the first one with samples: the others only track. */
 static void choose_event(struct top_session *s)
 {
 	const struct top_table *t = &s->feed.table;
@@ -291,17 +291,17 @@ static void open_screen(struct top_session *s)
 		record_note(&s->record, "%s: tables are printed instead", e.text);
 }
 
-/* Of what was started, if it has ended by itself or failed. */
+/* Takes the result of a recording that has ended. */
 static void take_end(struct top_session *s)
 {
 	bool stopped = recording_stops(s->live.recording);
 
 	s->result = recording_finish(s->live.recording, &s->summary, &s->error);
 	s->recording = false;
-	/* Signals are not read any more; whoever ends us now means it. */
+	/* The recording reads signals no more: from now on they end the process. */
 	sigprocmask(SIG_SETMASK, &s->signals_before, NULL);
 	if (stopped) {
-		/* A signal was meant for us: how the workload has ended is our doing. */
+		/* The signal was meant for us and we ended the workload: ignore its status. */
 		s->summary.has_workload = false;
 		s->result = 0;
 	}
@@ -364,7 +364,7 @@ static void watch(struct top_session *s)
 		look_at_feed(s);
 		last = !s->screen && !s->recording && s->fed;
 		now = clock_now_ns();
-		/* A first table without anything would be of no use. */
+		/* Do not print a first table before there are samples. */
 		if (s->quit || (!last && (now < s->next_ns || (!s->screen && !s->has_data))))
 			continue;
 		update(s);
