@@ -1,4 +1,4 @@
-/* The collector's process: waits for rings, signals, its starter and the clock, until it is over. */
+/* The collector process: waits for rings, signals, its starter and the clock until it is done. */
 #include "collect/recording.h"
 #include "base/clock.h"
 #include "collect/keep/jvm.h"
@@ -16,19 +16,19 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* Even if no ring gets near full: what a crash can take is never older than this. */
+/* Longest time between rounds, even if no ring fills: a crash loses at most this much. */
 #define ROUND_NS NS_PER_SEC
-/* The last words should arrive, but nobody waits for ever for a stopped reader. */
+/* How long to wait at the end until all messages are sent: the starter may be stopped. */
 #define GOODBYE_MS    10000
 #define EVENTS_A_TURN 64
-/* How often attached tasks are looked after that no ring tells of. */
+/* How often to check attached tasks when there are no rings that report their end. */
 #define TASK_POLL_NS (50 * NS_PER_MSEC)
 
-/* Tracepoints that it takes the kernel a second or so to close, and how long for each. */
+/* Closing this many tracepoints takes the kernel about a second; the time for each. */
 #define SLOW_CLOSE_FROM 20
 #define SLOW_CLOSE_S    0.04
 
-/* What epoll tells, besides numbers of rings. */
+/* Tags of epoll events that are not ring numbers. */
 enum { FROM_SIGNALS = 1u << 31, FROM_CHANNEL };
 
 struct collector {
@@ -46,15 +46,15 @@ struct collector {
 	bool enabled;
 	bool round_due;
 	bool snapshot_due;
-	bool child_ended; /* a signal said so */
-	bool stopping;    /* the user wants an end */
-	bool hurried;     /* now */
-	bool killing;     /* and without asking */
-	bool orphaned;    /* our starter is gone */
-	bool failed;      /* nothing can be written any more; the error is told */
+	bool child_ended; /* SIGCHLD came */
+	bool stopping;    /* the user asked to stop */
+	bool hurried;     /* do not wait for the workload */
+	bool killing;     /* end the workload by SIGKILL, without SIGTERM first */
+	bool orphaned;    /* the starter is gone */
+	bool failed;      /* recording has failed, and the error was sent */
 };
 
-/* ---- what is said ---- */
+/* ---- messages to the starter ---- */
 
 static void send_error(struct collector *c, const struct err *e)
 {
@@ -107,7 +107,7 @@ static void send_progress(struct collector *c, uint64_t now)
 	channel_send_droppable(&c->channel, MESSAGE_PROGRESS, &body);
 }
 
-/* ---- what is heard ---- */
+/* ---- messages, signals and rings ---- */
 
 static void handle_messages(struct collector *c)
 {
@@ -152,7 +152,7 @@ static bool watch(struct collector *c, int fd, uint32_t tag)
 	return !epoll_ctl(c->epoll_fd, EPOLL_CTL_ADD, fd, &event);
 }
 
-/* Whether the task behind a descriptor has ended. To ask takes the ring's own news away. */
+/* Whether the task behind @fd has ended. poll() also consumes the ring's POLLIN, so note that. */
 static bool has_hung_up(struct collector *c, int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -200,7 +200,7 @@ static uint64_t round_ns(const struct collector *c)
 	return c->plan->round_ns ? c->plan->round_ns : ROUND_NS;
 }
 
-/* Attached, and no ring will tell that it is over. */
+/* Whether attached tasks must be polled: without rings, nothing reports their end. */
 static bool polls_tasks(const struct collector *c)
 {
 	return !c->plan->argv && c->target.tasks.len && !c->recorder.sampling.rings.len;
@@ -227,7 +227,7 @@ static struct timespec time_left(const struct collector *c)
 				 .tv_nsec = (long)(left % NS_PER_SEC)};
 }
 
-/* Recording has come to an end, the workload need not: it goes on without being watched. */
+/* Ends the recording after an error. The workload goes on without being recorded. */
 static void fails(struct collector *c, struct err *e)
 {
 	sampling_disable(&c->recorder.sampling);
@@ -257,7 +257,7 @@ static void do_round(struct collector *c)
 		c->summary.end = END_MAX_SIZE;
 }
 
-/* Counters of a program that could not be executed say nothing. */
+/* The counters of a program whose exec failed mean nothing: do not read them. */
 static void tick(struct collector *c)
 {
 	struct ticker *ticker = &c->recorder.counting.ticker;
@@ -318,7 +318,7 @@ static bool is_over(struct collector *c)
 	return c->target.tasks.len && c->rings_ended == c->recorder.sampling.rings.len;
 }
 
-/* Ticks are finer than milliseconds, unless the kernel is older than 5.11. */
+/* Ticks need better than millisecond precision, which epoll has from Linux 5.11 on. */
 static int wait_for_events(struct collector *c, struct epoll_event *events)
 {
 	struct timespec left = time_left(c);
@@ -344,15 +344,15 @@ static void run(struct collector *c)
 		channel_flush(&c->channel);
 		look_at_clock(c);
 	}
-	/* What follows is our own work, not the workload's. */
+	/* Take the time before the collector's own work begins. */
 	c->summary.end_ns = clock_now_ns();
 }
 
 /* ---- beginning and end ---- */
 
 /*
- * A key press reaches us as well as our starter, who tells us what it means; it is only kept away.
- * A signal sent to us alone is an order.
+ * Ctrl-C reaches us as well as the starter, which tells us what to do: such signals are only
+ * blocked here. SIGTERM, sent to us alone, stops the recording.
  */
 static int open_descriptors(struct collector *c, struct err *e)
 {
@@ -367,7 +367,7 @@ static int open_descriptors(struct collector *c, struct err *e)
 	sigaddset(&blocked, SIGQUIT);
 	sigaddset(&blocked, SIGUSR1);
 	sigaddset(&blocked, SIGUSR2);
-	sigaddset(&blocked, SIGXFSZ); /* a file that may not grow is an error of the write */
+	sigaddset(&blocked, SIGXFSZ); /* write() then fails with EFBIG */
 	sigprocmask(SIG_BLOCK, &blocked, NULL);
 	c->signals_fd = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
 	c->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -377,7 +377,7 @@ static int open_descriptors(struct collector *c, struct err *e)
 	return 0;
 }
 
-/* A workload must not write over the screen of who watches it, nor take his keys. */
+/* Redirects terminals to /dev/null: a workload must not use its watcher's screen and keys. */
 static void leave_terminal(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -402,7 +402,7 @@ static int open_all(struct collector *c, struct err *e)
 		c->options = plan->workload;
 		c->options.to_stderr |=
 			plan->output.writer.path && !strcmp(plan->output.writer.path, "-");
-		/* Before an older recording makes room for the one that will not be. */
+		/* Check this first: recorder_open() renames an existing recording to PATH.old. */
 		if (!plan->workload.env && !plan->workload.cwd && !workload_exists(plan->argv[0])) {
 			c->summary.exec_failed = true;
 			return workload_cannot_run(plan->argv[0], ENOENT, e);
@@ -433,7 +433,7 @@ static void start(struct collector *c)
 {
 	struct err e = {};
 
-	/* The workload, which would inherit it, exists already. */
+	/* Only now: the workload exists already and does not inherit the priority. */
 	be_punctual(&c->punctual);
 	send_notes(c);
 	send_started(c);
@@ -462,7 +462,7 @@ static void finish(struct collector *c)
 		r = recorder_finish(&c->recorder, &e);
 	if (r < 0)
 		send_error(c, &e);
-	/* While a workload that we will end still runs: a JVM can be asked. */
+	/* Before the workload is ended: a JVM can only be asked while it runs. */
 	recorder_keep(&c->recorder, c->hurried || c->orphaned);
 	c->recorder.counts.cpu_ns = clock_ns_of(CLOCK_PROCESS_CPUTIME_ID);
 	c->summary.counts = c->recorder.counts;
@@ -470,7 +470,7 @@ static void finish(struct collector *c)
 		c->summary.end_ns = c->recorder.counting.end_ns;
 }
 
-/* Whatever the workload has started and left behind, unless it has ended by itself. */
+/* Ends the workload with its descendants. If it has ended by itself, they are left running. */
 static void end_workload(struct collector *c)
 {
 	workload_close(&c->workload);
@@ -479,7 +479,7 @@ static void end_workload(struct collector *c)
 			tree_kill(getpid(), false);
 		else
 			tree_end(getpid(), false);
-		/* Without /proc, or with that of another pid namespace, no tree is to be seen. */
+		/* No descendants are found without /proc, or with another pid namespace's. */
 		workload_signal(&c->workload, SIGKILL);
 		workload_reap(&c->workload, true);
 	}
@@ -487,7 +487,7 @@ static void end_workload(struct collector *c)
 	c->summary.wait_status = c->workload.wait_status;
 }
 
-/* The kernel waits whenever a tracepoint is closed, one after the other. */
+/* The kernel closes tracepoints one after the other, waiting each time: tell the user how long. */
 static void warn_of_closing(struct collector *c)
 {
 	CLEANUP(free_ptr) char *text = NULL;

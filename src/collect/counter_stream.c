@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* Numbers that the kernel, which counts up from 1, will not give. */
+/* The kernel numbers events from 1 up: ours begin so high that they never collide. */
 #define FIRST_ID (1ull << 62)
 
 int counter_stream_open(struct counter_stream *s, const struct event_list *events,
@@ -27,7 +27,7 @@ size_t counter_stream_events(const struct counter_stream *s)
 	return s->open ? s->counters.row_count : 0;
 }
 
-/* All events of a file must look alike in what stands before every sample. */
+/* All events of a file must begin their samples with the same fields: those of SAMPLE_ALWAYS. */
 struct writer_event counter_stream_event(const struct counter_stream *s, size_t i)
 {
 	const struct counter_row *row = &s->counters.rows[i];
@@ -152,9 +152,9 @@ void counter_stream_close(struct counter_stream *s)
 	*s = (struct counter_stream){};
 }
 
-/* ---- what became of them ---- */
+/* ---- which events are counted ---- */
 
-/* Why it is not counted; NULL: it is. */
+/* Why an event is not counted; NULL if it is. */
 static const char *problem_of(const struct counter_row *row)
 {
 	if (is_counted(row))

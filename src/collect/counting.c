@@ -11,7 +11,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-/* How often attached processes are looked after. */
+/* How often to check whether attached processes still run. */
 #define TASK_POLL_NS (50 * NS_PER_MSEC)
 
 struct run {
@@ -22,15 +22,15 @@ struct run {
 	uint64_t start_ns, last_ns; /* clock at the start and at the last reading */
 	uint64_t enabled_ns;        /* clock at enabling: later, if there is a delay */
 	struct ticker ticker;
-	uint64_t end_ns; /* by timeout, 0: none */
+	uint64_t end_ns; /* when the timeout ends the run, 0: no timeout */
 	bool enabled;
 	bool poll_tasks;  /* attached processes do not tell us when they end */
-	bool child_ended; /* a signal said so */
-	bool unheard;     /* nobody wants ticks any more */
+	bool child_ended; /* SIGCHLD came */
+	bool unheard;     /* on_tick() returned false */
 	struct punctual punctual;
 };
 
-/* How long until something is due; NULL: nothing is. */
+/* Time until the next deadline; NULL if there is none. */
 static struct timespec *time_left(const struct run *run, struct timespec *left)
 {
 	uint64_t due = run->enabled ? run->ticker.next_ns : run->start_ns + run->plan->delay_ns;
@@ -53,7 +53,7 @@ static void tick(struct run *run)
 	struct ticker *ticker = &run->ticker;
 	uint64_t now;
 
-	/* Nothing is printed of a program that could not be executed. */
+	/* Print nothing about a program whose exec failed. */
 	if (!ticker->ledger.ticks && workload_check_exec(&run->out->workload, "", NULL) < 0) {
 		ticker->next_ns = 0;
 		return;
@@ -77,7 +77,7 @@ static void enable(struct run *run)
 		counters_enable(&run->counters);
 }
 
-/* A key press reaches the workload by itself; a signal meant for us is handed on. */
+/* Ctrl-C (SI_KERNEL) reaches the workload by itself; a signal sent to us alone is passed on. */
 static void handle_signal(struct run *run)
 {
 	struct signalfd_siginfo info;
@@ -96,7 +96,6 @@ static void handle_signal(struct run *run)
 				run->out->hurried ? SIGTERM : (int)info.ssi_signo);
 }
 
-/* True when the run is over. */
 static bool is_over(struct run *run)
 {
 	const struct counting_plan *plan = run->plan;
@@ -111,7 +110,7 @@ static bool is_over(struct run *run)
 		return true;
 	if (!plan->target.tasks.len)
 		return false;
-	/* Attached: until the last of them is gone. */
+	/* Attached: the run ends when the last task has ended. */
 	vec_each(&plan->target.tasks, task)
 		if (task_is_alive(*task))
 			return false;
@@ -154,7 +153,7 @@ static int open_descriptors(struct run *run, struct err *e)
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
-	/* nohup means it: a blocked signal would reach us even if it is ignored. */
+	/* Leave an ignored SIGHUP (nohup) alone: if it were blocked, signalfd would report it. */
 	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
 		sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
@@ -171,7 +170,7 @@ static int start(struct run *run, struct err *e)
 	int r = 0;
 
 	run->poll_tasks = !plan->argv && plan->target.tasks.len;
-	/* The workload, which would inherit it, exists already. */
+	/* Only now: the workload exists already and does not inherit the priority. */
 	if (plan->interval_ns)
 		be_punctual(&run->punctual);
 
@@ -179,7 +178,7 @@ static int start(struct run *run, struct err *e)
 		r = plan->on_open(plan->ctx, &run->counters, e);
 	if (r < 0)
 		return r;
-	/* What does not wait for the command's exec must count before its first step. */
+	/* Counters that are not started by the exec must count before the workload's first step. */
 	if (!plan->delay_ns)
 		counters_start(&run->counters);
 	run->start_ns = clock_now_ns();
@@ -199,7 +198,7 @@ static void finish(struct run *run)
 
 	counters_disable(&run->counters);
 	counters_read(&run->counters);
-	/* What is left behind the last full interval, unless these were all that is wanted. */
+	/* Report the time after the last full interval, unless the tick limit was reached. */
 	if (run->plan->interval_ns && now > run->last_ns && run->enabled &&
 	    !(run->plan->tick_limit && run->ticker.ledger.ticks >= run->plan->tick_limit))
 		run->plan->on_tick(run->plan->ctx, &run->counters, now - run->start_ns,
@@ -237,11 +236,11 @@ int counting_run(const struct counting_plan *plan, struct counting_result *ret, 
 			finish(&run);
 		counters_close(&run.counters);
 	}
-	/* A child that still waits for us to let it run ends when the pipe closes. */
+	/* A child that is still held before its exec ends when the pipe closes. */
 	workload_close(&ret->workload);
 	if (ret->workload.pid)
 		workload_end(&ret->workload);
 	close(run.signals_fd);
-	be_ordinary(&run.punctual); /* for the next workload */
+	be_ordinary(&run.punctual); /* the next workload must not inherit the priority */
 	return r;
 }

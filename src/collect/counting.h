@@ -20,7 +20,7 @@ struct counting_plan {
 	unsigned tick_limit;           /* 0: none */
 	/*
 	 * Called with a fresh reading; @time_ns since the start, @duration_ns since the last one.
-	 * False: nobody listens any more, and without a workload there is no reason to go on.
+	 * Returns false if nobody listens any more: a run without a workload then ends.
 	 */
 	bool (*on_tick)(void *ctx, struct counters *c, uint64_t time_ns, uint64_t duration_ns);
 	/* Called with the final reading, before anything is closed. The workload has ended;
@@ -37,7 +37,7 @@ struct counting_result {
 	bool exec_failed;
 	bool ended_by_plan; /* timeout or tick limit: the workload was ended by us */
 	bool interrupted;   /* by the user */
-	bool hurried;       /* asked twice: everything ends now */
+	bool hurried;       /* the user asked twice: everything ends now */
 };
 
 int counting_run(const struct counting_plan *plan, struct counting_result *ret, struct err *e);

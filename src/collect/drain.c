@@ -10,8 +10,8 @@
 #define RINGS_PER_THREAD 16
 #define THREADS_MAX      8
 
-/* In MMAP2 records: where device, inode and generation are, or the size of the build id and, behind
- * it, the build id. */
+/* Offsets in MMAP2 records. Device, inode and generation begin at the first; in records with a
+ * build id, its size is at the first and its bytes are at the second. */
 #define MMAP2_FILE_OFFSET 40
 #define MMAP2_ID_OFFSET   44
 
@@ -19,10 +19,10 @@ struct drainer {
 	struct drain *drain;
 	unsigned lane;
 	struct record_counts counts;
-	struct sample_span samples; /* since they were asked for last */
+	struct sample_span samples; /* since the last drain_take_span() */
 	struct hits hits;
 	struct buf copy; /* of a ring's contents, if records in it were changed */
-	struct buf left; /* of a ring's contents, if they are too much */
+	struct buf left; /* what drain_limit() leaves of a ring's contents, if not all */
 	struct err e;
 	int r;
 	pthread_t thread;
@@ -35,7 +35,7 @@ struct drain {
 	void *ctx;
 	struct layout layout; /* what the records of all our events have in common */
 	bool watch_hits;
-	size_t chain_at; /* where in a sample the call stack is; 0: it is not looked at */
+	size_t chain_at; /* offset of the call stack in a sample; 0: stacks are not read */
 	bool limited;
 	_Atomic uint64_t room; /* bytes that the sink may still get, if limited */
 	atomic_bool cut;
@@ -97,7 +97,7 @@ bool drain_watch_hits(struct drain *d)
 		at = type & PERF_SAMPLE_CALLCHAIN
 			     ? sizeof(struct perf_event_header) + layout.fixed_bytes
 			     : 0;
-		/* Values of a group stand before the stack. */
+		/* Values of a group come before the stack, whose offset then varies. */
 		unknown |= (type & PERF_SAMPLE_READ && at) || (!first && at != d->chain_at) ||
 			   row->attr.exclude_callchain_user;
 		d->chain_at = at;
@@ -148,8 +148,8 @@ void drain_hits(const struct drain *d, struct hits *ret)
 
 /* ---- one ring ---- */
 
-/* The kernel does not let us write into its pages: a ring with records that must be changed is copied
- * first. Only then, because most have none. */
+/* Returns the record at @at in a copy of the ring, to be changed: the kernel's pages are read-only.
+ * The copy is made only when needed, because most rings have no such records. */
 static unsigned char *changed(struct drainer *t, const struct ring_view *view, size_t at)
 {
 	if (!t->copy.len) {
@@ -160,9 +160,9 @@ static unsigned char *changed(struct drainer *t, const struct ring_view *view, s
 }
 
 /*
- * Device and inode become the build id, for which the record has the same room. The mark for that may
- * be set already, wrongly: the kernel sets it for all who watch the process if one of them asks for
- * build ids, and gives them to that one only.
+ * Replaces device and inode by the build id, for which the record has the same room. MMAP_BUILD_ID
+ * may be set already, wrongly: if one watcher of the process asks for build ids, the kernel sets
+ * the flag for all of them, but gives the ids to that one only.
  */
 static void visit_mapping(struct drainer *t, const struct ring_view *view, size_t at,
 			  const struct record *r)
@@ -187,7 +187,7 @@ static void visit_mapping(struct drainer *t, const struct ring_view *view, size_
 	memcpy(record + MMAP2_ID_OFFSET, id.bytes, sizeof(id.bytes));
 }
 
-/* Decodes without the mark for a build id, which cannot be true: none was asked for. */
+/* Decodes without MMAP_BUILD_ID, which cannot be right: we do not ask for build ids. */
 static bool decode_mapping(const struct drain *d, uint64_t *copy, struct record *r)
 {
 	struct perf_event_header *header = (struct perf_event_header *)copy;
@@ -201,7 +201,7 @@ static bool decode_mapping(const struct drain *d, uint64_t *copy, struct record 
 	return good;
 }
 
-/* The rare records that say something about the recording itself, through the decoder of all. */
+/* Decodes the rare records that concern the recording itself: mappings, losses, throttling. */
 static void look_at(struct drainer *t, const struct ring_view *view, size_t at, size_t size)
 {
 	uint64_t copy[(RECORD_BYTES_MAX + 8) / 8];
@@ -240,15 +240,15 @@ static uint64_t sample_time(const struct ring_view *view, size_t at)
 }
 
 /*
- * Counts what is there without looking into samples. Returns the bytes of whole records; the
- * kernel writes no others, but it costs nothing to be sure.
+ * Counts the records in a ring. Returns the bytes of whole records; the kernel writes no others,
+ * but it costs nothing to be sure.
  */
 static size_t walk(struct drainer *t, const struct ring_view *view)
 {
 	size_t at = 0, total = view->first_bytes + view->second_bytes;
 
 	while (total - at >= sizeof(struct perf_event_header)) {
-		/* Sizes are multiples of eight: a header never goes round the end. */
+		/* Sizes are multiples of eight, so a header never wraps around. */
 		const unsigned char *bytes = at < view->first_bytes ? view->first : view->second;
 		const struct perf_event_header *header;
 
@@ -313,7 +313,7 @@ bool drain_is_cut(const struct drain *d)
 	return atomic_load(&d->cut);
 }
 
-/* Takes @size of the room that is left; false if there is less. */
+/* Takes @size bytes of the room that is left. Returns false if there is less. */
 static bool take_room(struct drain *d, size_t size)
 {
 	uint64_t room = atomic_load(&d->room);
@@ -324,7 +324,7 @@ static bool take_room(struct drain *d, size_t size)
 	return false;
 }
 
-/* Copies what there is room for, and from then on only what explains other records. */
+/* Copies records while the limit permits, and from then on only those that explain others. */
 static void cut_ring(struct drainer *t, const struct ring_view *view)
 {
 	size_t at = 0, total = view->first_bytes + view->second_bytes;
@@ -343,7 +343,7 @@ static void cut_ring(struct drainer *t, const struct ring_view *view)
 	}
 }
 
-/* What of the ring's contents goes to the sink. */
+/* The part of the ring's contents that goes to the sink. */
 static struct ring_view within_limit(struct drainer *t, const struct ring_view *view)
 {
 	buf_clear(&t->left);
@@ -376,7 +376,7 @@ static int drain_ring(struct drainer *t, struct ring *ring)
 	return r;
 }
 
-/* Every count-th ring is one of ours, so that neighbours have different threads. */
+/* Drains every count-th ring, so that neighbouring rings have different threads. */
 static void drain_own(struct drainer *t)
 {
 	struct sampling *s = t->drain->sampling;
@@ -386,7 +386,7 @@ static void drain_own(struct drainer *t)
 		t->r = drain_ring(t, &s->rings.items[i].ring);
 }
 
-/* ---- in step ---- */
+/* ---- rounds and threads ---- */
 
 static void *thread_main(void *arg)
 {
@@ -471,7 +471,7 @@ struct sample_span drain_take_span(struct drain *d)
 
 void drain_free(struct drain *d)
 {
-	/* If not all could be started, the others wait for ever; the process ends with them. */
+	/* If not all threads were started, they wait at the barrier until the process ends. */
 	if (d->count > 1 && d->started == d->count) {
 		d->ending = true;
 		pthread_barrier_wait(&d->begin);

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Less waking up; if it is not granted, the default does. */
+/* A large pipe saves wakeups; if it is not granted, the default size will do. */
 #define PIPE_BYTES (1 << 20)
 
 int live_start(struct live *ret, const struct recording_plan *plan, struct err *e)
@@ -22,7 +22,7 @@ int live_start(struct live *ret, const struct recording_plan *plan, struct err *
 	if (!ret->plan.round_ns)
 		ret->plan.round_ns = LIVE_ROUND_NS;
 	r = recording_start(&ret->recording, &ret->plan, e);
-	/* The collector has its own; ours would keep the pipe from ever ending. */
+	/* The collector has its own copy. While ours is open, the reader never gets end of file. */
 	close(fds[1]);
 	if (r < 0)
 		close(fds[0]);

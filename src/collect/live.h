@@ -1,7 +1,7 @@
 /*
  * A recording that is watched while it happens. The collector writes perf.data in pipe form into a
- * pipe; whoever starts it reads the other end, the same way as a file, and keeps the recording
- * going beside (see recording.h). A watcher that reads too slowly loses samples, never the rings.
+ * pipe; the starter reads the other end like a file, and calls recording_turn() meanwhile (see
+ * recording.h). A watcher that reads too slowly loses samples, but never blocks the rings.
  */
 #ifndef TACHO_COLLECT_LIVE_H
 #define TACHO_COLLECT_LIVE_H
@@ -9,8 +9,8 @@
 #include "base/clock.h"
 #include "collect/recording.h"
 
-/* Records reach the watcher at most two rounds late: a round lets out what is older than the last.
- * The plan may say otherwise. */
+/* Default time between rounds. Records reach the watcher at most two rounds late: a round releases
+ * the records that are older than the round before it. */
 #define LIVE_ROUND_NS (100 * NS_PER_MSEC)
 
 struct live {
@@ -20,9 +20,9 @@ struct live {
 };
 
 /*
- * @plan says what to record, as for recording_run(); its output is made ours: writer.path is the
- * name of files that recording_snapshot() writes, keep_ns and keep_bytes what goes into them.
- * recording_finish() ends it; data_fd belongs to the caller.
+ * Starts recording @plan, as recording_run() does, with a live sink as the output: writer.path
+ * names the files that recording_snapshot() writes, keep_ns and keep_bytes limit what goes into
+ * them. End it with recording_finish(). The caller owns data_fd.
  */
 int live_start(struct live *ret, const struct recording_plan *plan, struct err *e);
 

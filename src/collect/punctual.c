@@ -13,7 +13,7 @@ void be_punctual(struct punctual *p)
 	sched_getparam(0, &p->priority);
 	prctl(PR_SET_TIMERSLACK, 1);
 	if (p->priority.sched_priority)
-		return; /* the user chose one */
+		return; /* keep the priority that the user chose */
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first))
 		setpriority(PRIO_PROCESS, 0, -10);
 }

@@ -1,6 +1,7 @@
 /*
- * Being woken up in time among hundreds of busy threads: the lowest real-time priority where it is
- * permitted, else a better nice value. What the process starts later does not inherit it.
+ * Raises the priority of the calling thread, so that it is woken in time among hundreds of busy
+ * threads: the lowest real-time priority where permitted, else nice -10. Children do not inherit
+ * the real-time priority.
  */
 #ifndef TACHO_COLLECT_PUNCTUAL_H
 #define TACHO_COLLECT_PUNCTUAL_H

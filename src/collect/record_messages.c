@@ -1,4 +1,4 @@
-/* How what a collector says is written into the bodies of its messages, and read again. */
+/* Encodes and decodes the bodies of the collector's messages. */
 #include "collect/recording.h"
 
 void counts_put(struct buf *body, const struct record_counts *counts)

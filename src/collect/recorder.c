@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How long a round, and the last one, may wait for files to be looked at. */
+/* How long a round, and the last one, may wait until the keeper has looked at new files. */
 #define CATCH_UP_NS      (20 * NS_PER_MSEC)
 #define LAST_CATCH_UP_NS NS_PER_SEC
 
@@ -56,7 +56,7 @@ static void list_events(struct recorder *r)
 						     .attr = row->attr,
 						     .ids = row->ids.items,
 						     .id_count = row->ids.len};
-		/* Records that are marked to have a build id do: readers may believe it. */
+		/* MMAP_BUILD_ID is right in all our records (drain.c): readers may trust it. */
 		r->events[i++].attr.build_id = row->tracking;
 	}
 	for (size_t k = 0; i < r->event_count; k++)
@@ -80,7 +80,7 @@ static int open_sink(struct recorder *r, unsigned threads, struct err *e)
 	return sink_new(&r->sink, &o, e);
 }
 
-/* Behind the sampling's, so that its rings come first where memory is short. */
+/* Called after the sampling was opened, so that its rings come first where memory is short. */
 static void open_keeper(struct recorder *r)
 {
 	struct keeper_options o = {.target = &r->target,
@@ -90,7 +90,7 @@ static void open_keeper(struct recorder *r)
 
 	if (!r->drain)
 		return;
-	/* Without that clock nobody could find the copies. */
+	/* Copies are found by the recording's clock: without it they are useless. */
 	o.no_copies = !recorder_clock(r, &o.wall_ns, &o.clock_ns) || r->plan->no_keep;
 	if (!o.no_copies && !r->plan->keep_all)
 		o.callers_unknown = !drain_watch_hits(r->drain);
@@ -165,8 +165,9 @@ int recorder_tick(struct recorder *r, struct err *e)
 	return append_counts(r, &records, e);
 }
 
-/* The records of mappings get build ids on their way out, so the keeper must have looked at the files
- * by then. One that it has not is found by its path at the end, see recorder_end_file(). */
+/* Mapping records get their build ids when they leave the rings, so the keeper must have looked at
+ * the files by then. Those that it has not reached get theirs at the end of the file, see
+ * recorder_end_file(). */
 static int drain(struct recorder *r, bool patient, struct err *e)
 {
 	if (!r->drain)
@@ -219,9 +220,10 @@ int recorder_snapshot(struct recorder *r, struct err *e)
 /* ---- the end ---- */
 
 /*
- * What the rings' own records have not said yet: they tell of a loss only with the next record that
- * fits. The kernel counts for each event, the rings for all of theirs. It is told as the rings do:
- * LOST_SAMPLES would be taken for all that an event has lost, including what was said before.
+ * Appends the losses that the rings have not reported: a ring reports a loss only with the next
+ * record that fits. The kernel counts losses for each event, a ring for all of its events, so what
+ * the rings reported is subtracted from one event after the other. These are LOST records, because
+ * a LOST_SAMPLES record stands for all that an event has lost, including what was reported before.
  */
 static int append_lost(struct recorder *r, struct err *e)
 {
@@ -261,7 +263,7 @@ int recorder_finish(struct recorder *r, struct err *e)
 	tell_gaps(r);
 	if (!r->sink)
 		return 0;
-	/* At once: what is left to do is not of the last interval. */
+	/* Read the counters first: the work below is not part of the last interval. */
 	counter_stream_finish(&r->counting, &last);
 	/* Not recorder_round(): that might begin another file. */
 	result = drain(r, true, e);

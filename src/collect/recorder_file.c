@@ -1,5 +1,5 @@
-/* What a file needs besides the records of the kernel: those for what was there before, and the
- * features. */
+/* The parts of a file that the kernel does not write: records about processes that run already, and
+ * the features. */
 #include "collect/recorder.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A machine with very many processes must not keep us from ever beginning. */
+/* Limits of describing running processes: very many of them must not delay the start for ever. */
 #define SYNTH_BYTES_MAX ((uint64_t)256 << 20)
 #define SYNTH_NS_MAX    (10 * NS_PER_SEC)
 #define LATER_FILES_MAX 4096u
@@ -32,7 +32,7 @@ bool recorder_clock(const struct recorder *r, uint64_t *ret_wall_ns, uint64_t *r
 	return !c.failed;
 }
 
-/* ---- what was there before ---- */
+/* ---- processes that run already ---- */
 
 static int take_records(void *ctx, const void *records, size_t size)
 {
@@ -57,19 +57,20 @@ static int by_number(const void *a, const void *b)
 	return (*(const pid_t *)a > *(const pid_t *)b) - (*(const pid_t *)a < *(const pid_t *)b);
 }
 
-/* A command beside tasks that are attached to only says how long they are watched. */
+/* Whether the workload is what is recorded. Beside attached tasks, a command only says how long to
+ * record them. */
 static bool watches_workload(const struct recorder *r)
 {
 	return r->workload && r->target.tasks.len == 1 && r->target.tasks.items[0] == r->workload;
 }
 
-/* The processes that are watched: of the tasks, each once. */
+/* Lists the processes of the watched tasks, each once. */
 static void list_watched(const struct recorder *r, pid_list *ret)
 {
 	size_t kept = 0;
 
 	if (watches_workload(r)) {
-		/* Before its exec there is nothing to know; later files find it running. */
+		/* Before the exec there is nothing to describe; later files find it running. */
 		if (r->running)
 			tree_list(getpid(), ret);
 		return;
@@ -146,7 +147,7 @@ static bool samples_kernel(const struct recorder *r)
 	return false;
 }
 
-/* Told while it can still be changed: readers of the recording only see that names are missing. */
+/* Tells the user while it can still be changed: readers of the recording only see missing names. */
 static void tell_hidden_kernel(struct recorder *r)
 {
 	CLEANUP(free_ptr) char *remedy = NULL, *text = NULL;
@@ -168,7 +169,7 @@ int recorder_begin_file(void *ctx, struct buf *out, struct err *e)
 	struct synth *synth;
 	int result;
 
-	/* Counts say nothing of who they are of. */
+	/* Counts alone do not refer to processes. */
 	if (!r->drain)
 		return 0;
 	options = (struct synth_options){.roots = r->plan->sampling.roots,
@@ -249,8 +250,9 @@ int recorder_add_features(struct recorder *r, struct err *e)
 	return add_tracepoints(r, e);
 }
 
-/* Most entries of a build id table have no more (build_id_table_feature() pads their names); and what
- * the header's own tables and the last marks take. */
+/* Estimates for recorder_room(): of an entry in the build id table, most of which with their padded
+ * names (build_id_table_feature()) are not longer; of the header's tables and the last round
+ * marks. */
 #define BUILD_ID_ENTRY_BYTES 164u
 #define TABLES_BYTES         1024u
 

@@ -16,12 +16,12 @@ struct recording {
 	pid_t collector;
 	int signals_fd;
 	sigset_t before;
-	unsigned stops; /* how often the user has asked for an end */
-	bool finished;  /* the collector has said its last word */
+	unsigned stops; /* how often the user asked to stop */
+	bool finished;  /* MESSAGE_FINISHED came */
 	struct err error;
 };
 
-/* ---- what the user says ---- */
+/* ---- requests of the user ---- */
 
 static void send_stop(struct recording *s, uint32_t signal, uint16_t flags)
 {
@@ -31,8 +31,9 @@ static void send_stop(struct recording *s, uint32_t signal, uint16_t flags)
 	channel_send(&s->channel, MESSAGE_STOP, flags, &body);
 }
 
-/* Now: the collector ends all that was started. A signal that ended only the workload itself would
- * look like an end of its own, after which the rest is left alone. */
+/* With @now, STOP_NOW ends the workload with its descendants, and no signal is sent: it would end
+ * only the workload, which would look as if it had ended by itself, and its descendants would be
+ * left running. */
 void recording_stop(struct recording *s, bool now)
 {
 	send_stop(s, now ? 0 : SIGTERM, now ? STOP_NOW : 0);
@@ -43,7 +44,7 @@ void recording_kill(struct recording *s)
 	send_stop(s, 0, STOP_NOW | STOP_KILL);
 }
 
-/* A key press reaches the workload by itself; a signal meant for us is handed on. */
+/* Ctrl-C (SI_KERNEL) reaches the workload by itself; a signal sent to us alone is passed on. */
 static void handle_signal(struct recording *s)
 {
 	struct signalfd_siginfo info;
@@ -54,7 +55,7 @@ static void handle_signal(struct recording *s)
 		} else if (info.ssi_signo == SIGUSR2) {
 			channel_send(&s->channel, MESSAGE_SNAPSHOT, 0, NULL);
 		} else {
-			/* Of a terminal's end the kernel tells only the session's leader. */
+			/* When the terminal closes, the kernel tells only the session's leader. */
 			bool key = info.ssi_code == SI_KERNEL && info.ssi_signo != SIGHUP;
 
 			s->stops++;
@@ -62,21 +63,21 @@ static void handle_signal(struct recording *s)
 				recording_stop(s, true);
 			else
 				send_stop(s, key ? 0 : info.ssi_signo, s->stops > 1 ? STOP_NOW : 0);
-			/* It does not listen: it may wait for a pipe that nobody reads. */
+			/* The collector does not react: it may wait for an unread pipe. */
 			if (s->stops > 2)
 				kill(s->collector, SIGKILL);
 		}
 	}
 }
 
-/* ---- what the collector says ---- */
+/* ---- messages from the collector ---- */
 
 static void take_error(struct recording *s, struct cursor *body)
 {
 	int code = (int)cursor_u32(body);
 	CLEANUP(free_ptr) char *text = body->failed ? NULL : text_get(body);
 
-	/* The first is the reason of the others. */
+	/* The first error is the cause of the others. */
 	if (!text || s->error.code)
 		return;
 	err_set(&s->error, code ? code : EIO, "%s", text);
@@ -139,7 +140,7 @@ static void handle_message(struct recording *s, struct message *m)
 			plan->on_finished(plan->ctx, &s->summary);
 		break;
 	default:
-		break; /* of a later version */
+		break; /* from a later version */
 	}
 }
 
@@ -151,7 +152,7 @@ void recording_fds(const struct recording *s, struct pollfd fds[RECORDING_FDS])
 	fds[1] = (struct pollfd){.fd = s->signals_fd, .events = POLLIN};
 }
 
-/* False once the collector has closed its end. */
+/* Returns false once the collector has closed its end. */
 bool recording_turn(struct recording *s)
 {
 	struct message m;
@@ -179,7 +180,7 @@ pid_t recording_collector(const struct recording *s)
 	return s->collector;
 }
 
-/* ---- the collector's life ---- */
+/* ---- the collector process ---- */
 
 static int open_signals(struct recording *s, struct err *e)
 {
@@ -191,7 +192,7 @@ static int open_signals(struct recording *s, struct err *e)
 	sigaddset(&set, SIGTERM);
 	sigaddset(&set, SIGUSR2);
 	sigaddset(&set, SIGCHLD);
-	/* nohup means it: a blocked signal would reach us even if it is ignored. */
+	/* Leave an ignored SIGHUP (nohup) alone: if it were blocked, signalfd would report it. */
 	if (!sigaction(SIGHUP, NULL, &hangup) && hangup.sa_handler != SIG_IGN)
 		sigaddset(&set, SIGHUP);
 	sigprocmask(SIG_BLOCK, &set, &s->before);
@@ -223,7 +224,7 @@ static int fork_collector(struct recording *s, struct err *e)
 	return 0;
 }
 
-/* It has closed its end: then it ends, or has been ended. */
+/* Waits for the collector, which has closed its end of the channel, and checks how it ended. */
 static int bury_collector(struct recording *s, struct err *e)
 {
 	int status = 0;
@@ -232,7 +233,7 @@ static int bury_collector(struct recording *s, struct err *e)
 		;
 	if (s->finished)
 		return 0;
-	/* What it had started is ours now. */
+	/* Its descendants are our children now (tree_adopt()). */
 	tree_end(getpid(), false);
 	tree_reap(0);
 	if (WIFSIGNALED(status) && s->plan->output.kind == SINK_LIVE)

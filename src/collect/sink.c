@@ -1,4 +1,4 @@
-/* What all sinks share, and the plain one: one file from beginning to end. */
+/* What all sinks share, and the file sink: one file for the whole recording. */
 #include "collect/sink.h"
 #include "base/clock.h"
 
@@ -108,7 +108,7 @@ char *output_stamped(const char *path)
 	return xasprintf("%s.%s%02ld", path, text, now.tv_nsec / 10000000);
 }
 
-/* ---- the plain sink ---- */
+/* ---- the file sink ---- */
 
 struct file_sink {
 	struct sink sink;

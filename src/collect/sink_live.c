@@ -1,12 +1,12 @@
 /*
- * For whoever watches while it happens: the pipe form of perf.data goes through a pipe, round by
- * round. Besides, the last seconds are kept in memory, to be written to a file on request, or all of
- * it goes to a file.
+ * The live sink: sends the pipe form of perf.data to a watcher through a pipe, round by round. It
+ * may also keep the last seconds in memory, to be written to a file on request, or write everything
+ * to a file.
  *
- * The rings must be emptied whatever the watcher does. So a round is only put into a queue, and a
- * thread of its own writes it. When the watcher does not keep up, rounds wait in a file; and when
- * that is full, or there is none, the queue takes no more samples: what explains others (tasks,
- * mappings) still goes through, and a record says how many were left out.
+ * The rings must be emptied whatever the watcher does, so a round is only queued, and the sender, a
+ * thread of its own, writes it. When the watcher does not keep up, rounds wait in a spill file.
+ * When that is full, or there is none, samples are dropped: records that explain others (tasks,
+ * mappings) still go through, and a LOST record says how many samples are missing.
  */
 #include "collect/sink.h"
 #include "base/vec.h"
@@ -18,29 +18,29 @@
 #include <signal.h>
 #include <string.h>
 
-/* Above the first limit no samples wait, above the second nothing does. */
+/* While more than this waits, samples are dropped; above the second limit, everything is. */
 #define WAITING_BYTES_MAX   ((size_t)16 << 20)
 #define EXPLAINED_BYTES_MAX (4 * WAITING_BYTES_MAX)
 
-/* A round lets out what is older than the round before it: so many empty ones let out all. */
+/* A round releases records older than the round before it: this many empty rounds release all. */
 #define EMPTY_ROUNDS 2
 
 struct live_sink {
 	struct sink sink;
-	struct sink *kept;    /* NULL: nothing is */
-	struct output output; /* of the sender, while it runs */
-	struct buf *lanes;    /* of the round that is being gathered */
-	uint64_t lost;        /* not told yet */
+	struct sink *kept;    /* where records are kept, too; NULL: nowhere */
+	struct output output; /* belongs to the sender while that runs */
+	struct buf *lanes;    /* records of the current round */
+	uint64_t lost;        /* dropped samples that were not reported yet */
 	uint64_t lost_told;
-	struct buf held; /* what explains others, while nothing finds room */
-	unsigned empty;  /* rounds in a row */
+	struct buf held; /* records that explain others, while the spill file is full */
+	unsigned empty;  /* empty rounds in a row */
 	pthread_t sender;
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* protects all below */
 	pthread_cond_t changed;
-	VEC(struct buf) queue; /* older than all that is in */
+	VEC(struct buf) queue; /* rounds to be sent, older than all in `spill` */
 	struct spill spill;
 	bool spill_failed;
-	size_t waiting_bytes; /* in the queue, and in the sender's hands */
+	size_t waiting_bytes; /* in the queue, and of the round that is being sent */
 	bool ending;
 	int failed;
 	struct err error;
@@ -68,7 +68,7 @@ static int live_counts(struct sink *sink, const struct ring_view *view, struct e
 
 /* ---- the sender ---- */
 
-/* With the record that ends it. */
+/* Includes the record that ends the round. */
 static size_t size_of_round(const struct buf *records)
 {
 	return records->len + sizeof(struct perf_event_header);
@@ -81,7 +81,7 @@ static int send_round(struct live_sink *s, const struct buf *records, struct err
 	return r < 0 ? r : writer_round(s->output.writer, e);
 }
 
-/* The oldest that waits; false: nothing does. Called with the lock. */
+/* Takes the oldest waiting round; returns false if there is none. The caller must hold the lock. */
 static bool next_round(struct live_sink *s, struct buf *ret, struct err *e)
 {
 	*ret = (struct buf){};
@@ -146,7 +146,7 @@ static int start_sender(struct live_sink *s, struct err *e)
 
 /* ---- rounds ---- */
 
-/* Takes one lane's records, all or those that explain others. */
+/* Adds one lane's records to @round: all, or only counts and those that explain others. */
 static void gather(struct live_sink *s, struct buf *round, const struct buf *lane, bool samples)
 {
 	struct perf_event_header header;
@@ -198,7 +198,7 @@ static void tell_full(struct live_sink *s)
 	o->note(o->ctx, text);
 }
 
-/* What waits on the disk is older: whatever comes must wait behind it. */
+/* Puts the round into the spill file: rounds on the disk are older and must be sent first. */
 static void spill_round(struct live_sink *s, bool room, bool last)
 {
 	struct buf round = s->held;
@@ -230,8 +230,8 @@ static void spill_round(struct live_sink *s, bool room, bool last)
 	buf_release(&round);
 }
 
-/* A round goes into the queue even if it is empty: it lets older records out on the other side. The
- * @last one says what was left out, whatever waits. */
+/* Queues a round even if it is empty: it releases older records at the reader. The @last round
+ * reports dropped samples however much waits. */
 static int queue_round(struct live_sink *s, bool last, struct err *e)
 {
 	struct buf round = {};
@@ -278,7 +278,7 @@ static int live_round(struct sink *sink, uint64_t now_ns, struct err *e)
 	return r < 0 ? r : queue_round(s, false, e);
 }
 
-/* A file that cannot be written is told; watching goes on. */
+/* If the file cannot be written, the user is told and watching goes on. */
 static int live_snapshot(struct sink *sink, struct err *e)
 {
 	struct live_sink *s = (struct live_sink *)sink;
@@ -314,13 +314,14 @@ static void free_live(struct live_sink *s)
 	free(s);
 }
 
-/* Waits until the watcher has taken all, or is gone. */
+/* Waits until the watcher has read everything, or is gone. */
 static int live_finish(struct sink *sink, struct err *e)
 {
 	struct live_sink *s = (struct live_sink *)sink;
 	int r = queue_round(s, true, e), closed, kept = 0;
 
-	/* While the watcher takes the rest; the file is first told what all samples have in common. */
+	/* Close the kept file while the watcher reads the rest, and before output_finish(): only
+	 * the first call of options->end() gets the time span of the samples. */
 	if (s->kept)
 		kept = sink_finish(s->kept, r < 0 ? NULL : e);
 	s->kept = NULL;
@@ -359,7 +360,7 @@ static int open_kept(struct live_sink *s, struct err *e)
 	return sink_new(&s->kept, &o, e);
 }
 
-/* Without a place on the disk samples are dropped when it is too much: no reason to measure nothing. */
+/* Without a spill file, samples are dropped when too many wait: no reason to measure nothing. */
 static void open_spill(struct live_sink *s)
 {
 	const struct sink_options *o = &s->sink.options;

@@ -1,8 +1,8 @@
 /*
- * The flight recorder: rounds are kept in memory and the oldest dropped, by age or by size. Samples
- * go for good; records about processes, mappings and code are still needed to understand the
- * samples behind them and are kept. When these get too many, they are replaced by what the system
- * looks like now: what is older belongs to samples that are gone.
+ * The flight recorder: rounds are kept in memory and the oldest dropped, by age or by size. Dropped
+ * samples are lost; records about processes, mappings and code are set aside, because later samples
+ * need them. When these get too many, they are replaced by a description of the system as it is
+ * now: older ones belong to dropped samples.
  */
 #include "collect/sink.h"
 #include "base/clock.h"
@@ -14,7 +14,7 @@
 
 #define ASIDE_BYTES_MAX ((size_t)64 << 20)
 
-/* What was appended between two calls of round, a piece a lane. */
+/* What was appended between two calls of memory_round(), one buffer for each lane. */
 struct kept_round {
 	uint64_t time_ns;
 	size_t bytes;
@@ -23,12 +23,12 @@ struct kept_round {
 
 struct memory_sink {
 	struct sink sink;
-	struct buf aside; /* what files begin with, then what was kept of dropped rounds */
+	struct buf aside; /* records that files begin with, then those kept of dropped rounds */
 	VEC(struct kept_round) rounds;
 	size_t oldest; /* rounds before this one are dropped */
 	uint64_t bytes;
 	struct kept_round current;
-	bool cut; /* there was more than may be kept, and it was told */
+	bool cut; /* the user was told that keep_bytes is too little for keep_ns */
 };
 
 static struct kept_round new_round(const struct memory_sink *s)
@@ -90,7 +90,7 @@ static void add_span(const struct buf *records, struct sample_span *span)
 	}
 }
 
-/* Said once: it is likely to go on so. */
+/* Tells the user once only: it is likely to go on like this. */
 static void tell_cut(struct memory_sink *s, uint64_t age_ns)
 {
 	const struct sink_options *o = &s->sink.options;

@@ -1,6 +1,7 @@
 /*
- * A row of files, each complete in itself: a new one by size, by time, or when the user asks. While
- * it is written a file has the name that was asked for; then the time is put behind it.
+ * A series of files, each complete in itself: a new one begins by size, by time, or when the user
+ * asks. While a file is written, it has the name that the user chose; then the time is appended to
+ * the name.
  */
 #include "collect/sink.h"
 #include "base/clock.h"
@@ -15,8 +16,8 @@ struct switch_sink {
 	struct sink sink;
 	struct output output;
 	uint64_t begun_ns;
-	uint64_t bytes_before; /* of files that are complete */
-	strvec files;          /* that are there, the oldest first */
+	uint64_t bytes_before; /* bytes of complete files */
+	strvec files;          /* names of complete files, the oldest first */
 };
 
 static int switch_append(struct sink *sink, unsigned lane, const struct ring_view *view,
@@ -24,7 +25,7 @@ static int switch_append(struct sink *sink, unsigned lane, const struct ring_vie
 {
 	struct switch_sink *s = (struct switch_sink *)sink;
 
-	/* The last file could not be closed or the next not be opened: nothing goes on. */
+	/* Closing the last file or opening the next one has failed: nothing more is written. */
 	if (!s->output.writer)
 		return err_set(e, EIO, "there is no file to write to");
 	return writer_append(s->output.lanes[lane], view->first, view->first_bytes, view->second,
@@ -44,7 +45,7 @@ static void drop_oldest(struct switch_sink *s)
 	}
 }
 
-/* Closes the file and gives it its name. */
+/* Closes the file and appends the time to its name. */
 static int close_file(struct switch_sink *s, struct err *e)
 {
 	const struct sink_options *o = &s->sink.options;
@@ -53,7 +54,7 @@ static int close_file(struct switch_sink *s, struct err *e)
 
 	s->bytes_before += writer_bytes(s->output.writer);
 	r = output_finish(&s->output, o, NULL, e);
-	/* Two within a hundredth of a second. */
+	/* Two files within a hundredth of a second would have the same name. */
 	while (!access(name, F_OK)) {
 		char *other = xasprintf("%s+", name);
 

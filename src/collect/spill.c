@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What was read is given back in pieces of this size. */
+/* Space that was read is given back to the disk in pieces of this size. */
 #define PUNCH_BYTES (8ull << 20)
 
 static int open_hidden(const char *directory)
@@ -66,7 +66,7 @@ static void give_back(struct spill *s, uint64_t before)
 		 to = s->head / PUNCH_BYTES * PUNCH_BYTES;
 
 	if (spill_is_empty(s)) {
-		/* If it cannot be cut it is written over. */
+		/* If the file cannot be truncated, its space is used again. */
 		int r = ftruncate(s->fd, 0);
 
 		(void)r;

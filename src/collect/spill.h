@@ -1,7 +1,7 @@
 /*
- * Rounds that wait on the disk because whoever reads them is behind: an unlinked file, written at the
- * end and read from the beginning; what was read is given back to the disk. Bounded. The caller keeps
- * threads apart.
+ * A queue of rounds on the disk, for a reader that is behind: an unlinked file, written at the end
+ * and read from the beginning; space that was read is given back to the disk. Bounded. Not locked:
+ * the caller must hold a lock.
  */
 #ifndef TACHO_COLLECT_SPILL_H
 #define TACHO_COLLECT_SPILL_H
@@ -13,13 +13,13 @@
 struct spill {
 	int fd;
 	uint64_t limit_bytes;
-	uint64_t head, tail; /* in the file: the oldest that waits, and behind the newest */
-	VEC(size_t) sizes;   /* of all since the file was empty */
-	size_t next;         /* of them, the oldest that waits */
+	uint64_t head, tail; /* file offsets: start of the oldest round, end of the newest */
+	VEC(size_t) sizes;   /* of all rounds since the file was empty */
+	size_t next;         /* index in sizes of the oldest round that waits */
 	uint64_t total_bytes;
 };
 
-/* A file in @directory that nobody else can see. */
+/* Creates an unlinked file in @directory. */
 int spill_open(struct spill *s, const char *directory, uint64_t limit_bytes, struct err *e);
 void spill_close(struct spill *s);
 
@@ -33,9 +33,9 @@ static inline bool spill_has_room(const struct spill *s)
 	return s->tail - s->head < s->limit_bytes;
 }
 
-/* False: the disk is full, or it cannot be written for another reason. */
+/* Appends a round. Returns false if it cannot be written, for example because the disk is full. */
 bool spill_put(struct spill *s, const struct buf *round);
-/* The oldest into @ret; false if it cannot be read. Not if it is empty. */
+/* Takes the oldest round. Returns false if it cannot be read. The queue must not be empty. */
 bool spill_take(struct spill *s, struct buf *ret);
 
 #endif

@@ -12,7 +12,7 @@ struct chooser {
 	const struct target_options *o;
 	const struct topology *topology;
 	struct target *target;
-	strvec *names; /* of the tasks, NULL: nobody asks */
+	strvec *names; /* labels of the tasks, NULL: not wanted */
 };
 
 static void add_task(struct chooser *c, pid_t tid)
@@ -98,7 +98,7 @@ static int choose_cpus(struct chooser *c, struct err *e)
 	return 0;
 }
 
-/* cgroup v2 first, then the old perf_event hierarchy, then a path that was written in full. */
+/* Tries cgroup v2, then the old perf_event hierarchy, then @name as a full path. */
 static int open_cgroup(const char *name)
 {
 	static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified",
@@ -148,7 +148,7 @@ static int find_user(const char *name, uid_t *ret_uid, struct err *e)
 	return 0;
 }
 
-/* Every process that belongs to the user now; what they start later is inherited. */
+/* Adds every process that the user has now; children that they start later are inherited. */
 static int choose_user(struct chooser *c, struct err *e)
 {
 	CLEANUP(strvec_release) strvec names = {};
@@ -165,7 +165,7 @@ static int choose_user(struct chooser *c, struct err *e)
 		long long pid;
 
 		if (parse_i64(*name, &pid) && pid != self && !stat(dir, &st) && st.st_uid == uid)
-			add_process(c, pid, NULL); /* it may end meanwhile */
+			add_process(c, pid, NULL); /* it may have ended meanwhile */
 	}
 	if (!c->target->tasks.len)
 		return err_set(e, ESRCH, "user '%s' has no processes", c->o->user);

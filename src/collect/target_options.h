@@ -1,4 +1,4 @@
-/* What to measure, as the commands' options say it: processes, threads, users, CPUs, cgroups. */
+/* What to measure, as given by options of commands: processes, threads, users, CPUs, cgroups. */
 #ifndef TACHO_COLLECT_TARGET_OPTIONS_H
 #define TACHO_COLLECT_TARGET_OPTIONS_H
 
@@ -11,13 +11,13 @@ struct target_options {
 	bool all_cpus, no_inherit;
 };
 
-/* CPUs are watched, not tasks. */
+/* Whether CPUs are watched instead of tasks. */
 static inline bool target_is_cpu_wide(const struct target_options *o)
 {
 	return o->all_cpus || o->cpus || o->cgroups;
 }
 
-/* Tasks that run already are watched. */
+/* Whether tasks that run already are watched. */
 static inline bool target_has_tasks(const struct target_options *o)
 {
 	return o->pids || o->tids || o->user;

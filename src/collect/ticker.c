@@ -1,7 +1,8 @@
 #include "collect/ticker.h"
 #include "base/clock.h"
 
-/* A tick may take a tenth of the interval; above that the interval grows until it is a fortieth. */
+/* A tick may cost a tenth of the interval. Above that the interval grows until a tick costs a
+ * fortieth; if ticks cost less than a hundredth, it shrinks again. */
 #define TICK_SHARE_MAX    10
 #define TICK_SHARE_WANTED 40
 #define TICK_SHARE_LOW    100
@@ -21,8 +22,8 @@ bool ticker_due(const struct ticker *t, uint64_t now_ns)
 }
 
 /*
- * The cost of a tick is CPU time. Asking for it takes two system calls, so it is only asked for
- * once the wall clock, which also counts the times when we were not running, looks suspicious.
+ * The cost of a tick is CPU time. Reading that takes two system calls a tick, so the wall clock,
+ * which also counts the times when we were not running, is used until a tick looks too expensive.
  */
 static uint64_t cost_so_far(const struct ticker *t)
 {
@@ -40,7 +41,7 @@ uint64_t ticker_begin(struct ticker *t)
 	return now;
 }
 
-/* Ticks that cost too much become rarer; when they are cheap again they come back. */
+/* Makes ticks rarer when they cost too much, and more frequent when they are cheap again. */
 static void adapt_interval(struct ticker *t, uint64_t cost)
 {
 	struct tick_ledger *ledger = &t->ledger;
@@ -62,7 +63,7 @@ static void adapt_interval(struct ticker *t, uint64_t cost)
 		ledger->stretched_ns = t->interval_ns;
 }
 
-/* The next due time on the grid of the interval that is still ahead. */
+/* Sets the next due time: the first one on the grid of the interval that is still ahead. */
 static void schedule_next(struct ticker *t, uint64_t now)
 {
 	uint64_t wanted = t->wanted_ns, due = t->next_ns + t->interval_ns;

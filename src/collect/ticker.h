@@ -1,7 +1,7 @@
 /*
- * When counters are read: tick n is due at start + n × interval. Ticks must never slow what is
- * counted: when reading gets expensive they become rarer, on the same grid, and come back when it is
- * cheap again. The ledger says what happened. One thread.
+ * Decides when counters are read: tick n is due at start + n × interval. Ticks must never slow what
+ * is counted: when reading gets expensive they become rarer, on the same grid, and return to the
+ * interval when it is cheap again. The ledger says what happened. One thread.
  *
  *	ticker_start(&t, &system_clock, start_ns, start_ns, interval_ns);
  *	if (ticker_due(&t, now)) {
@@ -27,9 +27,9 @@ struct tick_ledger {
 struct ticker {
 	const struct clock *clock;
 	uint64_t wanted_ns;            /* interval as asked for; 0: there are no ticks */
-	uint64_t interval_ns, next_ns; /* now in force; when the next tick is due, 0: never */
-	uint64_t start_ns;             /* of the grid */
-	uint64_t before;               /* cost at the beginning of the tick */
+	uint64_t interval_ns, next_ns; /* interval in force; when the next tick is due, 0: never */
+	uint64_t start_ns;             /* start of the grid */
+	uint64_t before;               /* cost_so_far() at the beginning of the tick */
 	bool suspicious;               /* a tick took long by the wall clock */
 	unsigned expensive;            /* ticks in a row that took too much CPU time */
 	struct tick_ledger ledger;
@@ -39,7 +39,7 @@ struct ticker {
 void ticker_start(struct ticker *t, const struct clock *clock, uint64_t start_ns, uint64_t from_ns,
 		  uint64_t interval_ns);
 bool ticker_due(const struct ticker *t, uint64_t now_ns);
-/* Gives the time of the tick. */
+/* Begins a tick. Returns its time. */
 uint64_t ticker_begin(struct ticker *t);
 void ticker_end(struct ticker *t);
 

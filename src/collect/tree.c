@@ -42,7 +42,8 @@ void tree_reap(pid_t own)
 	}
 }
 
-/* That of another pid namespace has other numbers: signals would reach anybody. */
+/* Whether /proc shows our pid namespace. In another one pids differ: signals would hit the wrong
+ * processes. */
 static bool proc_is_ours(void)
 {
 	char text[32] = "";
@@ -52,7 +53,7 @@ static bool proc_is_ours(void)
 	return n > 0 && parse_i64(text, &self) && self == getpid();
 }
 
-/* Every process that runs, with its parent. */
+/* Lists all running processes with their parents. */
 static void list_processes(process_list *ret)
 {
 	CLEANUP(strvec_release) strvec names = {};
@@ -83,7 +84,7 @@ static bool is_below(const process_list *all, pid_t pid)
 	return false;
 }
 
-/* Descriptors of all processes below @root. */
+/* Lists all processes below @root, and @root if @itself. */
 static void list_below(pid_t root, bool itself, process_list *ret)
 {
 	process_list all = {};
@@ -113,7 +114,7 @@ void tree_list(pid_t root, pid_list *ret)
 	vec_release(&found);
 }
 
-/* Signals all of them and waits until they have ended. */
+/* Signals all processes and waits until they have ended, at most @patience_ms. */
 static void signal_and_wait(const process_list *processes, int signal, int patience_ms)
 {
 	struct pollfd *fds = xcalloc(processes->len, sizeof(*fds));
@@ -170,7 +171,7 @@ void tree_kill(pid_t root, bool itself)
 	end_with(root, itself, SIGKILL);
 }
 
-/* The letter that the kernel has for what it does, 0: unknown. */
+/* The state letter in /proc/PID/stat, 0: unknown. */
 static char task_state(pid_t task)
 {
 	char line[128];
@@ -182,7 +183,7 @@ static char task_state(pid_t task)
 	return name_end && name_end[1] == ' ' ? name_end[2] : 0;
 }
 
-/* A task that has ended but that its parent has not looked at yet does nothing any more. */
+/* A zombie, for which its parent has not waited yet, counts as ended. */
 bool task_is_alive(pid_t task)
 {
 	char state = task_state(task);

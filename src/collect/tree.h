@@ -1,7 +1,7 @@
 /*
- * Ending a program with everything that it has started. A process that calls tree_adopt() is given
- * the children of those below it that end, so nothing gets away from it. No cgroup is used: moving
- * a program into one changes what it may use.
+ * Ends a program with all its descendants. A process that calls tree_adopt() becomes the parent of
+ * descendants whose own parent ends, so none of them escapes. No cgroup is used: moving a program
+ * into one changes what it may use.
  */
 #ifndef TACHO_COLLECT_TREE_H
 #define TACHO_COLLECT_TREE_H
@@ -15,23 +15,24 @@ typedef VEC(pid_t) pid_list;
 
 void tree_adopt(void);
 
-/* Takes note of adopted processes that have ended, so that they do not stay as zombies; children
- * with the number @own are left to their owner. */
+/* Reaps adopted processes that have ended, so that they do not stay as zombies. Stops at the child
+ * @own, which is left to its owner. */
 void tree_reap(pid_t own);
 
-/* False also of one that its parent has not looked at yet. */
+/* Returns false for zombies, too. */
 bool task_is_alive(pid_t task);
 
-/* A process of ours that somebody has stopped goes on. True: a debugger holds it, and it cannot. */
+/* Continues a process of ours that was stopped. Returns true if a debugger holds it, so that it
+ * cannot go on. */
 bool task_continue(pid_t task);
 
-/* All processes below @root, without itself. */
+/* Lists all processes below @root, without @root. */
 void tree_list(pid_t root, pid_list *ret);
 
-/* Ends all processes below @root, and itself if asked for: by SIGTERM, and those that do not
- * listen for two seconds by SIGKILL. */
+/* Ends all processes below @root, and @root if @itself: by SIGTERM, and those that still run after
+ * two seconds by SIGKILL. */
 void tree_end(pid_t root, bool itself);
-/* The same by SIGKILL from the beginning. */
+/* The same, but by SIGKILL at once. */
 void tree_kill(pid_t root, bool itself);
 
 #endif

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Signals that we wait for by descriptor must reach the program as usual. */
+/* Unblocks the signals that we read by signalfd: the program must get them as usual. */
 static void reset_signals(void)
 {
 	sigset_t none;
@@ -20,7 +20,7 @@ static void reset_signals(void)
 	signal(SIGPIPE, SIG_DFL);
 }
 
-/* If it cannot be told, exec will. */
+/* True also if access() cannot tell: exec will. */
 static bool may_exist(const char *path)
 {
 	return !access(path, F_OK) || (errno != ENOENT && errno != ENOTDIR);
@@ -36,7 +36,7 @@ bool workload_exists(const char *name)
 		CLEANUP(free_ptr) char *path = NULL;
 
 		end = strchrnul(at, ':');
-		/* An empty one is the current directory. */
+		/* An empty entry is the current directory. */
 		path = xasprintf("%.*s%s%s", (int)(end - at), at, end == at ? "" : "/", name);
 		if (may_exist(path))
 			return true;

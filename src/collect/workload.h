@@ -1,4 +1,4 @@
-/* A program to be measured: started, but held before its first instruction until we are ready. */
+/* A program to be measured: forked, but held before its exec until we are ready. */
 #ifndef TACHO_COLLECT_WORKLOAD_H
 #define TACHO_COLLECT_WORKLOAD_H
 
@@ -9,14 +9,14 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* What a program gets instead of what we have ourselves. Zeros: nothing is changed. */
+/* What a program gets that differs from our own process. Zeros: nothing is changed. */
 struct workload_options {
-	bool to_stderr;       /* its output goes there, because ours is needed for something else */
-	bool captured;        /* a session of its own, stdin from /dev/null, output into: */
-	int out_fd, err_fd;   /* if it is captured */
+	bool to_stderr;       /* its stdout goes to stderr: ours is needed for something else */
+	bool captured;        /* own session, stdin from /dev/null, output into out_fd, err_fd */
+	int out_fd, err_fd;   /* only if `captured` */
 	char *const *env;     /* NAME=VALUE, added to our environment; ended by NULL */
 	const char *cwd;      /* NULL with `captured`: the home of the user */
-	const char *user;     /* to become, by name or number; only root can */
+	const char *user;     /* to run as, by name or number; only root can */
 	const char *affinity; /* CPUs: "0-3,8" */
 	uint64_t cpu_s, memory_bytes, files, processes, file_bytes; /* limits, 0: as they are */
 };
@@ -25,34 +25,33 @@ struct workload {
 	pid_t pid; /* 0 once it was waited for */
 	int go_fd, error_fd;
 	int exec_code,
-		exec_step; /* errno of what failed instead of running it, and what that was */
+		exec_step; /* errno of the step that failed before or at the exec, and that step */
 	int wait_status;
 	struct rusage usage;
 };
 
-/* Whether exec would find it: so that a typing error costs nothing. */
+/* Whether exec would find @name. Asked early, so that a typing error costs nothing. */
 bool workload_exists(const char *name);
-/* The sentence for a failed exec. */
+/* Sets the error for a failed exec. */
 int workload_cannot_run(const char *name, int code, struct err *e);
 
-/* @o may be NULL; it must stay until workload_start(). */
+/* Forks a child that waits for workload_start(). @o may be NULL; it must stay until then. */
 int workload_spawn(struct workload *w, char *const argv[], const struct workload_options *o,
 		   struct err *e);
 
-/* Lets it run. Returns at once: waking us up at its first instruction would disturb it. */
+/* Starts the workload. Returns at once: being woken at its first instruction would disturb it. */
 void workload_start(struct workload *w);
 
-/* Whether exec has failed by now; then a sentence and the negative errno. */
+/* Returns 0, or if exec has failed by now, a negative errno with @e set. */
 int workload_check_exec(struct workload *w, const char *name, struct err *e);
 
-/* Without waiting: true if it has ended; then status and usage are filled in. */
+/* Returns true if the workload has ended, with status and usage filled in. @wait: waits for it. */
 bool workload_reap(struct workload *w, bool wait);
 
-/* Ends it by @signal if it still runs. */
+/* Sends @signal to the workload if it still runs. */
 void workload_signal(struct workload *w, int signal);
 
-/* Ends it and all that it has started: by SIGTERM, and who does not listen for two seconds, by
- * SIGKILL. */
+/* Ends the workload with its descendants, as tree_end() does. */
 void workload_end(struct workload *w);
 
 void workload_close(struct workload *w);

@@ -25,7 +25,7 @@ const char *workload_step_text(int step)
 	return step >= 0 && (size_t)step < ARRAY_LEN(texts) ? texts[step] : "preparing it";
 }
 
-/* Nothing of ours stays open beyond it: a program may close its descriptors and look at others. */
+/* Leaves no other descriptor of ours open: a program may close its own and look at others. */
 static int redirect(const struct workload_options *o)
 {
 	int null;
@@ -67,7 +67,7 @@ static int set_affinity(const char *list)
 	return r;
 }
 
-/* The soft and the hard limit; one that is lower already stays. */
+/* Sets the soft and the hard limit; a lower hard limit stays. */
 static int set_limit(__rlimit_resource_t resource, uint64_t value)
 {
 	struct rlimit limit;
@@ -127,7 +127,7 @@ static int enter_directory(const struct workload_options *o, const struct passwd
 		return 0;
 	if (!user)
 		user = getpwuid(geteuid());
-	/* A home that is not there is no reason not to run. */
+	/* A missing home directory must not keep the workload from running. */
 	if ((!user || chdir(user->pw_dir)) && chdir("/"))
 		return -errno;
 	return 0;
@@ -155,7 +155,7 @@ int workload_prepare(const struct workload_options *o, int *ret_step)
 		*ret_step = WORKLOAD_DIRECTORY;
 		r = enter_directory(o, user);
 	}
-	/* Behind all that needs files; as the user whose processes are counted. */
+	/* Set limits after all steps that need files, as the user whose processes count. */
 	if (r == 0) {
 		*ret_step = WORKLOAD_LIMITS;
 		r = set_limits(o);

@@ -1,4 +1,4 @@
-/* Internal to workloads: what a new process does to itself before it becomes the program. */
+/* Internal to workload.c: what the child does between fork and exec. */
 #ifndef TACHO_COLLECT_WORKLOAD_PREPARE_H
 #define TACHO_COLLECT_WORKLOAD_PREPARE_H
 
@@ -14,7 +14,7 @@ enum workload_step {
 	WORKLOAD_DIRECTORY,
 };
 
-/* 0, or a negative errno and the step that failed. */
+/* Returns 0, or a negative errno with the failed step in *ret_step. */
 int workload_prepare(const struct workload_options *o, int *ret_step);
 
 const char *workload_step_text(int step);

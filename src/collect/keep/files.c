@@ -1,4 +1,4 @@
-/* Programs and libraries: held open, and copied by build id when nobody else will have them. */
+/* Programs and libraries: held open, and copied if they may be gone later. */
 #include "collect/keep/internal.h"
 #include "base/clock.h"
 #include "base/fs.h"
@@ -17,10 +17,11 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* Mappings that are remembered; beyond that everything counts as hit. */
+/* Limit of remembered mappings; beyond it every held file counts as hit. */
 #define RANGES_MAX (1u << 17)
 
-/* Only plain files: to open a device can do anything. Closes @look. */
+/* Opens the file of the O_PATH descriptor @look for reading, if it is a regular one: opening a
+ * device can have any effect. Closes @look. */
 static int open_plain(int look)
 {
 	CLEANUP(free_ptr) char *again = NULL;
@@ -45,7 +46,7 @@ int open_through(uint32_t pid, const char *path, bool foreign)
 				  : open(path, O_PATH | O_CLOEXEC));
 }
 
-/* The mapped file itself, whatever its name has become; needs a right that root has. */
+/* Opens the mapped file itself, even if it was renamed or deleted. Needs a right that root has. */
 static int open_mapped(const struct seen_mapping *m)
 {
 	CLEANUP(free_ptr)
@@ -55,14 +56,14 @@ static int open_mapped(const struct seen_mapping *m)
 	return open_plain(open(path, O_PATH | O_CLOEXEC));
 }
 
-/* ---- the right file ---- */
+/* ---- is it the mapped file? ---- */
 
 static uint64_t ns_of(const struct timespec *t)
 {
 	return (uint64_t)t->tv_sec * NS_PER_SEC + (uint64_t)t->tv_nsec;
 }
 
-/* Not every file system knows generations. */
+/* True also on file systems without generations. */
 static bool has_generation(int fd, uint64_t wanted)
 {
 	int generation = 0;
@@ -72,9 +73,9 @@ static bool has_generation(int fd, uint64_t wanted)
 }
 
 /*
- * Nobody has written to it since it was mapped. The time of writing can be set to anything (`touch -d`),
- * but that changes the time of change, which is the file system's own. A time in the future is of a file
- * server with another clock, or the clock was set back: it says nothing.
+ * Whether the file was not written to since it was mapped. `touch -d` sets mtime to anything, but
+ * that changes ctime, which only the file system sets. An mtime in the future says nothing: a file
+ * server has another clock, or the clock was set back.
  */
 static bool is_as_mapped(const struct seen_mapping *m, const struct stat *st)
 {
@@ -84,9 +85,9 @@ static bool is_as_mapped(const struct seen_mapping *m, const struct stat *st)
 }
 
 /*
- * Whether this is the mapped file, by what its record says. Some file systems (overlayfs, btrfs) tell
- * numbers of their own by stat(2): there the file is taken that has been what and where it is since
- * before the mapping, because a rename or a link would have changed its time of change.
+ * Whether @fd is the file that the mapping's record describes. On some file systems (overlayfs,
+ * btrfs) stat(2) gives other numbers than the record: there a file is accepted if its ctime is
+ * older than the mapping, because a write, a rename or a link would have changed that.
  */
 static bool is_mapped_file(int fd, const struct seen_mapping *m, struct build_id *ret_id)
 {
@@ -118,7 +119,7 @@ static int open_right(const struct seen_mapping *m, bool foreign, struct build_i
 		close(fd);
 	*ret_id = (struct build_id){};
 	fd = open_mapped(m);
-	/* Another file of the same device: the process has mapped something else there meanwhile. */
+	/* Not another file of that device: the process has mapped something else by now. */
 	if (fd >= 0 && !m->id.size && !fstat(fd, &st) && is_as_mapped(m, &st) &&
 	    (!f->inode || st.st_ino == f->inode || st.st_dev != makedev(f->major, f->minor))) {
 		build_id_of_fd(fd, ret_id);
@@ -132,7 +133,7 @@ static int open_right(const struct seen_mapping *m, bool foreign, struct build_i
 	return -1;
 }
 
-/* ---- what is known ---- */
+/* ---- files that were looked at ---- */
 
 static struct known_file *find_known(struct held_files *h, uint64_t hash)
 {
@@ -157,7 +158,7 @@ static uint64_t hash_of(const struct seen_mapping *m, bool foreign)
 			  : hash_mix(hash, foreign ? m->pid : 0);
 }
 
-/* Whether the path leads us to the file that is open. */
+/* Whether @path leads us to the file that is open as @fd. */
 static bool is_same(int fd, const char *path)
 {
 	struct stat held, now;
@@ -174,7 +175,7 @@ static bool is_elf(int fd)
 	       !memcmp(magic, ELFMAG, sizeof(magic));
 }
 
-/* Whether somebody may want it later who will not find it: not if it is kept already. */
+/* Whether to hold the file: not if the cache has it already; without a build id, only ELF files. */
 static bool is_worth_holding(const struct held_files *h, const struct held_file *file)
 {
 	if (file->id.size >= 2)
@@ -205,8 +206,8 @@ static bool look_at_path(const struct seen_mapping *m, bool foreign, struct file
 	return found;
 }
 
-/* Whether the file at the mapping's path is as it was at the last look. If the path leads nowhere there
- * is nothing newer to look at. */
+/* Whether the file at the mapping's path is as it was at the last look. True also if the path leads
+ * nowhere: then there is no newer file to look at. */
 static bool is_unchanged(struct known_file *known, const struct seen_mapping *m, bool foreign)
 {
 	uint64_t before_ns = clock_now_ns();
@@ -222,7 +223,7 @@ static bool is_unchanged(struct known_file *known, const struct seen_mapping *m,
 	return true;
 }
 
-/* The same contents as at the last look, by all that can be known without reading it all. */
+/* Whether the contents are those of the last look, by build id, or else by size and mtime. */
 static bool is_same_version(const struct known_file *known, const struct file_stamp *stamp,
 			    const struct build_id *id)
 {
@@ -234,8 +235,8 @@ static bool is_same_version(const struct known_file *known, const struct file_st
 }
 
 /*
- * From when on the file has had these contents: since it was written to, but not before the last look
- * that found others (`cp -p` sets the time of writing back), and never after the mapping.
+ * Since when the file has had these contents: since it was written to, but not before the last look
+ * that found other contents (`cp -p` sets mtime back), and never after the mapping.
  */
 static uint64_t version_begins(const struct known_file *known, const struct file_stamp *stamp,
 			       const struct seen_mapping *m)
@@ -259,7 +260,7 @@ static void let_go(struct held_files *h, struct held_file *file)
 	h->held_bytes -= file->size;
 }
 
-/* A deleted file takes its room on the disk as long as it is open: the last ones beyond the limit go. */
+/* Lets go of deleted files beyond the limit: while they are open they take room on the disk. */
 static void limit_deleted(struct held_files *h)
 {
 	uint64_t sum = 0;
@@ -279,7 +280,7 @@ static void limit_deleted(struct held_files *h)
 	}
 }
 
-/* Takes @file over. Returns its number in @h->files plus one; 0: it is not held. */
+/* Takes ownership of @file. Returns its index in h->files plus one, or 0 if it is not held. */
 static uint32_t hold(struct held_files *h, struct held_file *file, const struct seen_mapping *m,
 		     bool foreign)
 {
@@ -292,7 +293,7 @@ static uint32_t hold(struct held_files *h, struct held_file *file, const struct 
 		close(file->fd);
 		return 0;
 	}
-	/* Most of what a new mount namespace sees is ours, too. */
+	/* Most files in another mount namespace are ours, too. */
 	if (!foreign || is_same(file->fd, m->path))
 		file->path = xstrdup(m->path);
 	h->held_bytes += file->size;
@@ -305,7 +306,7 @@ static uint32_t hold(struct held_files *h, struct held_file *file, const struct 
 	return (uint32_t)h->files.len;
 }
 
-/* Opens the file of a mapping; true if it has other contents than @known says, which is updated. */
+/* Opens the file of a mapping and updates @known. Returns true if the file has new contents. */
 static bool look(struct held_files *h, const struct seen_mapping *m, bool foreign,
 		 struct known_file *known, struct file_version *ret)
 {
@@ -332,7 +333,7 @@ static bool look(struct held_files *h, const struct seen_mapping *m, bool foreig
 	*ret = (struct file_version){.id = file.id, .from_ns = version_begins(known, &stamp, m)};
 	file.written_ns = stamp.written_ns;
 	file.size = stamp.size;
-	/* Without build ids both versions would have the same name among the copies. */
+	/* Without build ids the copies of both versions would have the same name: keep none. */
 	if (!is_first && !file.id.size && !known->id.size) {
 		CLEANUP(free_ptr) char *copy = jit_keep_program_path(h->directory, &m->identity);
 
@@ -349,7 +350,7 @@ static bool look(struct held_files *h, const struct seen_mapping *m, bool foreig
 	return true;
 }
 
-/* The same mapping may be told of twice: by a look ahead into the rings, and when it is written. */
+/* Adds a mapping once. It may be seen twice: by drain_peek(), and when its ring is drained. */
 static void add_range(struct held_files *h, const struct seen_mapping *m, uint32_t held)
 {
 	uint64_t hash = hash_mix(hash_mix(m->start, m->length),
@@ -403,7 +404,7 @@ void held_files_fail(struct held_files *h, const struct err *e)
 		h->failure = *e;
 }
 
-/* Whether somebody has written over it since it was opened. With the same build id it is the same code:
+/* Whether the file was overwritten since it was opened. With the same build id it is the same code:
  * `touch` changes the time alone. */
 static bool was_rewritten(const struct held_file *file, const struct stat *st)
 {
@@ -420,7 +421,7 @@ static int copy_bytes(struct held_files *h, struct held_file *file, enum debug_c
 {
 	if (file->id.size)
 		return debug_cache_keep(&file->id, DEBUG_CACHE_ELF, file->fd, how, e);
-	/* For a file without a build id there is only the directory of the recording. */
+	/* A file without a build id can only be copied to the recording's directory. */
 	return how == DEBUG_CACHE_COPY
 		       ? jit_keep_program(h->directory, &file->identity, file->fd, e)
 		       : -EOPNOTSUPP;
@@ -470,7 +471,7 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Marks all that a process with samples has mapped. */
+/* Marks all files that a process with samples has mapped. */
 static void mark_by_process(struct held_files *h, const struct hits *hits)
 {
 	VEC(uint32_t) pids = {};
@@ -504,8 +505,9 @@ static void mark_hit(struct held_files *h, struct hits *hits)
 }
 
 /*
- * Whether people rebuild it. Files of the distribution change with upgrades only, are many and large,
- * and their names can be had from debuginfod afterwards: they are kept only where that costs no room.
+ * Whether users may rebuild the file. Files of the distribution change only with upgrades, are many
+ * and large, and their names can be had from debuginfod later: they are kept only where that costs
+ * no room.
  */
 static bool is_rebuilt_by_users(const char *path)
 {

@@ -39,7 +39,7 @@ void hits_add(struct hits *h, uint64_t address)
 {
 	uint64_t key = (address >> HIT_PAGE_SHIFT) + 1;
 
-	/* Loops stay on a page. */
+	/* Skip repetitions: loops stay on a page. */
 	if ((int64_t)address < 0 || key == h->last || h->all)
 		return;
 	h->last = key;

@@ -1,8 +1,9 @@
 /*
- * Build ids of mapped files. A file that is written over where it is keeps its device, inode and
- * generation, so each id holds from a time on: mappings get the id that the file had when it was mapped.
+ * Build ids of mapped files. A file that is overwritten in place keeps its device, inode and
+ * generation, so each id is valid from a certain time on: a mapping gets the id that the file had
+ * when it was mapped.
  *
- * Zeros are an empty table. Not locked: the caller does.
+ * Zeros are an empty table. Not locked: the caller must hold a lock.
  */
 #ifndef TACHO_COLLECT_KEEP_IDS_H
 #define TACHO_COLLECT_KEEP_IDS_H
@@ -27,14 +28,15 @@ struct file_ids_entry {
 
 struct file_ids {
 	VEC(struct file_ids_entry) files;
-	struct slots slots; /* numbers in files + 1 */
+	struct slots slots; /* index in files + 1 */
 	VEC(struct file_id) ids;
 };
 
-/* @from_ns: when the file got the contents with this id. Not before the versions that are known. */
+/* @from_ns: when the file got the contents with this id; not earlier than its known versions. */
 void file_ids_add(struct file_ids *t, const struct file_identity *file, uint64_t from_ns,
 		  const struct build_id *id);
-/* The id that the file had at @time_ns (0: at the beginning), or NULL if it had none or none is known. */
+/* Returns the id that the file had at @time_ns (0: at the beginning), or NULL if there was none or
+ * none is known. */
 const struct build_id *file_ids_find(const struct file_ids *t, const struct file_identity *file,
 				     uint64_t time_ns);
 void file_ids_release(struct file_ids *t);

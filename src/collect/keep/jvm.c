@@ -31,7 +31,7 @@ void jvm_set_environment(void)
 	const char *before = getenv(TOOL_OPTIONS);
 	CLEANUP(free_ptr) char *all = NULL;
 
-	/* Under another tacho all is done. */
+	/* If we run under another tacho, that has added them already. */
 	if (before && strstr(before, JVM_OPTIONS))
 		return;
 	all = xasprintf("%s%s%s", JVM_OPTIONS, before && *before ? " " : "", before ? before : "");
@@ -45,7 +45,7 @@ bool jvm_is_library(const char *path)
 	return name && !strcmp(name, "/libjvm.so");
 }
 
-/* ---- is it one, and may it be asked ---- */
+/* ---- is it a JVM, and may it be asked? ---- */
 
 static bool maps_libjvm(pid_t pid)
 {
@@ -55,7 +55,7 @@ static bool maps_libjvm(pid_t pid)
 	return fs_read(path, MAPS_BYTES_MAX, &maps) == 0 && strstr(maps, "/libjvm.so");
 }
 
-/* Who does not catch SIGQUIT (-Xrs) would die of it. */
+/* A process that does not catch SIGQUIT (-Xrs) would die of it. */
 static bool catches_quit(pid_t pid)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/status", (int)pid);
@@ -68,7 +68,7 @@ static bool catches_quit(pid_t pid)
 	       parse_hex(value, strlen(value), &caught) && caught & 1ull << (SIGQUIT - 1);
 }
 
-/* Then it would print all its stacks instead. */
+/* With this option a JVM would print all its stacks on SIGQUIT instead. */
 static bool attaching_is_off(pid_t pid)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/cmdline", (int)pid);
@@ -91,7 +91,7 @@ static bool is_socket(const char *name)
 	return !lstat(name, &st) && S_ISSOCK(st.st_mode);
 }
 
-/* The JVM opens its socket when it sees the file after a SIGQUIT. */
+/* On SIGQUIT, the JVM opens its socket if the file .attach_pidPID exists. */
 static bool wake_listener(pid_t pid, uint32_t pid_inside, const char *socket_name)
 {
 	CLEANUP(free_ptr) char *trigger = xasprintf(".attach_pid%u", pid_inside);
@@ -110,7 +110,7 @@ static bool wake_listener(pid_t pid, uint32_t pid_inside, const char *socket_nam
 	return there;
 }
 
-/* Version of the protocol, command, and always three arguments. */
+/* Sends the version of the protocol, the command, and always three arguments. */
 static enum answer converse(const char *socket_name)
 {
 	static const char request[] = "1\0jcmd\0Compiler.perfmap\0\0";
@@ -126,7 +126,8 @@ static enum answer converse(const char *socket_name)
 	/* The NUL that C adds ends the last argument. */
 	if (send(fd, request, sizeof(request), MSG_NOSIGNAL) != (ssize_t)sizeof(request))
 		return NO_ANSWER;
-	/* A number on a line of its own, 0 is good. It comes when the map is written. */
+	/* The answer begins with a line that has a number, 0 for success. It comes when the map is
+	 * written. */
 	while (got < sizeof(answer) && (n = read(fd, answer + got, sizeof(answer) - got)) > 0)
 		got += (size_t)n;
 	if (got < sizeof(answer))
@@ -142,7 +143,7 @@ static enum answer ask(pid_t pid, const struct process_facts *p)
 	if (directory < 0 || fchdir(directory))
 		return NO_ACCESS;
 	if (p->uid != geteuid() || p->gid != getegid()) {
-		/* Of the groups only root may get rid; others have their own user's anyway. */
+		/* Only root may drop its groups; other users have only their own anyway. */
 		if (geteuid() == 0 && setgroups(0, NULL))
 			return NO_ACCESS;
 		if (setresgid(p->gid, p->gid, p->gid) || setresuid(p->uid, p->uid, p->uid))
@@ -153,7 +154,7 @@ static enum answer ask(pid_t pid, const struct process_facts *p)
 	return converse(socket_name);
 }
 
-/* ---- all of them ---- */
+/* ---- asking all JVMs ---- */
 
 struct asked {
 	pid_t pid, child;
@@ -173,7 +174,7 @@ static void start_asking(pid_t pid, asked_list *asked)
 	if (child == 0) {
 		sigset_t none;
 
-		/* Ours are blocked, being read from a descriptor. */
+		/* Our signals are blocked because they are read by signalfd. */
 		sigemptyset(&none);
 		sigprocmask(SIG_SETMASK, &none, NULL);
 		signal(SIGALRM, SIG_DFL);
@@ -199,7 +200,7 @@ static void explain(pid_t pid, int status, strvec *notes)
 					  (int)pid, reasons[answer]));
 }
 
-/* Waits for a child of ours that lives no longer than its alarm clock. */
+/* Waits for a child of ours, which its alarm() ends in time. */
 static int wait_for(pid_t child)
 {
 	int status = 0;

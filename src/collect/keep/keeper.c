@@ -18,10 +18,9 @@
 #include <unistd.h>
 
 #define PLAIN_PROCESSES_MAX 4096u
-/* How often the watch is looked at: what lives shorter leaves next to no samples. */
+/* How often the watch is read: processes that live shorter leave next to no samples. */
 #define WATCH_NS (10 * NS_PER_MSEC)
-/* So long it copies at the end; and if it is stuck in a file system that does not answer, so long we
- * wait for it. */
+/* How long the thread copies at the end, and how long we wait for it if a file system hangs. */
 #define COPY_NS  (5 * NS_PER_SEC)
 #define FINISH_S 10
 
@@ -32,7 +31,7 @@ struct kept_process {
 	uint64_t looked_ns;         /* when its namespace was looked at */
 	struct process_facts facts; /* pid 0: it was gone before we could look */
 	uint64_t first_ns;          /* wall clock: it surely ran at that time; 0: unknown */
-	int tmp_fd;                 /* its /tmp, if that is not ours; -1 */
+	int tmp_fd;                 /* its /tmp, if that is not ours, else -1 */
 	int jitdump_fd;
 };
 
@@ -43,19 +42,19 @@ struct keeper {
 	struct mapping_watch *watch;
 	pthread_t thread;
 	bool started;
-	/* Under the lock: */
+	/* Protected by the lock: */
 	pthread_mutex_t lock;
 	pthread_cond_t news;
 	mapping_list queue;
 	bool ending;
 	bool handling;           /* mappings were taken and are being looked at */
-	uint64_t wanted, served; /* requests to catch up */
+	uint64_t wanted, served; /* requests to catch up: made, and done */
 	pthread_cond_t caught_up;
 	struct file_ids ids;
-	/* Of the thread, and of the finisher when it has ended: */
+	/* Belongs to the thread, and after its end to keeper_finish(): */
 	VEC(struct kept_process) processes;
 	struct slots by_pid;
-	size_t processes_max; /* then those that nothing is to be kept of are forgotten */
+	size_t processes_max; /* from then on, processes of which nothing is kept are forgotten */
 	struct held_files files;
 	struct stat own_mounts, own_root;
 };
@@ -79,14 +78,14 @@ struct keeper *keeper_new(const struct keeper_options *options)
 		k->files.directory = jit_keep_dir(options->wall_ns);
 	if (stat("/proc/self/ns/mnt", &k->own_mounts) || stat("/proc/self/root", &k->own_root))
 		k->own_mounts.st_ino = 0;
-	/* Must exist before the workload does anything. Build ids alone are early enough with the
-	 * rounds. */
+	/* The watch must exist before the workload runs. Build ids alone do not need it: it is
+	 * early enough to read them in the rounds. */
 	if (!options->no_copies || options->ask_jvms || options->told_jvms)
 		k->watch = mapping_watch_open(options->target, options->topology);
 	return k;
 }
 
-/* ---- what is seen ---- */
+/* ---- mappings that are seen ---- */
 
 static struct file_identity identity_of(const struct record *r)
 {
@@ -104,7 +103,7 @@ bool keeper_build_id(struct keeper *k, const struct record *r, struct build_id *
 
 	if (!f.inode || r->mmap.filename[0] != '/')
 		return false;
-	/* Times of a clock of perf's own cannot be compared with ours. */
+	/* Times of perf's own clock cannot be compared with ours: take the newest id. */
 	if (time_ns && !k->o.wall_ns)
 		time_ns = UINT64_MAX;
 	pthread_mutex_lock(&k->lock);
@@ -131,7 +130,7 @@ static void add_mapping(mapping_list *list, const struct record *r)
 	vec_push(list, m);
 }
 
-/* Of the kernel nothing is kept, nor of data. */
+/* Only executable mappings of processes are kept; [vdso] and the like are not. */
 static bool concerns_us(const struct record *r)
 {
 	return r->type == PERF_RECORD_MMAP2 && (int32_t)r->mmap.pid > 0 &&
@@ -145,7 +144,7 @@ bool keeper_must_be_told(const struct keeper *k)
 
 void keeper_see(struct keeper *k, const struct record *r)
 {
-	/* The watch tells of all that happens; what was there before has no time. */
+	/* The watch reports new mappings itself. Those that existed before have no time. */
 	if (!concerns_us(r) || (!keeper_must_be_told(k) && r->has_id && r->id.time_ns))
 		return;
 	pthread_mutex_lock(&k->lock);
@@ -155,7 +154,7 @@ void keeper_see(struct keeper *k, const struct record *r)
 	pthread_mutex_unlock(&k->lock);
 }
 
-/* Called with the lock. */
+/* The caller must hold the lock. */
 static bool has_news(const struct keeper *k)
 {
 	return k->handling || k->queue.len || (k->watch && mapping_watch_has_news(k->watch));
@@ -199,8 +198,8 @@ static uint64_t hash_of_pid(uint32_t pid)
 	return hash_mix(pid, hash_seed());
 }
 
-/* Builds start thousands of processes a minute, and hardly one of them makes code. Who is forgotten and
- * maps something more is looked at again. */
+/* Forgets processes of which nothing is kept: builds start thousands a minute, and hardly any of
+ * them makes code. A forgotten process that maps something more is looked at again. */
 static void forget_plain(struct keeper *k)
 {
 	size_t kept = 0;
@@ -234,7 +233,7 @@ static struct kept_process *find_process(struct keeper *k, uint32_t pid)
 	return &k->processes.items[k->processes.len - 1];
 }
 
-/* All that must be known of it while it lives. */
+/* Reads what can only be read while the process lives. */
 static void look_closer(struct kept_process *p)
 {
 	if (!p->facts.pid && (!process_read(p->pid, &p->facts) || p->facts.pid != p->pid))
@@ -263,7 +262,7 @@ static void note_time(struct keeper *k, struct kept_process *p, uint64_t time_ns
 		p->first_ns = k->o.wall_ns + (time_ns - k->o.clock_ns);
 }
 
-/* It may go into another one at any time: what was seen after the mapping holds for it. */
+/* A process may change its namespace at any time, so only a look after the mapping counts. */
 static void look_at_namespace(struct keeper *k, struct kept_process *p, uint64_t time_ns)
 {
 	if (p->foreign || !k->own_mounts.st_ino || (p->looked_ns && time_ns <= p->looked_ns))
@@ -274,10 +273,10 @@ static void look_at_namespace(struct keeper *k, struct kept_process *p, uint64_t
 }
 
 /*
- * The wall time of a monotonic time, by the clocks of now: the wall clock may have been set since the
- * recording began, or the machine have slept. The monotonic clock is read first, so that a pause between
- * the two makes the result late, never early: else a file that was just written would count as written
- * after its mapping.
+ * Converts a monotonic time to wall time by the clocks as they are now: the wall clock may have
+ * been set since the recording began, or the machine may have slept. The monotonic clock is read
+ * first, so that a pause between the two makes the result late, never early: else a file that was
+ * just written would count as written after its mapping.
  */
 static uint64_t wall_time_of(uint64_t time_ns)
 {
@@ -329,7 +328,7 @@ static void handle(struct keeper *k, struct seen_mapping *m)
 
 /* ---- the thread ---- */
 
-/* What is new; waits a moment if there is nothing. False: it is over. */
+/* Takes new mappings; waits a moment if there are none. Returns false when the thread must end. */
 static bool take_news(struct keeper *k, mapping_list *ret, bool busy, uint64_t *ret_wanted)
 {
 	struct timespec until;
@@ -382,7 +381,7 @@ static void *thread_main(void *arg)
 		}
 		vec_release(&news);
 		tell_served(k, wanted);
-		/* One at a time: what is new must be opened soon. */
+		/* Copy one file at a time: new mappings must be opened soon. */
 		busy = held_files_copy_one(&k->files);
 	}
 	end_ns = clock_now_ns() + COPY_NS;
@@ -435,7 +434,7 @@ static size_t ask_jvms(struct keeper *k, strvec *notes)
 	return seen;
 }
 
-/* Not earlier than this: of what we know of its beginning, the latest. */
+/* The latest time at which the process is known to have begun or run: its map cannot be older. */
 static uint64_t beginning_of(const struct kept_process *p)
 {
 	uint64_t start = p->facts.pid ? p->facts.start_ns : 0;
@@ -451,13 +450,13 @@ static int open_map(const struct kept_process *p, int *ret_fd, struct err *e)
 	char *path = p->tmp_fd >= 0 ? xasprintf("/proc/self/fd/%d/perf-%u.map", p->tmp_fd, inside)
 				    : xasprintf("/tmp/perf-%u.map", inside);
 
-	/* What lies in our /tmp is not its own. */
+	/* A file in our /tmp is not that of a foreign process. */
 	if (p->foreign && p->tmp_fd < 0)
 		return -ENOENT;
 	return perf_map_open_path(path, uid, beginning_of(p), ret_fd, e);
 }
 
-/* True if there is one; why it was not taken is added to @notes. */
+/* Copies the perf map. Returns true if there is one; adds to @notes why one was refused. */
 static bool keep_map(struct keeper *k, const struct kept_process *p, const char *dir, strvec *notes)
 {
 	CLEANUP(free_ptr) char *name = xasprintf("perf-%u.map", p->pid);
@@ -536,7 +535,7 @@ static void keep_all(struct keeper *k, const struct keeper_end *end, strvec *not
 			nameless++;
 		keep_jitdump(k, p, dir);
 	}
-	/* What is known to be wrong has been said. */
+	/* If reasons were given already, do not report missing names again. */
 	say_of_jvms(k, seen, notes->len == reasons ? nameless : 0, notes);
 	held_files_copy_hit(&k->files, end->hits, clock_now_ns() + COPY_NS);
 	say_of_files(k, notes);
@@ -550,7 +549,7 @@ void keeper_finish(struct keeper *k, const struct keeper_end *end, strvec *notes
 	if (!end_thread(k)) {
 		vec_push(notes, xstrdup("a file system does not answer: programs of other "
 					"namespaces may have no names later"));
-		return; /* it is still at work; the process ends with it */
+		return; /* the thread still uses @k; the process is about to end */
 	}
 	keep_all(k, end, notes);
 	vec_each(&k->processes, p) {

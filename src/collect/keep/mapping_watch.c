@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #define RING_BYTES 32768u
-/* The longest record of a mapping: a path of PATH_MAX bytes, and what goes with it. */
+/* The longest record of a mapping: a path of PATH_MAX bytes and the other fields. */
 #define MAPPING_BYTES_MAX 4352u
-/* Tasks times CPUs: the workload on a large machine, or a whole system. */
+/* Limit of tasks times CPUs: enough for a workload on a large machine, or for a whole system. */
 #define RINGS_MAX 1024u
 
 struct watched {
@@ -40,7 +40,7 @@ static struct perf_event_attr attr_of(const struct target *target)
 	attr.clockid = CLOCK_MONOTONIC;
 	attr.inherit = target->inherit;
 	attr.disabled = attr.enable_on_exec = target->on_exec;
-	/* Nobody is woken: we come by now and then. */
+	/* No wakeups: the keeper reads the rings regularly. */
 	attr.watermark = 1;
 	attr.wakeup_watermark = RING_BYTES;
 	return attr;
@@ -53,7 +53,7 @@ static bool open_one(struct mapping_watch *w, const struct perf_event_attr *attr
 	size_t bytes = RING_BYTES;
 
 	if (watched.fd < 0)
-		return watched.fd == -ENODEV; /* a CPU that has just been taken away */
+		return watched.fd == -ENODEV; /* the CPU has just gone offline */
 	if (ring_open(&watched.ring, watched.fd, &bytes, NULL) < 0) {
 		close(watched.fd);
 		return false;
@@ -91,8 +91,9 @@ static void read_ring(struct mapping_watch *w, struct ring *ring,
 	struct ring_view view = ring_view(ring);
 	size_t at = 0, total = view.first_bytes + view.second_bytes;
 
-	/* The kernel's own record of a loss only comes with the next mapping, when the rings of the
-	 * recording, which have them all, may be read already. */
+	/* A nearly full ring counts as a loss: the kernel's LOST record only comes with the next
+	 * mapping, when the rings of the recording, which have all mappings, may have been read
+	 * already. */
 	if (total + MAPPING_BYTES_MAX > ring->bytes)
 		atomic_store(&w->lost, true);
 	while (total - at >= sizeof(struct perf_event_header)) {

@@ -1,8 +1,8 @@
 /*
- * Tells of new executable mappings soon after they were made, for those who must act before the
- * process is gone. The rings of the recording are read once a second or when they fill, which is too
- * late; these are small ones of their own that carry nothing else. Without the memory or the right
- * for them there is no watch.
+ * Reports new executable mappings soon after they were made, for users that must act before the
+ * process is gone. The rings of the recording are read once a second or when they fill, which is
+ * too late; the watch has small rings of its own that carry nothing else. Without the memory or the
+ * permission for them there is no watch.
  *
  * Belongs to one thread after the opening.
  */
@@ -15,10 +15,10 @@
 
 struct mapping_watch;
 
-/* NULL: it cannot be. A target of many tasks is not watched: too many rings. */
+/* Returns NULL if there can be no watch; many tasks, for example, would need too many rings. */
 struct mapping_watch *mapping_watch_open(const struct target *target,
 					 const struct topology *topology);
-/* Gives out what has come since. */
+/* Calls @see for each mapping since the last call. */
 void mapping_watch_read(struct mapping_watch *w, void (*see)(void *ctx, const struct record *r),
 			void *ctx);
 /* Whether there is something to read; any thread may ask. */

@@ -1,4 +1,4 @@
-/* The code of the functions that were hit most, at the end of a run: see code_collect.h. */
+/* Sends the code of the functions that were hit most, at the end of a run: see code_collect.h. */
 #include "collect/run/code_collect.h"
 #include "collect/run/feed.h"
 
@@ -20,7 +20,7 @@ void feed_code(struct run_feed *f)
 
 	if (f->ended || !f->samples)
 		return;
-	/* Rows get their weights. */
+	/* Bring the weights of rows up to date. */
 	analysis_name(&f->analysis);
 	code_collect(&f->profile, f->modules, &options, &limits, send_code, f, &report);
 }

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 
-#define SOURCE_NOTES_MAX 3 /* of a kind */
+#define SOURCE_NOTES_MAX 3 /* notes of a kind */
 
 void code_builder_init(struct code_builder *b, const struct profile *p, struct modules *modules,
 		       const struct code_options *o)
@@ -27,12 +27,12 @@ void code_builder_release(struct code_builder *b)
 	*b = (struct code_builder){};
 }
 
-/* One function on its way. */
+/* State while one function is built. */
 struct work {
 	struct code_builder *b;
 	struct code *c;
 	struct module *module;
-	VEC(uint32_t) files; /* each once, the last one that was asked for is `file` */
+	VEC(uint32_t) files; /* each once; `file` is the last one asked for */
 	uint32_t file;
 	const char *scope_name; /* the last inlined function, and its string */
 	uint32_t scope;
@@ -43,7 +43,7 @@ static void note(struct code *c, uint32_t text)
 	vec_push(&c->notes, text);
 }
 
-/* What follows "tacho: " elsewhere stands alone here, so it begins and ends like a sentence. */
+/* Makes a sentence of an error text, which elsewhere follows "tacho: ". */
 static uint32_t sentence(struct code *c, const char *text, const char *more)
 {
 	bool lower = *text >= 'a' && *text <= 'z';
@@ -166,7 +166,7 @@ static uint32_t why_no_code(struct work *w)
 				  "mapped there.");
 }
 
-/* False: there is none, and the annotation says why. */
+/* Returns false if there is no code; c->problem then says why. */
 static bool add_code(struct work *w)
 {
 	uint64_t size = w->c->end - w->c->start;
@@ -236,7 +236,7 @@ static uint32_t scope_at(struct work *w, struct dwarf *d, uint64_t address)
 
 	if (!name)
 		return 0;
-	/* Most rows are in the same one as the row before. */
+	/* Most rows are in the same inlined function as the row before. */
 	if (name != w->scope_name) {
 		readable(w, name, &text);
 		w->scope = code_string(w->c, text.s, text.len);
@@ -252,7 +252,7 @@ static void add_lines(struct work *w)
 	uint64_t reached = 0;
 	line_rows rows = {};
 
-	/* Asking while rows are walked would ask under a lock. */
+	/* Collect the rows first; their inlined functions are looked up below. */
 	if (d)
 		dwarf_each_line(d, w->c->start, w->c->end, keep_row, &rows);
 	else if (jit)
@@ -277,7 +277,7 @@ static void add_lines(struct work *w)
 	vec_release(&rows);
 }
 
-/* Gives a line, and keeps it. */
+/* Returns a line of source, and adds it to the code. */
 static const char *keep_line(void *ctx, const char *file, uint32_t line)
 {
 	struct work *w = ctx;
@@ -291,7 +291,7 @@ static const char *keep_line(void *ctx, const char *file, uint32_t line)
 	return text;
 }
 
-/* What is wrong with the sources of the lines that are shown: the first few, and how many more. */
+/* Notes sources that are missing or newer than the program: the first few, and how many more. */
 static void add_source_notes(struct work *w)
 {
 	struct code *c = w->c;
@@ -323,15 +323,15 @@ static void add_source_notes(struct work *w)
 }
 
 /*
- * The lines that an annotation will show, which depends on where code is, not on what was hit: so one
- * without samples is made, and what it asks for is kept.
+ * Adds the source lines that an annotation will show. That depends on where code is, not on what
+ * was hit, so an annotation without samples is made, and the lines that it asks for are kept.
  */
 static void add_source(struct work *w)
 {
 	struct annotation a;
 
 	annotation_init(&a);
-	/* The pool moves when a line is added to it, so files are copied out of it first. */
+	/* The pool moves when lines are added to it, so file names are copied out of it first. */
 	vec_each(&w->c->rows, row)
 		annotation_add_row(&a, row->address, row->file ? code_text(w->c, row->file) : NULL,
 				   row->line, (pool_text){0});

@@ -1,10 +1,10 @@
 /*
- * From a function of a profile to its code: bytes and lines of the module that it lies in,
- * instructions, source (profile/code.h). Whoever needs it (a collector before its run ends, annotate)
- * has one builder, which keeps source files and disassemblers between functions. One thread.
+ * Builds the code (profile/code.h) of a function of a profile: instructions, lines and source, read
+ * from the module that it lies in. Each user (a collector before its run ends, annotate) has one
+ * builder, which keeps source files and the disassembler between functions. One thread.
  *
  *	code_builder_init(&b, &profile, modules, &options);
- *	code_build(&b, function, &code);  // what is missing is said inside
+ *	code_build(&b, function, &code);  // the code says what is missing
  *	… code_release(&code);
  *	code_builder_release(&b);
  */
@@ -19,13 +19,13 @@
 
 struct code_options {
 	const struct symbol_options *symbols; /* for the paths of sources */
-	const char *arch; /* of the recorded machine, as uname has it; NULL: this one's */
+	const char *arch; /* of the recorded machine, as uname gives it; NULL: of this one */
 	bool intel, no_source, no_demangle;
 };
 
 struct code_builder {
 	const struct profile *profile;
-	struct modules *modules; /* NULL: nothing is known of files */
+	struct modules *modules; /* NULL: no files are known */
 	struct code_options o;
 	struct sources *sources;
 	struct disasm *disasm; /* of `machine` */

@@ -3,7 +3,7 @@
 #include "analyze/annotate/annotate.h"
 #include "base/clock.h"
 
-/* A function that is worth keeping, with its largest share of an event. */
+/* A function whose code is worth keeping, with its largest share of any event. */
 struct worth {
 	function_id function;
 	double share;
@@ -36,7 +36,7 @@ static void choose(const struct profile *p, unsigned of_each, worth_list *ret)
 			double share = all > 0 ? (double)hot.items[i].weight / all : 0;
 			double *best = &shares[hot.items[i].function.n];
 
-			/* Without weight, but hit: after all others. */
+			/* Functions that were hit, but without weight, come after all others. */
 			share = share > 0 ? share : 1e-12;
 			*best = share > *best ? share : *best;
 		}
@@ -49,7 +49,7 @@ static void choose(const struct profile *p, unsigned of_each, worth_list *ret)
 		qsort(ret->items, ret->len, sizeof(*ret->items), by_share);
 }
 
-/* One that is too large goes without its source. False: it is too large even so. */
+/* Encodes a function, without its source if it is too large. Returns false if it still is. */
 static bool encode(struct code_builder *b, function_id function, struct buf *out)
 {
 	struct code code;

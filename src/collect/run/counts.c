@@ -1,4 +1,4 @@
-/* STAT records become rows: what a counter has grown by in an interval. */
+/* Turns STAT records into rows: the growth of a counter in an interval. */
 #include "collect/run/feed.h"
 #include "perfdata/format.h"
 
@@ -35,7 +35,7 @@ static void take_value(struct run_feed *f, struct cursor *body)
 	struct feed_counter *counter = counter_of(f, cursor_u64(body));
 	struct feed_count value;
 
-	cursor_u64(body); /* CPU and thread: places are summed up */
+	cursor_u64(body); /* CPU and thread: not used, places are summed up */
 	value.value = cursor_u64(body);
 	value.enabled_ns = cursor_u64(body);
 	value.running_ns = cursor_u64(body);
@@ -50,13 +50,13 @@ static void take_value(struct run_feed *f, struct cursor *body)
 }
 
 /*
- * More events than the CPU has counters for take turns, each for milliseconds. One whose turn was not in
- * an interval gets a longer one, so that all intervals together are the whole; who stays away for longer
- * than this was not counted, and leaves a gap.
+ * If there are more events than the CPU has counters, they take turns of some milliseconds. An
+ * event without a turn in an interval gets a longer interval, so that its intervals together cover
+ * the whole time. One without a turn for longer than this was not counted, and leaves a gap.
  */
 #define TURNS_NS (100 * NS_PER_MSEC)
 
-/* A task that does not run is not counted: no time passes for its counters, and they have not grown. */
+/* While a task does not run, no time passes for its counters: the row then has the value 0. */
 static void add_row(struct run_feed *f, struct feed_counter *c, uint64_t time_ns)
 {
 	uint64_t from_ns = c->waits ? c->waits_from_ns : f->counts.last_round_ns;
@@ -140,7 +140,7 @@ void feed_loss(void *ctx, uint64_t time_ns, uint64_t count)
 
 void feed_place_losses(struct run_feed *f)
 {
-	/* A recording without any times has no beginning that this could move. */
+	/* Without any times there is no beginning of the run that this could move. */
 	uint64_t time_ns = f->newest_ns ? f->newest_ns : 1;
 
 	for (int kind = 0; kind < 2; kind++) {

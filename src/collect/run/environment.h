@@ -6,7 +6,7 @@
 #include "event/roots.h"
 #include "perfdata/facts.h"
 
-/* An object each. */
+/* Each writes a JSON object. */
 void run_environment_here(const struct roots *roots, struct json *j);
 void run_environment_of_file(const struct perfdata_facts *facts, struct json *j);
 

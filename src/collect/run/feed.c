@@ -7,10 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Chunks of a run that nobody watches; what a crash can take is not older than this. */
+/* How often chunks are sent if the run is not streamed: a crash loses at most this much. */
 #define QUIET_FLUSH_NS (500 * NS_PER_MSEC)
 #define TOTALS_AHEAD   8
-/* Beyond this, what comes waits where it is bounded. */
+/* With more rows than this the feed waits for names, and records wait in the sink, which is
+ * bounded. */
 #define NAMELESS_ROWS_MAX 65536u
 
 /* ---- sending ---- */
@@ -31,7 +32,7 @@ void feed_dictionary(struct run_feed *f)
 	send_dictionary(f, dictionary_encode);
 }
 
-/* Totals are larger than the caches: that of a later row is on its way meanwhile. */
+/* Prefetches the total of a later row: totals are larger than the caches. */
 static void fetch_total(const struct run_feed *f, const struct sample_row *row)
 {
 	if (row->event < FEED_TOTALS_EVENTS && row->leaf < f->totals[row->event].len)
@@ -56,8 +57,8 @@ static void add_total(struct run_feed *f, const struct sample_row *row)
 	totals->items[row->leaf].samples++;
 }
 
-/* The profile gets rows, for those who ask it what was hit: callers have been sent, and are not asked
- * for. */
+/* Gives the profile rows for feed_code(), which asks what was hit. Callers have been sent and are
+ * not needed for that. */
 static void make_rows(struct run_feed *f)
 {
 	struct profile *p = &f->profile;
@@ -154,7 +155,7 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 {
 	struct run_feed *f = ctx;
 
-	/* Before the first sample: whoever watches would wait for the kernel's names. */
+	/* Begin before the first sample: watchers would wait for the kernel's names. */
 	if (raw->event && !f->analysis.history.kernel_image &&
 	    (raw->header->type == PERF_RECORD_MMAP || raw->header->type == PERF_RECORD_MMAP2))
 		analysis_prepare_kernel(&f->analysis, raw);
@@ -164,7 +165,7 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 	return !is_ended(f);
 }
 
-/* Names of the kernel, and of programs that are new, take a tenth of a second to be read. */
+/* Whether names are being read, which takes a tenth of a second for the kernel and new programs. */
 static bool waits_for_names(struct run_feed *f)
 {
 	uint32_t kernel = f->analysis.history.kernel_image;
@@ -192,7 +193,7 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 		return;
 	f->next_flush_ns = now + QUIET_FLUSH_NS;
 	if (waits_for_names(f)) {
-		/* Counters do not. Stacks do: whoever watches would keep them as they are. */
+		/* Counters do not wait for names. Stacks do: watchers would keep them nameless. */
 		if (f->dictionary.counters < f->profile.counters.len)
 			send_dictionary(f, dictionary_encode_stackless);
 		feed_counts_send(f);
@@ -209,7 +210,7 @@ static int read_live(struct run_feed *f, struct err *e)
 	static const struct stream_visitor visitor = {.record = on_record, .user = on_user};
 	struct resolve_options o = {
 		.precision = RESOLVE_ADDRESSES,
-		.threads = 1, /* there is better use for the other CPUs */
+		.threads = 1, /* leave the other CPUs to the workload */
 		.no_counted = true,
 		.fine_frames = FEED_FINE_FRAMES,
 		.on_sample = feed_sample,
@@ -220,7 +221,7 @@ static int read_live(struct run_feed *f, struct err *e)
 	int r;
 
 	alloc_return_freed();
-	/* It belongs to the reader from now on. */
+	/* The reader takes ownership of data_fd. */
 	r = perfdata_open_fd(&f->file, f->data_fd, "the ring collector", NULL, e);
 	if (r < 0)
 		return r;
@@ -274,7 +275,7 @@ static void release(struct run_feed *f)
 	free(f);
 }
 
-/* What is wrong with a recording is a note: all that can be read was. Without any of it, it failed. */
+/* If reading had begun, the error is only a note: all that can be read was. Else the run fails. */
 static void tell_problem(struct run_feed *f, const struct err *e, bool read)
 {
 	struct runner *r = f->runner;

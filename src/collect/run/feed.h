@@ -7,29 +7,29 @@
 #include "resolve/analysis.h"
 
 #define FEED_TOTALS_EVENTS 8
-/* Of a run that may last; with their names and all they take 60 MB. */
+/* Limit of exact frames in a run, which may last for days: with their names they take 60 MB. */
 #define FEED_FINE_FRAMES (256u << 10)
 
 /* A counter of the stream, summed over all places where its event counts. */
 struct feed_counter {
-	uint32_t event;  /* of the stream */
+	uint32_t event;  /* index in the stream's events */
 	uint32_t number; /* in profile.counters */
 	struct feed_count {
 		uint64_t value, enabled_ns, running_ns;
-	} sum, before;              /* of the round that is being read, and of the one before it */
-	bool seen;                  /* in this round */
-	bool waits;                 /* for its turn, */
-	uint64_t waits_from_ns;     /* since then */
+	} sum, before;              /* of the current round, and of the one before it */
+	bool seen;                  /* in the current round */
+	bool waits;                 /* had no turn in the last interval, and waits */
+	uint64_t waits_from_ns;     /* since this time */
 	VEC(struct count_row) rows; /* not sent yet */
 };
 
 struct feed_counts {
 	VEC(struct feed_counter) counters;
-	VEC(uint32_t) by_event; /* of the stream: number in `counters` + 1 */
+	VEC(uint32_t) by_event; /* by the stream's events: index in `counters` + 1; 0: none */
 	uint64_t last_round_ns;
 	size_t waiting;       /* rows that are not sent yet */
-	uint32_t losses[2];   /* lost samples, throttling: number in `counters` + 1; 0: none yet */
-	uint64_t timeless[2]; /* of these: not placed in time yet, see feed_place_losses() */
+	uint32_t losses[2];   /* lost samples, throttling: index in `counters` + 1; 0: none yet */
+	uint64_t timeless[2]; /* of these: count without a time yet, see feed_place_losses() */
 };
 
 struct run_feed {
@@ -41,70 +41,71 @@ struct run_feed {
 	struct analysis analysis;
 	struct dictionary_writer dictionary;
 	VEC(struct sample_row) rows;
-	/* What each frame has got, of the first events: enough to know whose code is worth keeping. */
+	/* Weight and samples of each frame, for the first events: decides whose code is worth
+	 * keeping. */
 	VEC(struct frame_total { uint64_t weight, samples; }) totals[FEED_TOTALS_EVENTS];
 	struct feed_counts counts;
 	struct buf scratch;
 	uint64_t samples, lost, throttled;
 	uint64_t next_flush_ns, newest_ns;
-	uint64_t record_ns;                 /* of the latest record of any kind */
-	uint64_t forgot_ns;                 /* when it was last looked at what can be given back */
-	uint64_t next_jit_ns, jit_pause_ns; /* when names of code made meanwhile are asked for */
-	bool ready;                         /* the analysis is there */
+	uint64_t record_ns;                 /* time of the latest record of any kind */
+	uint64_t forgot_ns;                 /* when feed_forget() last freed symbols */
+	uint64_t next_jit_ns, jit_pause_ns; /* next look for names of JIT code, and the pause */
+	bool ready;                         /* the analysis is initialised */
 	bool opened;                        /* of an import: RUN_OPENED was sent */
-	bool ended;                         /* nobody wants more */
+	bool ended;                         /* the server is gone */
 };
 
-/* A sample to be sent; for resolve_options. */
+/* Queues a sample to be sent; for resolve_options. */
 void feed_sample(void *ctx, const struct sample_row *sample);
-/* The file is open: all else that is needed. */
+/* Initialises the analysis. The file must be open. */
 int feed_analysis(struct run_feed *f, const struct resolve_options *o, struct err *e);
-/* Sends what is new in the tables. */
+/* Sends what is new in the profile's tables. */
 void feed_dictionary(struct run_feed *f);
-/* With all rows that wait. */
+/* Sends the same, and then all rows that wait. */
 void feed_send(struct run_feed *f);
-/* Names what is new and sends it all. */
+/* Names new frames and sends everything. */
 void feed_flush(struct run_feed *f);
 
 /* ---- forget.c ---- */
 
-/* Between rounds: what is not needed any more, or can be read again. */
+/* Frees what is not needed any more or can be read again. Call this between rounds. */
 void feed_forget(struct run_feed *f, uint64_t now_ns);
 
 /* ---- jit.c ---- */
 
-/* Now and then: names that runtimes have written meanwhile. */
+/* Reads and sends names that runtimes have written meanwhile, if it is time to. */
 void feed_jit_look(struct run_feed *f, uint64_t now_ns);
-/* At the end, when all maps are written. */
+/* The same at the end: waits until all maps are written. */
 void feed_jit_finish(struct run_feed *f);
 
 /* ---- counts.c ---- */
 
-/* A record of a tool, if it is about counters. */
+/* Takes a STAT or STAT_ROUND record; ignores others. */
 void feed_counts_take(struct run_feed *f, const unsigned char *bytes);
-/* When samples were lost (@count) or an event was throttled (0): counters of their own, so that the
- * times are kept; for resolve_options. */
+/* Counts lost samples (@count) or a throttled event (0) in counters of their own, which keep the
+ * times; for resolve_options. */
 void feed_loss(void *ctx, uint64_t time_ns, uint64_t count);
-/* Losses of which the recording does not say when they happened get the time of the last sample: with
- * time 0 the run would seem to begin when the machine was started. Call this after the last record. */
+/* Gives losses without a time that of the last sample: with time 0 the run would seem to begin when
+ * the machine was started. Call this after the last record. */
 void feed_place_losses(struct run_feed *f);
-/* The time of the first loss that waits to be sent; 0 if there is none. */
+/* Returns the time of the first loss that waits to be sent; 0 if there is none. */
 uint64_t feed_first_loss(const struct run_feed *f);
-/* Rows that wait become chunks. */
+/* Sends the rows that wait as chunks. */
 void feed_counts_send(struct run_feed *f);
 void feed_counts_release(struct feed_counts *c);
 
 /* ---- code.c ---- */
 
-/* Sends the code of what was hit most: all samples have been sent. */
+/* Sends the code of the functions that were hit most. Call this when all samples have been sent. */
 void feed_code(struct run_feed *f);
 
 /* ---- import.c ---- */
 
-/* Reads it, its samples by several threads. */
+/* Reads the recording, its samples by several threads. */
 int feed_import_read(struct run_feed *f, struct err *e);
 void feed_import_opened(struct run_feed *f);
-/* Behind all samples. */
+/* Sends what is left after the samples: losses and names. */
 void feed_import_finish(struct run_feed *f);
 
 #endif

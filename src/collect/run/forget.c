@@ -1,21 +1,21 @@
-/* A run may last for days: what it has learnt must not take more and more memory. */
+/* Frees memory during a run, which may last for days. */
 #include "base/clock.h"
 #include "collect/run/feed.h"
 
-/* What was not asked for in such a time is given back; sooner if there is much more than there should be,
- * as when many programs are started at once. */
+/* How often unused symbols are freed; the shorter pause is for when far too many are loaded, as
+ * when many programs are started at once. */
 #define PAUSE_NS       (5 * NS_PER_SEC)
 #define SHORT_PAUSE_NS NS_PER_SEC
-/* Symbols, lines and sections of files that nothing new was found in lately are read again if they are
- * needed again. */
+/* Limits of symbols, lines and sections in memory, and of open files. What is freed is read again
+ * when it is needed. */
 #define SYMBOL_BYTES_MAX (48ull << 20)
 #define SYMBOL_FILES_MAX 256
 
-/* So many have been sent: 512 KiB. */
+/* Stacks are forgotten when this many have been sent: 512 KiB. */
 #define STACKS_SENT_MAX (64u << 10)
 
-/* Stacks without frame pointers are new again and again. The server has them: what is needed here are
- * the numbers of those that come up often. */
+/* Without frame pointers new stacks keep coming. The server has them: only the numbers of frequent
+ * ones are needed here. */
 static void forget_stacks(struct run_feed *f)
 {
 	if (f->profile.stacks.len < STACKS_SENT_MAX ||

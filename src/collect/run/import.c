@@ -1,4 +1,4 @@
-/* A recording that is read instead of being made. */
+/* Import: a recording is read instead of made. */
 #include "collect/run/environment.h"
 #include "collect/run/feed.h"
 
@@ -13,7 +13,7 @@ static void on_progress(void *ctx, uint64_t done, uint64_t total)
 	pthread_mutex_unlock(&f->runner->lock);
 }
 
-/* Names come at the end, once for all: nobody watches. */
+/* Names are sent at the end, once for all: nobody watches. */
 static void on_sample(void *ctx, const struct sample_row *sample)
 {
 	struct run_feed *f = ctx;
@@ -32,7 +32,8 @@ static void on_user(void *ctx, const unsigned char *bytes)
 		feed_send(f);
 }
 
-/* Where the server keeps it says nothing to people, and is nobody's business. */
+/* Replaces the path of the file on the server, which means nothing to users, by the name that they
+ * know. */
 static void tell_name(const struct runner_order *o, struct err *e)
 {
 	const char *at = e ? strstr(e->text, o->import) : NULL;
@@ -77,7 +78,7 @@ void feed_import_finish(struct run_feed *f)
 	feed_place_losses(f);
 	f->lost = f->profile.lost;
 	f->throttled = f->file->stream.counts[PERF_RECORD_THROTTLE];
-	/* Names, which samples did not wait for; and all of a file without any. */
+	/* Send names, for which samples did not wait, and everything if there were none. */
 	namer_run(&f->analysis.namer, &f->analysis.resolver.report);
 	feed_send(f);
 }
@@ -104,7 +105,7 @@ static const char *clock_name(const struct run_feed *f)
 	case CLOCK_TAI:
 		return "tai";
 	default:
-		return "perf"; /* the kernel's own, which nothing can be compared with */
+		return "perf"; /* the kernel's own clock, which cannot be compared with others */
 	}
 }
 
@@ -157,7 +158,7 @@ void feed_import_opened(struct run_feed *f)
 	CLEANUP(buf_release) struct buf body = {};
 	struct json j = jw_to(&body);
 
-	/* Samples without a time from before the first record with one. */
+	/* Samples from before the first record with a time get the start time. */
 	vec_each(&f->rows, row)
 		if (!row->time_ns)
 			row->time_ns = start;

@@ -1,8 +1,8 @@
-/* Names of code that runtimes make while they run, and tell of later. */
+/* Names of code that runtimes make while they run, and whose names they write later. */
 #include "base/clock.h"
 #include "collect/run/feed.h"
 
-/* Ever more rarely: it may be that nobody writes names. */
+/* Pauses between looks. The pause doubles as long as no names come: there may never be any. */
 #define PAUSE_NS     (5 * NS_PER_SEC)
 #define PAUSE_NS_MAX (60 * NS_PER_SEC)
 
@@ -36,7 +36,7 @@ void feed_jit_look(struct run_feed *f, uint64_t now_ns)
 	f->next_jit_ns = clock_now_ns() + f->jit_pause_ns;
 }
 
-/* A JVM writes its map when it ends, or when it is asked behind the last record. */
+/* A JVM writes its map when it ends, or when it is asked after the last record: wait for that. */
 void feed_jit_finish(struct run_feed *f)
 {
 	struct runner *r = f->runner;

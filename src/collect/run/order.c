@@ -1,4 +1,4 @@
-/* RUN_PLAN: what the server wants. */
+/* Parses RUN_PLAN, the order of the server. */
 #include "collect/run/runner.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ int runner_order_parse(const void *bytes, size_t size, struct runner_order *ret,
 	ret->import_name = text_of(json_object_get(json, "plan"), "import");
 	ret->output_bytes = number_of(json, "output_bytes", OUTPUT_BYTES);
 	ret->spill_bytes = number_of(json, "spill_bytes", SPILL_BYTES);
-	/* Of an import nothing else is to be known. */
+	/* An import needs no plan. */
 	if (!ret->import)
 		r = run_plan_parse(json_object_get(json, "plan"), &ret->plan, e);
 	json_decref(json);

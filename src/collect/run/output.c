@@ -1,5 +1,5 @@
-/* What the workload prints: read at once, so that it never waits, and sent on as far as there is
- * room. */
+/* The workload's output: read at once, so that the workload never waits, and sent on up to a
+ * limit. */
 #include "collect/run/runner.h"
 
 #include <errno.h>
@@ -63,7 +63,7 @@ void runner_output_read(struct runner *r, unsigned stream)
 	}
 }
 
-/* What was left running may hold the pipes open for ever: only what is there by now is waited for. */
+/* Reads only what is there by now: processes left running may hold the pipes open for ever. */
 void runner_output_close(struct runner *r)
 {
 	for (unsigned i = 0; i < ARRAY_LEN(r->output.fds); i++) {

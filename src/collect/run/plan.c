@@ -70,7 +70,7 @@ static int check_target(const struct run_plan *p, struct err *e)
 	return 0;
 }
 
-/* What was left open gets its default, so that it can be seen what holds. */
+/* Fills in defaults, so that the plan shows what applies. */
 static int choose_what(struct run_plan *p, bool sample, struct err *e)
 {
 	strvec none = {};

@@ -1,7 +1,7 @@
 /*
- * What a run is to do, as it is asked for in JSON: by clients of the server, and by the server of the
- * collector. docs/FORMATS.md has every field. One parser for both, so what the server accepts is what
- * the collector understands. Unknown fields are an error that names the nearest known one.
+ * The plan of a run in JSON: sent by clients to the server, and by the server to the collector.
+ * docs/FORMATS.md describes every field. There is one parser for both, so the collector understands
+ * what the server accepts. An unknown field is an error that names the nearest known one.
  *
  * Strings belong to the plan.
  */
@@ -20,7 +20,7 @@ enum run_tool {
 	RUN_BOTH = RUN_STAT | RUN_RECORD,
 };
 
-/* A workload of more bytes than this is refused; a whole plan is bounded by who reads it. */
+/* Limit of a workload's text. The size of a whole plan is limited by its reader. */
 #define RUN_PLAN_BYTES_MAX (1u << 20)
 
 typedef VEC(int32_t) task_numbers;
@@ -33,12 +33,12 @@ struct run_plan {
 	char *description;
 	enum run_tool tool;
 
-	/* The workload, or what is attached to. */
+	/* The workload, or the tasks to attach to. */
 	strvec argv;      /* split, or sh -c TEXT if shell; without a NULL at the end */
-	char *workload;   /* as it was written, for people */
+	char *workload;   /* as the user wrote it */
 	bool shell;       /* the user chose "run in a shell" */
 	strvec env;       /* NAME=VALUE, added to the collector's own environment */
-	char *cwd;        /* NULL: the data directory's owner's home */
+	char *cwd;        /* NULL: the home of the user that it runs as */
 	char *user;       /* to run as; NULL: the collector's own */
 	char *affinity;   /* CPUs the workload may use: "0-3,8"; NULL: all */
 	double timeout_s; /* 0: none */
@@ -46,10 +46,10 @@ struct run_plan {
 	task_numbers pids, tids;
 	bool system_wide;
 	char *cpus;        /* only these CPUs are watched; NULL: all */
-	double duration_s; /* of watching what was attached to or the system; 0: until it is stopped */
+	double duration_s; /* how long to watch attached tasks or the system; 0: until stopped */
 
 	/* What is measured. */
-	strvec events;        /* counted; empty: what `tacho stat` counts without any */
+	strvec events;        /* counted; empty: the defaults of `tacho stat` */
 	double interval_s;    /* of counters; default 0.1 */
 	strvec sample_events; /* empty: cycles, or the clock where there are no counters */
 	double frequency_hz;  /* 0 with a period */
@@ -60,26 +60,27 @@ struct run_plan {
 	bool has_exclusive, exclusive;
 	strvec tags;
 	char *note;
-	char *client; /* what the page wants back on reload: JSON text, at most 64 KiB */
+	char *client; /* JSON text that the page gets back on reload, at most 64 KiB */
 };
 
 void run_plan_release(struct run_plan *p);
 
-/* Fills @ret from JSON. -EINVAL with a sentence that names the field. Does not look at the machine. */
+/* Fills @ret from JSON. Returns -EINVAL with an error that names the field. Does not look at the
+ * machine. */
 int run_plan_parse(const json_t *json, struct run_plan *ret, struct err *e);
 
-/* The whole plan again, with every default written out. */
+/* Returns the whole plan as JSON, with every default written out. */
 json_t *run_plan_json(const struct run_plan *p);
 
-/* Whether nothing else may be measured meanwhile: as asked for, else yes for commands. */
+/* Whether nothing else may be measured meanwhile: as asked for, by default true for a workload. */
 bool run_plan_exclusive(const struct run_plan *p);
 
-/* Words as a shell would split them: quotes, backslashes; no expansion of any kind. */
+/* Splits words as a shell does: quotes, backslashes; no expansion of any kind. */
 int words_split(const char *text, strvec *ret, struct err *e);
-/* The other way round: a line that words_split() gives the same words for. */
+/* The reverse: makes a line that words_split() splits into the same words. */
 void words_join(char *const *words, size_t count, struct buf *out);
 
-/* Whether the event names can be parsed on this machine: a sentence if not. @c is used by one thread at a
+/* Checks that the event names can be parsed on this machine. @c must be used by one thread at a
  * time. */
 struct catalog;
 int run_plan_check_events(const struct run_plan *p, struct catalog *c, struct err *e);

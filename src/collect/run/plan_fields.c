@@ -6,16 +6,16 @@
 #include <errno.h>
 #include <string.h>
 
-/* Hostile input: a plan of more than this is no plan. */
+/* Limits against hostile input. */
 #define LIST_MAX       4096u
 #define TEXT_BYTES_MAX 65536u
-#define SECONDS_MIN    0.001 /* less is 0, which is no limit, only when it says so */
+#define SECONDS_MIN    0.001 /* for no limit, an exact 0 must be given */
 #define SECONDS_MAX    (10 * 365 * 86400.0)
 #define FREQUENCY_MAX  1e6
 #define PERIOD_MAX     (1ull << 62)
 #define INTERVAL_MIN_S 0.001
 #define INTERVAL_MAX_S 3600.0
-#define PID_LIMIT      (1 << 22) /* the kernel's own */
+#define PID_LIMIT      (1 << 22) /* the kernel's limit */
 #define ENV_WORDS      2
 
 /* ---- values ---- */
@@ -157,7 +157,7 @@ TAKES(take_tool)
 	return 0;
 }
 
-/* Split later, when it is known whether a shell is wanted. */
+/* A text is split later, by choose_argv(), when `shell` is known. */
 TAKES(take_workload)
 {
 	struct buf line = {};
@@ -409,7 +409,7 @@ TAKES(take_client)
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- tables of fields ---- */
 
 struct field {
 	const char *name;

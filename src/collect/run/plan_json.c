@@ -1,4 +1,4 @@
-/* A plan as JSON again, with every default written out. */
+/* Writes a plan as JSON, with every default written out. */
 #include "collect/run/plan.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static void put_tasks(json_t *to, const char *name, const task_numbers *tasks)
 	json_object_set_new(to, name, array);
 }
 
-/* Pairs, because an object has no order and each name once. */
+/* An array of pairs: an object has no order, and has each name only once. */
 static void put_env(json_t *to, const strvec *env)
 {
 	json_t *array = json_array();

@@ -1,4 +1,4 @@
-/* What the server is told in JSON: what was opened, how it fares, how it ended. */
+/* JSON messages to the server: RUN_OPENED, RUN_LEDGER and RUN_ENDED. */
 #include "collect/run/runner.h"
 #include "collect/run/environment.h"
 
@@ -8,7 +8,7 @@
 
 #define PPM 1000000u
 
-/* JSON that is there already. */
+/* Adds a value that is JSON text already. */
 static void put_json(struct json *j, const char *key, const char *text)
 {
 	jw_key(j, key);
@@ -77,14 +77,14 @@ void runner_send_ledger(struct runner *r, bool last)
 	jw_kv_count(&j, "dropped", c->live.dropped);
 	jw_kv_u64(&j, "collector_cpu_ns", own_cpu_ns() + c->cpu_ns);
 	jw_kv_u64(&j, "spilled_bytes", c->live.spilled_bytes);
-	/* The ring collector has said it before the last of them were read. */
+	/* The ring collector's last figure is from before the feed read the rest. */
 	jw_kv_u64(&j, "waiting_bytes", last ? 0 : c->live.waiting_bytes);
 	jw_kv_u64(&j, "output_dropped_bytes", r->output.dropped_bytes);
 	jw_kv_count(&j, "cut_stacks", r->figures.cut_stacks);
 	if (r->order.import)
 		jw_kv_double(&j, "done_part", last ? 1 : r->figures.done_part);
 	jw_close(&j, '}');
-	/* Each replaces the one before: one that cannot be sent now is not missed. */
+	/* A ledger replaces the one before, so it is skipped while too much waits to be sent. */
 	channel_flush(&r->channel);
 	if (r->opened && (last || channel_waiting(&r->channel) < CHANNEL_WAITING_MAX))
 		channel_send(&r->channel, RUN_LEDGER, 0, &body);
@@ -108,7 +108,7 @@ void runner_send_ended(struct runner *r)
 	CLEANUP(buf_release) struct buf body = {};
 	struct json j = jw_to(&body);
 	bool ran = s->has_workload && !s->exec_failed;
-	/* As a shell says it. */
+	/* The status that a shell would give. */
 	int status = s->exec_failed ? (r->error.code == ENOENT ? 127 : 126)
 				    : WEXITSTATUS(s->wait_status);
 

@@ -11,15 +11,16 @@
 #include <unistd.h>
 
 #define LEDGER_NS NS_PER_SEC
-/* Whatever the workload does comes first. */
+/* We give way to the workload. */
 #define NICE 10
-/* The last words should arrive, but nobody waits for ever for a stopped reader. */
+/* How long to wait at the end until all messages are sent: the server may be stopped. */
 #define GOODBYE_MS 60000
 
-/* The workload may be the debugger: looks, one a second, until that is the end. */
+/* The workload may be a debugger that holds the ring collector. After this many checks, one a
+ * second, both are killed. */
 #define HELD_MAX 10
 
-/* Descriptors that are waited for. */
+/* Indices of the descriptors that turn() waits for. */
 enum {
 	WAIT_CHANNEL,
 	WAIT_WAKE,
@@ -29,7 +30,7 @@ enum {
 	WAIT_COUNT = WAIT_RECORDING + 2
 };
 
-/* ---- what the ring collector says ---- */
+/* ---- messages from the ring collector ---- */
 
 static void on_progress(void *ctx, const struct record_counts *counts)
 {
@@ -61,7 +62,7 @@ static void on_finished(void *ctx, const struct record_summary *summary)
 	r->end_ns = summary->end_ns;
 }
 
-/* ---- what the server says ---- */
+/* ---- messages from the server ---- */
 
 static void stop(struct runner *r, bool kill)
 {
@@ -136,13 +137,13 @@ static int milliseconds_left(const struct runner *r)
 	return r->next_ledger_ns > now ? (int)((r->next_ledger_ns - now) / NS_PER_MSEC) + 1 : 0;
 }
 
-/* A workload can stop whoever measures it, and would outlast its own time. */
+/* A workload can stop the ring collector, and would then outlast its own timeout. */
 static void watch_ring_collector(struct runner *r)
 {
 	if (!r->recording || !task_continue(recording_collector(r->recording)))
 		r->held = 0;
 	else if (++r->held >= HELD_MAX)
-		/* With the debugger, as it would hold the dead one, too. */
+		/* Kill the debugger, too: it would hold even the dead ring collector. */
 		tree_kill(recording_collector(r->recording), true);
 }
 
@@ -172,7 +173,7 @@ static void end_recording(struct runner *r)
 			"workload; what had been measured until then is kept",
 			HELD_MAX);
 	runner_output_close(r);
-	/* The feed must not wait for what will not come. */
+	/* Wake the feed: RUN_OPENED will not come any more, and all maps are written. */
 	pthread_mutex_lock(&r->lock);
 	r->never_opened = !r->opened;
 	r->over = true;
@@ -180,7 +181,7 @@ static void end_recording(struct runner *r)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* False: all is over. */
+/* Returns false when the run is over. */
 static bool turn(struct runner *r)
 {
 	struct pollfd fds[WAIT_COUNT];
@@ -256,7 +257,7 @@ static int start_live(struct runner *r, struct err *e)
 	if (result < 0)
 		return result;
 	r->recording = r->live.recording;
-	/* The ring collector and the workload, which would inherit it, exist already. */
+	/* Only now: the ring collector and the workload must not inherit this. */
 	setpriority(PRIO_PROCESS, 0, NICE);
 	return runner_feed_start(r, r->live.data_fd, e);
 }

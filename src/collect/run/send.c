@@ -5,9 +5,10 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* The feed waits when so much is not sent yet. */
+/* The feed waits while more than this is queued. */
 #define WAITING_MAX ((size_t)4 << 20)
-/* Messages of a round go out together, so that watchers get all of it at the same time. */
+/* Messages of a round are sent together up to this size, so that watchers get them at the same
+ * time. */
 #define TOGETHER_BYTES ((size_t)128 << 10)
 
 void runner_channel_init(struct runner *r, int fd)
@@ -33,7 +34,7 @@ void runner_wake(struct runner *r)
 	uint64_t one = 1;
 	ssize_t n = write(r->wake_fd, &one, sizeof(one));
 
-	(void)n; /* it is awake already */
+	(void)n; /* if the write fails, it is awake already */
 }
 
 void runner_send(struct runner *r, uint16_t type, const struct buf *body)
@@ -52,7 +53,7 @@ void runner_send_first(struct runner *r, const struct buf *body)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* By the feed, under the lock. */
+/* Called by the feed, which must hold the lock. */
 static void send_queued(struct runner *r)
 {
 	if (!channel_flush(&r->channel))
@@ -66,7 +67,7 @@ bool runner_send_patiently(struct runner *r, uint16_t type, const struct buf *bo
 	bool there;
 
 	pthread_mutex_lock(&r->lock);
-	/* Chunks before RUN_OPENED would have no clock. */
+	/* Wait for RUN_OPENED: without it chunks would have no clock. */
 	while (!r->opened && !r->never_opened && !r->gone)
 		pthread_cond_wait(&r->changed, &r->lock);
 	if (!r->gone && r->opened)

@@ -1,4 +1,4 @@
-/* From a plan to what is opened on this machine. */
+/* Turns the plan of a run into a recording plan for this machine. */
 #include "base/number.h"
 #include "collect/run/runner.h"
 #include "collect/target_options.h"
@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* So that what happens is on a watcher's screen in less than a tenth of a second. */
+/* Short, so that watchers see what happens in less than a tenth of a second. */
 #define ROUND_NS (10 * NS_PER_MSEC)
 
 #define LEDGER_NS NS_PER_SEC
@@ -38,7 +38,7 @@ static int choose_events(struct runner *r, struct err *e)
 		result = plan->sample_events.len
 				 ? parse_list(&s->catalog, &plan->sample_events, &s->sampled, e)
 				 : events_default_sampled(&s->catalog, &s->sampled, &no_pmu, e);
-	/* An event that the user has named is not replaced: nobody reads a note before the figures. */
+	/* Events named by the user are not replaced: nobody reads a note before the figures. */
 	if (no_pmu)
 		vec_push(&s->notes,
 			 xasprintf("%s: samples are taken by the clock (cpu-clock), not by cycles",

@@ -9,14 +9,15 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* One that an unquoted word may have; all others are quoted, whatever a shell makes of them. */
+/* Whether a character needs no quotes. All others are quoted, whatever a shell makes of them. */
 static bool is_plain(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
 	       (c && strchr("_-./=:,+@%^", c));
 }
 
-/* Behind an opening single quote; NULL: it is never closed. */
+/* Takes the text after an opening single quote. Returns the position after the closing one, or NULL
+ * if there is none. */
 static const char *single_quoted(const char *at, struct buf *word)
 {
 	const char *end = strchr(at, '\'');
@@ -27,7 +28,7 @@ static const char *single_quoted(const char *at, struct buf *word)
 	return end + 1;
 }
 
-/* A backslash keeps its meaning only before what is special there. */
+/* The same for a double quote. A backslash escapes only characters that are special there. */
 static const char *double_quoted(const char *at, struct buf *word)
 {
 	for (; *at && *at != '"'; at++) {
@@ -42,7 +43,7 @@ static const char *double_quoted(const char *at, struct buf *word)
 	return *at ? at + 1 : NULL;
 }
 
-/* One word from @at on, which is not blank; the first character behind it, or NULL. */
+/* Takes the word at @at, which is not blank. Returns the position after it, or NULL with @e set. */
 static const char *take_word(const char *at, struct buf *word, struct err *e)
 {
 	while (*at && !is_blank(*at)) {
