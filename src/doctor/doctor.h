@@ -2,15 +2,15 @@
  * tacho doctor: what works on this machine for measuring, what does not, what that costs the user,
  * and the command that changes it.
  *
- * A check looks at one thing and fills in one struct finding; the tables of checks stand in the
+ * A check looks at one thing and fills in one struct finding; the tables of checks are in the
  * file of their topic. To add a check: write `static void check_x(struct doctor *d,
  * struct finding *f)` there and add a row to the table. To add something that --fix can do: add a
  * row to fixes[] in fix.c, and name it in finding_command() of the check.
  *
  * Files of /proc and /sys are read below d->roots, which may be a copy from another machine
- * (d->roots.foreign). Whatever asks the running kernel instead of a file must not be done then:
- * such checks call finding_untested(). A file that a copy does not have says nothing either:
- * finding_unknown(). One thread only.
+ * (d->roots.foreign). A check that asks the running kernel instead of a file must then call
+ * finding_untested() instead, and finding_unknown() if the copy does not have the file. One thread
+ * only.
  */
 #ifndef TACHO_DOCTOR_DOCTOR_H
 #define TACHO_DOCTOR_DOCTOR_H
@@ -28,7 +28,7 @@
 
 enum check_status { CHECK_OK, CHECK_LIMITED, CHECK_MISSING, CHECK_INFO, CHECK_STATUS_COUNT };
 
-/* All text is plain ASCII in the end: whatever else came out of a file is replaced. */
+/* All text is printable ASCII: other bytes that come from a file are replaced. */
 struct finding {
 	enum check_status status;
 	struct buf text, cost, fix;
@@ -38,7 +38,7 @@ struct finding {
 
 struct noise;
 
-/* What several checks need to know, found out once. Strings are "" when unknown. */
+/* Facts that several checks need, found out once. Strings are "" when unknown. */
 struct doctor {
 	struct roots roots;
 	const char *sudo; /* what goes before a command that needs root: "sudo " or "" */
@@ -50,7 +50,7 @@ struct doctor {
 	uint64_t caps; /* effective, and honoured by the kernel: 0 in a user namespace */
 	bool paranoid_known;
 	long long paranoid;
-	struct noise *noise; /* who used the CPUs before; NULL for another machine */
+	struct noise *noise; /* CPU use of processes since the start; NULL for another machine */
 };
 
 struct check {
@@ -74,10 +74,10 @@ extern const struct check_group check_groups[];
 void finding_set(struct finding *f, enum check_status status, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
 void finding_cost(struct finding *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* A shell command that changes it, which --fix=@fix_name does as well (NULL: it cannot). */
+/* Sets a shell command that repairs it. --fix=@fix_name does the same; NULL: --fix cannot. */
 void finding_command(struct finding *f, const char *fix_name, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
-/* What to do where no command on this machine does it. */
+/* Sets what to do if no command on this machine repairs it. */
 void finding_advice(struct finding *f, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void finding_untested(struct finding *f);
 void finding_unknown(const struct doctor *d, struct finding *f, const char *file);
@@ -97,11 +97,11 @@ enum { /* numbers of capabilities, as in linux/capability.h of any version */
 void doctor_init(struct doctor *d);
 void doctor_release(struct doctor *d);
 bool doctor_has(const struct doctor *d, int capability);
-/* What comes from a file must not steer a terminal: all but printable ASCII becomes '?'. */
+/* Replaces all but printable ASCII by '?': text from a file must not control the terminal. */
 void doctor_make_plain(char *s);
 bool doctor_may_measure_all(const struct doctor *d); /* perf_event_paranoid is no limit */
 
-/* Number of CPUs in a list file as "0-3,8"; false if it is not there or malformed. */
+/* Counts the CPUs in a list file such as "0-3,8". Returns false if it is missing or malformed. */
 bool doctor_count_cpus(size_t *ret_count, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* ---- virtual.c ---- */
@@ -109,11 +109,11 @@ void doctor_find_hypervisor(struct doctor *d);
 void doctor_find_container(struct doctor *d);
 
 /* ---- trace.c ---- */
-bool doctor_tracefs_closed(const struct roots *roots); /* mounted, but not for this user */
+bool doctor_tracefs_closed(const struct roots *roots); /* mounted, but this user may not enter it */
 
 /* ---- run.c ---- */
-/* First line that a program prints, which has one second; negative errno if it does not answer,
- * -ECHILD when it fails. @ret_path gets where it was found, both @size bytes. */
+/* Runs a program for at most one second; @ret_line gets the first line that it prints, @ret_path
+ * its path, both @size bytes. Returns -ECHILD if it fails, or another negative errno. */
 int doctor_run(const char *name, const char *arg, char *ret_line, char *ret_path, size_t size);
 
 /* ---- noise.c ---- */
@@ -124,7 +124,7 @@ void noise_free(struct noise *n);
 struct fix {
 	const char *name;
 	bool harmless;    /* done by --fix without a name */
-	const char *file; /* below /proc or /sys; NULL for what is not writing a file */
+	const char *file; /* below /proc or /sys; NULL: the fix does not write a file */
 	const char *value;
 	const char *keep_file, *keep_line; /* makes it last: this line in this file */
 };
@@ -132,9 +132,9 @@ extern const struct fix fixes[]; /* ended by a row of zeros */
 
 const struct fix *fix_find(const char *name);
 /*
- * Does the harmless fixes and those of @names (comma separated), and adds what was done to @out, as text
- * or as one JSON object. A fix that does not work adds a sentence to @failures. Returns -EINVAL for an
- * unknown name and -ENOTSUP if @roots is another machine; then nothing was changed.
+ * Does the harmless fixes and those of @names (comma separated), and adds what was done to @out, as
+ * text or as one JSON object. A fix that does not work adds a sentence to @failures. Returns
+ * -EINVAL for an unknown name and -ENOTSUP if @roots is another machine; then nothing was changed.
  */
 int fix_run(const struct roots *roots, const char *names, bool as_json, struct buf *out,
 	    strvec *failures, struct err *e);

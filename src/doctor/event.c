@@ -1,4 +1,4 @@
-/* Checks of perf_event_open: who may, on which hardware, for which groups. */
+/* Checks of perf_event_open: permissions, hardware, cgroups. */
 #include "doctor/doctor.h"
 #include "base/fs.h"
 #include "event/pmu.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Opens and closes an event; 0 or a negative errno. */
+/* Opens and closes an event. Returns 0 or a negative errno. */
 static int try_event(struct perf_event_attr *attr, pid_t pid, int cpu, unsigned flags)
 {
 	int fd;
@@ -60,7 +60,8 @@ static void check_privileges(struct doctor *d, struct finding *f)
 				  "--cap-add SYSLOG");
 }
 
-/* A filter answers EPERM or ENOSYS; the file is there in every kernel that has perf events. */
+/* A seccomp filter answers EPERM or ENOSYS. Every kernel with perf events has the file
+ * perf_event_paranoid. */
 static void explain_refusal(const struct doctor *d, struct finding *f, int code)
 {
 	finding_cost(f, "nothing can be counted or sampled");
@@ -102,7 +103,7 @@ static void check_perf_events(struct doctor *d, struct finding *f)
 		finding_set(f, CHECK_OK, "software events open");
 }
 
-/* From -1 on; Debian and Ubuntu have added levels that refuse everything. */
+/* Levels from -1 on; Debian and Ubuntu have added levels that refuse everything. */
 static const char *paranoid_meaning(long long level)
 {
 	static const char *const meaning[] = {
@@ -172,8 +173,8 @@ static struct perf_event_attr cycles(void)
 					.exclude_hv = 1};
 }
 
-/* Other machines than x86 take any level of precision and do not care. AMD's comes from a PMU of
- * its own, which cannot leave the kernel out and so may refuse our event. */
+/* Only on x86: others accept any level of precision and ignore it. AMD's precise samples come
+ * from a separate PMU (ibs_op), which cannot exclude the kernel and so may refuse our event. */
 static const char *precision(const struct doctor *d, struct perf_event_attr attr)
 {
 	if (strncmp(d->arch, "x86", 3))

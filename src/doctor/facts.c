@@ -1,4 +1,4 @@
-/* What several checks need: who we are, which kernel and CPU, how many CPUs. */
+/* Facts that several checks need: privileges, kernel, CPU model, number of CPUs. */
 #include "doctor/doctor.h"
 #include "base/fs.h"
 #include "base/number.h"
@@ -48,8 +48,8 @@ static void find_privileges(struct doctor *d)
 	d->seccomp = text_field(status, "Seccomp", value, sizeof(value)) && !strcmp(value, "2");
 	if (d->roots.foreign)
 		return;
-	/* The number of the first user namespace is fixed. Root in another one is root there only:
-	 * the kernel asks for capabilities in the first when it comes to measuring. */
+	/* The initial user namespace has a fixed number. Root of another one is root only there:
+	 * measuring requires capabilities in the initial one. */
 	n = readlink("/proc/self/ns/user", target, sizeof(target) - 1);
 	if (n > 0) {
 		target[n] = '\0';
@@ -90,7 +90,7 @@ static void find_cpus(struct doctor *d)
 void doctor_init(struct doctor *d)
 {
 	*d = (struct doctor){.roots = roots_find()};
-	/* First of all: what the other checks do goes on while the time window runs. */
+	/* Start this first: the other checks work while its time window runs. */
 	d->noise = noise_start(d);
 	d->paranoid_known =
 		fs_number(&d->paranoid, "%s/sys/kernel/perf_event_paranoid", d->roots.proc);

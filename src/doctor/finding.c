@@ -2,7 +2,7 @@
 
 #define FINDING_BYTES_MAX 1024
 
-/* Names of processes, PMUs and vendors come from outside; none of it may steer a terminal. */
+/* Names of processes, PMUs and vendors come from outside: they must not control the terminal. */
 static void add_plain(struct buf *b, const char *fmt, va_list ap)
 {
 	CLEANUP(buf_release) struct buf raw = {};

@@ -1,4 +1,4 @@
-/* What --fix does. Every row says what it changes and how that is made to last. */
+/* What --fix does. Every row says what it changes and how to keep that after a reboot. */
 #include "doctor/doctor.h"
 #include "base/fs.h"
 #include "base/number.h"
@@ -42,7 +42,7 @@ const struct fix fixes[] = {
 	{},
 };
 
-/* What came of one of them. */
+/* Result of one fix. */
 struct outcome {
 	const struct fix *fix;
 	bool changed;
@@ -58,7 +58,7 @@ const struct fix *fix_find(const char *name)
 	return NULL;
 }
 
-/* The command that does the same, for whoever may. */
+/* Adds the shell command that does the same with sudo. */
 static void add_command(const struct fix *x, struct buf *out)
 {
 	if (!x->file)
@@ -111,7 +111,7 @@ static int write_value(const char *path, const char *value)
 	return -code;
 }
 
-/* A lower number is wider still: it must not be taken back. */
+/* A lower number permits even more: it must not be raised. */
 static bool is_enough(const char *now, const char *wanted)
 {
 	long long have, want;
@@ -121,7 +121,7 @@ static bool is_enough(const char *now, const char *wanted)
 	return !strcmp(now, wanted);
 }
 
-/* Writes one file and reads it again: some accept a value and keep their own. */
+/* Writes one file and reads it again: some files accept a value but do not change. */
 static void fix_file(struct outcome *o, const char *path)
 {
 	CLEANUP(free_ptr) char *what = xasprintf("cannot change %s", path);
@@ -226,7 +226,7 @@ static bool is_named(const strvec *names, const char *name)
 	return false;
 }
 
-/* A harmless one goes along with those that are named only if there is something to do. */
+/* A harmless fix that is not named is done beside named ones only if it has something to do. */
 static bool is_wanted(const struct roots *roots, const struct fix *x, const strvec *names)
 {
 	if (is_named(names, x->name))

@@ -1,4 +1,4 @@
-/* Checks of limits: how fast, how deep, how much. */
+/* Checks of limits: sample rate, stack depth, buffer memory, open files. */
 #include "doctor/doctor.h"
 #include "base/fs.h"
 

@@ -1,4 +1,4 @@
-/* Checks of the machine: what it is, and whether its clocks and frequencies hold still. */
+/* Checks of the machine: what it is, and whether its clocks and frequencies are stable. */
 #include "doctor/doctor.h"
 #include "base/clock.h"
 #include "base/fs.h"
@@ -83,7 +83,8 @@ static void check_smt(struct doctor *d, struct finding *f)
 	finding_command(f, NULL, "echo off | %stee /sys/devices/system/cpu/smt/control", d->sudo);
 }
 
-/* How many CPUs have a governor, how many of them not 'performance', and one such name. */
+/* Returns how many CPUs have a governor, how many of these another than 'performance', and the name
+ * of one such governor. */
 static size_t count_governors(const struct doctor *d, size_t *ret_other, char *other, size_t size)
 {
 	CLEANUP(free_ptr) char *dir = xasprintf("%s/devices/system/cpu", d->roots.sys);
@@ -168,7 +169,7 @@ static void check_turbo(struct doctor *d, struct finding *f)
 #define CLOCK_CALLS   500
 #define CLOCK_SLOW_NS 200
 
-/* The best of a few batches: an interrupt in between must not count. */
+/* Takes the best of a few batches, so that an interrupt does not count. */
 static double clock_cost_ns(void)
 {
 	uint64_t best = UINT64_MAX;

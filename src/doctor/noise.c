@@ -1,6 +1,6 @@
 /*
- * Checks of noise: who else uses the CPUs. The processes are looked at twice, at the very start
- * and for the check at the end, so that the other checks fill the time in between.
+ * Checks of noise: which other processes use the CPUs. Their CPU times are read twice, at the very
+ * start and for the check at the end, so that the other checks fill the time in between.
  */
 #include "doctor/doctor.h"
 #include "base/clock.h"
@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #define WINDOW_NS (100 * NS_PER_MSEC)
-/* Thousands of processes must not hold us up: the rest is left out. */
+/* Time limit for reading processes: if there are thousands, the rest is left out. */
 #define LOOK_LIMIT_NS    (60 * NS_PER_MSEC)
 #define BUSY_LIMIT_PCT   10
 #define STEAL_LIMIT_PCT  1
@@ -37,7 +37,7 @@ struct cpu_time {
 struct noise {
 	uint64_t start_ns;
 	struct cpu_time before, after;
-	double own_ticks; /* what we ourselves had used at the start */
+	double own_ticks; /* CPU time of this program and its children at the start */
 	VEC(struct process) processes;
 	bool complete, finished;
 	double seconds;
@@ -48,7 +48,7 @@ static double ticks_per_sec(void)
 	return (double)sysconf(_SC_CLK_TCK);
 }
 
-/* "cpu  user nice system idle iowait irq softirq steal guest guest_nice": guests are in user. */
+/* "cpu  user nice system idle iowait irq softirq steal guest guest_nice": user includes guest. */
 static bool read_cpu_time(const struct doctor *d, struct cpu_time *ret)
 {
 	unsigned long long v[8] = {};
@@ -80,7 +80,7 @@ static double own_ticks(void)
 	return seconds * ticks_per_sec();
 }
 
-/* "pid (name) state …": the name may hold anything, so what follows counts from the last ')'. */
+/* "pid (name) state …": the name may contain anything, so fields are counted from the last ')'. */
 static bool read_process(int pid, struct process *ret)
 {
 	unsigned long long user, system;
@@ -144,7 +144,7 @@ static int by_use(const void *a, const void *b)
 	return x->used < y->used ? 1 : x->used > y->used ? -1 : x->pid - y->pid;
 }
 
-/* Waits for the rest of the window and looks again. */
+/* Waits for the rest of the window and reads the CPU times again. */
 static void noise_finish(const struct doctor *d, struct noise *n)
 {
 	uint64_t end = n->start_ns + WINDOW_NS, now = clock_now_ns();
@@ -270,7 +270,7 @@ static char *find_cgroup(char *groups, bool v2)
 	return path;
 }
 
-/* CPUs that the group may use, as the group itself says; false without a limit. */
+/* Reads how many CPUs the group's own limit allows. Returns false if it has no limit. */
 static bool read_quota(const struct doctor *d, bool v2, const char *path, double *ret_cpus)
 {
 	long long quota, period;
@@ -305,7 +305,7 @@ static void check_quota(struct doctor *d, struct finding *f)
 			finding_set(f, CHECK_OK, "none");
 		return;
 	}
-	/* The limits of the groups around it count as well. */
+	/* The limits of its parent groups count as well. */
 	do {
 		slash = strrchr(path, '/');
 		if (read_quota(d, v2, path, &cpus) && (!found || cpus < lowest)) {

@@ -1,4 +1,4 @@
-/* The findings for people and for programs. */
+/* Writes the findings as text and as JSON. */
 #include "doctor/doctor.h"
 
 #include <string.h>
@@ -51,7 +51,7 @@ static void add_status(const struct layout *l, enum check_status status, struct 
 	buf_pad(out, STATUS_COLUMNS - strlen(word), ' ');
 }
 
-/* "costs: …" below the title, folded; a command stays in one piece, to be copied. */
+/* "costs: …" below the title, wrapped; a command is not wrapped, so that it can be copied. */
 static void add_line(const struct layout *l, const char *label, const char *text, bool command,
 		     struct buf *out)
 {

@@ -15,7 +15,7 @@
 
 #define RUN_LIMIT_NS NS_PER_SEC
 
-/* Only absolute directories of PATH: root must not run what lies where it happens to stand. */
+/* Searches only absolute directories of PATH: root must not run files of the current directory. */
 static bool find_program(const char *name, char *path, size_t size)
 {
 	const char *dirs = getenv("PATH");
@@ -31,7 +31,7 @@ static bool find_program(const char *name, char *path, size_t size)
 	return false;
 }
 
-/* A process group of its own, so that all of it can be ended; the signals as they usually are. */
+/* Uses a process group of its own, so that all of it can be killed, and the default SIGPIPE. */
 static int spawn(const char *path, const char *arg, int out, pid_t *ret_pid)
 {
 	char *argv[] = {(char *)path, (char *)arg, NULL};
@@ -63,7 +63,7 @@ static int ms_until(uint64_t deadline_ns)
 	return now >= deadline_ns ? 0 : (int)((deadline_ns - now) / NS_PER_MSEC) + 1;
 }
 
-/* Reads until the end, whatever fits into @line; false when time is up. */
+/* Reads all output and keeps the first line, as far as it fits. Returns false when time is up. */
 static bool read_output(int fd, char *line, size_t size, uint64_t deadline_ns)
 {
 	char rest[4096];
@@ -90,7 +90,7 @@ static bool read_output(int fd, char *line, size_t size, uint64_t deadline_ns)
 	return true;
 }
 
-/* The exit status, or -ETIMEDOUT after ending the whole group. */
+/* Returns 0, -ECHILD if the program failed, or -ETIMEDOUT after killing the whole group. */
 static int reap(pid_t pid, bool ended, uint64_t deadline_ns)
 {
 	int status = 0;

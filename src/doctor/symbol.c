@@ -1,4 +1,4 @@
-/* Checks of names: kernel symbols, debug files, and the tool that others use. */
+/* Checks of names: kernel symbols, debug files, and the perf program. */
 #include "doctor/doctor.h"
 #include "base/fs.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Not the first line alone: symbols of per-CPU variables are zero on some machines. */
+/* Read more than the first line: per-CPU symbols have address zero on some machines. */
 #define KALLSYMS_BYTES 65536
 
 static bool has_addresses(const char *symbols)
@@ -127,7 +127,7 @@ static void check_kernel_debug(struct doctor *d, struct finding *f)
 	finding_set(f, CHECK_INFO, "no vmlinux with debug information");
 	finding_cost(f, "kernel functions have names, but no source lines and no inlined callers");
 	x = find_distribution();
-	/* Without its modules it is hardly the distribution's kernel: then there is no package. */
+	/* A kernel without installed modules is hardly the distribution's: it has no package. */
 	if (x->kernel_debug && fs_exists("/lib/modules/%s", d->release))
 		finding_command(f, NULL, "%s%s%s%s", d->sudo, x->kernel_debug, d->release,
 				x->kernel_debug_end);

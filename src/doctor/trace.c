@@ -69,7 +69,7 @@ static void check_tracepoints(struct doctor *d, struct finding *f)
 	finding_command(f, "tracefs", "%smount -t tracefs none /sys/kernel/tracing", d->sudo);
 }
 
-/* Both kinds of probes: a file in tracefs to make them, and a PMU for those without a name. */
+/* Kernel or user probes: a file in tracefs makes named ones, a PMU those without a name. */
 static void check_probes(struct doctor *d, struct finding *f, const char *kind, const char *config,
 			 const char *cost)
 {

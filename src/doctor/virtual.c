@@ -1,4 +1,4 @@
-/* Virtual machine or container, and whose. */
+/* Finds out in which virtual machine or container we run. */
 #include "doctor/doctor.h"
 #include "base/fs.h"
 
@@ -11,7 +11,7 @@ void doctor_find_hypervisor(struct doctor *d)
 	d->hypervisor = hypervisor_find(&d->roots, d->product);
 }
 
-/* Numbers of the first namespaces are fixed; a container has at least one of its own. */
+/* The initial namespaces have fixed numbers; a container has at least one namespace of its own. */
 static bool own_namespace(const char *kind, unsigned long first)
 {
 	char link[64], target[64], expected[64];
