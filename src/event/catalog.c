@@ -103,7 +103,7 @@ void catalog_visit(struct catalog *c, const struct catalog_query *query, catalog
 	struct walk w = {.c = c, .query = query, .visit = visit, .problem = problem, .ctx = ctx};
 
 	for (size_t i = 0; i < ARRAY_LEN(sources) && !w.stopped; i++) {
-		/* Another machine's CPU has symbolic events, and nothing else that we could know. */
+		/* Of another microarchitecture only the symbolic events are known. */
 		if (query->uarch && sources[i].visit != source_machine)
 			continue;
 		if (query->kind < 0 || query->kind == (int)sources[i].kind)

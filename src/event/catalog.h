@@ -46,7 +46,7 @@ struct catalog_entry {
 	double scale;
 	bool has_code, deprecated;
 	uint64_t code, umask; /* as the vendor writes them */
-	bool openable;        /* attr is what would be opened */
+	bool openable;        /* attr can be used to test whether the event opens */
 	struct perf_event_attr attr;
 	int cpu; /* where to try to open it, -1: anywhere */
 	const struct catalog_mask *masks;
@@ -66,8 +66,8 @@ void catalog_release(struct catalog *c);
 struct pmus *catalog_pmus(struct catalog *c);
 const struct vendor_set *catalog_vendor(struct catalog *c);
 
-/* Half a sentence that says why there is no core PMU ("this virtual machine has no PMU …"); NULL
- * if there is one. It lives as long as the catalogue. */
+/* Returns half a sentence that says why there is no core PMU ("this virtual machine has no PMU …"),
+ * or NULL if there is one. The text belongs to the catalogue. */
 const char *catalog_no_pmu(struct catalog *c);
 
 struct catalog_query {
@@ -77,13 +77,13 @@ struct catalog_query {
 	const char *name_glob;  /* lets a source skip what cannot match; may be NULL */
 };
 
-/* Stops when the visitor returns false. Sources that cannot be read are told to @problem. */
+/* Stops when the visitor returns false. Reports sources that cannot be read to @problem. */
 typedef bool (*catalog_visitor)(void *ctx, const struct catalog_entry *entry);
 typedef void (*catalog_problem)(void *ctx, enum event_kind kind, const char *sentence);
 void catalog_visit(struct catalog *c, const struct catalog_query *query, catalog_visitor visit,
 		   catalog_problem problem, void *ctx);
 
-/* Names of microarchitectures that --uarch takes, with what they are. */
+/* Visits the microarchitecture names that --uarch accepts, each with a description. */
 typedef void (*uarch_visitor)(void *ctx, const char *name, const char *description, bool present);
 void catalog_uarchs(struct catalog *c, uarch_visitor visit, void *ctx);
 

@@ -95,10 +95,10 @@ void source_cache(struct walk *w)
 
 struct tracepoint_walk {
 	struct walk *w;
-	strvec probes; /* they stand among the tracepoints, but are listed on their own */
+	strvec probes; /* tracefs has them among the tracepoints; we list them apart */
 };
 
-/* "p:group/name place arguments" */
+/* Lines of probes have the form "p:group/name place arguments". */
 static bool is_probe(const struct tracepoint_walk *t, const char *system, const char *name)
 {
 	size_t system_len = strlen(system), name_len = strlen(name);
@@ -225,7 +225,7 @@ void source_raw(struct walk *w)
 	entry.description = "breakpoint: accesses to an address";
 	entry.attr.type = PERF_TYPE_BREAKPOINT;
 	entry.attr.bp_type = HW_BREAKPOINT_RW;
-	/* Any address of ours will do: whether breakpoints are free is what is tested. */
+	/* Any valid address will do: the test only asks whether a breakpoint is free. */
 	entry.attr.bp_addr = (uint64_t)(uintptr_t)&generic_event_count;
 	entry.attr.bp_len = HW_BREAKPOINT_LEN_4;
 	walk_emit(w, &entry);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What "pmu/terms/" would open. */
+/* Sets entry->attr to what opening @text would use. Returns false if @text is not one event. */
 static bool encode(struct catalog *c, const char *text, struct catalog_entry *entry)
 {
 	struct event_list list = {};
@@ -109,7 +109,7 @@ static bool emit_pfm(void *ctx, const struct pfm_event *event)
 	entry.code = event->code;
 	entry.masks = event->masks;
 	entry.mask_count = event->mask_count;
-	/* Whether the PMU is there is the same question for all events of it; ask with the code. */
+	/* Whether an event opens depends on its PMU only: the plain code is enough for a test. */
 	entry.openable = event->present && !p->w->query->uarch;
 	entry.attr.size = sizeof(entry.attr);
 	entry.attr.type = PERF_TYPE_RAW;
@@ -165,10 +165,9 @@ void source_machine(struct walk *w)
 		emit_vendor(w, set);
 		p.wins = set;
 	}
-	/* libpfm4 knows the CPU that it runs on, which is not the one of another machine's files. */
+	/* Without @uarch libpfm4 describes this machine's CPU, not the one whose files we read. */
 	if (!uarch && w->c->roots.foreign)
 		return;
-	/* Without a name libpfm4 tells of this machine's CPU, not of the one whose files we read. */
 	if (!uarch && w->c->roots.foreign)
 		return;
 	if (!w->stopped && pfm_visit(uarch, true, emit_pfm, &p) == 0 && uarch && !set)

@@ -13,7 +13,7 @@ struct walk {
 	bool stopped;
 };
 
-/* False when the visitor has had enough. */
+/* Returns false once the visitor has asked to stop. */
 bool walk_emit(struct walk *w, const struct catalog_entry *entry);
 void walk_problem(struct walk *w, enum event_kind kind, const char *sentence);
 

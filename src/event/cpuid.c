@@ -19,7 +19,7 @@ void cpuid_text(const struct roots *roots, char *text, size_t size)
 	if (fs_line(midr_text, sizeof(midr_text),
 		    "%s/devices/system/cpu/cpu0/regs/identification/midr_el1", roots->sys) &&
 	    parse_u64(midr_text, &midr)) {
-		/* Mapfiles are for all variants and revisions of a CPU. */
+		/* Clear variant and revision: a mapfile entry is for all of them. */
 		snprintf(text, size, "0x%016llx", (unsigned long long)(midr & ~0xf0000full));
 		return;
 	}

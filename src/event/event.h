@@ -24,7 +24,8 @@ enum call_graph { CALLS_NONE, CALLS_FP, CALLS_DWARF, CALLS_LBR };
 /* "fp", "dwarf", "lbr", "no" or "none"; false for any other word. */
 bool call_graph_find(const char *word, size_t len, enum call_graph *ret);
 
-/* STACK_USER is aligned and must fit into a record together with all else. */
+/* Bytes of user stack in a sample (PERF_SAMPLE_STACK_USER): a multiple of 8 that fits into a record
+ * together with the other fields. */
 #define STACK_BYTES_MAX     65528u
 #define STACK_BYTES_DEFAULT 8192u
 
@@ -37,14 +38,14 @@ struct event {
 	int group; /* number of its {…} group, -1 without one */
 	enum tool_event tool;
 	char *tracepoint; /* "system:name", else NULL */
-	char *missing;    /* parses, but cannot be here: the reason. NULL: open it and see */
+	char *missing;    /* why it cannot exist on this machine; NULL: open it to find out */
 	/* The likely reason if it cannot be opened: catalog_no_pmu(), NULL where there is a PMU. */
 	const char *no_pmu;
 	bool sample_read; /* :S */
 	bool weak_group;  /* :W */
 	bool precise_max; /* :P */
-	bool modified;    /* the user gave modifiers, so defaults and fallbacks stay away */
-	/* Terms that win over what is said for all events: call-graph, stack-size, max-stack (0:
+	bool modified;    /* the user gave modifiers: apply no defaults and no fallbacks */
+	/* Terms that override the options for all events: call-graph, stack-size, max-stack (0:
 	 * not given), inherit (1), no-inherit (-1). */
 	bool calls_chosen;
 	enum call_graph calls;
@@ -58,7 +59,7 @@ struct event_list {
 	int group_count;
 };
 
-/* More than this is a mistake, not a wish. */
+/* Longer lists are refused: they can only be a mistake. */
 #define EVENTS_MAX 20000
 
 void event_list_release(struct event_list *list);

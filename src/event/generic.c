@@ -67,7 +67,7 @@ const struct generic_event *generic_find(const char *name)
 	return NULL;
 }
 
-/* Which operations a cache knows: bit 0 load, 1 store, 2 prefetch. */
+/* `ops` has a bit for each operation of the cache: bit 0 load, 1 store, 2 prefetch. */
 static const struct cache {
 	const char *names[4];
 	const char *words;
@@ -91,7 +91,7 @@ static const struct cache_op {
 	{{"prefetch", "prefetches", "speculative-read", "speculative-load"}, "prefetches"},
 };
 
-/* Skips the longest of @names that @text begins with; returns its length, 0 without one. */
+/* Returns the length of the longest of @names that is the first word of @text, or 0. */
 static size_t match_word(const char *const *names, size_t count, const char *text)
 {
 	size_t best = 0;

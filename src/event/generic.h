@@ -1,4 +1,4 @@
-/* The kernel's own names: hardware, cache and software events, the same on every machine. */
+/* Events that the kernel names on every machine: hardware, cache and software events. */
 #ifndef TACHO_EVENT_GENERIC_H
 #define TACHO_EVENT_GENERIC_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Values that tacho measures itself; they are written like events and need no counter. */
+/* Times that tacho measures itself; users write them like events, but they need no counter. */
 enum tool_event { TOOL_NONE, TOOL_DURATION, TOOL_USER, TOOL_SYSTEM };
 
 /* Not a kernel type: marks a tool event in struct generic_event. */
@@ -29,10 +29,11 @@ bool perf_type_is_core(uint32_t type);
 
 const struct generic_event *generic_find(const char *name);
 
-/* Cache events are made of three words: L1-dcache, LLC …; load, store, prefetch; access or miss. */
+/* A cache event name has three parts: the cache (L1-dcache, LLC …), the operation (load, store,
+ * prefetch) and the result (access, miss). */
 bool cache_event_find(const char *name, uint64_t *ret_config);
 
-/* The canonical name of combination @nth, false past the last. */
+/* Returns the canonical name of combination @nth; false past the last. */
 bool cache_event_nth(size_t nth, char *name, size_t size, uint64_t *ret_config, char *description,
 		     size_t description_size);
 

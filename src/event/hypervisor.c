@@ -105,7 +105,7 @@ static const struct hypervisor qemu = {
 	"run the guest with KVM (qemu -accel kvm -cpu host,pmu=on); emulated x86 CPUs have no PMU",
 };
 
-/* What CPUID tells a guest. */
+/* Signatures that CPUID returns in a guest. */
 static const struct name_rule signatures[] = {
 	{"KVMKVMKVM", &kvm},        {"TCGTCGTCGTCG", &qemu},     {"Microsoft Hv", &hyperv},
 	{"VMwareVMware", &vmware},  {"XenVMMXenVMM", &xen},      {"VBoxVBoxVBox", &virtualbox},
@@ -129,7 +129,7 @@ static const struct hypervisor *from_signature(void)
 }
 #endif
 
-/* Facts about the machine that decide; strings are "" when unknown. */
+/* Facts that identify the hypervisor; strings are "" when unknown. */
 struct question {
 	const struct roots *roots;
 	char release[128], arch[65], product[HYPERVISOR_PRODUCT_SIZE];
@@ -182,7 +182,7 @@ static const struct hypervisor *from_clock(const struct question *q)
 	return NULL;
 }
 
-/* Where there is no CPUID flag, firmware has it: device tree, Xen's own file, s390's sysinfo. */
+/* Machines without the CPUID flag: look at Xen's file, the device tree and s390's sysinfo. */
 static const struct hypervisor *from_firmware(const struct question *q)
 {
 	char text[4096];

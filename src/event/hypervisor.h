@@ -1,6 +1,7 @@
 /*
- * Virtual machine or not, and whose: that decides whether there is a hardware PMU and how one gets
- * it. tacho doctor, the refusals of stat and record and the lists of events all take it from here.
+ * Detects whether the machine is a virtual machine, and of which hypervisor. That decides whether
+ * there is a hardware PMU and how to get one. Used by tacho doctor, by the errors of stat and
+ * record and by the lists of events.
  *
  * Reads the files below @roots, which may be a copy from another machine. Any thread.
  */
@@ -17,7 +18,7 @@ struct hypervisor {
 
 #define HYPERVISOR_PRODUCT_SIZE 160
 
-/* NULL: none known. @product, unless NULL, gets what the firmware calls the machine. */
+/* Returns NULL if there is none. @product, unless NULL, gets the firmware's name of the machine. */
 const struct hypervisor *hypervisor_find(const struct roots *roots,
 					 char product[HYPERVISOR_PRODUCT_SIZE]);
 

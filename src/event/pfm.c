@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The functions of the library that we use, found when it is first needed. */
+/* The functions of libpfm4 that we use, looked up when first needed. */
 struct pfm_library {
 	int (*initialize)(void);
 	void (*terminate)(void);
@@ -50,7 +50,7 @@ static bool load(struct pfm_library *lib)
 }
 #endif
 
-/* What the library knows it keeps in variables of its own, of which there is one set a process. */
+/* libpfm4 keeps its state in global variables, so only one thread at a time may use it. */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
 static void end(const struct pfm_library *lib)
@@ -70,7 +70,7 @@ static bool begin(struct pfm_library *lib)
 	return false;
 }
 
-/* With LIBPFM_ENCODE_INACTIVE in the environment it knows names of CPUs that are not here. */
+/* With LIBPFM_ENCODE_INACTIVE in the environment libpfm4 also encodes events of other CPUs. */
 static bool is_present(const struct pfm_library *lib, int event)
 {
 	pfm_event_info_t info = {.size = sizeof(info)};
@@ -92,7 +92,7 @@ bool pfm_encode(const char *text, struct perf_event_attr *attr)
 			PFM_SUCCESS &&
 		is_present(&lib, arg.idx);
 	end(&lib);
-	/* It also knows the kernel's own names and tracepoints, but those are looked up by us. */
+	/* libpfm4 also encodes kernel events and tracepoints; tacho looks those up itself. */
 	return known && attr->type != PERF_TYPE_SOFTWARE && attr->type != PERF_TYPE_TRACEPOINT;
 }
 
@@ -202,7 +202,7 @@ static bool visit_pmu(const struct pfm_library *lib, const pfm_pmu_info_t *pmu, 
 	return true;
 }
 
-/* Every PMU of a machine; the library's own copies of the kernel's tables are not machine events. */
+/* Skips libpfm4's copies of the kernel's event tables: those are not machine events. */
 static bool next_pmu(const struct pfm_library *lib, int *at, pfm_pmu_info_t *info)
 {
 	while (++*at < PFM_PMU_MAX) {

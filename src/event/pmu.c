@@ -26,7 +26,7 @@ static bool read_cpus(const struct pmus *pmus, struct pmu *pmu, const char *file
 	return parse_cpulist(text, CPU_LIMIT, &pmu->cpus, &pmu->cpu_count);
 }
 
-/* Core PMUs without a "cpus" file: the only one of an x86, POWER or s390 machine. */
+/* Core PMUs without a "cpus" file: the only one of an x86, POWER or s390 machine, and Arm's. */
 static bool is_core_name(const char *name)
 {
 	return !strcmp(name, "cpu") || !strcmp(name, "cpum_cf") || !strncmp(name, "armv", 4);
@@ -100,7 +100,7 @@ bool pmu_field_parse(const char *text, struct pmu_field *field)
 	text += 6;
 	if (isdigit((unsigned char)*text))
 		word = (unsigned)(*text++ - '0');
-	/* config3 (Linux 6.2, used by Arm SPE only) is past the attr that Debian 12's headers have. */
+	/* config3 (Linux 6.2, used only by Arm SPE) is not in the attr of Debian 12's headers. */
 	if (*text++ != ':' || word > 2)
 		return false;
 	field->word = (uint8_t)word;
@@ -175,7 +175,7 @@ int pmu_event_names(struct pmus *pmus, const struct pmu *pmu, strvec *ret_names)
 	CLEANUP(strvec_release) strvec files = {};
 	int r = fs_list(dir, &files);
 
-	/* Beside event NAME lie NAME.unit, NAME.scale and NAME.snapshot. */
+	/* Skip NAME.unit, NAME.scale and NAME.snapshot, which accompany event NAME. */
 	vec_each(&files, file)
 		if (!strchr(*file, '.'))
 			vec_push(ret_names, xstrdup(*file));

@@ -1,8 +1,8 @@
 /*
- * The PMUs that the kernel describes under /sys/bus/event_source/devices: their number, the bit
+ * The PMUs that the kernel describes under /sys/bus/event_source/devices: their type, the bit
  * fields of their events ("format"), named events with scale and unit, and the CPUs they are for.
- * pmu_load() reads what opening needs; the events of a PMU are read only when asked for.
- * A struct pmus owns all its strings; not for use by several threads at once.
+ * pmus_load() reads names, types and CPUs; fields and events of a PMU are read when first needed.
+ * A struct pmus owns all its strings. One thread at a time.
  */
 #ifndef TACHO_EVENT_PMU_H
 #define TACHO_EVENT_PMU_H
@@ -53,16 +53,16 @@ void pmus_release(struct pmus *pmus);
 
 struct pmu *pmus_find(struct pmus *pmus, const char *name);
 
-/* The core PMU number @nth, NULL past the last: one on most machines, two or more on hybrid ones,
- * none in many virtual machines. */
+/* Returns core PMU number @nth, NULL past the last: one on most machines, two or more on hybrid
+ * ones, none in many virtual machines. */
 struct pmu *pmus_core(struct pmus *pmus, size_t nth);
 
 const struct pmu_field *pmu_field(struct pmus *pmus, struct pmu *pmu, const char *name);
 
-/* Puts @value into the bits of @field. False if it does not fit. */
+/* Puts @value into the bits of @field. Returns false if it does not fit. */
 bool pmu_field_set(const struct pmu_field *field, uint64_t value, struct perf_event_attr *attr);
 
-/* A bit field as sysfs writes it: "config:0-7,32-35". */
+/* Parses a bit field as sysfs writes it: "config:0-7,32-35". */
 bool pmu_field_parse(const char *text, struct pmu_field *ret_field);
 
 int pmu_event_names(struct pmus *pmus, const struct pmu *pmu, strvec *ret_names);
@@ -70,7 +70,8 @@ bool pmu_event_read(struct pmus *pmus, const struct pmu *pmu, const char *name,
 		    struct pmu_event *ret_event);
 void pmu_event_release(struct pmu_event *event);
 
-/* Whether @name is that of a PMU @wanted: the name itself, or "uncore_cbox" for uncore_cbox_0. */
+/* Returns whether @wanted means PMU @name: it is the name, or e.g. "uncore_cbox" or "cbox" for
+ * uncore_cbox_0. */
 bool pmu_name_matches(const char *name, const char *wanted);
 
 #endif

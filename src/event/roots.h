@@ -1,7 +1,7 @@
 /*
- * Where the kernel's files are. Normally /sys and /proc; the environment variables TACHO_SYSFS and
- * TACHO_PROCFS point elsewhere, to look at a machine from a copy of its files. Then nothing is
- * opened by perf_event_open for a test, because the answer would be about the wrong machine.
+ * Where the kernel's files are: normally /sys and /proc. The environment variables TACHO_SYSFS and
+ * TACHO_PROCFS name other folders, to examine a machine by a copy of its files. In that case no
+ * event is opened for a test, because the answer would be about the wrong machine.
  */
 #ifndef TACHO_EVENT_ROOTS_H
 #define TACHO_EVENT_ROOTS_H
@@ -11,12 +11,12 @@
 struct roots {
 	const char *sys, *proc;
 	char tracefs[256]; /* mounted tracefs, "" if there is none that can be read */
-	bool foreign;      /* not this machine's own */
+	bool foreign;      /* the files are not this machine's own */
 };
 
 struct roots roots_find(void);
 
-/* Why tracepoints cannot be listed: a sentence, or NULL when tracefs is there. */
+/* Returns a sentence that says why tracepoints cannot be listed, or NULL if they can. */
 const char *roots_tracefs_problem(const struct roots *roots);
 
 #endif

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define SDT_NOTE_TYPE 3
-/* Linkers make one. Thousands that share their bytes would take for ever. */
+/* Linkers write one. A hostile file may have thousands that share their bytes. */
 #define NOTE_SECTIONS_MAX 64
 
 struct section {
@@ -37,7 +37,7 @@ static struct section read_section(const struct cursor *file, uint64_t at, bool 
 	return s;
 }
 
-/* Looks at no more of the names than needed: they may be long, and sections many. */
+/* Compares only as many bytes as needed: names may be long, and sections many. */
 static bool section_is(const struct cursor *file, const struct section *strings,
 		       const struct section *s, const char *name)
 {

@@ -18,7 +18,7 @@ struct sdt_marker {
 
 typedef bool (*sdt_visitor)(void *ctx, const struct sdt_marker *marker);
 
-/* Markers of the ELF image at @data. */
+/* Visits the markers of the ELF image at @data. Stops when @visit returns false. */
 int sdt_parse(const void *data, size_t size, sdt_visitor visit, void *ctx, struct err *e);
 
 int sdt_visit_file(const char *path, sdt_visitor visit, void *ctx, struct err *e);

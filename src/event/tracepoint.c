@@ -18,7 +18,7 @@ bool tracepoint_id(const struct roots *roots, const char *system, const char *na
 	return true;
 }
 
-/* A glob without its special characters names one directory; no need to read them all. */
+/* A glob without special characters is one name: look it up instead of listing @dir. */
 static void names_that_match(const char *dir, const char *glob, strvec *ret_names)
 {
 	CLEANUP(strvec_release) strvec all = {};
@@ -48,7 +48,7 @@ void tracepoint_visit(const struct roots *roots, const char *system_glob, const 
 
 		names_that_match(dir, name_glob, &names);
 		vec_each(&names, name) {
-			/* Control files lie beside the events, which are directories. */
+			/* Skip control files: events are directories. */
 			if (!strcmp(*name, "enable") || !strcmp(*name, "filter"))
 				continue;
 			if (!strcmp(*system, "ftrace") && !fs_exists("%s/%s/id", dir, *name))
@@ -67,7 +67,7 @@ void probe_lines(const struct roots *roots, strvec *ret_lines)
 		CLEANUP(free_ptr) char *path = xasprintf("%s/%s", roots->tracefs, files[i]);
 		CLEANUP(free_ptr) char *text = NULL;
 
-		/* dynamic_events repeats the other two. */
+		/* dynamic_events repeats the lines of the other two. */
 		if (i == 2 && ret_lines->len)
 			break;
 		if (fs_read(path, PROBE_BYTES_MAX, &text) == 0)

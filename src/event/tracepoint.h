@@ -8,12 +8,13 @@
 bool tracepoint_id(const struct roots *roots, const char *system, const char *name,
 		   uint64_t *ret_id);
 
-/* Every "system", "name" that match the globs, sorted. Stops when @visit returns false. */
+/* Visits every tracepoint that matches the globs, sorted. Stops when @visit returns false. */
 typedef bool (*tracepoint_visitor)(void *ctx, const char *system, const char *name);
 void tracepoint_visit(const struct roots *roots, const char *system_glob, const char *name_glob,
 		      tracepoint_visitor visit, void *ctx);
 
-/* Lines of kprobe_events and uprobe_events: "p:group/name place args". */
+/* Appends the lines of kprobe_events and uprobe_events, or of dynamic_events if those are empty:
+ * "p:group/name place args". */
 void probe_lines(const struct roots *roots, strvec *ret_lines);
 
 #endif

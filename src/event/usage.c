@@ -27,7 +27,7 @@ static int by_count(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* Lines "COUNT NAME". */
+/* The file has lines "COUNT NAME". */
 void usage_load(struct usage *u)
 {
 	CLEANUP(free_ptr) char *path = usage_path(false);
@@ -71,7 +71,7 @@ void usage_note(const struct event_list *list)
 	vec_each(&list->events, event) {
 		bool found = false;
 
-		/* A glob of hundreds of tracepoints says nothing about each of them. */
+		/* Ignore long lists: a glob for hundreds of tracepoints says nothing about each. */
 		if (list->events.len > 50 || strchr(event->name, '\n'))
 			break;
 		vec_each(&u.rows, row)

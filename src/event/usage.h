@@ -1,5 +1,5 @@
-/* Which events the user counts most: a small file in the data directory, so that lists can put
- * them first. Losing it costs nothing. */
+/* Counts how often the user has used each event, in a small file in the data directory, so that
+ * lists can put the most used events first. Losing the file costs nothing. */
 #ifndef TACHO_EVENT_USAGE_H
 #define TACHO_EVENT_USAGE_H
 
@@ -15,7 +15,7 @@ struct usage {
 
 void usage_load(struct usage *u);
 unsigned usage_of(const struct usage *u, const char *name);
-/* Counts every event of @list once more and saves. */
+/* Adds 1 to the count of every event in @list and saves the file. */
 void usage_note(const struct event_list *list);
 void usage_release(struct usage *u);
 

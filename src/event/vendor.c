@@ -6,10 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-/* A published set has a few thousand; more is not an event file. */
+/* A published set has a few thousand events; a file with more than this is not one. */
 #define VENDOR_EVENTS_MAX 200000
 
-/* A string member; vendors also write numbers and "null" for nothing. */
+/* Returns a string member, or NULL if it is missing, empty, "null" or not a string. */
 static const char *text_of(const json_t *object, const char *key)
 {
 	const char *s = json_string_value(json_object_get(object, key));
@@ -18,8 +18,8 @@ static const char *text_of(const json_t *object, const char *key)
 }
 
 /*
- * A number, 0 if there is none; false if there is something else. "0xB7, 0xBB" has one code for
- * each counter; the first is as good as the others.
+ * Reads a number, 0 if the member is missing. Returns false for an array, an object or other text.
+ * "0xB7, 0xBB" lists a code for each counter; any of them will do, so the first is taken.
  */
 static bool read_number(const json_t *object, const char *key, uint64_t *ret_number)
 {
@@ -74,7 +74,7 @@ static const char *fixed_terms(const char *name, uint64_t code)
 	return NULL;
 }
 
-/* Extra registers: which field of the PMU holds their value. */
+/* Adds the value of an extra register (MSR) as the PMU's field for that register. */
 static void add_msr_term(const json_t *object, struct buf *terms)
 {
 	uint64_t msr = number_of(object, "MSRIndex"), value = number_of(object, "MSRValue");
@@ -131,7 +131,7 @@ static char *copy_or_null(const char *s)
 	return s ? xstrdup(s) : NULL;
 }
 
-/* The PMU that an event file means by its Unit: mostly the same word in small letters. */
+/* Returns the PMU that an event file calls @unit: mostly the same word in lower case. */
 static char *pmu_of_unit(const char *unit)
 {
 	static const char *const others[][2] = {
@@ -169,7 +169,7 @@ static void add_event(const json_t *object, const char *name, struct vendor_set 
 	vec_push(&set->events, event);
 }
 
-/* Intel's metrics name their events by letters: [{"Name": "INST…", "Alias": "a"}]. */
+/* Formulas of Intel's metrics refer to events by alias: [{"Name": "INST…", "Alias": "a"}]. */
 static const char *name_of_alias(const json_t *object, const char *word, size_t len)
 {
 	static const char *const lists[] = {"Events", "Constants"};
@@ -245,7 +245,7 @@ static int add_item(const json_t *object, size_t index, struct vendor_set *set, 
 		return err_set(e, EINVAL, "entry %zu is not an object", index + 1);
 	if (set->events.len + set->metrics.len >= VENDOR_EVENTS_MAX)
 		return err_set(e, EFBIG, "more than %d events", VENDOR_EVENTS_MAX);
-	/* A code that cannot be read must not become another event's code. */
+	/* Refuse codes that cannot be read: taken as 0 they would select another event. */
 	for (size_t i = 0; i < ARRAY_LEN(codes) && event; i++)
 		if (!read_number(object, codes[i], &number))
 			return err_set(e, EINVAL, "event '%.100s': %s '%.40s' is not a number",

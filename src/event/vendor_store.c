@@ -1,7 +1,7 @@
 /*
  * Loaded event files. Each microarchitecture has a folder in the data directory:
  *	events/icelakex/events.json	every event and metric, in the form that it was published in
- *	events/icelakex/cpus		regular expressions of the CPUs that it is for, one a line
+ *	events/icelakex/cpus		regular expressions for the CPUs it is for, one on each line
  */
 #include "event/vendor.h"
 #include "base/text.h"
@@ -20,7 +20,7 @@
 struct source_file {
 	char *path;
 	char *uarch;
-	json_t *root, *items; /* items is the array inside of root */
+	json_t *root, *items; /* items is the array inside root */
 };
 
 struct map_row {
@@ -43,7 +43,7 @@ static char *store_dir(const char *uarch)
 	return xasprintf("%s/events%s%s", data, uarch ? "/" : "", uarch ? uarch : "");
 }
 
-/* A folder of the store: nothing that could lead out of it. */
+/* Returns whether @s is safe as the name of a folder: it cannot lead out of the store. */
 static bool is_uarch_name(const char *s)
 {
 	size_t len = strlen(s);
@@ -60,7 +60,7 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* ---- reading what is to be loaded ---- */
+/* ---- reading the files to load ---- */
 
 static void read_map(struct install *in, const char *dir)
 {
@@ -81,7 +81,7 @@ static void read_map(struct install *in, const char *dir)
 	}
 }
 
-/* Kernel: the row names the file's folder. Intel: it names the file itself. */
+/* A row of the kernel's mapfile names the file's folder, a row of Intel's the file itself. */
 static bool row_is_for(const struct map_row *row, const char *path)
 {
 	const char *row_base = base_name(row->file);
@@ -173,7 +173,7 @@ static const char *item_name(const json_t *item)
 	return name ? name : json_string_value(json_object_get(item, "MetricName"));
 }
 
-/* Arm's files refer to events of the architecture by name and may change a part of them. */
+/* Arm's files refer to events of the architecture by name and may override some members. */
 static void resolve_standard(struct install *in, json_t *item)
 {
 	const char *wanted = json_string_value(json_object_get(item, "ArchStdEvent"));
@@ -204,7 +204,7 @@ static char *item_key(const json_t *item)
 	return name ? xasprintf("%s %s", unit ? unit : "", name) : NULL;
 }
 
-/* What is loaded now wins over what was there under the same name. */
+/* A newly loaded item replaces the stored one of the same unit and name. */
 static void merge_items(json_t *by_name, json_t *items, struct install *in)
 {
 	json_t *item;
@@ -366,7 +366,7 @@ int vendor_install(const char *path, const char *uarch, const char *cpu,
 	} else {
 		CLEANUP(free_ptr) char *dir = xstrndup(real, (size_t)(base_name(real) - real));
 
-		/* A mapfile lies beside the file, or one or two folders up. */
+		/* The mapfile is in the file's folder, or one or two folders up. */
 		for (int up = 0; up < 3 && *dir; up++) {
 			read_map(&in, dir);
 			dir[strlen(dir) - 1] = '\0';
@@ -405,7 +405,7 @@ static bool cpu_matches(const char *dir, const char *uarch, const char *cpuid)
 		return false;
 	text_split(text, "\n", &lines);
 	vec_each(&lines, line) {
-		/* A pattern without a stepping is for all of them. */
+		/* A pattern without a stepping matches every stepping. */
 		CLEANUP(free_ptr) char *whole = xasprintf("^(%s)(-[0-9A-F]+)?$", *line);
 		regex_t re;
 

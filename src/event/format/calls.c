@@ -12,7 +12,7 @@ enum call_shape {
 	CALL_LIST,      /* (value, {n, "text"}, …) */
 	CALL_FLAGS,     /* (value, "delimiter", {n, "text"}, …) */
 	CALL_SIZEOF,
-	CALL_FIRST, /* (value, whatever): the value itself */
+	CALL_FIRST, /* (value, …): only the first value is used */
 	CALL_SECONDS,
 	CALL_NANOSECONDS,
 };
@@ -116,7 +116,10 @@ static int call_field(struct print_expr_parser *x, struct node *n)
 		       (int)(x->lex.tok.len < 60 ? x->lex.tok.len : 60), x->lex.tok.s);
 }
 
-/* {n, "text"}. The {} of an empty list and the {0, NULL} at the end of some have no text. */
+/*
+ * Parses {n, "text"}. Sets *ret_empty for items without text: the {} of an empty list and the
+ * {0, NULL} at the end of some lists.
+ */
 static int list_item(struct print_expr_parser *x, struct node_item *item, bool *ret_empty)
 {
 	int err = print_expr_expect(x, '{');
@@ -142,7 +145,7 @@ static int list_item(struct print_expr_parser *x, struct node_item *item, bool *
 	return err ? err : print_expr_expect(x, '}');
 }
 
-/* The rest of a list, from the comma before its first item. */
+/* Parses the rest of a list, from the comma before its first item. */
 static int list_items(struct print_expr_parser *x, struct node *n)
 {
 	uint32_t last = 0;
@@ -196,7 +199,7 @@ static int number(struct print_expr_parser *x, uint64_t v, unsigned bits, uint32
 	return print_expr_node(x, (struct node){.number = format_number(v, bits, false)}, 0, ret);
 }
 
-/* __print_dynamic_array(field, size of an element) is __print_array with its own length. */
+/* __print_dynamic_array(field, size of an element) is __print_array of the whole field. */
 static int call_field_num(struct print_expr_parser *x, struct node *n)
 {
 	struct node bytes = {.kind = NODE_BYTES}, len = {.kind = NODE_BYTES_LEN};

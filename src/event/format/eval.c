@@ -1,4 +1,4 @@
-/* Values of expressions, by the rules of C: promotion, signs, sizes. */
+/* Evaluates expressions by the rules of C: promotion, signs, sizes. */
 #include "event/format/program.h"
 #include "base/cursor.h"
 
@@ -24,7 +24,7 @@ bool format_truth(struct value v)
 	return v.in_place ? v.bytes != NULL : v.number != 0;
 }
 
-/* An address of ours is nobody's business and of no use; as a number it is 0. */
+/* Integer promotion. In-place data becomes 0: its address in our memory must not be printed. */
 static struct value promoted(struct value v)
 {
 	if (v.in_place)
@@ -43,7 +43,7 @@ struct value format_unary(int op, struct value a)
 			     a.bits, a.is_signed);
 }
 
-/* Division by zero gives 0, and so does the one quotient that does not fit. */
+/* Division by zero gives 0. Division by -1 negates: INT64_MIN / -1 would trap. */
 static uint64_t divided(int op, struct value a, struct value b)
 {
 	bool is_signed = a.is_signed && b.is_signed;
@@ -63,7 +63,7 @@ static bool less(struct value a, struct value b)
 	return a.is_signed ? (int64_t)a.number < (int64_t)b.number : a.number < b.number;
 }
 
-/* A shift has the type of its left side; of a count that is too large, CPUs take the low bits. */
+/* A shift has the type of its left operand. As on CPUs, only the low bits of the count are used. */
 static struct value shifted(int op, struct value a, struct value b)
 {
 	bool negative = a.is_signed && (int64_t)a.number < 0;
@@ -124,7 +124,7 @@ struct value format_binary(int op, struct value a, struct value b)
 		return format_number(format_truth(a) && format_truth(b), 32, true);
 	if (op == OP_OR)
 		return format_number(format_truth(a) || format_truth(b), 32, true);
-	/* Asked whether there is something at all. */
+	/* A comparison with in-place data, such as != NULL, only asks whether it exists. */
 	if ((op == OP_EQ || op == OP_NE) && (a.in_place || b.in_place))
 		return format_number((format_truth(a) == format_truth(b)) == (op == OP_EQ), 32,
 				     true);
@@ -144,7 +144,7 @@ struct value format_binary(int op, struct value a, struct value b)
 struct value format_cast(struct ctype type, struct value a)
 {
 	if (a.in_place) {
-		/* As another kind of array; as a number it stays what it is, for %s to print. */
+		/* A cast to a pointer changes the element type; others change nothing, for %s. */
 		if (type.pointers == 1 && type.bytes) {
 			a.unit = type.bytes;
 			a.unit_signed = type.is_signed;
@@ -204,7 +204,7 @@ static struct value field_value(const struct format_run *run, const struct trace
 	return format_number(number, f->size * 8, f->is_signed);
 }
 
-/* &field, &field[index] */
+/* Evaluates &field and &field[index]. */
 static struct value address_of(const struct format_run *run, const struct node *of)
 {
 	struct value v, index;
@@ -234,7 +234,7 @@ static struct value choice(const struct format_run *run, const struct node *n)
 	return format_eval(run, n->kid[format_truth(format_eval(run, n->kid[0])) ? 1 : 2]);
 }
 
-/* Recursion ends after FORMAT_DEPTH_LIMIT steps: the parser lets no tree be higher. */
+/* The parser limits the height of trees, so recursion ends after FORMAT_DEPTH_LIMIT steps. */
 struct value format_eval(const struct format_run *run, uint32_t node)
 {
 	const struct node *n = &run->program->nodes.items[node];

@@ -24,7 +24,7 @@ int print_expr_expect(struct print_expr_parser *x, int op)
 
 /* ---- nodes ---- */
 
-/* Operations on constants are done here: masks of flags are written as long sums of shifts. */
+/* Evaluates operations on constants: masks of flags are written as long sums of shifts. */
 static bool folded(const struct print_program *p, const struct node *n, unsigned kids,
 		   struct value *ret)
 {
@@ -60,7 +60,7 @@ int print_expr_node(struct print_expr_parser *x, struct node n, unsigned kids, u
 			n.height = kid->height + 1;
 	}
 	if (kids && folded(p, &n, kids, &constant)) {
-		/* Constants are single nodes, so that these are the last ones. */
+		/* Remove the operands: each constant is one node, so they are the last nodes. */
 		if (n.kid[0] + kids == p->nodes.len)
 			p->nodes.len -= kids;
 		n = (struct node){.kind = NODE_NUMBER, .number = constant};
@@ -114,7 +114,7 @@ static int number_token(struct print_expr_parser *x, uint32_t *ret)
 		bits = longs > 1 ? 64 : long_bits;
 	if (bits == 32 && v > (is_unsigned || base != 10 ? UINT32_MAX : INT32_MAX))
 		bits = 64;
-	/* Like the compiler: hexadecimal numbers become unsigned before they become longer. */
+	/* As in C, a constant that is not decimal becomes unsigned before it becomes wider. */
 	if (base != 10 && v >> (bits - 1))
 		is_unsigned = true;
 	lexer_next(&x->lex);
@@ -134,7 +134,7 @@ static int char_token(struct print_expr_parser *x, uint32_t *ret)
 		x, (struct node){.number = format_number((uint64_t)b.s[0], 32, true)}, 0, ret);
 }
 
-/* REC->field, without the REC. */
+/* Parses the rest of REC->field, after REC. */
 static int field_token(struct print_expr_parser *x, uint32_t *ret)
 {
 	struct node n = {.kind = NODE_FIELD};
@@ -223,7 +223,7 @@ bool print_expr_type(struct print_expr_parser *x, struct ctype *ret)
 
 static int unary(struct print_expr_parser *x, uint32_t *ret);
 
-/* (type)value or (expression); the '(' was taken. */
+/* Parses (type)value or (expression); the '(' was consumed. */
 static int parenthesis(struct print_expr_parser *x, uint32_t *ret)
 {
 	struct node n = {.kind = NODE_CAST};
@@ -307,7 +307,7 @@ static int unary(struct print_expr_parser *x, uint32_t *ret)
 	return err;
 }
 
-/* The higher binds the tighter; 0 is no operator. */
+/* Returns the precedence of an operator, higher binds tighter; 0 if it is not an operator. */
 static unsigned level_of(const struct token *tok)
 {
 	static const struct {
@@ -363,9 +363,9 @@ int print_expr_parse(struct print_expr_parser *x, uint32_t *ret)
 	return err;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole "print fmt" ---- */
 
-/* Arguments of a printf; more of them than pieces can be are simply never looked at. */
+/* Arguments of a printf; those without a conversion are ignored. */
 typedef VEC(uint32_t) argvec;
 
 static int arguments(struct print_expr_parser *x, argvec *args)

@@ -34,7 +34,7 @@ static struct part trimmed(struct part p)
 	return p;
 }
 
-/* Takes what stands before @end off @rest; all of it if there is no @end. */
+/* Takes the text before @end, and @end itself, off @rest; all of @rest if there is no @end. */
 static struct part take(struct part *rest, char end)
 {
 	const char *found = memchr(rest->s, end, rest->len);
@@ -219,7 +219,7 @@ static int lines_parse(struct tracepoint_format *fmt, struct part rest, struct e
 			if (err)
 				return err;
 		} else if (begins(line, "print fmt:")) {
-			/* A string in it may go over several lines, so it is all the rest. */
+			/* Strings may span lines, so "print fmt" extends to the end of the text. */
 			from_here = trimmed(from_here);
 			if (fmt->name && has_id)
 				print_fmt_parse(fmt, without(from_here, "print fmt:"));
@@ -335,7 +335,7 @@ const unsigned char *tracepoint_field_bytes(const struct tracepoint_format *f,
 		offset = (field->place == FIELD_REL_LOC ? offset + 4 : 0) + (word & 0xffff);
 		size = word >> 16;
 	} else if (!size && field->is_array && offset <= raw_size) {
-		/* "char buf[]": all that is left. */
+		/* "char buf[]" takes all remaining bytes. */
 		size = raw_size - offset;
 	}
 	if (!raw || offset > raw_size || size > raw_size - offset)

@@ -1,17 +1,17 @@
 /*
- * The formats of tracepoints: what tracefs shows in events/SYSTEM/NAME/format, and the line that
- * `perf script` prints for the raw data of a sample. The same text stands in perf.data files, so
- * both the text and the data are hostile. That is why this is not libtraceevent: on made-up data
- * it divides by zero, follows offsets out of the sample and prints strings that have no end.
+ * Formats of tracepoints: parses the text of events/SYSTEM/NAME/format in tracefs and prints the
+ * raw data of a sample as `perf script` does. perf.data files contain the same text, so neither
+ * text nor data can be trusted. That is why libtraceevent is not used: on crafted data it divides
+ * by zero, follows offsets out of the sample and prints strings without an end.
  *
  * Expressions are evaluated as the kernel's compiler would: signed fields are signed, a - b - c
- * groups from the left, casts cut. Where perf prints the same thing in another shape, its shape is
- * taken; where it prints a placeholder for what it does not know (%c, sizeof, masks of CPUs), the
- * kernel's is. A "print fmt" that calls kernel functions cannot be evaluated by anybody; then the
- * fields are listed after "[FAILED TO PARSE]", also as perf does.
+ * groups from the left, casts truncate. Where perf and the kernel print a value differently, perf's
+ * form is used; where perf prints only a placeholder (%c, sizeof, CPU masks), the kernel's form is.
+ * A "print fmt" that calls kernel functions cannot be evaluated; then the fields are listed after
+ * "[FAILED TO PARSE]", also as perf does.
  *
- * The caller owns a format and releases it. Afterwards nothing in it changes, so any number of
- * threads may print with it. Text is printed as it stands in the data, control characters too.
+ * The caller owns a format and releases it. A parsed format never changes, so any number of threads
+ * may print with it. Text is printed as it is in the data, including control characters.
  */
 #ifndef TACHO_EVENT_FORMAT_FORMAT_H
 #define TACHO_EVENT_FORMAT_FORMAT_H
@@ -22,16 +22,16 @@
 
 struct print_program;
 
-/* How the machine that recorded the data wrote numbers. */
+/* How the machine that recorded the data stores numbers. */
 struct tracepoint_abi {
-	bool swap; /* the other byte order than ours */
+	bool swap; /* its byte order is not ours */
 	uint8_t long_bytes;
 };
 
 enum field_place {
 	FIELD_HERE,
-	FIELD_DATA_LOC, /* a word with length and offset from the start of the data */
-	FIELD_REL_LOC,  /* the same, but the offset counts from behind the word */
+	FIELD_DATA_LOC, /* a word holds length and offset from the start of the data */
+	FIELD_REL_LOC,  /* the same, but the offset is from the end of that word */
 };
 
 struct tracepoint_field {
@@ -39,7 +39,7 @@ struct tracepoint_field {
 	char *type; /* as written, without the name and its brackets */
 	uint32_t offset, size;
 	uint32_t array_len; /* 0: no array, or its length is in the data */
-	uint8_t unit_bytes; /* of one element of an array */
+	uint8_t unit_bytes; /* size of an element of an array */
 	enum field_place place;
 	bool is_signed;
 	bool is_array;
@@ -50,24 +50,24 @@ struct tracepoint_format {
 	char *system, *name;
 	uint16_t id;
 	struct tracepoint_abi abi;
-	size_t common_count; /* the first fields are those that every tracepoint has */
+	size_t common_count; /* number of leading fields that every tracepoint has */
 	VEC(struct tracepoint_field) fields;
 	struct print_program *print; /* NULL: "print fmt" cannot be evaluated, … */
 	char *problem;               /* … for this reason */
 };
 
-/* What only the caller can know; all of it may be NULL. */
+/* Lookups that only the caller can do; any of them may be NULL. */
 struct format_context {
 	void *arg;
-	/* Name of the function at @address for %pS and %ps; NULL if there is none. */
+	/* Returns the name of the function at @address for %pS and %ps, or NULL. */
 	const char *(*symbol)(void *arg, uint64_t address, uint64_t *ret_offset);
-	/* String of the kernel at @address, as printk_formats of tracefs lists them. */
+	/* Returns the kernel's string at @address, from printk_formats of tracefs, or NULL. */
 	const char *(*string)(void *arg, uint64_t address);
 };
 
 /*
- * Reads the text of a format file; fails with a sentence when it is none. A "print fmt" that cannot
- * be evaluated is no failure.
+ * Parses the text of a format file; fails with a sentence if the text is not one. A "print fmt"
+ * that cannot be evaluated is not a failure: `problem` is set.
  */
 int tracepoint_format_parse(struct tracepoint_format *ret, const char *system, const char *text,
 			    size_t len, struct tracepoint_abi abi, struct err *e);
@@ -76,21 +76,21 @@ void tracepoint_format_release(struct tracepoint_format *f);
 const struct tracepoint_field *tracepoint_format_field(const struct tracepoint_format *f,
 						       const char *name);
 
-/* A number of 1, 2, 4 or 8 bytes, sign extended as the field says. */
+/* Reads a number of 1, 2, 4 or 8 bytes, sign-extended if the field is signed. */
 bool tracepoint_field_value(const struct tracepoint_format *f, const struct tracepoint_field *field,
 			    const void *raw, size_t raw_size, uint64_t *ret_value);
 
-/* The bytes of a field, wherever they are; NULL if they are not all inside of the data. */
+/* Returns the bytes of a field of any enum field_place; NULL if not all are inside the data. */
 const unsigned char *tracepoint_field_bytes(const struct tracepoint_format *f,
 					    const struct tracepoint_field *field, const void *raw,
 					    size_t raw_size, size_t *ret_len);
 
-/* The same up to the first NUL; it is not ended by one. */
+/* The same up to the first NUL. The text may lack a NUL: use *ret_len. */
 const char *tracepoint_field_text(const struct tracepoint_format *f,
 				  const struct tracepoint_field *field, const void *raw,
 				  size_t raw_size, size_t *ret_len);
 
-/* Appends one line without its end, at most FORMAT_OUTPUT_LIMIT bytes; @ctx may be NULL. */
+/* Appends one line without newline, at most FORMAT_OUTPUT_LIMIT bytes; @ctx may be NULL. */
 void tracepoint_format_print(const struct tracepoint_format *f, const void *raw, size_t raw_size,
 			     const struct format_context *ctx, struct buf *out);
 

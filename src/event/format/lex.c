@@ -105,7 +105,7 @@ static int digit_of(char c, int base)
 	return d < base ? d : -1;
 }
 
-/* The number of an escape "\x41" or "\101"; moves *i to its last digit. */
+/* Returns the character of an escape "\x41" or "\101"; moves *i to its last digit. */
 static char escaped_number(const char *s, size_t len, size_t *i)
 {
 	int base = s[*i] == 'x' ? 16 : 8, value = 0;

@@ -1,4 +1,4 @@
-/* Inside of format.h: the words of a "print fmt", one at a time. */
+/* Internal to event/format: splits a "print fmt" into tokens, one at a time. */
 #ifndef TACHO_EVENT_FORMAT_LEX_H
 #define TACHO_EVENT_FORMAT_LEX_H
 
@@ -18,22 +18,22 @@ struct token {
 	enum token_kind kind;
 	int op; /* a character, or one of OP_… */
 	const char *s;
-	size_t len; /* of text and characters: without the quotes */
+	size_t len; /* without the quotes of text and characters */
 };
 
 struct lexer {
 	const char *at, *end;
-	struct token tok; /* the one to look at */
+	struct token tok; /* the current token */
 };
 
 void lexer_start(struct lexer *l, const char *text, size_t len);
 void lexer_next(struct lexer *l);
 bool lexer_is(const struct lexer *l, int op);
 bool lexer_is_name(const struct lexer *l, const char *name);
-/* Moves on if it is @op. */
+/* Skips the current token if it is @op; returns whether it was. */
 bool lexer_skip(struct lexer *l, int op);
 
-/* Appends the characters that the inside of a C string stands for. */
+/* Appends the contents of a C string with its escapes replaced. */
 void lexer_unescape(const char *s, size_t len, struct buf *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* A printf format, taken apart once so that printing a sample reads no text. */
+/* Splits a printf format into pieces once, so that printing a sample parses no text. */
 #include "event/format/program.h"
 
 #include <errno.h>
@@ -51,7 +51,7 @@ static bool take_flag(struct piece_parser *x, struct piece *piece)
 	return true;
 }
 
-/* A number or '*'; a number too large to mean anything is cut. */
+/* Parses a number or '*'. Ignores further digits once the number reaches FORMAT_OUTPUT_LIMIT. */
 static int take_size(struct piece_parser *x, uint32_t *ret_size, uint32_t *ret_arg)
 {
 	if (peek(x) == '*') {
@@ -75,7 +75,7 @@ static uint8_t take_length(struct piece_parser *x)
 			break;
 		case 'l':
 			bytes = bytes == 4 ? x->fmt->abi.long_bytes : 8;
-			/* "ll" with a long of 4 bytes */
+			/* "ll" is 8 bytes, even where a long has 4. */
 			if (x->at + 1 < x->end && x->at[1] == 'l') {
 				x->at++;
 				bytes = 8;
@@ -97,7 +97,7 @@ static uint8_t take_length(struct piece_parser *x)
 	}
 }
 
-/* Letters after %p belong to it if the kernel gives them a meaning. */
+/* Takes the letters after %p that have a meaning in the kernel. */
 static void take_suffix(struct piece_parser *x, struct piece *piece)
 {
 	static const char *const known[] = {
@@ -147,7 +147,7 @@ static int take_conversion(struct piece_parser *x, struct piece *piece)
 	return next_arg(x, &piece->arg);
 }
 
-/* All that follows a '%'. */
+/* Parses everything after a '%'. */
 static int take_piece(struct piece_parser *x)
 {
 	struct piece piece = {.width_arg = PIECE_NO_ARG, .precision_arg = PIECE_NO_ARG};

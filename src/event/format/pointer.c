@@ -1,4 +1,4 @@
-/* What may follow %p: symbols, addresses of the network, UUIDs, dumps, sets of bits. */
+/* Prints %p with its suffixes: symbols, network addresses, UUIDs, dumps, bit sets. */
 #include "event/format/program.h"
 
 #include <string.h>
@@ -41,7 +41,7 @@ static unsigned group_of(const unsigned char *b, int i)
 	return (unsigned)b[2 * i] << 8 | b[2 * i + 1];
 }
 
-/* The longest run of zero groups in [0, groups), the first of equal ones. */
+/* Returns the longest run of zero groups in [0, groups), the first if several are equally long. */
 static int longest_zeros(const unsigned char *b, int groups, int *ret_len)
 {
 	int best = -1, best_len = 1;
@@ -161,7 +161,7 @@ static void put_uuid(struct format_run *run, char order, struct value v)
 	}
 }
 
-/* The kernel prints one byte without a width, and never more than 64. */
+/* As the kernel, prints one byte without a width and never more than 64. */
 static void put_dump(struct format_run *run, char between, struct value v, uint32_t width)
 {
 	char separator[2] = {between == 'C'   ? ':'
@@ -176,7 +176,7 @@ static void put_dump(struct format_run *run, char between, struct value v, uint3
 
 /* ---- sets of bits ---- */
 
-/* Bits are numbered through words of the machine, so the byte order decides where they are. */
+/* Bits are numbered within machine words, so the byte order decides which byte has a bit. */
 static bool bit_of(const struct format_run *run, struct value v, size_t bit)
 {
 	bool big = (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) != run->fmt->abi.swap;
@@ -194,7 +194,7 @@ static size_t bits_in(struct value v, size_t most)
 	return bits < most ? bits : most;
 }
 
-/* Words of 32 bits, the highest first. */
+/* Prints words of 32 bits, the highest first. */
 static void put_bits(struct format_run *run, struct value v, size_t bits)
 {
 	for (size_t words = (bits + 31) / 32; words--;) {
@@ -232,7 +232,7 @@ void format_put_bitmask(struct format_run *run, struct value v)
 	put_bits(run, v, bits_in(v, SIZE_MAX));
 }
 
-/* ---- all of them ---- */
+/* ---- all suffixes ---- */
 
 void format_put_pointer(struct format_run *run, const struct piece *piece, uint32_t width)
 {

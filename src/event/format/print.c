@@ -1,4 +1,4 @@
-/* A sample's data as a line of text. */
+/* Prints the data of a sample as a line of text. */
 #include "event/format/program.h"
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ static size_t digits_of(char *end, uint64_t v, unsigned base, bool upper)
 	return (size_t)(end - s);
 }
 
-/* Sign or base before the digits. */
+/* Returns the sign or base prefix before the digits. */
 static const char *prefix_of(const struct piece *piece, bool negative, bool zero)
 {
 	switch (piece->conversion) {
@@ -115,7 +115,7 @@ static void put_number(struct format_run *run, const struct piece *piece, struct
 
 /* ---- pieces ---- */
 
-/* A negative width means left, a negative precision none, as in C. */
+/* As in C, a negative width means left-aligned, a negative precision means none. */
 static struct sizes sizes_of(const struct format_run *run, const struct piece *piece)
 {
 	struct sizes s = {piece->width, piece->precision, piece->left, piece->has_precision};
@@ -178,7 +178,7 @@ static void put_piece(struct format_run *run, const struct piece *piece)
 	}
 }
 
-/* ---- without a program ---- */
+/* ---- fields, if "print fmt" cannot be evaluated ---- */
 
 static bool printable(const unsigned char *s, size_t len)
 {

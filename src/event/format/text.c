@@ -106,7 +106,7 @@ static void put_value(struct format_run *run, const struct node *n, uint32_t nod
 				   strnlen((const char *)v.bytes, v.len < max ? v.len : max));
 		return;
 	}
-	/* A string of the kernel, of which the sample has only the address. */
+	/* A string in the kernel: the sample has only its address. */
 	if (run->ctx->string && v.number)
 		s = run->ctx->string(run->ctx->arg, v.number);
 	if (s)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define LONG 255 /* as many bytes as the machine's long */
+#define LONG 255 /* size of the recording machine's long */
 
 static const struct {
 	const char *name;
@@ -28,7 +28,7 @@ static const struct {
 	{"time64_t", 8, true},    {"ktime_t", 8, true},   {"phys_addr_t", 8, false},
 };
 
-/* What the words of a built-in type add up to. */
+/* The words of a type, counted. */
 struct spelling {
 	unsigned longs, shorts, chars, ints;
 	bool is_unsigned, is_signed, is_bool, is_void, is_enum;
@@ -41,7 +41,7 @@ static bool is(const struct ctype_words *w, size_t i, const char *name)
 	return w->len[i] == strlen(name) && !memcmp(w->word[i], name, w->len[i]);
 }
 
-/* The word at @i; false for one that may stand in no type, or in none of a known size. */
+/* Adds the word at @i. Returns false if the words so far cannot be a type. */
 static bool add_word(struct spelling *s, const struct ctype_words *w, size_t *i)
 {
 	if (is(w, *i, "const") || is(w, *i, "volatile"))
@@ -66,7 +66,7 @@ static bool add_word(struct spelling *s, const struct ctype_words *w, size_t *i)
 		++*i;
 		return s->is_enum = true;
 	}
-	/* Any other word is a typedef, or a struct's name; there can be but one. */
+	/* Any other word is a typedef or the name of a struct; a type has at most one. */
 	if (is(w, *i, "struct") || is(w, *i, "union"))
 		++*i;
 	if (s->other || *i >= w->count)

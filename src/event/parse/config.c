@@ -9,7 +9,7 @@
 	"name, period, freq, call-graph, stack-size, max-stack, inherit, no-inherit, time, "       \
 	"no-overwrite, config, config1, config2"
 
-/* Words that perf knows, too, and what does their work here. */
+/* Terms of perf that tacho refuses, and what to use instead. */
 static const struct {
 	const char *key, *instead;
 } refused[] = {
@@ -66,7 +66,7 @@ struct number_term {
 	void (*take)(struct event *event, uint64_t number);
 };
 
-/* The upper half of a generic event's code is the kind of core that it is for. */
+/* Keeps the upper half of a generic event's config, which is the kind of core. */
 static void take_config(struct event *event, uint64_t number)
 {
 	const struct event_unit *unit = event->units.len ? &event->units.items[0] : NULL;
@@ -86,7 +86,7 @@ static void take_config2(struct event *event, uint64_t number)
 	event->attr.config2 = number;
 }
 
-/* Period and frequency are one field of the attr. */
+/* Period and frequency share one field of the attr. */
 static void take_period(struct event *event, uint64_t number)
 {
 	event->attr.sample_period = number;
@@ -109,7 +109,7 @@ static void take_max_stack(struct event *event, uint64_t number)
 	event->max_stack = (uint16_t)number;
 }
 
-/* Samples always have their time: nothing could be put in order without it. */
+/* Ignored: samples always have their time, because they are ordered by it. */
 static void take_time(struct event *event, uint64_t number)
 {
 	(void)event;
@@ -165,7 +165,7 @@ int parse_config_term(struct parse *p, struct event *event, const char *key, con
 	return 0;
 }
 
-/* One term of an event that belongs to no PMU with terms of its own. */
+/* Parses one term of an event that has no PMU with terms of its own. */
 static int one_term(struct parse *p, struct event *event, const char *at, const char *end)
 {
 	const char *equals = memchr(at, '=', (size_t)(end - at));
@@ -202,7 +202,8 @@ static int config_terms(struct parse *p, struct event *event, const char *at, co
 	return 0;
 }
 
-/* "cycles" and "/period=5/u" are cycles/period=5/u; on a hybrid machine cpu_core/cycles,period=5/u. */
+/* Appends "/period=5/u" to "cycles" as cycles/period=5/u, and to "cpu_core/cycles/" (hybrid
+ * machines) as cpu_core/cycles,period=5/u. */
 static void add_terms_to_name(struct event *event, const char *slash, const char *close,
 			      const char *end)
 {
@@ -227,7 +228,7 @@ int parse_with_terms(struct parse *p, const char *at, const char *slash, const c
 	struct parse quiet = *p;
 	int r = 0;
 
-	/* With a colon it can only be a tracepoint, which has its own sentences. */
+	/* A name with a colon can only be a tracepoint: keep the errors of its parser. */
 	if (!memchr(at, ':', (size_t)(slash - at)))
 		quiet.e = NULL;
 	if (slash == at)

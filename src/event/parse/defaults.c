@@ -1,4 +1,4 @@
-/* What is measured when nobody says what. */
+/* The events that are measured if the user names none. */
 #include "event/parse/parse.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 	"context-switches,cpu-migrations,page-faults,cycles,instructions,branches,"                \
 	"branch-misses"
 
-/* Everybody's task-clock is the time itself; a system is watched by its CPUs' clock. */
+/* The task-clock of all tasks is just elapsed time, so CPU-wide counting uses cpu-clock. */
 int events_default_counted(struct catalog *c, bool cpu_wide, struct event_list *list, struct err *e)
 {
 	int r = events_parse(c, cpu_wide ? "cpu-clock" : "task-clock", list, e);
@@ -64,7 +64,7 @@ int events_default_sampled(struct catalog *c, struct event_list *list, bool *ret
 		size_t len = strlen(event->name);
 		char *name;
 
-		/* Not written by the user: it may still fall back to user mode. */
+		/* Do not set `modified`: the event may still fall back to user mode. */
 		event->precise_max = true;
 		name = xasprintf("%s%sP", event->name, event->name[len - 1] == '/' ? "" : ":");
 		free(event->name);

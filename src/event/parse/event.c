@@ -1,4 +1,4 @@
-/* One event of the list: which of the forms it has, and whose name it is. */
+/* Parses one event of the list: recognizes its form and finds the source that knows its name. */
 #include "event/parse/parse.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -22,7 +22,7 @@ static int with_modifiers(struct parse *p, struct event *event, const char *mods
 	return mods ? parse_modifiers(p, event, mods, (size_t)(end - mods)) : 0;
 }
 
-/* How an event is called that exists once for each kind of core. */
+/* Makes the label of an event that exists once for each kind of core. */
 static char *core_label(const struct pmu *core, const char *at, const char *end, const char *mods)
 {
 	const char *name_end = mods ? mods - 1 : end;
@@ -32,8 +32,8 @@ static char *core_label(const struct pmu *core, const char *at, const char *end,
 }
 
 /*
- * An event of the core: generic, cache or raw. Where there are several kinds of cores it becomes
- * one event for each, because a counter of one kind sees nothing on the other.
+ * Adds an event of the core: generic, cache or raw. With several kinds of cores, adds one event for
+ * each, because a counter of one kind sees nothing on the other.
  */
 static int add_hardware(struct parse *p, const char *at, const char *end, uint32_t type,
 			uint64_t config, const char *mods)
@@ -49,7 +49,7 @@ static int add_hardware(struct parse *p, const char *at, const char *end, uint32
 
 		event->attr.config = config;
 		event->no_pmu = catalog_no_pmu(p->c);
-		/* The kernel takes the kind of core of a generic event from the upper half. */
+		/* The upper half of a generic event's config is the kind of core. */
 		if (core && type != PERF_TYPE_RAW)
 			event->attr.config |= (uint64_t)core->type << 32;
 		add_unit(event, core && type == PERF_TYPE_RAW ? core->type : type, core);
@@ -107,7 +107,7 @@ static bool same_kind(const char *a, const char *b)
 	return a_len == b_len && a_len && !strncmp(a, b, a_len) && a[a_len - 1] == '_';
 }
 
-/* The event @name of @pmu, if it has one. The label becomes the event's. */
+/* Adds event @name of @pmu, or nothing if the PMU has none. Takes ownership of @label. */
 static int add_sysfs_event(struct parse *p, struct pmu *pmu, const char *name, char *label,
 			   const char *at, const char *end, const char *mods)
 {
@@ -129,8 +129,8 @@ static int add_sysfs_event(struct parse *p, struct pmu *pmu, const char *name, c
 }
 
 /*
- * A name that PMUs of sysfs have: an event for each kind of core that has it, else one for all
- * boxes of the first PMU that has it.
+ * Adds a name found in sysfs: one event for each kind of core that has it, else one event for the
+ * first PMU that has it, together with all boxes of the same kind.
  */
 static int add_sysfs(struct parse *p, const char *name, const char *at, const char *end,
 		     const char *mods)
@@ -159,7 +159,7 @@ static int add_sysfs(struct parse *p, const char *name, const char *at, const ch
 	return r;
 }
 
-/* A name from an event file that was loaded for this CPU. */
+/* Adds a name from an event file that was loaded for this CPU. */
 static int add_vendor(struct parse *p, const struct vendor_event *v, const char *at,
 		      const char *end, const char *mods)
 {
@@ -175,7 +175,7 @@ static int add_vendor(struct parse *p, const struct vendor_event *v, const char 
 				      mods);
 
 		event = &p->list->events.items[p->list->events.len - 1];
-		/* It counts on every box of its kind. */
+		/* An uncore event counts on every box of its kind. */
 		vec_each(&pmus->list, box)
 			if (r == 0 && v->unit && box > pmu && pmu_name_matches(box->name, v->unit))
 				add_unit(event, box->type, box);
@@ -278,7 +278,7 @@ static int add_breakpoint(struct parse *p, const char *at, const char *end)
 	return mods ? parse_modifiers(p, event, at + 4 + (mods - text), strlen(mods)) : 0;
 }
 
-/* The part before the modifiers is a plain name. *ret_done says whether anybody knows it. */
+/* Adds the plain name before @mods. Sets *ret_done to false if no source knows the name. */
 static int add_named(struct parse *p, const char *at, const char *end, const char *mods,
 		     bool *ret_done)
 {
@@ -304,7 +304,7 @@ static int add_named(struct parse *p, const char *at, const char *end, const cha
 	return r;
 }
 
-/* A symbolic name that libpfm4 knows for this CPU, with its own unit masks and modifiers. */
+/* Adds a symbolic name that libpfm4 knows for this CPU, with libpfm4's masks and modifiers. */
 static bool add_pfm(struct parse *p, const char *at, const char *end)
 {
 	CLEANUP(free_ptr) char *text = xstrndup(at, (size_t)(end - at));
@@ -312,7 +312,7 @@ static bool add_pfm(struct parse *p, const char *at, const char *end)
 	struct event *event;
 
 	if (p->c->roots.foreign)
-		return false; /* it would answer for this machine's CPU */
+		return false; /* libpfm4 would answer for this machine's CPU */
 	if (!pfm_encode(strncasecmp(text, "libpfm::", 8) ? text : text + 8, &attr))
 		return false;
 	event = parse_add(p, xstrndup(at, (size_t)(end - at)));

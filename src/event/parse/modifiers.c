@@ -1,4 +1,4 @@
-/* Modifiers behind an event (":ukpp") and the user's defaults for them. */
+/* Modifiers after an event (":ukpp") and the user's defaults for them. */
 #include "event/parse/parse.h"
 #include "base/text.h"
 
@@ -17,7 +17,7 @@ bool is_modifiers(const char *s, size_t len)
 	return len > 0;
 }
 
-/* The first bad letter, or NULL when all of them were applied. */
+/* Applies modifiers and returns NULL, or applies none and returns a bad letter. */
 static const char *apply(struct event *event, const char *s, size_t len)
 {
 	struct perf_event_attr *a = &event->attr;
@@ -82,7 +82,7 @@ int events_limit_modes(struct event_list *list, bool user, bool kernel, struct e
 		return 0;
 	vec_each(&list->events, event) {
 		struct perf_event_attr *a = &event->attr;
-		/* ":uk" leaves both in, but the hypervisor out. */
+		/* ":uk" counts both modes, but not the hypervisor. */
 		bool both = a->exclude_hv && !a->exclude_user && !a->exclude_kernel;
 
 		if (event->tool)
@@ -100,7 +100,7 @@ int events_limit_modes(struct event_list *list, bool user, bool kernel, struct e
 	return 0;
 }
 
-/* "cycles" is meant for cpu_core/cycles/, too, which it becomes on a hybrid machine. */
+/* A default for "cycles" also applies to cpu_core/cycles/, its name on a hybrid machine. */
 static bool default_is_for(const char *pattern, const char *name)
 {
 	const char *open = strchr(name, '/'), *close = strrchr(name, '/');
@@ -129,7 +129,7 @@ static void apply_default(struct event_list *list, const char *pattern, const ch
 	}
 }
 
-/* Lines, or pieces between commas, of "PATTERN MODIFIERS". @where: for the sentence. */
+/* Applies "PATTERN MODIFIERS" items, split at @separators. @where: source named in errors. */
 static int apply_text(struct event_list *list, const char *text, const char *separators,
 		      const char *where, struct err *e)
 {
@@ -165,7 +165,7 @@ int events_apply_defaults(struct event_list *list, struct err *e)
 	if (r < 0)
 		return r;
 	r = path ? fs_read(path, CONFIG_BYTES_MAX, &text) : -ENOENT;
-	/* Somebody else's home, as after su, is no reason to stop. */
+	/* Ignore a home that belongs to somebody else, as after su. */
 	if (r == -ENOENT || r == -EACCES || r == -ENOTDIR)
 		return 0;
 	if (r < 0)

@@ -8,7 +8,7 @@
 
 #define CONTEXT_COLUMNS 72
 
-/* Part of a long text around the mark, so that the mark stands where it should. */
+/* Appends the text, only a part of it if long, and below it a mark under character @at. */
 static void add_mark(struct buf *out, const char *text, size_t at)
 {
 	size_t len = strlen(text), from = 0, to = len;
@@ -26,7 +26,7 @@ static void add_mark(struct buf *out, const char *text, size_t at)
 	buf_addf(out, "\n  %s", buf_str(&shown));
 	text_add_printable(out, right);
 	buf_add(out, "\n  ");
-	/* As wide as it was printed, whatever bytes it was. */
+	/* Pad by the columns that were printed, not by bytes. */
 	buf_pad(out, text_columns(buf_str(&shown)), ' ');
 	buf_add_char(out, '^');
 }
@@ -87,11 +87,11 @@ void event_list_release(struct event_list *list)
 	vec_release(&list->events);
 }
 
-/* End of the event that begins at @at: a comma or brace outside of slashes. */
+/* Returns the end of the event at @at: a comma or brace outside of slashes. */
 static const char *event_end(const char *at)
 {
 	bool in_terms = false;
-	bool address = !strncmp(at, "mem:", 4); /* there a slash comes before a length */
+	bool address = !strncmp(at, "mem:", 4); /* its slash precedes a length */
 
 	for (; *at; at++) {
 		if (*at == '/' && !address)
@@ -122,7 +122,7 @@ static int parse_trimmed(struct parse *p, const char *at, const char *end)
 	return parse_one(p, at, end);
 }
 
-/* "{a,b}:mods"; *at stands on the brace and is moved behind the group. */
+/* Parses "{a,b}:mods". *at points to the brace and is advanced past the group. */
 static int parse_group(struct parse *p, const char **at)
 {
 	const char *open = *at, *s = open + 1, *mods;

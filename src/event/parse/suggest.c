@@ -45,8 +45,8 @@ struct symbolic {
 	size_t count;
 };
 
-/* What this CPU has is near, or not; other microarchitectures may have the very same name. Their
- * uncore boxes are too many to name. */
+/* Offers the events of this CPU as similar names, and collects the microarchitectures that have an
+ * event of exactly this name, without uncore boxes, of which there are too many. */
 static bool offer_symbolic(void *ctx, const struct pfm_event *event)
 {
 	struct symbolic *s = ctx;
@@ -101,7 +101,7 @@ int suggest_tracepoint(struct parse *p, const char *at, const char *system, cons
 	tracepoint_visit(&p->c->roots, "*", "*", offer_tracepoint, &near);
 	suggest_sentence(&near, &hint);
 	suggest_release(&near);
-	/* "INST_RETIRED:ANY_P" has the form of a tracepoint, but is one of another CPU's events. */
+	/* "INST_RETIRED:ANY_P" has the form of a tracepoint, but may be an event of another CPU. */
 	if (!hint.len && !known)
 		return suggest_event(p, at, at + strlen(full));
 	if (!hint.len)

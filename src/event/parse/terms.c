@@ -1,4 +1,4 @@
-/* "pmu/terms/modifiers": events of a PMU written by their bit fields or by a name of sysfs. */
+/* Parses "pmu/terms/modifiers": events of a PMU, written as bit fields or as a name in sysfs. */
 #include "event/parse/parse.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* An event of sysfs is made of terms, which may not name further events. */
+/* An event in sysfs consists of terms, which may not name further events. */
 #define ALIAS_DEPTH_MAX 1
 
 static int terms_at_depth(struct parse *p, struct pmu *pmu, struct event *event, const char *at,
@@ -154,7 +154,7 @@ static int unknown_pmu(struct parse *p, const char *at, const char *name)
 			   names.len ? buf_str(&names) : "none", buf_str(&hint));
 }
 
-/* A PMU by its name, by a glob, or all boxes of a kind ("uncore_cbox"). */
+/* Adds the PMU of this name, or those that match a glob or are boxes of a kind ("uncore_cbox"). */
 static void find_units(struct pmus *pmus, const char *name, struct event *event)
 {
 	struct pmu *exact = pmus_find(pmus, name);
@@ -180,12 +180,12 @@ static bool has_units(struct pmus *pmus, const char *name)
 	return found;
 }
 
-/* The text of an event behind the name of its PMU: "/terms/modifiers". */
+/* The text of an event after the name of its PMU: "/terms/modifiers". */
 struct slashed {
 	const char *open, *close, *end;
 };
 
-/* Terms and modifiers of an event whose units are known. */
+/* Parses terms and modifiers of an event whose units are known. */
 static int finish_event(struct parse *p, struct event *event, const struct slashed *text)
 {
 	struct pmus *pmus = catalog_pmus(p->c);
@@ -202,7 +202,7 @@ static int finish_event(struct parse *p, struct event *event, const struct slash
 	return r;
 }
 
-/* "cpu" means the core PMU whatever it is called here; with several kinds of cores, each. */
+/* "cpu" means the core PMU, whatever its name; with several kinds of cores, all of them. */
 static int add_on_cores(struct parse *p, const char *at, const struct slashed *text)
 {
 	struct pmus *pmus = catalog_pmus(p->c);
