@@ -1,7 +1,7 @@
 /*
  * Values of counters as a table: a row for each event, a column for each aggregate (all, CPU, core,
- * thread …), and statistics over repeats. Whoever has readings fills it in; figures, metrics and output
- * formats read it.
+ * thread …), and statistics over repeats. Code that has readings fills it in; figures, metrics and
+ * output formats read it.
  *
  * A table owns its strings and arrays: counter_table_release(). It belongs to one thread.
  */
@@ -16,12 +16,12 @@
 
 enum row_state { ROW_COUNTED, ROW_UNSUPPORTED, ROW_REFUSED };
 
-/* Rows without a counter, which tell a time. */
+/* Rows that show a time instead of a counter. */
 enum row_timer { ROW_NO_TIMER, ROW_DURATION, ROW_USER_TIME, ROW_SYSTEM_TIME };
 
 enum aggregation { AGGR_ALL, AGGR_CPU, AGGR_CORE, AGGR_DIE, AGGR_SOCKET, AGGR_THREAD, AGGR_CGROUP };
 
-/* What figures recognise an event by: type and config as perf_event_attr has them. */
+/* How figures recognise an event: type and config as in perf_event_attr. */
 struct row_identity {
 	bool known;
 	uint32_t type;
@@ -33,7 +33,7 @@ struct row_identity {
 struct table_row {
 	char *name;
 	char *unit;   /* "" if there is none */
-	char *reason; /* why it is not counted; NULL: it is, or nobody knows */
+	char *reason; /* why it is not counted; NULL: it is counted, or the reason is unknown */
 	double scale;
 	enum row_state state;
 	enum row_timer timer;
@@ -44,7 +44,7 @@ struct table_row {
 /* One column of the table: what is added up in it. */
 struct aggregate {
 	char *label; /* "CPU0", "S0-D0-C1", "bash-123"; "" for all */
-	int key[3];  /* sorts, and tells which counters belong to it */
+	int key[3];  /* sort key; also tells which counters belong to the aggregate */
 	unsigned cpu_count;
 };
 
@@ -66,10 +66,10 @@ struct counter_table {
 	enum aggregation mode;
 	bool by_aggregate; /* visit all rows of an aggregate together */
 	double time_s;     /* end of the interval, NaN for a whole run */
-	double duration_s; /* that the values are of */
-	/* NaN while it runs, and if they are not of what is counted. */
+	double duration_s; /* time that the values cover */
+	/* NaN while the target runs, and if the times are not those of the target. */
 	double user_s, system_s;
-	unsigned runs;                      /* over how many the statistics are */
+	unsigned runs;                      /* number of runs in the statistics */
 	struct stats elapsed, user, system; /* seconds, over the runs */
 };
 
@@ -81,14 +81,14 @@ static inline struct cell *table_cell(const struct counter_table *t, size_t row,
 /* Sets all cells of a row to nothing counted; those of a timer to its time. */
 void counter_table_clear_row(struct counter_table *t, size_t row);
 /*
- * A cell whose counters are all added up gets its value: for an event that was counted for a part of
- * the time only (multiplexing), the rest is taken to be alike, unless @as_counted.
+ * Sets the value of a cell after its counters were added up. If the event was counted for only a
+ * part of the time (multiplexing), the value is scaled up to all of it, unless @as_counted.
  */
 void counter_table_finish_cell(const struct counter_table *t, size_t row, size_t aggregate,
 			       bool as_counted);
 /* Notes a finished run in the statistics; values become the mean of the runs so far. */
 void counter_table_add_run(struct counter_table *t, double elapsed_s);
-/* Every cell in the order of the output: by event, or by aggregate. */
+/* Visits every cell in the order of the output: by event, or by aggregate. */
 typedef void (*cell_visitor)(void *ctx, const struct counter_table *t, size_t row,
 			     size_t aggregate);
 void counter_table_visit(const struct counter_table *t, cell_visitor visit, void *ctx);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* What a node does: an operator is its own character, the others are here. */
+/* Operation of a node: the character of an operator, or one of these. */
 enum op {
 	OP_NUMBER = 256,
 	OP_REF,
@@ -46,7 +46,7 @@ struct expr {
 	VEC(struct ref) refs;
 };
 
-/* A value; or NaN, and the reference for lack of which there is none (its index + 1). */
+/* A value; or NaN, and, if an unknown name is the reason, the index + 1 of its reference. */
 struct cell {
 	double value;
 	uint32_t missing;
@@ -54,11 +54,11 @@ struct cell {
 
 struct infix {
 	char text[4];
-	unsigned char level; /* the higher binds the tighter */
+	unsigned char level; /* higher binds tighter */
 	int op;
 };
 
-/* The longer come first, so that '<=' is not read as '<'. Intel's files write it with a space. */
+/* Longer ones first, so that '<=' is not read as '<'. Intel's files write '< =' with a space. */
 static const struct infix infixes[] = {
 	{"||", 1, '|'},   {"&&", 3, '&'},   {"< =", 4, OP_LE}, {"> =", 4, OP_GE}, {"<=", 4, OP_LE},
 	{">=", 4, OP_GE}, {"==", 4, OP_EQ}, {"!=", 4, OP_NE},  {"|", 1, '|'},     {"^", 2, '^'},
@@ -68,7 +68,7 @@ static const struct infix infixes[] = {
 
 struct function {
 	const char *name;
-	unsigned operands; /* 0: it takes a name, for this use */
+	unsigned operands; /* 0: takes a name, looked up for `use` */
 	int op;
 	enum expr_use use;
 };
@@ -82,7 +82,7 @@ static const struct function functions[] = {
 	{"aggr_nr", 0, OP_REF, EXPR_AGGR_NR},     {"strcmp_cpuid_str", 0, OP_REF, EXPR_CPUID},
 };
 
-/* How each sentence about a mistake begins. */
+/* Beginning of each error message. */
 #define AT "column %zu of the formula: "
 
 enum token_kind { TOK_END, TOK_WORD, TOK_INFIX, TOK_IF, TOK_ELSE, TOK_PUNCTUATION };
@@ -222,7 +222,7 @@ static char *unescape(const char *s, size_t len)
 	return name;
 }
 
-/* The index of the name that the current token is, a new one if it is the first of its kind. */
+/* Returns the index of the name in the current token and its use; adds it if it is new. */
 static uint32_t intern(struct parser *p, enum expr_use use)
 {
 	char *name = unescape(p->text + p->tok.at, p->tok.len);
@@ -338,7 +338,7 @@ static int parse_unary(struct parser *p, uint32_t *ret_node)
 	return r;
 }
 
-/* Operators that bind tighter than @level. */
+/* Parses operators that bind tighter than @level. */
 static int parse_binary(struct parser *p, unsigned level, uint32_t *ret_node)
 {
 	uint32_t left = 0, right = 0;
@@ -470,7 +470,7 @@ static double apply(int op, double a, double b)
 	case '^':
 		return is_true(a) != is_true(b);
 	default:
-		return op == '&'; /* not decided above: all true, or none */
+		return op == '&'; /* not decided above: '&' of true values, '|' of zeros */
 	}
 }
 
@@ -481,7 +481,7 @@ static struct cell combine(int op, struct cell a, struct cell b)
 	return (struct cell){v, !isnan(v) ? 0 : a.missing ? a.missing : b.missing};
 }
 
-/* Which operand an 'if' stands for: its condition, while that has no value. */
+/* Returns the operand that is the result of an 'if': the condition, if that has no value. */
 static unsigned taken(const struct node *n, const struct cell *cells)
 {
 	double cond = cells[n->kid[0]].value;
@@ -507,7 +507,7 @@ static struct cell eval_node(const struct node *n, const struct cell *cells,
 	}
 }
 
-/* One cell a node; the caller frees them. The parser's limit on the text bounds their number. */
+/* Returns a cell for each node, to be freed by the caller. EXPR_TEXT_MAX bounds their number. */
 static struct cell *eval_all(const struct expr *x, expr_lookup *lookup, void *arg)
 {
 	struct cell *cells = xcalloc(x->nodes.len + x->refs.len, sizeof(*cells));

@@ -38,7 +38,7 @@
 
 struct expr;
 
-/* What a formula wants to know of a name. */
+/* What a formula needs to know about a name. */
 enum expr_use {
 	EXPR_VALUE,        /* its value */
 	EXPR_HAS_EVENT,    /* 1 if there is such an event here, 0 if not */
@@ -50,24 +50,24 @@ enum expr_use {
 /* Answers one question; leaves *ret_known false if it has no answer. */
 typedef double expr_lookup(void *arg, enum expr_use use, const char *name, bool *ret_known);
 
-/* -EINVAL, or -E2BIG for a limit; the sentence names the column, counted from 1. */
+/* Returns -EINVAL, or -E2BIG if a limit is exceeded; the error names the column, counted from 1. */
 int expr_parse(const char *text, struct expr **ret_expr, struct err *e);
 void expr_free(struct expr *x);
 
 /*
- * Puts in what is known before anything was counted (#constants, has_event(), the processor) and
- * drops the branches that are then never taken, so that their events need not be opened. Whatever
- * @lookup does not know stays as it is.
+ * Replaces what is known before anything was counted (#constants, has_event(), the processor) by
+ * its value, and drops branches that are then never taken, so that their events need not be opened.
+ * What @lookup does not know stays as it is.
  */
 void expr_fold(struct expr *x, expr_lookup *lookup, void *arg);
 
-/* Calls @fn for each name that the result depends on, once a use, in the order of the text. */
+/* Calls @fn for each name that the result depends on, once for each use, in text order. */
 void expr_names(const struct expr *x, void (*fn)(void *arg, enum expr_use use, const char *name),
 		void *arg);
 
 /*
- * Asks @lookup for each name once. Only a name that the result needs must be known: the branch of
- * an 'if' that is not taken may hold others. Otherwise -ENOENT, and the sentence names it.
+ * Asks @lookup for each name once. Returns -ENOENT, and the error names it, if a name is not known
+ * that the result needs. Names in the branch of an 'if' that is not taken may be unknown.
  */
 int expr_eval(const struct expr *x, expr_lookup *lookup, void *arg, double *ret_value,
 	      struct err *e);

@@ -13,16 +13,16 @@ struct builtin_metric {
 };
 extern const struct builtin_metric builtin_metrics[]; /* ended by a row of zeros */
 
-/* The strings and the formula belong to whoever made it. */
+/* The strings and the formula belong to the code that made the metric. */
 struct metric {
 	char *name, *description, *unit;
 	double scale;
 	struct expr *expr;
 };
 
-/* NaN if something that the formula needs was not counted. @lookup knows the names of the formula. */
+/* Returns NaN if a value that the formula needs was not counted. @lookup resolves the names. */
 double metric_value(const struct metric *m, expr_lookup *lookup, void *ctx);
-/* The value of a cell for a formula; NaN if it was not counted. */
+/* Returns the value of a cell for a formula; NaN if it was not counted. */
 double metric_cell_value(const struct counter_table *t, size_t row, size_t aggregate);
 
 #endif

@@ -2,9 +2,10 @@
 
 #include <math.h>
 
-/* Enough for a narrow interval (t is 2.09), few enough that a slice is long against most rhythms. */
+/* Enough for a narrow interval (t is 2.09), few enough that a slice is longer than most rhythms. */
 #define SLICES_MAX 20u
-/* A reading on the border of two slices counts in both; with fewer in a slice both would be alike. */
+/* Minimum readings in a slice. One on the border of two slices counts in both: with fewer readings
+ * both slices would be alike. */
 #define READINGS_A_SLICE 2u
 
 /* Variance of the mean. */
@@ -14,8 +15,8 @@ static double mean_variance(const struct stats *s)
 }
 
 /*
- * Degrees of freedom by Welch and Satterthwaite. Only the share of one side in the variance matters,
- * so that squares of large or small variances are not needed.
+ * Degrees of freedom by Welch and Satterthwaite. Only the share of one side in the variance
+ * matters, so that squares of large or small variances are not needed.
  */
 static double freedom(const struct stats *before, const struct stats *after)
 {

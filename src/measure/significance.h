@@ -1,11 +1,12 @@
 /*
- * Whether two series of measurements differ by more than chance: the difference of their means with a
- * confidence interval (Welch's t, which does not assume that both sides vary equally).
+ * Whether two series of measurements differ by more than chance: the difference of their means with
+ * a confidence interval (Welch's t, which does not assume that both sides vary equally).
  *
  * The test takes the values of a side as independent of each other. Readings of one run that follow
- * each other are not: a busy moment is followed by another. The caller therefore divides the time of a
- * side into significance_slices() equal parts and adds one mean a part. Such an interval says how
- * much the value varies within one run; how much whole runs vary is told only by repeating them.
+ * each other are not: a busy moment is followed by another. The caller therefore divides the time
+ * of a side into significance_slices() equal parts and adds one mean a part. Such an interval says
+ * how much the value varies within one run; how much whole runs vary is told only by repeating
+ * them.
  *
  * Ownership: nothing here allocates. Threads: pure functions.
  */
@@ -29,13 +30,13 @@ struct significance {
 	enum significance_verdict verdict;
 };
 
-/* Values that do not vary at all on either side have an interval of no width. */
+/* If the values of neither side vary, the interval has zero width. */
 void significance_compare(const struct stats *before, const struct stats *after,
 			  struct significance *ret);
 /* "unknown", "unclear", "more", "less" */
 const char *significance_name(enum significance_verdict verdict);
 
-/* Into how many equal parts to divide a time in which there were so many readings; 0 for none. */
+/* Number of equal parts into which to divide a time with this many readings; 0 for no readings. */
 unsigned significance_slices(uint64_t readings);
 
 #endif

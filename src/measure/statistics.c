@@ -90,7 +90,7 @@ static double log_gamma(double x)
 	return lgamma_r(x, &sign);
 }
 
-/* Regularised incomplete beta function; @y is 1 - x, given apart because of its digits. */
+/* Regularised incomplete beta function; @y is 1 - x, a parameter so that it keeps its precision. */
 static double beta_inc(double a, double b, double x, double y)
 {
 	double front;
@@ -166,7 +166,7 @@ size_t values_sort(double *values, size_t n)
 	return n;
 }
 
-/* Between two neighbours, without overflow, and exact where they are the same. */
+/* Interpolates between two neighbours, without overflow; exact if they are equal. */
 static double between(double a, double b, double share)
 {
 	return a == b || share == 0 ? a : a * (1 - share) + b * share;
