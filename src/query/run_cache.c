@@ -5,7 +5,7 @@
 #include <string.h>
 
 struct run_cache {
-	pthread_mutex_t lock; /* of the list, users, used and the counts */
+	pthread_mutex_t lock; /* protects the list, users, used and the counts */
 	VEC(struct run_data *) runs;
 	uint64_t limit_bytes, clock, hits, misses;
 };
@@ -45,7 +45,7 @@ static struct run_data *find(struct run_cache *c, const struct stored_run *run)
 	return NULL;
 }
 
-/* The run's place in the list, with one user more. */
+/* Finds the run in the list, or adds it, and counts one more user. */
 static struct run_data *take(struct run_cache *c, const struct stored_run *run)
 {
 	struct run_data *d;
@@ -73,7 +73,7 @@ static size_t bytes_of(const struct run_data *d)
 	return __atomic_load_n(&d->bytes, __ATOMIC_RELAXED);
 }
 
-/* The longest unused ones go, until the rest is within the limit. Called with the list locked. */
+/* Trims or frees the least recently used runs until the limit is kept. Called with the lock. */
 static void make_room(struct run_cache *c)
 {
 	uint64_t bytes = 0;
@@ -141,7 +141,7 @@ int run_cache_get(struct run_cache *c, struct store *s, const struct stored_run 
 	if (!hit) {
 		pthread_rwlock_unlock(&d->lock);
 		pthread_rwlock_wrlock(&d->lock);
-		/* Somebody else may have done it meanwhile. */
+		/* Another thread may have loaded it meanwhile. */
 		if (!is_fresh(d, ended, generation)) {
 			d->start_ns = (uint64_t)run->start_ns;
 			rc = run_data_load(d, s, ended, e);
@@ -204,7 +204,7 @@ static struct leaf_addresses *make_leaves(const struct profile *p)
 int run_cache_leaves(struct store *s, struct run_data *d, const struct leaf_addresses **ret,
 		     struct err *e)
 {
-	/* Of a run that has ended, some stacks were given names instead of addresses. */
+	/* Not the profile of an ended run: there jvm_name_main() replaced addresses by names. */
 	const struct profile *whole = d->whole && !d->ended
 					      ? &d->profile
 					      : __atomic_load_n(&d->addresses, __ATOMIC_ACQUIRE);
@@ -246,7 +246,7 @@ int run_cache_prepare(struct store *s, const struct stored_run *run, struct err 
 		return 0;
 	rc = run_data_load(&d, s, true, e);
 	run_data_release(&d);
-	/* Trying again would not help; whoever asks is told. */
+	/* Trying again would not help with damaged data; queries report the error. */
 	return rc == -EBADMSG ? 0 : rc;
 }
 

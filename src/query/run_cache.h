@@ -1,10 +1,10 @@
 /*
- * Runs as questions see them: tables, call paths, the list of chunks, and what has been decoded of
- * these, kept in memory as long as there is room. A run that goes on is brought up to date whenever it
- * is asked for.
+ * Runs in memory for queries: tables, call paths, the list of chunks and decoded chunks, kept as
+ * long as there is room. run_cache_get() updates a run that is still being measured.
  *
- * Any thread may call all of it, with its own connection to the store. Between run_cache_get() and
- * run_cache_put() the tables do not change; what is decoded meanwhile is added by whoever comes first.
+ * Any thread may call these functions, with its own connection to the store. Between
+ * run_cache_get() and run_cache_put() the tables do not change; only decoded data is added, by the
+ * first thread that has it.
  */
 #ifndef TACHO_QUERY_RUN_CACHE_H
 #define TACHO_QUERY_RUN_CACHE_H
@@ -20,36 +20,36 @@
 
 struct run_cache;
 
-/* A chunk and what was decoded of it; NULL: not yet. */
+/* A chunk and its decoded data; NULL: not decoded yet. */
 struct run_chunk {
 	struct stored_chunk stored;
 	struct node_histogram *nodes; /* of samples */
-	struct run_rows *rows;        /* of samples, if somebody came that near */
+	struct run_rows *rows;        /* of samples, if a query needed single rows */
 	count_blocks *blocks;         /* of counts */
-	struct count_columns *counts; /* of counts, if somebody came that near */
+	struct count_columns *counts; /* of counts, if a query needed single values */
 };
 
 struct run_data {
 	int64_t id;
 	char uuid[UUID_BYTES];
 	bool ended;
-	uint64_t start_ns;          /* what the API counts from */
-	uint64_t first_ns, last_ns; /* of all its chunks; both 0: there are none */
+	uint64_t start_ns;          /* time 0 in the API */
+	uint64_t first_ns, last_ns; /* of all chunks; both 0: there are none */
 	struct profile profile;     /* strings, threads, events, counters; more only if `whole` */
-	bool whole;                 /* also functions, frames and stacks */
-	struct profile *addresses;  /* NULL, or all of it; see run_cache_addresses() */
+	bool whole;                 /* `profile` also has functions, frames and stacks */
+	struct profile *addresses;  /* NULL, or the complete profile; see run_cache_addresses() */
 	struct leaf_addresses *leaves; /* NULL, or what run_cache_leaves() made */
-	struct call_paths paths;      /* all stacks are known; its names are strings of `profile` */
-	VEC(struct run_chunk) chunks; /* by first_ns */
+	struct call_paths paths;       /* of all stacks; names are strings of `profile` */
+	VEC(struct run_chunk) chunks;  /* by first_ns */
 	/* For run_cache.c and run_load.c. */
 	int64_t generation, last_chunk, next_piece;
 	bool loaded, stale;
 	size_t bytes;
-	/* Of all chunks; more are not kept, so that neither takes the room of the other. */
+	/* Decoded rows and counts: two limits, so that neither takes the room of the other. */
 	size_t rows_bytes, rows_bytes_max, counts_bytes, counts_bytes_max;
 	unsigned users;
 	uint64_t used;
-	uint32_t main_event; /* number + 1 of that with most samples; 0: see selection_event() */
+	uint32_t main_event; /* 1 + event with most samples; 0: unknown, see selection_event() */
 	pthread_rwlock_t lock;
 };
 
@@ -57,18 +57,18 @@ struct run_data {
 struct run_cache *run_cache_new(uint64_t limit_bytes);
 void run_cache_free(struct run_cache *c);
 
-/* *ret is to be given back. A run without data is one without chunks, no error. */
+/* The caller must call run_cache_put(). A run without data is not an error: it has no chunks. */
 int run_cache_get(struct run_cache *c, struct store *s, const struct stored_run *run,
 		  struct run_data **ret, struct err *e);
 void run_cache_put(struct run_cache *c, struct run_data *d);
-/* A chunk was not there any more: the next one who asks reads the list anew. */
+/* A chunk is gone from the store: makes the next run_cache_get() read the list of chunks again. */
 void run_cache_stale(struct run_data *d);
 
-/* The run's tables with functions, frames and stacks, which most questions can do without. */
+/* Gets the run's tables with functions, frames and stacks, which most queries do not need. */
 int run_cache_addresses(struct store *s, struct run_data *d, const struct profile **ret,
 			struct err *e);
 
-/* Where the innermost function of each stack was, which is all that most who ask for addresses need. */
+/* Address of the innermost frame of each stack: all that most queries about addresses need. */
 struct leaf_addresses {
 	size_t len;
 	uint64_t by_stack[];
@@ -79,11 +79,11 @@ static inline size_t leaf_addresses_bytes(const struct leaf_addresses *l)
 	return sizeof(*l) + l->len * sizeof(*l->by_stack);
 }
 
-/* As long as the run is held. */
+/* *ret is valid until run_cache_put(). */
 int run_cache_leaves(struct store *s, struct run_data *d, const struct leaf_addresses **ret,
 		     struct err *e);
 
-/* Works out what questions need of a run that has ended, and stores it; cheap if that was done. */
+/* Computes and stores what queries need of an ended run (run_derived.h); cheap if done already. */
 int run_cache_prepare(struct store *s, const struct stored_run *run, struct err *e);
 
 /* For /metrics. */
@@ -96,9 +96,10 @@ void run_cache_counts(struct run_cache *c, struct run_cache_counts *ret);
 
 bool run_state_ended(enum run_state s);
 void run_data_release(struct run_data *d);
-/* Gives back what is large and read again soon; false: there is nothing. Nobody else uses it. */
+/* Frees decoded data that is large and quick to read again. Returns false if there is none. The
+ * run must not have users. */
 bool run_data_trim(struct run_data *d);
-/* Brings it up to date. */
+/* Brings @d up to date with the store. */
 int run_data_load(struct run_data *d, struct store *s, bool ended, struct err *e);
 int run_profile_load(struct profile *p, struct store *s, int64_t run, struct err *e);
 size_t profile_bytes(const struct profile *p);

@@ -1,4 +1,4 @@
-/* Values of counters: blocks of a chunk, and the values themselves where somebody looks that closely. */
+/* Values of counters: blocks of a chunk, and the single values where a query needs them. */
 #include "query/selection.h"
 
 #include <errno.h>
@@ -6,7 +6,7 @@
 
 #define COUNTERS_MAX 256u /* in one answer */
 
-/* ---- what is kept of a chunk ---- */
+/* ---- decoded data of a chunk ---- */
 
 static int read_bytes(struct store *s, const struct run_chunk *c, bool summary, struct buf *ret,
 		      struct err *e)
@@ -82,7 +82,7 @@ int run_counts(struct run_data *d, struct store *s, struct run_chunk *c, struct 
 	return rc;
 }
 
-/* Those that are stored beside a merged chunk; others are made. */
+/* Reads the blocks stored with a merged chunk; makes those of other chunks. */
 static int make_blocks(struct run_data *d, struct store *s, struct run_chunk *c, count_blocks *ret,
 		       struct err *e)
 {
@@ -118,9 +118,9 @@ int run_blocks(struct run_data *d, struct store *s, struct run_chunk *c, const c
 	return rc;
 }
 
-/* ---- which of them ---- */
+/* ---- choosing counters ---- */
 
-/* The part of a list "a,b,c" at @list that names a counter: names may have commas themselves. */
+/* Length of the counter name at the start of @list ("a,b,c"); names may contain commas. 0: none. */
 static size_t name_at(const struct profile *p, const char *list)
 {
 	size_t longest = 0;
@@ -169,7 +169,7 @@ int counters_choose(const struct profile *p, const char *list, bool *wanted, str
 int counters_each_chunk(struct run_data *d, const bool *wanted, uint64_t from_ns, uint64_t to_ns,
 			counts_visitor visit, void *ctx, struct err *e)
 {
-	/* The first interval of the first chunk behind the window may begin inside. */
+	/* The first interval of the first chunk after the window may begin inside it. */
 	CLEANUP(free_ptr) bool *done = xcalloc(d->profile.counters.len, sizeof(*done));
 	int rc = 0;
 

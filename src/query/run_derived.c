@@ -11,7 +11,7 @@
 #define BODY_BYTES_MAX  ((size_t)1 << 30)
 #define ENTRIES_A_BYTE  64u
 
-/* How many there are of each; the head. */
+/* The head: how many entries each table has. */
 struct counts {
 	uint32_t version, text, names, nodes, stacks, threads, events, counters;
 };
@@ -64,7 +64,7 @@ static void add_paths(struct buf *body, struct buf *text, const struct call_path
 		add_text(text, p, c->names.items[n].module);
 	}
 	ADD(body, k->names, c->names.items[n].kind);
-	/* A parent is near its child. */
+	/* A parent is near its child: differences are small numbers. */
 	ADD(body, k->nodes, n - c->nodes.items[n].parent);
 	ADD(body, k->nodes, c->nodes.items[n].name << 1 | c->nodes.items[n].inlined);
 	ADD(body, k->stacks, call_path_known(c, n));
@@ -98,7 +98,7 @@ struct reader {
 	struct profile *p;
 };
 
-/* Most texts are the one before or new; the profile's table finds out. */
+/* Adds the next text to the profile, unless the profile has the same text already. */
 static string_id take_text(struct reader *r)
 {
 	const char *s = cursor_str(&r->text);
@@ -211,7 +211,7 @@ static bool take_all(struct reader *r, struct call_paths *c, const struct counts
 	       take_stacks(r, c, k) && !r->c.failed && !r->text.failed;
 }
 
-/* Columns of equal numbers are short, but no run has only such: a few bytes stay few entries. */
+/* Bounds the number of entries, and so the memory, that a few damaged bytes can ask for. */
 static bool counts_are_sane(const struct counts *k, size_t body)
 {
 	return k->version == DERIVED_VERSION && k->names >= 1 && k->nodes >= 1 && k->text <= body &&

@@ -1,4 +1,4 @@
-/* A run out of the store: tables, call paths, the list of chunks. */
+/* Loads a run from the store: tables, call paths, the list of chunks. */
 #include "query/run_cache.h"
 #include "analyze/tree/jvm_stacks.h"
 #include "query/run_derived.h"
@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* Fewer stacks than this are worked out faster than read. */
+/* Call paths of fewer stacks than this are computed faster than read. */
 #define DERIVED_STACKS_MIN 4096u
 
 bool run_state_ended(enum run_state s)
@@ -65,7 +65,7 @@ static size_t chunk_bytes(const struct run_chunk *c)
 	return bytes;
 }
 
-/* Read by those who make room, whoever holds the run. */
+/* d->bytes is atomic: make_room() of run_cache.c reads it without the run's lock. */
 static void count_bytes(struct run_data *d)
 {
 	size_t bytes = sizeof(*d) + profile_bytes(&d->profile) + paths_bytes(&d->paths);
@@ -123,7 +123,7 @@ static bool trim_rows(struct run_data *d)
 	return found;
 }
 
-/* What is needed most goes last. */
+/* Frees first what is needed least. */
 bool run_data_trim(struct run_data *d)
 {
 	if (!trim_addresses(d) && !trim_counts(d) && !trim_rows(d))
@@ -132,7 +132,7 @@ bool run_data_trim(struct run_data *d)
 	return true;
 }
 
-/* Tables and paths go; chunks' bytes depend on them. */
+/* Frees tables and paths, and the decoded chunks, which depend on them. */
 static void release_tables(struct run_data *d)
 {
 	if (d->loaded) {
@@ -182,7 +182,7 @@ int run_profile_load(struct profile *p, struct store *s, int64_t run, struct err
 	return store_dictionary_each(s, run, 0, 0, apply_piece, &to, e);
 }
 
-/* False: there is nothing (of use), and it has to be worked out. */
+/* Returns false if nothing usable is stored: then the tables must be computed. */
 static bool load_derived(struct run_data *d, struct store *s)
 {
 	CLEANUP(buf_release) struct buf bytes = {};
@@ -201,7 +201,7 @@ static int load_pieces(struct run_data *d, struct store *s, struct err *e)
 	d->next_piece = to.next;
 	free(d->leaves);
 	d->leaves = NULL;
-	/* What is added then must not get into the way of pieces that are still to come. */
+	/* Only at the end: what this adds would conflict with dictionary pieces still to come. */
 	if (d->ended)
 		jvm_name_main(&d->profile);
 	call_paths_all(&d->paths, &d->profile);
@@ -226,7 +226,7 @@ static int load_tables(struct run_data *d, struct store *s, bool ended, struct e
 		release_tables(d);
 		return rc;
 	}
-	/* Best effort: without it the next start is slower, that is all. */
+	/* Best effort: without it only the next start is slower. */
 	if (ended && d->profile.stacks.len >= DERIVED_STACKS_MIN) {
 		struct buf bytes = {};
 
@@ -255,7 +255,7 @@ static int by_id(const void *a, const void *b)
 	return x->stored.id < y->stored.id ? -1 : x->stored.id > y->stored.id;
 }
 
-/* What was decoded of a chunk that is still there stays. */
+/* Keeps the decoded data of chunks that still exist, and frees the rest. */
 static void keep_decoded(struct run_data *d, struct run_chunk *old, size_t count)
 {
 	if (count)
@@ -276,7 +276,7 @@ static void keep_decoded(struct run_data *d, struct run_chunk *old, size_t count
 		chunk_release(&old[i]);
 }
 
-/* @stored is all of them, or, unless @anew, those that came after the ones that are known. */
+/* If @anew, @stored are all chunks, else only those that were added after the known ones. */
 static void take_chunks(struct run_data *d, const stored_chunks *stored, bool anew)
 {
 	__typeof__(d->chunks) old = {};
@@ -289,7 +289,7 @@ static void take_chunks(struct run_data *d, const stored_chunks *stored, bool an
 	vec_each(stored, chunk) {
 		const struct chunk_info *info = &chunk->info;
 
-		/* One collector, one dictionary: there are no others yet. */
+		/* There is only one collector, with one dictionary, yet. */
 		if (chunk->source)
 			continue;
 		if (!d->chunks.len || info->first_ns < d->first_ns)
@@ -314,8 +314,8 @@ int run_data_load(struct run_data *d, struct store *s, bool ended, struct err *e
 	struct chunk_query q = {};
 	int64_t generation;
 	/*
-	 * The generation first, then chunks, then tables: what changes meanwhile is found by the next
-	 * one who looks, and every chunk finds its stacks in the tables.
+	 * Read the generation first, then chunks, then tables: the next call finds what has changed
+	 * meanwhile, and the tables have the stacks of every chunk.
 	 */
 	int rc = store_run_generation(s, d->id, &generation, e);
 
@@ -326,7 +326,7 @@ int run_data_load(struct run_data *d, struct store *s, bool ended, struct err *e
 	rc = store_chunks(s, d->id, &q, &stored, e);
 	if (rc == 0 && fresh && !ended) {
 		rc = load_pieces(d, s, e);
-		/* They were written anew, from the first on. */
+		/* The pieces were rewritten: read them from the first on. */
 		if (rc == -EBADMSG && anew)
 			rc = load_tables(d, s, ended, e);
 	} else if (rc == 0 && !fresh) {

@@ -8,10 +8,10 @@
 struct run_rows {
 	size_t rows, bytes;
 	uint64_t *base_ns;   /* of each block */
-	uint32_t *offset_ns; /* from there; NULL: a block is too long for that, see time_ns */
+	uint32_t *offset_ns; /* from base_ns; NULL: a block is too long for 32 bits, see time_ns */
 	uint64_t *time_ns;
-	uint64_t *weights; /* NULL: the kinds say it */
-	uint64_t *address; /* NULL: there is none */
+	uint64_t *weights; /* NULL: see the weights of kinds */
+	uint64_t *address; /* NULL: no row has one */
 	uint32_t *stack;
 	uint16_t *kind; /* a chunk has at most 65,536 rows */
 	struct row_kind *kinds;
@@ -168,7 +168,7 @@ struct run_rows *run_rows_make(const struct sample_columns *c, uint32_t events, 
 	return r;
 }
 
-/* ---- looking at them ---- */
+/* ---- reading rows ---- */
 
 uint64_t run_rows_time(const struct run_rows *r, size_t row)
 {
@@ -201,7 +201,7 @@ size_t run_rows_kinds(const struct run_rows *r, const struct row_kind **ret)
 	return r->kind_count;
 }
 
-/* Which rows of a block are wanted. Gives how many. */
+/* Fills @place with the rows of wanted kinds. Returns their number. */
 static size_t choose(const uint16_t *kind, size_t count, const bool *wanted, uint16_t *place)
 {
 	size_t chosen = 0;

@@ -46,7 +46,7 @@ static int parse_window(struct selection *sel, const struct selection_params *p,
 	return 0;
 }
 
-/* Threads of a list of numbers, by tid or by pid; both lists may be given, either is enough. */
+/* Selects the threads in a list of tids or pids. A thread in either list is selected. */
 static int add_threads(struct selection *sel, const char *list, bool by_pid, const char *name,
 		       const struct run_data *d, struct err *e)
 {

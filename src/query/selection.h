@@ -1,7 +1,8 @@
 /*
- * Which samples a question is about: a window of time, threads, CPUs, an event, a regular expression
- * on functions. And what they weigh at the nodes of call paths, which most answers are made from. A
- * selection belongs to one thread; the run, between run_cache_get() and run_cache_put(), to all.
+ * A selection says which samples a query is about: a time window, threads, CPUs, an event, a
+ * regular expression on functions. selection_weigh() adds up their weights at the nodes of call
+ * paths, from which most answers are made. A selection belongs to one thread; the run, between
+ * run_cache_get() and run_cache_put(), to all.
  */
 #ifndef TACHO_QUERY_SELECTION_H
 #define TACHO_QUERY_SELECTION_H
@@ -9,13 +10,13 @@
 #include "analyze/plot/timeline.h"
 #include "query/run_cache.h"
 
-/* The run's, for as long as it is held. */
+/* Belongs to one run, and is valid as long as the run is held. */
 struct selection {
-	uint64_t from_ns, to_ns; /* clock of the chunks; to_ns is not in it any more */
+	uint64_t from_ns, to_ns; /* clock of the chunks; to_ns is exclusive */
 	bool *threads;           /* by thread of the profile; NULL: all */
 	bool *cpus;              /* by CPU, up to CPU_LIMIT; NULL: all */
 	bool *nodes;             /* by node of the call paths; NULL: all */
-	int64_t event;           /* of the profile; -1: none is named, see selection_event() */
+	int64_t event;           /* of the profile; -1: not named, see selection_event() */
 };
 
 /* The names of the parameters that describe a selection. */
@@ -32,30 +33,30 @@ struct selection_params {
 int selection_parse(struct selection *sel, const struct selection_params *p,
 		    const struct run_data *d, struct err *e);
 void selection_release(struct selection *sel);
-/* Chooses the samples of one event; NULL: none is named. Fails with a sentence if there is no such event. */
+/* Selects the event @name; NULL: none is named. Returns -EINVAL if the run has no such event. */
 int selection_name_event(struct selection *sel, const char *name, const struct run_data *d,
 			 struct err *e);
 
-/* By node of the call paths. */
+/* Weights and samples by node of the call paths. */
 struct node_weights {
 	uint64_t *self, *samples;
 	size_t len;
-	uint32_t event; /* which one it is about */
+	uint32_t event; /* the event that was weighed */
 	uint64_t total, total_samples;
 };
 
-/* -ESTALE: chunks were replaced meanwhile; get the run anew. */
+/* Returns -ESTALE if chunks were replaced meanwhile: call run_cache_stale(), get the run again. */
 int selection_weigh(const struct selection *sel, struct run_data *d, struct store *s,
 		    struct node_weights *ret, struct err *e);
 void node_weights_release(struct node_weights *w);
 
-/* The event that is meant: the one asked for, or the one with most samples in the whole run. */
+/* Gets the named event, or else the one with most samples in the whole run. */
 int selection_event(const struct selection *sel, struct run_data *d, struct store *s, uint32_t *ret,
 		    struct err *e);
 
-/* Samples one by one: some at a time, not in the order of time over all chunks. */
+/* Visits single samples in blocks of rows. Over all chunks they are not in the order of time. */
 struct row_visitor {
-	/* All of @c are meant; it may be changed. */
+	/* All rows of @c are selected. The visitor may change @c. */
 	void (*visit)(void *ctx, struct sample_columns *c);
 	void *ctx;
 	int64_t event;    /* -1: any */
@@ -66,8 +67,8 @@ int selection_each(const struct selection *sel, struct run_data *d, struct store
 		   const struct row_visitor *visitor, struct err *e);
 
 /*
- * The same for questions that count in cells of time: all samples of one cell, event, thread and CPU in
- * one go where that can be. @cell_at never falls as time grows.
+ * The same for queries that count in time cells: where possible all samples of one cell, event,
+ * thread and CPU come in one sum. @cell_at must not decrease as time grows.
  */
 struct cell_sum {
 	uint32_t cell, event, thread;
@@ -84,29 +85,30 @@ struct cell_visitor {
 int selection_each_cell(const struct selection *sel, struct run_data *d, struct store *s,
 			const struct cell_visitor *visitor, struct err *e);
 
-/* Which thread has most samples of an event; those with its pid and tid and another name count by
- * themselves. UINT32_MAX: there are no samples. */
+/* Finds the thread with most samples of an event. Threads with the same pid and tid but another
+ * name count separately. Sets *ret to UINT32_MAX if there are no samples. */
 int selection_busiest(const struct selection *sel, struct run_data *d, struct store *s,
 		      uint32_t event, uint32_t *ret, struct err *e);
 
-/* The weights of single samples of one event, in no order; those of many at once if they are equal. */
+/* Visits the weights of the samples of one event, in no order; equal ones may come in one call. */
 int selection_each_weight(const struct selection *sel, struct run_data *d, struct store *s,
 			  uint32_t event,
 			  void (*visit)(void *ctx, uint64_t weight, uint64_t samples), void *ctx,
 			  struct err *e);
 
-/* What each stack of one event has, some of them several times; for questions about addresses. */
+/* Visits the stacks of one event, some several times, with their samples and weight. For queries
+ * about addresses. */
 int selection_each_stack(const struct selection *sel, struct run_data *d, struct store *s,
 			 uint32_t event,
 			 void (*visit)(void *ctx, uint32_t stack, uint64_t samples,
 				       uint64_t weight),
 			 void *ctx, struct err *e);
 
-/* Blocks of a chunk of counts, decoded if need be. */
+/* Gets the blocks of a chunk of counts; decodes them if needed. */
 int run_blocks(struct run_data *d, struct store *s, struct run_chunk *chunk,
 	       const count_blocks **ret, struct err *e);
 
-/* Its values: the run's, if there was room to keep them. */
+/* The values of a chunk of counts. `own` is NULL if the run keeps them. */
 struct kept_counts {
 	const struct count_columns *columns;
 	struct count_columns *own;
@@ -116,17 +118,17 @@ int run_counts(struct run_data *d, struct store *s, struct run_chunk *chunk,
 	       struct kept_counts *ret, struct err *e);
 void kept_counts_release(struct kept_counts *k);
 
-/* By counter of the profile: wanted or not. @list ("a,b"; names may have commas themselves) NULL: all but
- * those that are marks. */
+/* Sets @wanted[] by counter of the profile. @list is like "a,b" (names may contain commas);
+ * NULL: all counters except marks. */
 int counters_choose(const struct profile *p, const char *list, bool *wanted, struct err *e);
 
-/* Chunks of wanted counters whose intervals touch a window. */
+/* Visits the chunks of wanted counters whose intervals touch a window. */
 typedef int (*counts_visitor)(void *ctx, struct run_chunk *c, struct err *e);
 
 int counters_each_chunk(struct run_data *d, const bool *wanted, uint64_t from_ns, uint64_t to_ns,
 			counts_visitor visit, void *ctx, struct err *e);
 
-/* Adds values of wanted counters to @by_counter, timelines within the window, which are initialized. */
+/* Adds the values of wanted counters to @by_counter: initialized timelines within the window. */
 int counters_draw(struct run_data *d, struct store *s, const bool *wanted, uint64_t from_ns,
 		  uint64_t to_ns, struct timeline *by_counter, struct err *e);
 

@@ -1,4 +1,4 @@
-/* Samples of a selection in cells of time. */
+/* Samples of a selection in time cells. */
 #include "query/selection_internal.h"
 
 struct cells {
@@ -28,7 +28,7 @@ static void add_kind(void *ctx, const struct kind_sum *sum)
 						sum->weight, sum->first_ns, sum->last_ns});
 }
 
-/* The first row behind @from that is of another cell: looked for in steps that double. */
+/* Finds the first row after @from that is in another cell, by steps that double. */
 static size_t end_of_cell(const struct cells *k, const struct run_rows *rows, size_t from,
 			  size_t to)
 {
@@ -74,7 +74,7 @@ int selection_each_cell(const struct selection *sel, struct run_data *d, struct 
 	struct cells k = {.v = visitor};
 	const struct row_visitor rows = {add_rows, &k, visitor->event,
 					 ROWS_TIME | ROWS_WEIGHT | ROWS_KIND};
-	/* Kinds know nothing of stacks. */
+	/* A kind has no stacks: a filter on functions needs single rows. */
 	int rc = selection_rows(sel, d, s, false, &rows, sel->nodes ? NULL : add_kept, e);
 
 	kind_scratch_release(&k.scratch);

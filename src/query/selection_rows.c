@@ -1,4 +1,4 @@
-/* Chunks of a run as selections see them: read, decoded side by side, kept, visited. */
+/* Reads the chunks of a selection, decodes them in parallel, keeps and visits their rows. */
 #include "query/selection_internal.h"
 #include "base/number.h"
 #include "base/parallel.h"
@@ -6,18 +6,18 @@
 #include <errno.h>
 
 #define DECODE_THREADS_MAX 4u
-#define BATCH_CHUNKS       32u /* read before they are decoded side by side */
+#define BATCH_CHUNKS       32u /* read before they are decoded in parallel */
 #define BATCH_ROWS_CHUNKS  8u  /* the same where all rows are wanted: they take more memory */
 
 /* ---- reading ---- */
 
-/* A chunk of a batch on its way from the store to what is decoded of it. */
+/* Reads and decodes one chunk of a batch. */
 struct job {
 	struct run_chunk *chunk;
-	struct buf bytes; /* of its summary if that is enough, else of itself */
+	struct buf bytes; /* of the summary if `summary`, else of the chunk */
 	bool summary;
 	const struct run_rows *rows;
-	struct run_rows *own; /* the same, if there was no room to keep them */
+	struct run_rows *own; /* the same as `rows`, if there was no room to keep them */
 	struct err e;
 	int rc;
 };
@@ -34,7 +34,7 @@ static int read_job(struct job *j, struct store *s, struct err *e)
 	int rc = store_chunk_read(s, j->chunk->stored.id, j->summary ? NULL : &j->bytes,
 				  j->summary ? &j->bytes : NULL, e);
 
-	/* Merged meanwhile: it is in another one now. */
+	/* The chunk was merged into another one meanwhile. */
 	return rc == -ENOENT ? -ESTALE : rc;
 }
 
@@ -98,7 +98,7 @@ static const struct run_rows *rows_of(const struct run_chunk *c)
 	return __atomic_load_n(&c->rows, __ATOMIC_ACQUIRE);
 }
 
-/* What was decoded once is kept, as long as there is room. */
+/* Keeps decoded rows for later queries, as long as there is room. */
 static void keep_rows(struct run_data *d, struct job *j, struct run_rows *made)
 {
 	struct run_rows *known = NULL;
@@ -199,7 +199,7 @@ int selection_histograms(const struct selection *sel, struct run_data *d, struct
 
 /* ---- visiting ---- */
 
-/* What is on its way from kept rows to a visitor. */
+/* State of passing rows to a visitor. */
 struct visit {
 	const struct selection *sel;
 	const struct call_paths *paths;
@@ -210,7 +210,7 @@ struct visit {
 	struct row_block block;
 };
 
-/* False: no row of the chunk is meant. *ret NULL: rows of all kinds are. */
+/* Sets *ret to the selected kinds of rows, or to NULL if all are. Returns false if none is. */
 static bool choose_kinds(struct visit *v, const struct run_rows *rows, const bool **ret)
 {
 	const struct selection *sel = v->sel;
@@ -233,13 +233,13 @@ static bool choose_kinds(struct visit *v, const struct run_rows *rows, const boo
 	return found > 0;
 }
 
-/* Only the functions that are meant. Columns that nobody has asked for are not there. */
+/* Removes rows that the filter on functions excludes. Columns not asked for are NULL. */
 static void choose_nodes(const struct visit *v, struct sample_columns *c)
 {
 	bool meant[RUN_ROWS_BLOCK];
 	size_t kept = 0;
 
-	/* First all that have to be looked up, so that the CPU need not wait for one after the other. */
+	/* Look up all rows first: so the CPU need not wait for one lookup after the other. */
 	for (size_t i = 0; i < c->rows; i++)
 		meant[i] = v->sel->nodes[call_path_known(v->paths, c->stack[i])];
 	for (size_t i = 0; i < c->rows; i++) {

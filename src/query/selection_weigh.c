@@ -1,4 +1,4 @@
-/* Selections against the chunks of a run: what is whole is added from histograms, edges are decoded. */
+/* Sums over a selection: whole chunks are added from histograms, edge chunks are decoded. */
 #include "query/selection_internal.h"
 #include "base/cursor.h"
 #include "profile/packed.h"
@@ -7,12 +7,13 @@
 #include <errno.h>
 #include <string.h>
 
-/* Of so few chunks the main event is found as fast as read. */
+/* With this few chunks or fewer, the main event is computed as fast as read. */
 #define EVENT_CHUNKS_MIN 32u
 
 /* ---- which event ---- */
 
-/* Written once, when the run has ended: cold questions about a window need not read all the others. */
+/* Reads the main event, stored once the run has ended. Without it the first query about a window
+ * would have to read all other chunks. */
 static bool stored_event(const struct run_data *d, struct store *s, uint32_t *ret)
 {
 	CLEANUP(buf_release) struct buf bytes = {};
@@ -58,8 +59,8 @@ static int count_events(struct run_data *d, struct store *s, uint32_t *ret, stru
 }
 
 /*
- * Of the run, whatever the window, threads or functions are: parts of a run are about the same event
- * as the whole of it, and add up.
+ * The default event is that of the whole run, whatever the window, threads or functions are: so
+ * parts of a run are about the same event as the whole run, and add up.
  */
 int selection_event(const struct selection *sel, struct run_data *d, struct store *s, uint32_t *ret,
 		    struct err *e)
@@ -122,7 +123,7 @@ static void weigh_histogram(struct weighing *w, const struct node_histogram *h)
 	}
 }
 
-/* The filter on functions holds for nodes, so it is asked once for each at the end. */
+/* The filter on functions depends only on the node: apply it once for each node at the end. */
 static void sum_up(struct node_weights *w, const bool *keep)
 {
 	for (size_t i = 0; i < w->len; i++) {
@@ -195,7 +196,7 @@ static bool count_kinds(void *ctx, const struct run_rows *rows, size_t from, siz
 {
 	struct thread_count *k = ctx;
 
-	/* Kinds know nothing of stacks. */
+	/* A kind has no stacks: a filter on functions needs single rows. */
 	if (k->sel->nodes)
 		return false;
 	run_rows_sum(rows, from, to, wanted, &k->scratch, count_kind, k);
