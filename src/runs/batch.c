@@ -37,7 +37,7 @@ static int by_kind_and_time(const void *x, const void *y)
 	return a->first_ns < b->first_ns ? -1 : a->first_ns > b->first_ns;
 }
 
-/* False: it is not worth it, or one of them cannot be decoded. */
+/* Merges the chunks. Returns false if there is only one, or if one of them cannot be decoded. */
 static bool make_one(const struct batch_chunk *chunks, size_t count, struct batch_chunk *ret)
 {
 	CLEANUP(free_ptr) struct chunk_piece *pieces = xcalloc(count, sizeof(*pieces));
@@ -78,7 +78,7 @@ void batch_join(batch *b)
 			vec_push(&joined, one);
 			continue;
 		}
-		/* What cannot be decoded is kept, too: who reads it says what is wrong. */
+		/* Keep chunks that cannot be decoded: the reader reports what is wrong. */
 		for (size_t i = at; i < end; i++)
 			vec_push(&joined, b->items[i]);
 	}

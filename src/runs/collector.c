@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Rounds of samples come in bursts; what does not fit makes the collector spill to a file. */
+/* Samples come in bursts; when the socket is full the collector spills to a file. */
 #define SOCKET_BYTES (4 << 20)
 
 void active_free(struct active *a)
@@ -36,7 +36,7 @@ void active_free(struct active *a)
 
 /* ---- the environment of a workload ---- */
 
-/* What concerns this server alone: its settings, and who has started it. */
+/* Returns true for variables that concern only this server: its settings, and those of systemd. */
 static bool is_ours(const char *variable)
 {
 	static const char *const prefixes[] = {"TACHO_",    "LISTEN_",        "NOTIFY_SOCKET=",
@@ -88,7 +88,7 @@ static int spawn(struct runs *r, int channel_fd, pid_t *ret_pid)
 	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
 	posix_spawn_file_actions_addclosefrom_np(&actions, RUN_CHANNEL_FD + 1);
 	posix_spawnattr_init(&attr);
-	/* A group of its own: Ctrl-C in the server's terminal is for the server. */
+	/* A process group of its own: Ctrl-C in the terminal must reach only the server. */
 	posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
 						POSIX_SPAWN_SETSIGMASK);
 	posix_spawnattr_setpgroup(&attr, 0);
@@ -117,7 +117,7 @@ static int send_plan(struct active *a, struct err *e)
 		return err_set(e, EINVAL, "what the run was to do cannot be read any more");
 	}
 	a->import = json_object_get(plan, "import") != NULL;
-	/* The samples of a file have no names before all of them are read. */
+	/* An import cannot stream: samples get names only after the whole file was read. */
 	a->streaming = !a->import && !json_is_false(json_object_get(plan, "streaming"));
 	json_object_set_new(all, "plan", plan);
 	json_object_set_new(all, "spill", json_string(spill));
@@ -154,7 +154,7 @@ static int begin(struct active *a, struct err *e)
 	a->pid_fd = (int)syscall(SYS_pidfd_open, a->pid, 0);
 	if (a->pid_fd < 0)
 		rc = err_set(e, errno, "cannot watch the collector: %s", strerror(errno));
-	/* It starts nothing before it knows the plan: by then the limit is what it was. */
+	/* The collector starts nothing before it has the plan: by then the limit is restored. */
 	if (rc == 0 && getrlimit(RLIMIT_NOFILE, &files) == 0 &&
 	    a->runs->host->settings.files_soft) {
 		files.rlim_cur = a->runs->host->settings.files_soft;
@@ -258,7 +258,7 @@ static bool is_known(const struct runs *r, pid_t pid)
 	return false;
 }
 
-/* Children of ours that we have not started: they were given to us when their parent was gone. */
+/* Lists children that we did not start: the kernel gave them to us when their parent ended. */
 static void list_orphans(struct runs *r, pid_list *ret)
 {
 	CLEANUP(strvec_release) strvec tasks = {};
@@ -318,7 +318,7 @@ void collector_end_orphans(struct runs *r)
 	pthread_mutex_lock(&r->lock);
 	r->burials++;
 	pthread_mutex_unlock(&r->lock);
-	/* Whoever does not listen to SIGTERM is given time, which the others have not. */
+	/* In a thread: waiting for processes that ignore SIGTERM must not delay other runs. */
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	if (pthread_create(&thread, &attr, bury, b))
@@ -330,7 +330,7 @@ void collector_adopt_orphans(struct runs *r)
 {
 	pid_list found = {};
 
-	/* Those that were left alone and have ended meanwhile. */
+	/* Reap those that have ended meanwhile. */
 	for (size_t i = 0; i < r->left_alone.len;) {
 		if (waitpid(r->left_alone.items[i], NULL, WNOHANG))
 			r->left_alone.items[i] = r->left_alone.items[--r->left_alone.len];

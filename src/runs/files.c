@@ -61,7 +61,7 @@ int raw_keep(const struct run_host *host, const char *uuid, int fd, struct err *
 	char self[64];
 	int to, rc;
 
-	/* A file that never had a name can be given one; others are copied. */
+	/* A temporary file without a name can be linked; if linking fails the file is copied. */
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	if (!linkat(AT_FDCWD, self, AT_FDCWD, path, AT_SYMLINK_FOLLOW)) {
 		chmod(path, 0600);
@@ -93,7 +93,7 @@ static void empty_directory(const char *data, const char *name)
 	}
 }
 
-/* Recordings whose run was deleted just before the end. */
+/* Removes recordings whose run was deleted just before the last server ended. */
 static void remove_unowned(const struct run_host *host, struct store *store)
 {
 	CLEANUP(free_ptr) char *dir = xasprintf("%s/raw", host->settings.data);
@@ -117,7 +117,7 @@ void files_clean(const struct run_host *host, struct store *store)
 	remove_unowned(host, store);
 }
 
-/* When the last of its data was measured. */
+/* Wall-clock time at which the last stored data of the run was measured. */
 static int64_t last_seen_ms(struct store *store, const struct stored_run *run)
 {
 	stored_chunks chunks = {};
@@ -154,7 +154,7 @@ int files_recover(const struct run_host *host, struct store *store, struct err *
 	return rc;
 }
 
-/* ---- room ---- */
+/* ---- disk usage ---- */
 
 static uint64_t directory_bytes(const char *data, const char *name)
 {

@@ -1,6 +1,7 @@
 /*
- * What the queue, the live stream and tidying share: settings, the clock, the bus, and one another. The
- * server fills it in before it starts them; from then on everything but @tidy is only read, by any thread.
+ * Settings, clock, bus and mutual references of the queue, the live stream and the tidy thread. The
+ * server fills it in before it starts them; from then on any thread may read it, and only @tidy
+ * changes.
  */
 #ifndef TACHO_RUNS_HOST_H
 #define TACHO_RUNS_HOST_H
@@ -13,15 +14,15 @@ struct live;
 struct runs;
 struct tidy;
 
-/* Those of `struct server_config` that concern runs; 0 is no limit. The strings are the server's. */
+/* The settings of `struct server_config` that concern runs. The strings are the server's. */
 struct run_settings {
-	const char *data;     /* the data directory */
-	uint64_t quota_bytes; /* of the data directory */
-	uint64_t keep_s, keep_bytes;
+	const char *data;            /* the data directory */
+	uint64_t quota_bytes;        /* of the data directory; 0: no limit */
+	uint64_t keep_s, keep_bytes; /* see struct retention */
 	uint64_t output_bytes;
 	unsigned queue_max, running_max;
 	const strvec *default_modifiers; /* NULL: none */
-	uint64_t files_soft;             /* limit of open files that workloads get; 0: as it is */
+	uint64_t files_soft;             /* soft limit of open files for workloads; 0: unchanged */
 };
 
 struct run_host {

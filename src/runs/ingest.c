@@ -8,12 +8,12 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* Taken from one collector before others have their turn. */
+/* Bytes read from one collector before the others have their turn. */
 #define ROUND_BYTES ((size_t)4 << 20)
 #define JSON_BYTES  ((size_t)4 << 20)
 #define NOTE_BYTES  4096
 
-/* ---- how it ends ---- */
+/* ---- the end of a run ---- */
 
 void ingest_over(struct active *a, enum run_state state, const char *error)
 {
@@ -33,7 +33,7 @@ void ingest_over(struct active *a, enum run_state state, const char *error)
 	overlap_end(r, a);
 }
 
-/* What came is no message, or makes no sense: nothing of it can be trusted. */
+/* Fails the run after a malformed message and kills the collector, which cannot be trusted. */
 static void give_up(struct active *a, const char *what)
 {
 	CLEANUP(free_ptr)
@@ -53,7 +53,7 @@ static void resume(struct active *a)
 	a->paused = false;
 }
 
-/* What waits for the store is of no use any more. */
+/* Discards the data that waits for the store, and all that still arrives. */
 static void drop_arrived(struct active *a)
 {
 	deposit_clear(&a->deposit);
@@ -61,11 +61,11 @@ static void drop_arrived(struct active *a)
 	buf_clear(&a->bytes);
 	a->first_arrived_ns = 0;
 	a->unstored = true;
-	/* What still comes is read, and forgotten. */
+	/* Keep reading the channel: ingest_channel() discards the messages. */
 	resume(a);
 }
 
-/* The store does not take it: measuring on would be for nothing. */
+/* Fails the run because its data cannot be stored: there is no use in measuring further. */
 static void fail_unstored(struct active *a, const struct err *e)
 {
 	size_t len = strlen(e->text);
@@ -77,7 +77,7 @@ static void fail_unstored(struct active *a, const struct err *e)
 
 	drop_arrived(a);
 	if (a->over) {
-		/* It had ended well, but without its last data it has not. */
+		/* The run had ended, but its last data is lost: it has failed. */
 		a->run.state = STATE_FAILED;
 		free(a->run.error);
 		a->run.error = xstrdup(sentence);
@@ -120,7 +120,7 @@ static void take_opened(struct active *a, const struct message *m)
 	free(a->run.opened);
 	a->run.opened = text_of(m);
 	a->run.start_ns = json_integer_value(json_object_get(json, "start_ns"));
-	/* An imported recording was made at some other time. */
+	/* Not for an import: its recording was made at some other time. */
 	if (!a->import && wall_ns > 0)
 		a->run.started_ms = wall_ns / (json_int_t)NS_PER_MSEC;
 	json_decref(json);
@@ -238,7 +238,7 @@ static void take_output(struct active *a, struct message *m)
 		give_up(a, "output of nobody");
 		return;
 	}
-	/* The collector keeps to the limit; whatever it is, we do. */
+	/* The collector keeps to the limit, too, but is not trusted. */
 	if (a->output_bytes >= limit)
 		return;
 	if (m->body.size - OUTPUT_HEADER > limit - a->output_bytes)
@@ -296,7 +296,8 @@ static void take(struct active *a, struct message *m)
 	}
 }
 
-/* The collector has a place on the disk for what we do not read. */
+/* Returns true, and stops polling the channel, if too much data waits for the store. The collector
+ * spills to disk what we do not read. */
 static bool is_behind(struct active *a)
 {
 	size_t waiting = a->bytes.len + (a->busy_ns ? a->deposit.bytes.len : 0);
@@ -325,7 +326,7 @@ void ingest_channel(struct active *a)
 	if (rc == -EBADMSG && !a->over)
 		give_up(a, "a message without an end");
 	if (rc < 0 && a->channel_watched) {
-		/* Nothing more comes; the process should be gone in a moment. */
+		/* The channel is closed; the process should exit soon. */
 		epoll_ctl(a->runs->epoll_fd, EPOLL_CTL_DEL, a->channel.fd, NULL);
 		a->channel_watched = false;
 		if (!a->kill_ns)
@@ -358,7 +359,7 @@ static void count(struct active *a)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* A lock goes away by itself; a full disk does not. */
+/* Returns true if a retry makes sense: a lock goes away by itself, a full disk does not. */
 static bool is_patient(struct active *a, int rc)
 {
 	uint64_t now = runs_now_ns(a->runs);
@@ -389,7 +390,7 @@ static void tell_end(struct active *a)
 	struct stored_run now = {};
 
 	a->saved = true;
-	/* Somebody may have written a note since the writer has looked. */
+	/* Read the row again: someone may have changed the note since the writer read it. */
 	if (store_run_get(a->runs->store, a->run.uuid, &now, NULL) == 0)
 		live_changed(a->runs->host->live, &now);
 	else
@@ -406,7 +407,7 @@ void ingest_stored(struct active *a)
 
 	a->depositing = false;
 	if (d->result == -ENOENT) {
-		/* Somebody has deleted it: there is nothing to be kept. */
+		/* The run was deleted: discard its data. */
 		d->over = true;
 		drop_arrived(a);
 		if (!a->over) {

@@ -1,14 +1,14 @@
 /*
- * What the files of the supervisor share. Everything here belongs to the supervisor's thread, except
- * for what is marked as shared: that is looked at under the lock.
+ * Shared by the files of the supervisor. Everything here belongs to the supervisor thread, except
+ * for members marked as shared, which need the lock.
  *
- *	runs.c          what other threads call: asking, and waiting for the answer
- *	loop.c     the thread: waits for collectors, requests and times
- *	collector.c  starting, stopping and burying a collector process
- *	ingest.c   what it sends: to watchers at once, to the writer after a moment
- *	writer.c   a thread of its own, which alone waits for the disk
- *	queue.c    who is next, when, and who has met whom
- *	files.c    the data directory: recordings, leftovers, how much room is taken
+ *	runs.c       called by other threads: sends requests and waits for the answers
+ *	loop.c       the supervisor thread: waits for collectors, requests and timers
+ *	collector.c  starts, stops and reaps a collector process
+ *	ingest.c     messages of a collector: to subscribers at once, to the writer in batches
+ *	writer.c     the writer thread, the only one that waits for the disk
+ *	queue.c      which run starts next, its expected times, and which runs overlap
+ *	files.c      the data directory: recordings, leftovers, disk usage
  */
 #ifndef TACHO_RUNS_INTERNAL_H
 #define TACHO_RUNS_INTERNAL_H
@@ -21,38 +21,40 @@
 #include <pthread.h>
 #include <sys/types.h>
 
-/* What has arrived is stored together once the first of it is so old. */
+/* Messages are stored together once the oldest is this old, or they have this many bytes. */
 #define FLUSH_AFTER_MS    200
 #define FLUSH_AFTER_BYTES ((size_t)16 << 20)
-/* A collector that was told to end: its workload gets two seconds, it has to name and send the rest. */
+/* Time for a collector to end after RUN_STOP: two seconds for the workload, the rest to resolve
+ * symbols and send the remaining data. */
 #define STOP_PATIENCE_MS 15000
-/* One that has said that it is done, or has closed its channel. */
+/* Time for a collector to exit after it has sent RUN_ENDED or closed its channel. */
 #define EXIT_PATIENCE_MS 5000
-/* The store could not take something: when to try again. */
+/* Delay before the next attempt after the store has failed. */
 #define RETRY_MS 1000
-/* Somebody else holds the store: for so long what arrives is kept in memory, or left to the collector. */
+/* How long one store call waits for another writer, and how long arriving data is kept in memory
+ * or left to the collector until the run fails. */
 #define BUSY_STORE_MS    1000
 #define BUSY_PATIENCE_MS 20000
-/* Before the bytes of RUN_OUTPUT: u64 time, u32 stream. */
+/* RUN_OUTPUT begins with u64 time, u32 stream. */
 #define OUTPUT_HEADER 12
-/* A workload can stop or trace its collector: how often that is looked at, and how many looks that
- * found it held by a debugger are its end. */
+/* A workload can stop or trace its collector. How often to check, and after how many consecutive
+ * checks that find it traced the collector is killed. */
 #define LOOK_MS  3000
 #define HELD_MAX 5
-/* How often the room that is taken is looked at while something runs. */
+/* How often the quota is checked while something runs. */
 #define ROOM_CHECK_MS 2000
 
 enum request_kind {
 	REQUEST_ADDED,   /* a run was put into the queue; nobody waits for an answer */
-	REQUEST_CANCEL,  /* answered when it is cancelled, or its collector was told */
-	REQUEST_RELEASE, /* answered when it neither waits nor runs: it is going to be deleted */
+	REQUEST_CANCEL,  /* answered when the run is cancelled or its collector told to stop */
+	REQUEST_RELEASE, /* before deleting: answered when the run is neither queued nor running */
 	REQUEST_MOVE,
-	REQUEST_CHANGED, /* somebody has changed its note: watchers are told; nobody waits */
+	REQUEST_CHANGED, /* note, tags or description changed: tell subscribers; nobody waits */
 };
 
 struct request {
 	enum request_kind kind;
-	char uuid[UUID_BYTES], before[UUID_BYTES]; /* before: "" is last */
+	char uuid[UUID_BYTES], before[UUID_BYTES]; /* before "": move to the end */
 	double position, expected_s;
 	bool exclusive;
 	bool answered;
@@ -61,7 +63,7 @@ struct request {
 	struct request *next;
 };
 
-/* A run that waits. */
+/* A queued run. */
 struct waiting {
 	char uuid[UUID_BYTES];
 	double position;
@@ -72,10 +74,10 @@ struct waiting {
 struct overlap {
 	char uuid[UUID_BYTES];
 	char *command;
-	uint64_t from_ns, to_ns; /* of the clock; to 0: still */
+	uint64_t from_ns, to_ns; /* monotonic clock; to_ns 0: not over yet */
 };
 
-/* One message that is to be stored: its bytes lie in the buffer beside it. */
+/* A message to be stored: @size bytes at offset @at of the `bytes` member next to the list. */
 struct arrived {
 	uint16_t type;
 	size_t at, size;
@@ -83,16 +85,15 @@ struct arrived {
 
 typedef VEC(struct arrived) arrivals;
 
-/* What is to be in the store after the next commit. The writer's while it is on its way. */
+/* Data of a run to be stored in one transaction. The writer's while active->depositing is set. */
 struct deposit {
 	struct active *active;
-	struct stored_run
-		run; /* what changes of the row, and then what people have written there */
+	struct stored_run run; /* columns to update; the writer adds note, tags and description */
 	struct buf bytes;
 	arrivals arrived;
 	uint64_t first_arrived_ns;
 	bool over;     /* the run will not change after this */
-	bool unstored; /* the store has failed before: only the row matters */
+	bool unstored; /* the store has failed before: only the row is stored */
 	int result;
 	struct err err;
 	struct deposit *next;
@@ -102,7 +103,7 @@ struct deposits {
 	struct deposit *first, **last;
 };
 
-/* A run whose collector is there. */
+/* A run from the start of its collector until the process is gone and its end is stored. */
 struct active {
 	struct runs *runs;
 	struct stored_run run; /* as the store has it, or will soon */
@@ -110,41 +111,41 @@ struct active {
 	pid_t pid;
 	int pid_fd;
 	bool channel_watched;
-	bool paused;  /* not watched now: the store is behind */
-	bool exiting; /* the process has ended: what it has sent is the last */
+	bool paused;  /* the channel is not polled: the store is behind */
+	bool exiting; /* the process has ended: read the rest of the channel without pausing */
 	bool import;
-	bool streaming; /* samples and counters reach watchers while it runs */
+	bool streaming; /* samples and counters reach subscribers while it runs */
 	bool opened;    /* RUN_OPENED has come */
-	bool over;      /* its end is known: state and error are those that last */
-	bool saved;     /* and stored */
+	bool over;      /* the end of the run is known: state and error are set */
+	bool saved;     /* the end of the run is stored */
 	bool said_end;  /* RUN_ENDED has come */
 	bool exited;    /* the process is gone */
-	bool cancelled; /* somebody wanted it */
-	bool cut;       /* the server ends */
-	bool unstored;  /* the store has failed: nothing more is taken in */
+	bool cancelled; /* cancelling or deleting was requested */
+	bool cut;       /* the server is stopping */
+	bool unstored;  /* the store has failed: arriving messages are discarded */
 	double expected_s, done_part;
 	uint64_t begun_ns, over_ns;
-	uint64_t look_ns;  /* when it was looked at last */
-	unsigned held;     /* looks in a row that found it in the hands of a debugger */
+	uint64_t look_ns;  /* last check by collector_look() */
+	unsigned held;     /* consecutive checks that found it held by a debugger */
 	uint64_t kill_ns;  /* when to kill the collector; 0: not at all */
-	uint64_t retry_ns; /* when to try to store again; 0: as always */
-	uint64_t busy_ns;  /* since when somebody else holds the store; 0: nobody does */
+	uint64_t retry_ns; /* when to try to store again; 0: no failure */
+	uint64_t busy_ns;  /* since when another writer has locked the store; 0: it is not locked */
 
 	struct buf bytes;
 	arrivals arrived;
 	uint64_t first_arrived_ns; /* 0: nothing waits */
 	struct deposit deposit;
-	bool depositing; /* it is on its way */
-	bool changed;    /* the row, too */
-	char *ledger;    /* the collector's own words */
+	bool depositing; /* the writer has `deposit` */
+	bool changed;    /* the stored row is out of date */
+	char *ledger;    /* as the collector sent it, without overlaps */
 	uint64_t output_bytes;
-	int64_t counted; /* samples that the counts know of */
+	int64_t counted; /* samples already added to runs->counts */
 	VEC(struct overlap) overlaps;
 	struct live_run *live;
 	VEC(struct request *) releasers;
 };
 
-/* All but the thread and its store is shared. */
+/* `work`, `waiting`, `done` and `stopping` are shared. */
 struct writer {
 	pthread_t thread;
 	bool begun;
@@ -157,14 +158,14 @@ struct writer {
 struct runs {
 	struct run_host *host;
 	struct store *store;
-	char *program; /* tacho, beside our own program */
+	char *program; /* path of tacho, in the directory of our own program */
 	int epoll_fd, wake_fd;
 	pthread_t thread;
 	bool begun;
 	VEC(struct active *) active;
-	uint64_t retry_ns;      /* starting has failed because of the store; 0: not */
-	uint64_t room_check_ns; /* when the room is looked at next */
-	VEC(pid_t) left_alone;  /* what workloads have left behind when they ended by themselves */
+	uint64_t retry_ns;      /* when to start runs again after the store has failed; 0: now */
+	uint64_t room_check_ns; /* next check of the quota */
+	VEC(pid_t) left_alone;  /* orphans of ended workloads: to be reaped, not killed */
 
 	/* Shared. */
 	pthread_mutex_t lock;
@@ -172,11 +173,11 @@ struct runs {
 	struct request *first, **last;
 	bool stopping;
 	double last_position;
-	VEC(struct waiting) queue;    /* in its order */
-	struct waiting starting;      /* neither waits any more nor runs yet; uuid "": none */
-	VEC(struct active *) visible; /* the same as active */
+	VEC(struct waiting) queue;    /* sorted by position */
+	struct waiting starting;      /* not queued any more, not active yet; uuid "": none */
+	VEC(struct active *) visible; /* a copy of active for other threads */
 	struct runs_counts counts;
-	unsigned burials; /* threads that end what was left behind */
+	unsigned burials; /* threads that are ending orphans */
 	struct writer writer;
 };
 
@@ -185,67 +186,69 @@ uint64_t runs_now_ns(const struct runs *r);
 
 /* ---- collector.c ---- */
 
-/* Starts the collector of @run, which is taken over. On failure the run is left to the caller. */
+/* Starts the collector of @run and takes ownership of @run; on failure the caller keeps it. */
 int collector_start(struct runs *r, struct stored_run *run, struct active **ret, struct err *e);
-/* @now: by SIGKILL, else the workload gets SIGTERM first. */
+/* Tells the collector to end the workload: with SIGKILL if @now, else with SIGTERM first. Kills the
+ * collector if it does not end within STOP_PATIENCE_MS. */
 void collector_stop(struct active *a, bool now);
-/* Now and then: one that was stopped goes on, one that is held by a debugger is killed. */
+/* Every LOOK_MS: continues a stopped collector, kills one that a debugger holds for too long. */
 void collector_look(struct active *a, uint64_t now);
-/* When its process has ended: takes the status; if it had not said that the run is over, why. */
+/* Reaps the ended process. If it did not end properly, ends the run with an error that says why. */
 void collector_bury(struct active *a);
-/* Ends what a collector that has crashed has left: its workload, or processes of its own. */
+/* Ends the processes that a crashed collector has left: its workload, or processes of its own. */
 void collector_end_orphans(struct runs *r);
-/* What a workload that has ended by itself has left behind is left alone, but not as zombies. */
+/* Leaves processes alone that a workload left when it ended by itself, but reaps them later. */
 void collector_adopt_orphans(struct runs *r);
 void active_free(struct active *a);
 
 /* ---- ingest.c ---- */
 
-/* Takes in what the collector has sent, within a budget. */
+/* Reads messages of the collector, about ROUND_BYTES at most. */
 void ingest_channel(struct active *a);
-/* Has what has arrived stored, unless something of the run is on its way already. */
+/* Sends what has arrived to the writer, unless the writer still has a deposit of the run. */
 void ingest_flush(struct active *a);
-/* The deposit is back: it is stored, or the store does not take it. */
+/* Handles the result of a deposit that the writer has finished. */
 void ingest_stored(struct active *a);
-/* The run ends, or has ended, in this way; @error NULL: none. Stored by the next flush. */
+/* Sets the final state of the run; @error may be NULL. Stored by the next flush. */
 void ingest_over(struct active *a, enum run_state state, const char *error);
 
 /* ---- writer.c ---- */
 
 int writer_begin(struct runs *r, struct err *e);
-/* What is being written is finished; what waits behind it is not begun. */
+/* Finishes the deposit that is being written; those that wait are not written. */
 void writer_stop(struct runs *r);
-/* Makes a deposit of what has arrived, behind what a deposit that failed still has, and sends it off. */
+/* Moves what has arrived into the deposit, behind the data of a failed attempt, and gives it to the
+ * writer thread. */
 void writer_take(struct active *a);
-/* Calls ingest_stored() for those that are back. */
+/* Calls ingest_stored() for each deposit that the writer has finished. */
 void writer_collect(struct runs *r);
-/* Its data: they are in the store, or never will be. */
+/* Drops the data of a deposit that was stored or given up. */
 void deposit_clear(struct deposit *d);
 void deposit_release(struct deposit *d);
 
 /* ---- queue.c ---- */
 
-/* Starts whatever may start. */
+/* Starts all queued runs that may start now. */
 void queue_start(struct runs *r);
-/* Cancels one that waits. -ENOENT: it does not wait. */
+/* Cancels a queued run. Returns -ENOENT if there is no such run, -EALREADY if it is not queued. */
 int queue_cancel(struct runs *r, const char *uuid, struct err *e);
 int queue_move(struct runs *r, const char *uuid, const char *before, struct err *e);
-/* Under the lock, by any thread. */
+/* Any thread; the caller must hold the lock. */
 void queue_add(struct runs *r, const struct request *q);
-/* Queued ones of the store, at the start. */
+/* Loads the queued runs from the store at startup. */
 int queue_load(struct runs *r, struct err *e);
-/* Of earlier runs of the command; 0: unknown. */
+/* The duration in the plan, else the median of earlier runs of the command; 0: unknown. */
 double queue_expected_s(struct store *store, const char *command, const char *plan);
-/* Two runs meet, one has ended. */
+/* Notes that @a now overlaps with all active runs; that its overlaps have ended. */
 void overlap_begin(struct runs *r, struct active *a);
 void overlap_end(struct runs *r, struct active *a);
-/* The ledger as it is stored: the collector's, and whom it has met. */
+/* The ledger as it is stored: the collector's, with the overlaps added. */
 char *overlap_ledger(const struct active *a);
 
 /* ---- loop.c ---- */
 
 void *runs_loop(void *runs);
-/* By any thread: there is something to do. */
+/* Wakes the supervisor. Any thread. */
 void loop_wake(struct runs *r);
 int loop_watch(struct runs *r, int fd, void *what);
 struct active *find_active(struct runs *r, const char *uuid);
@@ -254,20 +257,20 @@ struct active *find_active(struct runs *r, const char *uuid);
 
 /* "raw/UUID.data" */
 char *raw_name(const char *uuid);
-/* Removes the file that a run has, if any. */
+/* Removes the recording of a run, if any. */
 void raw_remove(const struct run_host *host, const char *uuid);
-/* The run has ended: its recording is noted if it is to be kept, else removed. */
+/* At the end of a run: sets run->raw_path if its recording is to be kept, else removes the file. */
 void raw_settle(const struct run_host *host, struct stored_run *run);
-/* Gives @fd a name: raw/UUID.data. */
+/* Links or copies @fd to raw/UUID.data. */
 int raw_keep(const struct run_host *host, const char *uuid, int fd, struct err *e);
-/* What a server that was killed has left behind. */
+/* Removes files that a killed server has left behind. */
 void files_clean(const struct run_host *host, struct store *store);
-/* Bytes on the disk that all of it takes. */
+/* Bytes on the disk of the store and the recordings. */
 uint64_t files_room(const struct run_host *host, struct store *store);
-/* -EDQUOT with a sentence if there is no room for so many bytes more within the quota. */
+/* Returns -EDQUOT, and a sentence in @e, if @more bytes would exceed the quota. */
 int files_check_room(const struct run_host *host, struct store *store, uint64_t more,
 		     struct err *e);
-/* Marks as interrupted what was running when the last server ended. */
+/* Marks runs as interrupted that were running when the last server ended. */
 int files_recover(const struct run_host *host, struct store *store, struct err *e);
 
 #endif

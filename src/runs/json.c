@@ -74,8 +74,9 @@ static void member(struct json *j, const char *key, const json_t *object, const 
 }
 
 /*
- * Every field of the plan under its own name, but for those that the run itself has: they may have
- * changed since. Whose rights the workload has is `run_as`, because `user` is who started the run.
+ * Adds every field of the plan under its own name, except those that the run itself has, which may
+ * have changed since. The plan's `user`, whose rights the workload has, becomes `run_as`, because
+ * `user` is who started the run.
  */
 static void add_plan(struct json *j, const json_t *plan)
 {
@@ -167,7 +168,7 @@ static void add_links(struct json *j, const struct stored_run *r)
 	jw_close(j, '}');
 }
 
-/* What the collector has said when it opened the events. */
+/* Adds what the collector reported when it opened the events. */
 static void add_opened(struct json *j, const struct stored_run *r)
 {
 	json_t *opened = parsed(r->opened);
@@ -179,8 +180,9 @@ static void add_opened(struct json *j, const struct stored_run *r)
 	json_decref(opened);
 }
 
-/* How long the workload ran, or was watched, without our own work before and after it, as far as its
- * collector has said when that was. An import has the clock of another machine. -1: unknown */
+/* Returns how long the workload ran or was watched; -1: unknown. The collector's times do not
+ * include our own work before and after it. If they are missing, or of an import, whose clock is
+ * that of another machine, uses the times at which the run was started and ended. */
 static double seconds_of(const struct stored_run *r, json_t *plan, json_t *ended)
 {
 	int64_t end_ns = json_integer_value(json_object_get(ended, "end_ns"));

@@ -53,7 +53,7 @@ void ledger_json_members(struct json *j, const json_t *ledger)
 
 	json_object_foreach((json_t *)ledger, name, value)
 	{
-		if (!strcmp(name, "warnings")) /* is ours */
+		if (!strcmp(name, "warnings")) /* added below */
 			continue;
 		jw_key(j, name);
 		json_add_value(j, value);
@@ -83,7 +83,7 @@ struct verdict {
 
 static void add_sentence(struct buf *out, const char *sentence)
 {
-	/* Two losses may have the same remedy. */
+	/* Two lines may have the same advice. */
 	if (sentence && !strstr(buf_str(out), sentence))
 		buf_addf(out, "%s%s", out->len ? " " : "", sentence);
 }

@@ -6,7 +6,7 @@
 #define NS_PER_S      1e9
 #define LIST_MAX      10     /* names in one line */
 #define NAME_MAX      100    /* bytes of one name */
-#define EXACT_PPM     990000 /* counted for so long, a value is as good as exact */
+#define EXACT_PPM     990000 /* counted for this part of the time, a value is as good as exact */
 #define FEWER_SAMPLES "Take fewer samples a second, or fewer events."
 
 struct speaker {
@@ -18,7 +18,7 @@ struct speaker {
 
 /* ---- numbers ---- */
 
-/* Ledgers come from another process: what is no amount is none. */
+/* Ledgers come from another process: a value that cannot be an amount counts as 0. */
 static double number(const json_t *object, const char *name)
 {
 	double value = json_number_value(json_object_get(object, name));
@@ -98,8 +98,8 @@ static void say_samples(const struct speaker *s)
 }
 
 /*
- * A part of @whole samples with a defect. @e holds the key, the name, the meaning and the advice; value and
- * sentence are added here.
+ * Says that a part of @whole samples has a defect. @e holds the key, the name, the meaning and the
+ * advice; value and sentence are added here.
  */
 static void say_part(const struct speaker *s, struct ledger_entry e, double whole,
 		     const char *words, const char *fact)
@@ -273,7 +273,7 @@ static void say_intervals(const struct speaker *s)
 
 /* ---- the rest ---- */
 
-/* Runs are known by their command; its number is what other commands and the page find it by. */
+/* Adds a run's description and the start of its UUID, by which commands and the page find it. */
 static void add_run(struct buf *out, const json_t *run)
 {
 	const char *command = text(run, "description"), *uuid = text(run, "run");

@@ -1,7 +1,7 @@
 /*
- * The ledger of a run for people: what is missing from the data, what disturbed it, what measuring has
- * cost, and what to do about it. These are the only words for it: the API sends them, and the page, the
- * terminal and the exports show what they get.
+ * The ledger of a run for people: what is missing from the data, what disturbed it, what measuring
+ * has cost, and what to do about it. These are the only words for it: the API sends them, and the
+ * page, the terminal and the exports show what they get.
  *
  * To add a line: one more add_… in ledger_words.c, and its key in docs/FORMATS.md. Pure.
  */
@@ -13,7 +13,7 @@
 
 #include <jansson.h>
 
-/* One line of the ledger. The texts are the callee's, until it returns. */
+/* One line of the ledger. The texts are valid only during the call of the visitor. */
 struct ledger_entry {
 	const char *key;      /* the member of the ledger that it is about */
 	const char *name;     /* "Lost by the kernel" */
@@ -25,10 +25,10 @@ struct ledger_entry {
 	bool bad;             /* something is missing, or not exact */
 };
 
-/* What the ledger does not say itself. */
+/* Facts about the run that are not in the ledger. */
 struct ledger_run {
-	double seconds; /* how long it was measured; <= 0: unknown */
-	bool import;    /* a file was read */
+	double seconds; /* how long the run was measured; <= 0: unknown */
+	bool import;    /* the run was read from a file */
 	bool running;
 };
 
@@ -40,13 +40,14 @@ void ledger_words(const json_t *ledger, const struct ledger_run *run, ledger_vis
 
 /* ---- ledger_json.c ---- */
 
-/* What the ledger's words need of a stored run. */
+/* What ledger_words() needs to know about a stored run. */
 struct ledger_run ledger_run_of(const struct stored_run *run);
-/* The members of @ledger and "warnings", all lines that are bad; for an object that is open. */
+/* Adds the members of @ledger, and "warnings" with all bad lines, to the object open in @j. */
 void ledger_json_members(struct json *j, const json_t *ledger);
-/* The same as an object; null if @ledger is not an object. */
+/* Adds the same as an object of its own; null if @ledger is not an object. */
 void ledger_json(struct json *j, const json_t *ledger);
-/* The members "verdict" and "entries", see docs/FORMATS.md. @opened: what RUN_OPENED has said, or NULL. */
+/* Adds the members "verdict" and "entries", see docs/FORMATS.md. @opened: body of RUN_OPENED, or
+ * NULL. */
 void ledger_json_words(struct json *j, const json_t *ledger, const json_t *opened,
 		       const struct ledger_run *run);
 

@@ -21,7 +21,7 @@ void loop_wake(struct runs *r)
 {
 	uint64_t one = 1;
 
-	/* Full means that it will wake up all the same. */
+	/* The write fails if the counter is full: then the loop wakes up anyway. */
 	if (write(r->wake_fd, &one, sizeof(one)) < 0)
 		return;
 }
@@ -54,13 +54,13 @@ static int cancel(struct runs *r, struct request *q)
 	if (a->over)
 		return err_set(&q->err, EALREADY, "The run has ended already: it is %s.",
 			       run_state_name(a->run.state));
-	/* Asked for once more: no patience any longer. */
+	/* A second request kills the workload at once. */
 	collector_stop(a, a->cancelled);
 	a->cancelled = true;
 	return 0;
 }
 
-/* It is to be deleted: answered at once, or when its collector is gone. */
+/* Releases a run that is to be deleted. Answers at once, or when its collector is gone. */
 static void release(struct runs *r, struct request *q)
 {
 	struct active *a = find_active(r, q->uuid);
@@ -115,7 +115,7 @@ static void handle(struct runs *r, struct request *q)
 	}
 }
 
-/* True: the server ends. */
+/* Returns true if the server is stopping. */
 static bool take_requests(struct runs *r)
 {
 	struct request *list, *next;
@@ -137,7 +137,7 @@ static bool take_requests(struct runs *r)
 	return stopping;
 }
 
-/* ---- times ---- */
+/* ---- timers ---- */
 
 static void sooner(uint64_t *ns, uint64_t other)
 {
@@ -188,7 +188,7 @@ static void check_room(struct runs *r, uint64_t now)
 		}
 }
 
-/* Runs that have waited long enough are stored, collectors that have not listened are killed. */
+/* Flushes runs whose data has waited long enough, kills collectors that did not stop in time. */
 static void act_on_times(struct runs *r)
 {
 	uint64_t now = runs_now_ns(r);
@@ -212,7 +212,7 @@ static void act_on_times(struct runs *r)
 	}
 }
 
-/* Those whose process is gone and whose end is stored. */
+/* Removes the runs whose process is gone and whose end is stored. */
 static void remove_finished(struct runs *r)
 {
 	bool any = false;
@@ -241,7 +241,7 @@ static void remove_finished(struct runs *r)
 
 /* ---- the loop ---- */
 
-/* The channel has news, or the process has ended: then whatever it still had to say comes first. */
+/* The channel is readable or the process has ended: reads the channel, then reaps the process. */
 static void look_at(struct active *a)
 {
 	siginfo_t info = {};
@@ -270,7 +270,7 @@ static bool step(struct runs *r)
 	bool stopping = take_requests(r);
 
 	writer_collect(r);
-	/* Both descriptors of a run may have news: it must not be freed between the two. */
+	/* Both descriptors of a run may be ready: it is freed only after both were handled. */
 	for (int i = 0; i < n; i++)
 		if (events[i].data.ptr)
 			look_at(events[i].data.ptr);
@@ -279,7 +279,7 @@ static bool step(struct runs *r)
 	return stopping;
 }
 
-/* All requests that came too late. */
+/* Refuses the requests that came too late. */
 static void refuse_rest(struct runs *r)
 {
 	struct request *list, *next;
@@ -313,7 +313,7 @@ void *runs_loop(void *runs)
 			(*a)->cut = true;
 			collector_stop(*a, false);
 		}
-	/* A store that takes nothing must not keep us: what is lost is marked at the next start. */
+	/* A failing store must not delay the end: the next start marks what is not stored. */
 	for (uint64_t end = runs_now_ns(r) + (STOP_PATIENCE_MS + EXIT_PATIENCE_MS) * NS_PER_MSEC;
 	     r->active.len && runs_now_ns(r) < end;)
 		step(r);

@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* So many earlier runs tell how long the next one will take. */
+/* Earlier runs of a command whose median is its expected duration. */
 #define EARLIER_RUNS 5
-/* To write how a run ended, when somebody else writes: each waits for a second. */
+/* Attempts to store the end of a run while another writer is busy; each waits for a second. */
 #define END_TRIES 10
 
-/* ---- how long ---- */
+/* ---- expected duration ---- */
 
 static int compare_times(const void *a, const void *b)
 {
@@ -18,7 +18,7 @@ static int compare_times(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* What the plan itself says: watching for so long. */
+/* Returns the duration that the plan asks for; 0: none. */
 static double planned_s(const char *plan)
 {
 	json_t *json = plan ? json_loads(plan, 0, NULL) : NULL;
@@ -43,7 +43,7 @@ double queue_expected_s(struct store *store, const char *command, const char *pl
 	return (double)ms[count / 2] / 1000;
 }
 
-/* ---- who waits ---- */
+/* ---- queued runs ---- */
 
 static void insert(struct runs *r, struct waiting w)
 {
@@ -96,7 +96,7 @@ static void remove_at(struct runs *r, size_t at)
 	r->queue.len--;
 }
 
-/* Takes it out of the queue, if it is there (still). */
+/* Removes the run from the queue, if it is still there. */
 static void queue_take(struct runs *r, const char *uuid)
 {
 	ssize_t at;
@@ -108,7 +108,8 @@ static void queue_take(struct runs *r, const char *uuid)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* It does not wait any more before the store says that it runs, and is known all the time. */
+/* Takes the run off the queue before the store says that it runs. r->starting keeps it known to
+ * runs_progress() meanwhile. */
 static void starting_begin(struct runs *r, const char *uuid)
 {
 	ssize_t at;
@@ -122,7 +123,7 @@ static void starting_begin(struct runs *r, const char *uuid)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* It waits again (@back), or runs (@a), or neither. */
+/* The run is queued again (@back), or active (@a), or neither. */
 static void starting_end(struct runs *r, struct active *a, bool back)
 {
 	pthread_mutex_lock(&r->lock);
@@ -136,7 +137,7 @@ static void starting_end(struct runs *r, struct active *a, bool back)
 	pthread_mutex_unlock(&r->lock);
 }
 
-/* Writes the end of a run that has never begun. */
+/* Stores the end of a run that has never begun. */
 static int end_unbegun(struct runs *r, struct stored_run *run, enum run_state state,
 		       const char *error, struct err *e)
 {
@@ -190,7 +191,7 @@ static int store_position(struct runs *r, const char *uuid, double position, str
 	return rc;
 }
 
-/* Numbers from one on: there is no room between two positions any more. */
+/* Stores new positions of all queued runs, when there is no number left between two of them. */
 static int renumber(struct runs *r, const struct waiting *order, size_t count, struct err *e)
 {
 	int rc = store_begin(r->store, e);
@@ -206,8 +207,8 @@ static int renumber(struct runs *r, const struct waiting *order, size_t count, s
 	return rc;
 }
 
-/* The queue as it is to be: @from in front of @to. Gives the place of the one that moves, and
- * whether its position lies between those of its neighbours. @end: a position behind all. */
+/* Moves the entry at @from in front of @to and sets *@ret_at to its new index. Returns false if no
+ * position lies between those of its neighbours. @end: a position behind all. */
 static bool rearrange(struct waiting *order, size_t count, size_t from, size_t to, double end,
 		      size_t *ret_at)
 {
@@ -233,7 +234,7 @@ int queue_move(struct runs *r, const char *uuid, const char *before, struct err 
 	double end;
 	int rc;
 
-	/* Only this thread takes out or moves: others add at the end. */
+	/* Other threads only append: the first @count entries stay as they are without the lock. */
 	pthread_mutex_lock(&r->lock);
 	count = r->queue.len;
 	from = find_waiting(r, uuid);
@@ -264,7 +265,7 @@ int queue_move(struct runs *r, const char *uuid, const char *before, struct err 
 	return 0;
 }
 
-/* ---- who is next ---- */
+/* ---- starting runs ---- */
 
 static bool next_to_start(struct runs *r, char ret_uuid[UUID_BYTES])
 {
@@ -287,7 +288,7 @@ static bool next_to_start(struct runs *r, char ret_uuid[UUID_BYTES])
 	return found;
 }
 
-/* Its collector begins. False: the store does not take it, now is not the time. */
+/* Starts the collector of @run. Returns false if the store failed: try again later. */
 static bool start_run(struct runs *r, struct stored_run *run)
 {
 	struct active *a = NULL;
@@ -305,7 +306,7 @@ static bool start_run(struct runs *r, struct stored_run *run)
 	if (collector_start(r, run, &a, &e) < 0) {
 		CLEANUP(free_ptr) char *why = xstrdup(e.text);
 
-		/* It is as if it ran, for the store: that must not stay so. */
+		/* The store says that the run is running: that must not stay so. */
 		for (unsigned i = 0; i < END_TRIES; i++)
 			if (end_unbegun(r, run, STATE_FAILED, why, &e) != -EAGAIN)
 				break;
@@ -363,7 +364,7 @@ static double rest_s(const struct active *a, uint64_t now_ns)
 	return a->expected_s > elapsed ? a->expected_s - elapsed : 0;
 }
 
-/* When everything exclusive that runs or stands before @index will have ended. */
+/* Seconds until the exclusive runs that are active or queued before @index end; -1: unknown. */
 static double starts_in_s(struct runs *r, size_t index, uint64_t now_ns)
 {
 	double sum = 0;
@@ -435,9 +436,9 @@ bool runs_progress(struct runs *r, const char *uuid, struct run_progress *ret)
 	return found;
 }
 
-/* ---- who has met whom ---- */
+/* ---- overlapping runs ---- */
 
-/* What a run is called that has no command: what it is attached to. */
+/* Names a run without a description after what it is attached to. */
 static char *attached_words(const struct stored_run *run)
 {
 	json_t *plan = run->plan ? json_loads(run->plan, 0, NULL) : NULL;
@@ -468,7 +469,7 @@ static void overlap_add(struct active *a, const struct active *other, uint64_t n
 	a->changed = true;
 }
 
-/* Reading a file can disturb a run; what is in the file was measured elsewhere. */
+/* An import can disturb other runs, but they do not disturb it: its data was measured elsewhere. */
 void overlap_begin(struct runs *r, struct active *a)
 {
 	uint64_t now = runs_now_ns(r);
@@ -497,7 +498,7 @@ void overlap_end(struct runs *r, struct active *a)
 			}
 }
 
-/* On the clock of the run, whose start is 0. */
+/* Nanoseconds since the start of the run. */
 static json_int_t since_start(const struct active *a, uint64_t ns)
 {
 	uint64_t start = a->opened ? (uint64_t)a->run.start_ns : a->begun_ns;

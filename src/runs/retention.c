@@ -4,7 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Read at once. */
+/* Runs read at once. */
 #define PAGE_RUNS 100
 
 static bool has_keep_tag(const char *tags)
@@ -61,8 +61,8 @@ static int each_ended(struct store *s, void (*each)(void *ctx, const struct stor
 
 struct choice {
 	const struct retention *retention;
-	uint64_t bytes;    /* of all that stay, as far as is known */
-	int64_t newest_ms; /* when one of those so far has ended */
+	uint64_t bytes;    /* of all runs that are not chosen so far */
+	int64_t newest_ms; /* latest end of the runs considered so far */
 	strvec *chosen;
 };
 
@@ -79,8 +79,8 @@ static void consider(void *ctx, const struct stored_run *run)
 	const struct retention *r = c->retention;
 	bool much = r->keep_bytes && c->bytes > r->keep_bytes, old;
 
-	/* Older than one that came before it a run is only by a clock that was wrong, as one before
-	 * the future is.
+	/* Runs come in the order of their creation. An end before that of an earlier run, or in
+	 * the future, is due to a wrong clock: go by the latest credible end so far.
 	 */
 	if (run->ended_ms <= r->now_ms && run->ended_ms > c->newest_ms)
 		c->newest_ms = run->ended_ms;

@@ -18,7 +18,7 @@ uint64_t runs_now_ns(const struct runs *r)
 	return clock_monotonic_ns(r->host->clock);
 }
 
-/* tacho, which lies beside the program that we are. */
+/* Returns the path of tacho in the directory of our own program. */
 static char *find_program(void)
 {
 	struct buf path = {};
@@ -88,7 +88,7 @@ int runs_prepare(struct runs **ret, struct run_host *host, struct err *e)
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_cond_init(&r->answered, NULL);
 	pthread_cond_init(&r->writer.work, NULL);
-	/* What a collector that was killed leaves behind comes to us, and does not get away. */
+	/* Adopt the processes that a killed collector leaves behind, so that none gets away. */
 	tree_adopt();
 	rc = prepare(r, e);
 	if (rc < 0)
@@ -228,7 +228,7 @@ int runs_upload_room(struct runs *r, struct store *store, uint64_t bytes, struct
 	return files_check_room(r->host, store, bytes, e);
 }
 
-/* Into the store and then to the supervisor. */
+/* Adds the run to the store, then hands it to the supervisor. */
 static int submit(struct runs *r, struct store *store, const struct stored_session *session,
 		  struct stored_run *run, struct err *e)
 {
@@ -245,7 +245,7 @@ static int submit(struct runs *r, struct store *store, const struct stored_sessi
 	run->position = ++r->last_position;
 	stopping = r->stopping;
 	pthread_mutex_unlock(&r->lock);
-	/* Not under the lock: the supervisor might hold the store and want it. */
+	/* Not under the lock: the supervisor may wait for the lock while it holds the store. */
 	rc = stopping ? err_set(e, EBUSY, "The server is about to end.")
 		      : store_run_add(store, run, e);
 	if (rc < 0) {
@@ -325,7 +325,7 @@ int runs_submit_import(struct runs *r, struct store *store, const struct stored_
 	return rc;
 }
 
-/* ---- the end of a run's data ---- */
+/* ---- deleting ---- */
 
 static void forget(struct runs *r, const struct stored_run *run)
 {
@@ -353,7 +353,7 @@ int runs_delete(struct runs *r, struct store *store, const char *uuid, struct er
 	return rc;
 }
 
-/* Runs of the session that wait or run are released; others are as they will stay. */
+/* Releases the queued and running runs of a session; ended runs need no release. */
 static int release_all(struct runs *r, struct store *store, const stored_runs *all, struct err *e)
 {
 	int rc = 0;

@@ -1,12 +1,13 @@
 /*
- * The runs of this machine: the queue, and the collectors at work. All functions may be called by any
- * thread; what they ask for is done by the supervisor's thread, which alone touches collectors.
+ * The runs of this machine: the queue and the active collectors. All functions may be called by any
+ * thread; requests are carried out by the supervisor thread, which alone touches collectors.
  *
- * A run is done when all of it was measured, whatever its program's exit status. It has failed when
- * something could not be measured: the program is not there, the time was over, the collector crashed.
+ * A run is done when everything was measured, whatever the exit status of its program. It has
+ * failed when something could not be measured: the program does not exist, the timeout expired, the
+ * collector crashed.
  *
- * An exclusive run starts when nothing exclusive runs; then no other exclusive one starts. Shared runs
- * start at once. Whatever overlaps is written into the ledgers of both.
+ * An exclusive run starts when no other exclusive run is active. Shared runs start at once, up to
+ * running_max of them. When two runs overlap, the ledgers of both say so.
  */
 #ifndef TACHO_RUNS_RUNS_H
 #define TACHO_RUNS_RUNS_H
@@ -15,47 +16,49 @@
 #include "runs/host.h"
 #include "store/store.h"
 
-/* Marks what a crash has cut off as interrupted, takes the queue up. */
+/* Opens the store, marks runs that a crash cut off as interrupted, and loads the queue. */
 int runs_prepare(struct runs **ret, struct run_host *host, struct err *e);
-/* The thread begins, when all other parts of the server are there. */
+/* Starts the supervisor and writer threads. Call it when all other parts of the server exist. */
 int runs_begin(struct runs *r, struct err *e);
-/* Collectors are told to stop and waited for; what is queued stays so. Frees it. */
+/* Stops the collectors and waits for them; queued runs stay queued. Frees @r. */
 void runs_stop(struct runs *r);
 
-/* Adds a run to the queue. @store is the caller's. -EBUSY: the queue is full; -EDQUOT: no room. */
+/* Adds a run to the queue. @store is the caller's. Returns -EBUSY if the queue is full or the
+ * server is stopping, -EDQUOT if the quota is exceeded. */
 int runs_submit(struct runs *r, struct store *store, const struct stored_session *session,
 		const struct run_plan *plan, const char *user, struct stored_run *ret,
 		struct err *e);
-/* A recording to be read instead: @fd is moved to the data directory. */
+/* Queues the import of the recording @fd, which is linked or copied into the data directory. */
 int runs_submit_import(struct runs *r, struct store *store, const struct stored_session *session,
 		       int fd, const char *name, bool keep_raw, const char *user,
 		       struct stored_run *ret, struct err *e);
-/* Whether so many bytes of recordings can come within the quota; -EDQUOT if not. */
+/* Returns -EDQUOT if @bytes more would exceed the quota. */
 int runs_upload_room(struct runs *r, struct store *store, uint64_t bytes, struct err *e);
-/* Queued: cancelled now. Running: TERM, then KILL. -EALREADY if it has ended. */
+/* Cancels a queued run at once; a running one gets SIGTERM, then SIGKILL. Returns -EALREADY if
+ * the run has ended. */
 int runs_cancel(struct runs *r, struct store *store, const char *uuid, struct err *e);
-/* Between two others in the queue: in front of @before, or last if NULL. */
+/* Moves a queued run in front of @before, or to the end of the queue if @before is NULL. */
 int runs_move(struct runs *r, struct store *store, const char *uuid, const char *before,
 	      struct err *e);
-/* Cancelled first if it runs; then with its data and files. */
+/* Cancels the run if it is queued or running, then deletes it with its data and files. */
 int runs_delete(struct runs *r, struct store *store, const char *uuid, struct err *e);
 int runs_delete_session(struct runs *r, struct store *store, const char *uuid, struct err *e);
 
-/* A person has changed its note, tags or description: whoever watches is told. */
+/* Tells subscribers that a person has changed the note, tags or description of the run. */
 void runs_changed(struct runs *r, const char *uuid);
 
-/* What is known of a run that runs or waits; false: neither. */
+/* Progress of a queued or running run. runs_progress() returns false for any other run. */
 struct run_progress {
 	double elapsed_s;
-	double expected_s;  /* by earlier runs of the same command; 0: unknown */
+	double expected_s;  /* from the plan, or earlier runs of the command; 0: unknown */
 	double eta_s;       /* until it ends; < 0: unknown */
-	double starts_in_s; /* of a queued one; < 0: unknown */
-	unsigned place;     /* in the queue, 1: next; 0: runs */
+	double starts_in_s; /* for a queued run; < 0: unknown */
+	unsigned place;     /* in the queue; 1: next; 0: already running */
 	double done_part;   /* of an import, 0..1 */
 };
 bool runs_progress(struct runs *r, const char *uuid, struct run_progress *ret);
 
-/* tacho, which carries out runs: its path. */
+/* Path of the tacho program that carries out runs. */
 const char *runs_program(const struct runs *r);
 
 /* For /metrics. */

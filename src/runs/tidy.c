@@ -11,20 +11,21 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Time between two passes, at least. */
+/* Minimum time between two passes. */
 #define PASS_MS 1000
-/* Between two steps: a writer that waits tries again within this time. */
+/* Pause between two steps: a waiting writer tries again within this time. */
 #define PAUSE_MS 5
-/* Of a step of taking away, and of giving back. */
+/* Bytes of one purge step, and of one shrink step. */
 #define PURGE_BYTES  (4u << 20)
 #define SHRINK_BYTES (2u << 20)
-/* While runs write, room inside is used again soon: only more than this is given back. */
+/* While runs write, free space in the file is soon reused: shrink only if there is this much. */
 #define SPARE_BYTES (64u << 20)
 /* How often old runs are looked for when nothing else happens. */
 #define AGE_CHECK_MS 60000
-/* With very many counters it takes time to see what can be merged: this many times as long a pause. */
+/* With very many counters, listing the chunks to merge takes long: the pause until the next
+ * listing is this many times as long. */
 #define SCAN_PAUSE 20
-/* After a failure (a full disk, a locked database). */
+/* Delay after a failure (a full disk, a locked database). */
 #define RETRY_MS 5000
 
 typedef VEC(int64_t) run_list;
@@ -34,7 +35,7 @@ struct tidy {
 	struct store *store;
 	struct tidy_run work;
 	pthread_t thread;
-	int64_t start_wall_ms; /* what the wall clock said at start_ns: later jumps make nothing old */
+	int64_t start_wall_ms; /* wall clock at start_ns: later clock jumps make no run old */
 	uint64_t start_ns;
 	uint64_t old_check_ns; /* when old runs are looked for next */
 	uint64_t merge_ns;     /* when small chunks of running runs are looked at next */
@@ -63,7 +64,7 @@ static bool stopping(struct tidy *t)
 	return result;
 }
 
-/* Others have their turn. True: go on. */
+/* Lets other writers have their turn. Returns false if the thread is to stop. */
 static bool pause_between(struct tidy *t)
 {
 	usleep(PAUSE_MS * 1000);
@@ -102,7 +103,7 @@ static int tidy_one(struct tidy *t, int64_t run)
 		return 0;
 	do {
 		result = tidy_run_merge(&t->work, t->store, run, ended, NULL);
-		/* Deleted meanwhile, or somebody else was quicker. */
+		/* The run or its chunks were deleted meanwhile. */
 		if (result == -ENOENT)
 			return 0;
 	} while (result > 0 && pause_between(t));
@@ -111,7 +112,7 @@ static int tidy_one(struct tidy *t, int64_t run)
 		result = tidy_run_dictionaries(t->store, run, NULL);
 	if (result >= 0 && ended && !stopping(t))
 		result = run_cache_prepare(t->store, &now, NULL);
-	/* One more that takes room: others may have to go. */
+	/* One more ended run takes space: check at once whether older ones must go. */
 	if (ended)
 		t->old_check_ns = 0;
 	pthread_mutex_lock(&t->lock);
@@ -121,7 +122,7 @@ static int tidy_one(struct tidy *t, int64_t run)
 	return result < 0 && result != -ENOENT ? result : 0;
 }
 
-/* Room that is free inside the file goes back to the disk. */
+/* Returns free space inside the database file to the disk. */
 static void shrink(struct tidy *t)
 {
 	uint64_t bytes, unused;
@@ -142,7 +143,8 @@ static void shrink(struct tidy *t)
 
 /* ---- old runs ---- */
 
-/* Whichever of the two makes runs younger: those that ended while the clock was set back say so. */
+/* Returns the wall clock, or the start time plus the time since, whichever is earlier: a clock
+ * that is set forward makes no run old, nor are runs old that ended while it was set back. */
 static int64_t now_ms(const struct tidy *t)
 {
 	int64_t steady = t->start_wall_ms +
@@ -158,7 +160,7 @@ static bool has_retention(const struct tidy *t)
 	return t->host->settings.keep_s || t->host->settings.keep_bytes;
 }
 
-/* True: something was deleted. */
+/* Returns true if something was deleted. */
 static bool expire(struct tidy *t)
 {
 	CLEANUP(strvec_release) strvec chosen = {};
@@ -191,7 +193,7 @@ static int pass(struct tidy *t, const run_list *todo)
 		int one = stopping(t) ? 0 : tidy_one(t, *run);
 
 		if (one < 0) {
-			/* Once more, later. */
+			/* Try again later. */
 			tidy_kick(t, *run);
 			result = one;
 		}
@@ -200,12 +202,13 @@ static int pass(struct tidy *t, const run_list *todo)
 		result = purge(t);
 	if (!stopping(t))
 		shrink(t);
-	/* What dictionaries took is not needed until the next run has ended. */
+	/* The memory for dictionaries is not needed until the next run has ended. */
 	alloc_give_back();
 	return result;
 }
 
-/* Until there is something to do, but not earlier than @not_before_ns. False: the end. */
+/* Waits until it is time to look for old runs, or for a kick and at least until @not_before_ns.
+ * Returns false if the thread is to stop. */
 static bool wait_for_work(struct tidy *t, uint64_t not_before_ns, run_list *ret)
 {
 	uint64_t until_ns;
@@ -237,7 +240,7 @@ static void *tidy_loop(void *arg)
 	run_list todo = {};
 
 	pthread_setname_np(pthread_self(), "tidy");
-	/* Of this thread alone: threads have priorities of their own here. */
+	/* On Linux this changes the priority of this thread alone. */
 	setpriority(PRIO_PROCESS, (id_t)gettid(), 5);
 	while (wait_for_work(t, next_ns, &todo)) {
 		int result = pass(t, &todo);
@@ -267,7 +270,7 @@ void tidy_kick(struct tidy *t, int64_t run)
 		vec_push(&t->waiting, run);
 	was_kicked = t->kicked;
 	t->kicked = true;
-	/* Who waits for the end of the second needs not be woken for that. */
+	/* Kicked already: the thread waits for the time of its next pass and need not be woken. */
 	if (!was_kicked)
 		pthread_cond_signal(&t->wake);
 	pthread_mutex_unlock(&t->lock);
@@ -311,7 +314,7 @@ int tidy_start(struct run_host *host, struct err *e)
 	vec_each(&left, run)
 		tidy_kick(t, *run);
 	vec_release(&left);
-	/* One pass in any case: something may have been deleted just before the last end. */
+	/* Always do one pass: something may have been deleted just before the last server ended. */
 	tidy_kick(t, 0);
 	if (!result && pthread_create(&t->thread, NULL, tidy_loop, t))
 		result = err_set(e, EAGAIN, "cannot start the thread that tidies up: %s",

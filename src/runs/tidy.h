@@ -1,9 +1,10 @@
 /*
- * The thread that tidies up: small chunks become large ones with summaries, dictionaries of ended runs
- * become few pieces, what was deleted is taken away and its room given back, old runs go.
+ * The tidy thread: merges small chunks into large ones with summaries, merges dictionary pieces of
+ * ended runs, purges deleted data and returns its space to the disk, deletes old runs.
  *
- * It has its own connection to the store, works in small steps with pauses in which others can write,
- * at a lower priority than they, at most once a second, and not at all when there is nothing to do.
+ * It has its own connection to the store, works in small steps with pauses in which others can
+ * write, runs at a lower priority, does at most one pass a second, and sleeps when there is nothing
+ * to do.
  */
 #ifndef TACHO_RUNS_TIDY_H
 #define TACHO_RUNS_TIDY_H
@@ -11,17 +12,18 @@
 #include "runs/host.h"
 #include "store/store.h"
 
-/* Begins, with what the last server has left to do; sets host->tidy. */
+/* Starts the thread, first with the work that the last server has left; sets host->tidy. */
 int tidy_start(struct run_host *host, struct err *e);
 /*
- * The thread ends, when the step that it does is done: before runs_stop(), because it deletes old runs by
- * runs_delete(). Others may go on calling tidy_kick() until tidy_free(). Both do nothing if it was not
- * started.
+ * tidy_stop() ends the thread after its current step. Call it before runs_stop(), because the
+ * thread calls runs_delete(). tidy_kick() may be called until tidy_free(). Both do nothing if the
+ * thread was not started.
  */
 void tidy_stop(struct run_host *host);
 void tidy_free(struct run_host *host);
 
-/* A run has got data or has ended; 0: something was deleted. Any thread; @t may be NULL. */
+/* Call it when @run has new data or has ended, or with 0 when something was deleted. Any thread;
+ * @t may be NULL. */
 void tidy_kick(struct tidy *t, int64_t run);
 
 /* For /metrics. */

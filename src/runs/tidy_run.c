@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-/* Looked at together; more than this are looked at after these are done. */
+/* Chunks listed at once; more are listed after these are done. */
 #define CANDIDATES_MAX 200000u
 
 void tidy_run_release(struct tidy_run *t)
@@ -16,14 +16,14 @@ void tidy_run_release(struct tidy_run *t)
 
 /* ---- chunks ---- */
 
-/* The ones that are to become one, and their bytes. */
+/* Chunks that are to become one, and their bytes. */
 struct merge {
 	VEC(int64_t) ids;
 	VEC(size_t) sizes;
 	struct buf bytes;
 	uint64_t rows;
 	uint32_t source;
-	bool whole; /* it gets a summary, and is not looked at again */
+	bool whole; /* the result gets a summary and is not merged again */
 };
 
 static void merge_release(struct merge *m)
@@ -48,7 +48,8 @@ static bool same_kind(const struct stored_chunk *a, const struct stored_chunk *b
 	       a->info.counter == b->info.counter;
 }
 
-/* The next ones, as many as one chunk can hold. False: not enough to be worth it. */
+/* Chooses the next chunks of one kind, as many as one chunk can hold. Returns false if there are
+ * too few to merge. */
 static bool choose(struct tidy_run *t, bool ended, struct merge *m)
 {
 	const struct stored_chunk *first = &t->todo.items[t->at];
@@ -95,7 +96,7 @@ static void list_pieces(const struct merge *m, struct chunk_piece *pieces)
 	}
 }
 
-/* One of them cannot be decoded: those are left out from now on. */
+/* Finds the chunks that cannot be decoded: choose() leaves them out from now on. */
 static void find_damaged(struct tidy_run *t, const struct merge *m,
 			 const struct chunk_piece *pieces)
 {
@@ -107,7 +108,7 @@ static void find_damaged(struct tidy_run *t, const struct merge *m,
 	}
 }
 
-/* One chunk alone is whole already: it stays as it is. */
+/* Adds a summary to a single chunk, whose bytes stay as they are. */
 static int summarize(struct store *s, int64_t run, const struct merge *m,
 		     const struct chunk_piece *piece, struct err *e)
 {
@@ -148,7 +149,7 @@ static int merge_chosen(struct tidy_run *t, struct store *s, struct merge *m, st
 		find_damaged(t, m, pieces);
 		if (t->damaged.len == damaged)
 			return result;
-		/* Once more, without them. */
+		/* Read the list again and merge without the damaged chunks. */
 		t->run = 0;
 		return 1;
 	}

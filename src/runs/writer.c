@@ -19,7 +19,7 @@ void deposit_release(struct deposit *d)
 	buf_release(&d->bytes);
 }
 
-/* ---- what the writer does ---- */
+/* ---- storing a deposit ---- */
 
 static void swap_text(char **a, char **b)
 {
@@ -29,7 +29,7 @@ static void swap_text(char **a, char **b)
 	*b = text;
 }
 
-/* What people write about a run: the store knows best. */
+/* Swaps the texts that people edit; their current values are in the store. */
 static void exchange_words(struct stored_run *a, struct stored_run *b)
 {
 	swap_text(&a->note, &b->note);
@@ -50,7 +50,7 @@ static int store_output(struct store *s, int64_t run, const void *bytes, size_t 
 				size - OUTPUT_HEADER, e);
 }
 
-/* An annotated function; one that cannot be read is none. */
+/* Stores an annotated function; skips one that cannot be decoded. */
 static int store_code(struct store *s, int64_t run, const void *bytes, size_t size, struct err *e)
 {
 	struct code code = {};
@@ -68,8 +68,8 @@ static int store_note(struct store *s, const struct deposit *d, const void *byte
 	CLEANUP(free_ptr) char *text = xstrndup(bytes, size);
 	uint64_t start = (uint64_t)d->run.start_ns, at = d->first_arrived_ns;
 
-	/* An imported recording has a clock of its own, and what is said is about all of it; so is what
-	 * is said while the run is being prepared. */
+	/* Notes of an import, which has a clock of its own, and notes from before the start are
+	 * about the whole run: they get its start time. */
 	if (d->active->import || at < start)
 		at = start;
 	return store_note_add(s, d->run.id, at, text, e);
@@ -94,7 +94,7 @@ static int store_arrived(struct store *s, const struct deposit *d, const struct 
 	}
 }
 
-/* What people have changed meanwhile stays, and comes back. */
+/* Updates the row. What people have changed meanwhile stays, and is returned in @d. */
 static int store_row(struct store *s, struct deposit *d, struct err *e)
 {
 	struct stored_run now = {};
@@ -108,7 +108,7 @@ static int store_row(struct store *s, struct deposit *d, struct err *e)
 	return store_run_update(s, &d->run, e);
 }
 
-/* Before the transaction: the write lock is not held while chunks are compressed anew. */
+/* Merges the chunks before the transaction: compressing them must not hold the write lock. */
 static int join_chunks(const struct deposit *d, batch *ret, struct err *e)
 {
 	int rc = 0;
@@ -150,12 +150,12 @@ static void write_deposit(struct store *s, struct deposit *d)
 	if (d->result < 0)
 		return;
 	d->result = store_all(s, d, &chunks, &d->err);
-	/* How it ended has to be known, whatever else there is no room for. */
+	/* The end of a run must be stored even on a full disk: use the reserve. */
 	if (d->result == -ENOSPC && d->over && d->unstored && store_use_reserve(s))
 		d->result = store_all(s, d, &chunks, &d->err);
 }
 
-/* ---- the way there and back ---- */
+/* ---- passing deposits between the threads ---- */
 
 static void add(struct deposits *list, struct deposit *d)
 {
@@ -230,7 +230,7 @@ static char *copy_text(const char *s)
 	return s ? xstrdup(s) : NULL;
 }
 
-/* What store_run_update() writes. */
+/* Copies the fields that store_run_update() writes. */
 static void copy_row(struct deposit *d, const struct stored_run *run)
 {
 	stored_run_release(&d->run);

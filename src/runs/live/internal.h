@@ -1,8 +1,8 @@
 /*
- * What the two parts of live share: live.c has states and the queue, run.c the data of a run.
+ * Shared by the files of live: live.c publishes states and the queue, run.c the data of a run.
  *
- * What a run's snapshot shows is exactly what was published: everything that has come since waits in
- * `pending` members and becomes part of it in the step that publishes it, under the topic's lock.
+ * The snapshot of a run shows exactly what was published. Data that has arrived since waits in
+ * `pending` members and joins the snapshot in the step that publishes it, under the topic's lock.
  */
 #ifndef TACHO_RUNS_LIVE_INTERNAL_H
 #define TACHO_RUNS_LIVE_INTERNAL_H
@@ -15,18 +15,18 @@
 
 #include <pthread.h>
 
-/* A little longer than what clients have to wait between two deliveries: else an update that had to wait
- * once, for another message, would have all behind it wait as long. */
+/* A little longer than the minimum time between two deliveries to a client. Otherwise an update
+ * that was delayed once by another message would delay all later ones as much. */
 #define LIVE_UPDATE_NS ((BUS_INTERVAL_MS + 5) * NS_PER_MSEC)
 
 struct live {
 	struct run_host *host;
 	VEC(struct live_run *) runs;
-	pthread_mutex_t lock; /* of the connection */
-	struct store *store;  /* for the queue and sessions; NULL until it is first asked for */
+	pthread_mutex_t lock; /* protects `store` */
+	struct store *store;  /* for the queue and sessions; NULL until first used */
 };
 
-/* What a node of the tree has by itself. */
+/* Samples and weight of a node itself, without the nodes below it. */
 struct live_gain {
 	uint64_t weight;
 	uint32_t samples;
@@ -34,11 +34,11 @@ struct live_gain {
 
 struct live_event {
 	VEC(struct live_gain) total, pending; /* by node */
-	uint64_t samples;                     /* of `total` */
+	uint64_t samples;                     /* sum over `total` */
 };
 
-/* How many samples an event had in each of the newest pieces of time: a ring, like that of counters, for
- * who comes later. Of older ones the store knows. */
+/* Samples of each event in the newest time slots: a ring for new subscribers, as `last_counts`
+ * is for counters. Older ones are in the store. */
 #define LIVE_RATE_NS    (50 * NS_PER_MSEC)
 #define LIVE_RATE_SLOTS 2048u
 
@@ -48,7 +48,7 @@ struct live_burst {
 };
 
 struct live_rates {
-	uint64_t end;            /* pieces since the run began; the ring has the last of them */
+	uint64_t end;            /* time slots since the run began; the ring has the newest */
 	VEC(uint32_t *) samples; /* by event: LIVE_RATE_SLOTS each */
 	VEC(struct live_burst) pending;
 };
@@ -58,14 +58,14 @@ struct live_count {
 	uint32_t counter, running_ppm;
 };
 
-/* Nodes of the stacks that samples have had lately. */
+/* Maps the stacks of recent samples to nodes of the call tree. */
 struct live_stacks {
 	struct live_stack {
 		uint32_t stack; /* 0: free */
 		uint32_t node;
 	} * slots;
 	size_t count, mask;
-	size_t added; /* since some were forgotten */
+	size_t added; /* since stacks were last forgotten */
 };
 
 struct live_run {
@@ -73,7 +73,7 @@ struct live_run {
 	char uuid[UUID_BYTES];
 	char topic[64];
 	uint64_t start_ns, sent_ns, to_ns;
-	bool broken; /* a piece could not be understood: nothing that refers to it can be */
+	bool broken;            /* a dictionary piece did not decode: later data may refer to it */
 	struct profile profile; /* without stacks and threads */
 	struct call_paths paths;
 	struct live_stacks stacks;
@@ -82,42 +82,42 @@ struct live_run {
 	VEC(struct live_count) counts; /* pending */
 	struct live_rates rates;
 	struct {
-		struct live_count *items; /* a ring of the last that were published */
+		struct live_count *items; /* ring of the values published last */
 		size_t first, len;
 	} last_counts;
 	struct {
 		uint32_t names, nodes, events, counters;
 	} sent;
-	uint32_t event; /* shown if nobody has named one, see choose_event() */
+	uint32_t event; /* shown by default, see choose_event() */
 	struct live_output {
 		struct buf pending, last;
 		uint64_t left_out;
 	} output[2];
-	char *state; /* the run as it was last told, JSON */
+	char *state; /* the run as last published, JSON */
 	char *ledger;
-	bool ledger_waits; /* to be told */
+	bool ledger_waits; /* not published yet */
 	struct buf notes;  /* each ended by NUL */
 	bool full;         /* the tree takes no more nodes */
-	bool closed;       /* nor do the tables: of pieces only stacks are looked at */
+	bool closed;       /* nor do the tables: only stacks are read from dictionary pieces */
 };
 
 bool live_run_waits(const struct live_run *r);
 void live_run_publish(struct live_run *r, uint64_t now_ns);
-/* The run has changed its state: told behind all that has come before. */
+/* Publishes a new state of the run, after all data that came before it. */
 void live_run_state(struct live_run *r, const struct buf *json);
 
-/* stacks.c. False: it is not known any more; that is the root, then. */
+/* stacks.c. live_stacks_find() returns false, and the root, for a stack that was forgotten. */
 void live_stacks_add(struct live_stacks *s, uint32_t stack, uint32_t node);
 bool live_stacks_find(struct live_stacks *s, uint32_t stack, uint32_t *ret_node);
 void live_stacks_release(struct live_stacks *s);
 
-/* rates.c. @time_ns since the run began; what was added is shown once it was folded. */
+/* rates.c. @time_ns: since the start of the run. live_rates_text() shows only folded samples. */
 void live_rates_add(struct live_rates *r, uint32_t event, uint64_t time_ns);
 void live_rates_fold(struct live_rates *r);
 void live_rates_text(const struct live_rates *r, struct json *j);
 void live_rates_release(struct live_rates *r);
 
-/* text.c: messages, or members of one. From @from up to, not including, @to. */
+/* text.c: add messages, or members of one. Entries from @from up to, not including, @to. */
 void live_add_names(const struct live_run *r, struct json *j, uint32_t from, uint32_t to);
 void live_add_nodes(const struct live_run *r, struct json *j, uint32_t from, uint32_t to);
 void live_add_events(const struct live_run *r, struct json *j, uint32_t from, uint32_t to);

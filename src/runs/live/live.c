@@ -34,7 +34,7 @@ void live_free(struct live *l)
 	free(l);
 }
 
-/* ---- runs as wholes ---- */
+/* ---- states of runs ---- */
 
 void live_changed(struct live *l, const struct stored_run *run)
 {
@@ -52,7 +52,7 @@ void live_changed(struct live *l, const struct stored_run *run)
 		live_run_state(at_work, &text);
 	else
 		bus_publish(l->host->bus, topic, "state", text.s, text.len);
-	/* One that has never begun, or whose data was told already, has nothing else to say. */
+	/* An ended run without live data (never begun, or all published) has nothing to add. */
 	if (!at_work && run->state != STATE_QUEUED && run->state != STATE_RUNNING)
 		bus_topic_end(l->host->bus, topic);
 	snprintf(topic, sizeof(topic), "session/%s", run->session_uuid);
@@ -89,7 +89,7 @@ void live_removed(struct live *l, const char *run_uuid, const char *session_uuid
 
 /* ---- sessions ---- */
 
-/* A connection of its own: whoever changes something may be in the middle of it. The lock is held. */
+/* A connection of our own, because the caller's may be in a transaction. Called with the lock. */
 static struct store *own_store(struct live *l)
 {
 	struct store_options o = {.directory = l->host->settings.data, .read_only = true};
@@ -99,7 +99,7 @@ static struct store *own_store(struct live *l)
 	return l->store;
 }
 
-/* Reading and telling is one step, so that the last that is told is how it is. */
+/* Reads and publishes under the lock, so that the last message has the newest state. */
 void live_session_changed(struct live *l, const char *uuid)
 {
 	CLEANUP(stored_session_release) struct stored_session session = {};

@@ -1,9 +1,9 @@
 /*
- * What the supervisor tells watchers of: states of runs, the queue, and the data of running ones as it
- * arrives. Of samples, watchers get new names and nodes of the call tree once, and then what each node
- * has gained; of counters, the new values; at most 20 times a second, whatever the collector sends.
- * docs/FORMATS.md has the messages. Any thread may say that something is gone or that the queue or a
- * session has changed; all else is for one thread (the supervisor's).
+ * Publishes the states of runs, the queue, and the data of running runs as it arrives. For samples,
+ * subscribers get new names and call tree nodes once, and then the gain of each node; for counters,
+ * the new values; at most 20 times a second, whatever the collector sends. docs/FORMATS.md
+ * describes the messages. Any thread may report that something was removed or that the queue or a
+ * session has changed; everything else is for one thread (the supervisor's).
  */
 #ifndef TACHO_RUNS_LIVE_LIVE_H
 #define TACHO_RUNS_LIVE_LIVE_H
@@ -16,11 +16,11 @@ struct live_run;
 struct live *live_new(struct run_host *host);
 void live_free(struct live *l);
 
-/* A run has changed its state (or its place, note, …): its topic, its session's and the queue. */
+/* Publishes a run whose state (or place, note, …) has changed, on its and its session's topic. */
 void live_changed(struct live *l, const struct stored_run *run);
-/* It is deleted. */
+/* The run was deleted. */
 void live_removed(struct live *l, const char *run_uuid, const char *session_uuid);
-/* A session is new, has another title, or more or fewer runs: the topic of all sessions. */
+/* Publishes a session that is new, was renamed, or has more or fewer runs. */
 void live_session_changed(struct live *l, const char *uuid);
 void live_session_removed(struct live *l, const char *uuid);
 void live_queue_changed(struct live *l);

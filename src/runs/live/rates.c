@@ -1,4 +1,4 @@
-/* Samples a moment of a running run, for who comes later. */
+/* Samples of a running run in each time slot, for new subscribers. */
 #include "runs/live/internal.h"
 
 #include "base/alloc.h"
@@ -9,7 +9,7 @@ void live_rates_add(struct live_rates *r, uint32_t event, uint64_t time_ns)
 {
 	uint64_t piece = time_ns / LIVE_RATE_NS;
 
-	/* Samples of a chunk are in the order of time: few have another piece than the one before. */
+	/* Samples of a chunk are sorted by time: most are in the same slot as the one before. */
 	if (r->pending.len) {
 		struct live_burst *last = &r->pending.items[r->pending.len - 1];
 
@@ -21,7 +21,7 @@ void live_rates_add(struct live_rates *r, uint32_t event, uint64_t time_ns)
 	vec_push(&r->pending, (struct live_burst){piece, event, 1});
 }
 
-/* Pieces up to @piece are there; those that come in anew are empty. */
+/* Extends the ring to the time slot @piece; new slots are empty. */
 static void advance(struct live_rates *r, uint64_t piece)
 {
 	uint64_t fresh = piece + 1 - r->end;

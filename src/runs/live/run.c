@@ -10,21 +10,21 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A live graph is to be looked at: more nodes than this nobody sees, and a run may last for days. */
+/* Limits of the live graph: a run may last for days, and nobody can look at more nodes. */
 #define NODES_MAX  (1u << 16)
 #define FRAMES_MAX (1u << 17)
-#define TEXT_MAX   ((size_t)64 << 20) /* of names */
+#define TEXT_MAX   ((size_t)64 << 20) /* bytes of names */
 #define EVENTS_MAX 256u
-/* Values of counters that one update has; more are added up in pairs. */
+/* Counter values in one update; more are merged in pairs. */
 #define COUNTS_MAX 8192u
-/* Values of counters that who comes later gets at once; all others are in the store. */
+/* Counter values replayed to a new subscriber; all others are in the store. */
 #define LAST_COUNTS 8192u
 #define NOTES_MAX   ((size_t)64 << 10)
-/* Of the output: what waits for one update, and what who comes later gets. */
+/* Bytes of output that wait for one update, and that a new subscriber gets. */
 #define OUTPUT_PENDING_MAX ((size_t)64 << 10)
 #define OUTPUT_LAST_MAX    ((size_t)64 << 10)
 
-/* ---- what has come ---- */
+/* ---- arriving data ---- */
 
 static void say_full(struct live_run *r)
 {
@@ -36,7 +36,7 @@ static void say_full(struct live_run *r)
 		   "the nearest caller that it has. Questions about the run see everything.");
 }
 
-/* Stacks become nodes of the tree at once: they need not be remembered as such. */
+/* Turns new stacks into nodes of the tree at once, so that the profile can forget them. */
 static void add_stacks(struct live_run *r)
 {
 	struct profile *p = &r->profile;
@@ -45,7 +45,8 @@ static void add_stacks(struct live_run *r)
 		const struct profile_stack *s = &p->stacks.items[i];
 		uint32_t node;
 
-		/* Below a caller that is forgotten it would seem to have none. */
+		/* If the caller was forgotten, use the root: a new node below it would seem to
+		 * have no caller. */
 		if (live_stacks_find(&r->stacks, s->parent.n, &node))
 			node = call_path_below(&r->paths, p, node, s->frame.n, NODES_MAX);
 		live_stacks_add(&r->stacks, p->stacks_forgotten + i, node);
@@ -114,11 +115,11 @@ static void take_samples(struct live_run *r, const void *bytes, size_t size)
 	sample_columns_release(&c);
 }
 
-/* Two neighbours of a counter become one. */
+/* Merges neighbouring values of each counter in pairs. */
 static void thin_counts(struct live_run *r)
 {
 	VEC(uint32_t)
-	first = {}; /* by counter: the place of one that waits for its neighbour, and 1 */
+	first = {}; /* by counter: 1 + index of a value that waits for its neighbour; 0: none */
 	size_t out = 0;
 
 	vec_reserve(&first, r->profile.counters.len);
@@ -186,7 +187,7 @@ void live_run_output(struct live_run *r, int stream, uint64_t time_ns, const voi
 	struct live_output *o = &r->output[stream == 2];
 
 	(void)time_ns;
-	/* A screen shows the last lines; all of it is in the store. */
+	/* Keep only the newest output; all of it is in the store. */
 	if (o->pending.len + size > OUTPUT_PENDING_MAX) {
 		o->left_out += o->pending.len;
 		buf_clear(&o->pending);
@@ -213,10 +214,10 @@ static void publish(struct live_run *r, const char *event, const struct buf *tex
 	bus_publish(r->live->host->bus, r->topic, event, text->s, text->len);
 }
 
-/* By how much another event must be ahead: two that are sampled equally often would take turns. */
+/* Lead that another event needs: without it, two equally frequent events would take turns. */
 #define EVENT_LEAD(samples) ((samples) / 8)
 
-/* The busiest event so far. Whoever names one is not concerned. */
+/* Makes the busiest event so far the default, for subscribers that name no event. */
 static void choose_event(struct live_run *r)
 {
 	uint64_t samples[EVENTS_MAX] = {};
@@ -230,7 +231,7 @@ static void choose_event(struct live_run *r)
 		r->event = best;
 }
 
-/* What is pending becomes a part of what snapshots have. @j NULL: nobody watches. */
+/* Adds pending samples to the totals that snapshots show. @j NULL: there are no subscribers. */
 static void fold_samples(struct live_run *r, struct json *j)
 {
 	vec_each(&r->dirty, d) {
@@ -301,7 +302,7 @@ static void publish_counts(struct live_run *r)
 	publish(r, "counts", &text);
 }
 
-/* Bytes of a character that is not complete yet, at the end. */
+/* Returns the number of bytes of an incomplete UTF-8 character at the end of @b. */
 static size_t cut_character(const struct buf *b)
 {
 	for (size_t back = 1; back <= 3 && back <= b->len; back++) {
@@ -314,7 +315,7 @@ static size_t cut_character(const struct buf *b)
 	return 0;
 }
 
-/* A character that comes in two pieces waits for its end. */
+/* Unless @all, an incomplete character at the end stays pending. */
 static void publish_output(struct live_run *r, int stream, bool told, bool all)
 {
 	struct live_output *o = &r->output[stream - 1];
@@ -335,7 +336,7 @@ static void publish_output(struct live_run *r, int stream, bool told, bool all)
 		publish(r, "output", &text);
 }
 
-/* Encoding is for who watches; who comes later gets a snapshot, made of what is kept anyway. */
+/* Encodes messages only if there are subscribers; later ones get a snapshot, made of the totals. */
 static void publish_all(struct live_run *r, uint64_t now_ns, bool all)
 {
 	struct bus *bus = r->live->host->bus;
@@ -378,7 +379,7 @@ void live_run_state(struct live_run *r, const struct buf *json)
 	bus_topic_unlock(bus, topic);
 }
 
-/* The collector's object, with the run's number in front and what it means behind. */
+/* The message is the collector's object, with the run's UUID in front and warnings behind. */
 void live_run_ledger(struct live_run *r, const char *json)
 {
 	CLEANUP(buf_release) struct buf text = {};
@@ -395,7 +396,7 @@ void live_run_ledger(struct live_run *r, const char *json)
 	ledger_json_members(&j, ledger);
 	jw_close(&j, '}');
 	json_decref(ledger);
-	/* It goes along with the next update: one of its own would push those behind it back. */
+	/* Send it with the next update: an update of its own would delay those behind it. */
 	topic = bus_topic_lock(r->live->host->bus, r->topic);
 	free(r->ledger);
 	r->ledger = buf_steal(&text);
@@ -423,7 +424,7 @@ void live_run_note(struct live_run *r, const char *text)
 	bus_topic_unlock(r->live->host->bus, topic);
 }
 
-/* ---- for who comes later ---- */
+/* ---- snapshots for new subscribers ---- */
 
 static void snapshot_samples(const struct live_run *r, struct buf *out)
 {

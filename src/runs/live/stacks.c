@@ -2,10 +2,10 @@
 
 #include "base/open_table.h"
 
-/* So many that nobody has asked for since they came, at least, are remembered: more than a collector
- * has that forgets (resolver_forget_stacks()). Twice as many take 16 MB. */
+/* Keeps at least this many stacks that were never looked up again: more than a collector that
+ * forgets stacks has (resolver_forget_stacks()). Twice as many take 16 MB. */
 #define ADDED_MAX (512u << 10)
-#define NODE_USED (1u << 31) /* it was asked for since the last time that stacks were forgotten */
+#define NODE_USED (1u << 31) /* added or looked up since stacks were last forgotten */
 
 static uint64_t hash_of(uint32_t stack)
 {

@@ -77,7 +77,7 @@ void live_add_counters(const struct live_run *r, struct json *j, uint32_t from, 
 	for (uint32_t i = from; i < to; i++) {
 		const struct profile_counter *c = &r->profile.counters.items[i];
 
-		/* Losses are told by the ledger. */
+		/* The ledger reports losses. */
 		if (profile_counter_mark(&r->profile, i))
 			continue;
 		jw_open(j, '{');
