@@ -24,10 +24,10 @@ struct row {
 static const struct row rows[] = {CONFIG_ROWS(ROW)};
 #undef ROW
 
-/* Something that was said, and by whom; the smaller its rank, the more it counts. */
+/* A value given for a setting, and its source. A smaller rank takes precedence. */
 struct entry {
 	const struct row *row;
-	char *value; /* NULL: said without one */
+	char *value; /* NULL: given without a value */
 	char *source;
 	int rank;
 };
@@ -68,7 +68,7 @@ static const struct entry *find_entry(const entries *l, const struct row *row)
 	return best;
 }
 
-/* ---- where it is said ---- */
+/* ---- reading the sources ---- */
 
 static int from_options(entries *l, const config_options *options, struct err *e)
 {
@@ -108,7 +108,7 @@ static char *trimmed(const char *s, size_t len)
 	return xstrndup(s, len);
 }
 
-/* One line without its comment: "name = value". */
+/* Parses one line, "name = value", whose comment has been removed. */
 static int from_line(entries *l, const char *path, unsigned number, const char *line, size_t len,
 		     int rank, struct err *e)
 {
@@ -144,7 +144,7 @@ static int from_line(entries *l, const char *path, unsigned number, const char *
 	return 0;
 }
 
-/* '#' begins a comment at the start of a line or behind a blank. */
+/* Returns the length without the comment: '#' at the start of the line or after white space. */
 static size_t without_comment(const char *line, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -188,7 +188,7 @@ static int from_files(entries *l, struct err *e)
 	return r < 0 ? r : from_file(l, SYSTEM_FILE, false, RANK_SYSTEM_FILE, e);
 }
 
-/* ---- what it means ---- */
+/* ---- parsing values ---- */
 
 static bool parse_seconds(const char *s, uint64_t *ret)
 {
@@ -296,7 +296,7 @@ static void show(config_shown_list *l, const struct row *row, const struct serve
 					  xstrdup(source)});
 }
 
-/* The value that counts: all that was said for it at the place that counts most. */
+/* Sets a setting from all entries of the source that takes precedence, or from its default. */
 static int settle(struct server_config *c, const entries *l, const struct row *row,
 		  config_shown_list *shown, struct err *e)
 {

@@ -1,14 +1,15 @@
 /*
- * What a server is told: by options, by the environment, by tacho.conf, by default, in this order.
- * Every value remembers where it comes from; `tacho config` shows it. Names are the same everywhere:
- * --keep-age, TACHO_KEEP_AGE, `keep-age = …`. A list is taken as a whole from the first place that has
- * it.
+ * The server's settings. Each is taken from the first source that has it: command line options, the
+ * environment, tacho.conf, the default. Every value remembers its source; `tacho config` shows it.
+ * A setting has the same name everywhere: --keep-age, TACHO_KEEP_AGE, `keep-age = …`. Lists are not
+ * merged: the first source that has a list provides all of it.
  *
- * The file is the one of --config (or TACHO_CONFIG) alone; without it $XDG_CONFIG_HOME/tacho/tacho.conf,
- * and for what that does not say /etc/tacho.conf. A line is `name = value`; '#' begins a comment.
+ * If --config (or TACHO_CONFIG) names a file, only that file is read. Otherwise
+ * $XDG_CONFIG_HOME/tacho/tacho.conf is read, then /etc/tacho.conf for settings that the first file
+ * lacks. A line is `name = value`; '#' begins a comment.
  *
- * To add a setting: a member, and a row in CONFIG_ROWS. Options and help follow. Once loaded it is only
- * read, by any thread.
+ * To add a setting, add a member and a row in CONFIG_ROWS; options and help follow from the row.
+ * Once loaded, the settings are read-only and any thread may read them.
  */
 #ifndef TACHO_SERVER_CONFIG_H
 #define TACHO_SERVER_CONFIG_H
@@ -19,34 +20,34 @@
 #include <stdint.h>
 
 enum config_kind {
-	CONFIG_TEXT,    /* char *, NULL: not set */
-	CONFIG_LIST,    /* strvec; values are separated by commas, or lines */
-	CONFIG_COUNT,   /* unsigned: how often it was said; in a file as a number */
-	CONFIG_BYTES,   /* uint64_t: 10G */
-	CONFIG_SECONDS, /* uint64_t: 30d */
+	CONFIG_TEXT,    /* char *; NULL: not set */
+	CONFIG_LIST,    /* strvec: values separated by commas, or the setting given several times */
+	CONFIG_COUNT,   /* unsigned: how often the option was given; in a file no, yes or twice */
+	CONFIG_BYTES,   /* uint64_t, written as 10G */
+	CONFIG_SECONDS, /* uint64_t, written as 30d */
 	CONFIG_NUMBER,  /* unsigned */
 };
 
 struct server_config {
-	char *config; /* the file, if it was named */
-	char *listen; /* HOST:PORT; 127.0.0.1:5000 */
-	char *data;   /* the data directory: $XDG_DATA_HOME/tacho */
+	char *config; /* path of the settings file; NULL: none was named */
+	char *listen; /* HOST:PORT, by default 127.0.0.1:5000 */
+	char *data;   /* data directory, by default $XDG_DATA_HOME/tacho */
 	char *tls_cert, *tls_key;
 	strvec allow_hosts;
-	unsigned insecure;    /* listen beyond loopback without TLS: has to be said twice */
-	unsigned no_token;    /* everybody is an administrator; needs `insecure` twice, too */
-	strvec users;         /* "NAME:ROLE", made at the start if they are not there */
-	uint64_t quota_bytes; /* of the data directory; 0: none */
-	uint64_t keep_s, keep_bytes;                     /* older runs go; 0: never */
-	uint64_t upload_bytes, body_bytes, output_bytes; /* limits of one */
+	unsigned insecure;    /* given twice: may listen beyond loopback without TLS */
+	unsigned no_token;    /* requests without token act as admin; needs `insecure` twice */
+	strvec users;         /* "NAME:ROLE", created at the start if missing */
+	uint64_t quota_bytes; /* maximum size of the data directory; 0: no limit */
+	uint64_t keep_s, keep_bytes;                     /* maximum age, total size; 0: no limit */
+	uint64_t upload_bytes, body_bytes, output_bytes; /* maximum size of each */
 	unsigned connections, connections_per_address;
-	unsigned queue_max;       /* runs that may wait */
-	unsigned running_max;     /* at the same time, shared ones */
-	uint64_t cache_bytes;     /* memory for answers */
+	unsigned queue_max;       /* maximum number of queued runs */
+	unsigned running_max;     /* maximum number of shared runs at the same time */
+	uint64_t cache_bytes;     /* memory limit of the run cache */
 	strvec default_modifiers; /* "PATTERN MODIFIERS", see events.conf */
 };
 
-/* ROW(name, member, kind, what the value is called or NULL, default or NULL, help) */
+/* ROW(name, member, kind, placeholder for the value or NULL, default or NULL, help) */
 #define CONFIG_ROWS(ROW)                                                                           \
 	ROW("config", config, CONFIG_TEXT, "FILE", NULL,                                           \
 	    "take settings from FILE instead of tacho.conf in the configuration directory and in " \
@@ -89,14 +90,14 @@ struct server_config {
 	ROW("default-modifiers", default_modifiers, CONFIG_LIST, "PATTERN MODIFIERS", NULL,        \
 	    "for events without modifiers, as in events.conf: 'cycles u'; may be given again")
 
-/* One of the command line; value NULL: of those that have none. Belongs to the caller. */
+/* An option of the command line. @value is NULL if the option takes none. The caller owns both. */
 struct config_option {
 	const char *name, *value;
 };
 
 typedef VEC(struct config_option) config_options;
 
-/* What holds, for people: a row for each setting, in the order of the table. */
+/* The effective settings as text: one row per setting, in the order of CONFIG_ROWS. */
 struct config_shown {
 	const char *name;
 	char *value;  /* NULL: not set */
@@ -105,17 +106,20 @@ struct config_shown {
 
 typedef VEC(struct config_shown) config_shown_list;
 
-/* Both are to be released, also after a failure. @ret_shown may be NULL. */
+/* The caller must release @ret and @ret_shown, also after a failure. @ret_shown may be NULL. */
 int config_load(struct server_config *ret, const config_options *options,
 		config_shown_list *ret_shown, struct err *e);
 void config_release(struct server_config *c);
 void config_shown_release(config_shown_list *l);
 
-/* "HOST:PORT", "[::1]:PORT", ":PORT" (of all addresses). @ret_host is the caller's. */
+/* Parses "HOST:PORT", "[::1]:PORT" or ":PORT" (host 0.0.0.0). The caller must free @ret_host. */
 int config_address(const char *listen, char **ret_host, uint16_t *ret_port, struct err *e);
-/* Whether only this machine can reach it. */
+/* Whether @host is a loopback address, which only this machine can reach. */
 bool config_is_loopback(const char *host);
-/* Refuses what would put the server within reach of others without protection. */
+/*
+ * Returns -EINVAL if the settings expose the server without TLS or a token, or name only one of
+ * certificate and key.
+ */
 int config_check_safety(const struct server_config *c, struct err *e);
 
 #endif

@@ -10,16 +10,16 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Modules and probes come and go. */
+/* Age at which the list is made again: modules and probes may come and go. */
 #define KEPT_NS (30 * NS_PER_SEC)
 
 struct emap {
 	pthread_mutex_t lock;
-	struct emap_list *list; /* NULL: none yet */
+	struct emap_list *list; /* NULL: not loaded yet */
 	uint64_t loaded_ns;
 	bool stale;
 	pthread_mutex_t catalog_lock; /* taken before `lock` */
-	struct catalog catalog;       /* for plans */
+	struct catalog catalog;       /* for checking the events of plans */
 };
 
 struct loading {
@@ -50,7 +50,7 @@ static void release_event(struct emap_event *event)
 	free(event->reason);
 }
 
-/* With the lock held, or when nobody else knows of it. */
+/* The caller must hold m->lock, unless no other thread has @list. */
 static void drop(struct emap_list *list)
 {
 	if (!list || --list->refs)
@@ -139,7 +139,7 @@ static void add_problem(void *ctx, enum event_kind kind, const char *sentence)
 	vec_push(&l->list->problems, xstrdup(sentence));
 }
 
-/* The most used first; all others stay in the order of the catalogue, group by group. */
+/* Moves used events to the front, the most used first. The others keep the catalogue's order. */
 static void put_used_first(struct emap_list *list)
 {
 	size_t used = 0;
@@ -242,7 +242,7 @@ void emap_note_used(struct emap *m, const struct run_plan *plan)
 		events_parse(&m->catalog, *name, &list, NULL);
 	vec_each(&plan->sample_events, name)
 		events_parse(&m->catalog, *name, &list, NULL);
-	/* The file is read and written anew. */
+	/* usage_note() reads and rewrites the usage file: one thread at a time. */
 	pthread_mutex_lock(&m->lock);
 	if (list.events.len)
 		usage_note(&list);

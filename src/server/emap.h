@@ -1,7 +1,7 @@
 /*
- * The events of this machine as the API lists them: the whole catalogue of src/event, each opened once
- * to see whether it can be counted, the most used first. Making it takes tens of milliseconds, so it is
- * kept for a while and shared. Any thread.
+ * The events of this machine as the API lists them: the whole catalogue of src/event, the most used
+ * first. Each event is opened once to see whether it can be counted. Making the list takes tens of
+ * milliseconds, so it is cached for a while and shared. Any thread may call these functions.
  */
 #ifndef TACHO_SERVER_EMAP_H
 #define TACHO_SERVER_EMAP_H
@@ -15,16 +15,16 @@ struct emap_event {
 	char *name, *alias, *description, *unit, *pmu;
 	char *masks; /* JSON array of its variants, NULL: none */
 	enum event_kind kind;
-	int available; /* 1 yes, 0 no, -1 not tested: a form to fill in, or another machine's */
-	char *reason;  /* why not; NULL: it is available */
+	int available; /* 1 yes, 0 no, -1 not tested: a template, or another machine's event */
+	char *reason;  /* why it is not available, else NULL */
 	unsigned used; /* how often the user has counted it */
 };
 
-/* Does not change once it is given out. */
+/* Immutable once emap_get() has returned it. */
 struct emap_list {
 	unsigned refs;
 	VEC(struct emap_event) events;
-	strvec problems; /* sentences: sources that could not be read */
+	strvec problems; /* a sentence for each source that could not be read */
 };
 
 struct emap;
@@ -32,22 +32,25 @@ struct emap;
 struct emap *emap_new(void);
 void emap_free(struct emap *m);
 
-/* Give it back by emap_put(). */
+/* The caller must release the list with emap_put(). */
 struct emap_list *emap_get(struct emap *m);
 void emap_put(struct emap *m, struct emap_list *list);
 
-/* Every word of @search (separated by blanks, NULL: none) is somewhere in name or descriptions. */
+/*
+ * Whether every word of @search (separated by blanks; NULL matches all) occurs in the event's name,
+ * alias, description, PMU or masks.
+ */
 bool emap_matches(const struct emap_event *event, const char *search);
 
 /*
- * Whether the event names of a plan can be parsed on this machine: a sentence if not. Plans share one
- * catalogue, because reading the PMUs and event files takes longer than all else of a request. It is read
- * again when it lacks a name: a module or an event file may be new. A name that is gone is found out by
- * the collector, which reads its own.
+ * Checks that the event names of a plan can be parsed on this machine. All plans share one
+ * catalogue, because reading the PMUs and event files takes longer than the rest of a request. If a
+ * name is not found, the catalogue is read again: a module or an event file may have been added. If
+ * a name has disappeared since, the collector, which reads its own catalogue, reports that.
  */
 int emap_check_events(struct emap *m, const struct run_plan *plan, struct err *e);
 
-/* Counts the events of a plan as used once more. */
+/* Increments the usage count of each event of @plan. */
 void emap_note_used(struct emap *m, const struct run_plan *plan);
 
 #endif

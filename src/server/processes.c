@@ -16,7 +16,7 @@
 #define STAT_BYTES_MAX    4096
 #define PIDS_MAX          4194304
 
-/* Names of users are asked for once each. */
+/* Cache of user names: each uid is looked up only once. */
 struct user_names {
 	VEC(struct {
 		uint32_t uid;
@@ -68,7 +68,7 @@ static void list_pids(int before, pids *ret)
 		qsort(ret->items, ret->len, sizeof(*ret->items), descending);
 }
 
-/* Words of the command line as they could be typed; nothing for a kernel thread. */
+/* Adds the command line, quoted as for a shell; adds nothing for a kernel thread. */
 static void read_command(int pid, struct buf *out)
 {
 	char path[64], text[COMMAND_BYTES_MAX + 1];
@@ -85,7 +85,7 @@ static void read_command(int pid, struct buf *out)
 	if (len <= 0)
 		return;
 	text[len] = '\0';
-	/* A process that writes over its arguments leaves blanks and NULs behind. */
+	/* A process that overwrites its arguments leaves trailing blanks and NULs. */
 	while (len && (text[len - 1] == '\0' || text[len - 1] == ' '))
 		text[--len] = '\0';
 	for (char *word = text; word <= text + len && len; word += strlen(word) + 1)
@@ -93,7 +93,10 @@ static void read_command(int pid, struct buf *out)
 	words_join(words.items, words.len, out);
 }
 
-/* Time, threads and name out of /proc/PID/stat, whose second field may contain anything. */
+/*
+ * Parses CPU time, threads and name from /proc/PID/stat. The name, in parentheses, may contain any
+ * character, so it ends at the last ')'.
+ */
 static bool parse_stat(const char *text, struct process_row *row)
 {
 	const char *open = strchr(text, '('), *close = strrchr(text, ')');

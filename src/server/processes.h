@@ -1,4 +1,4 @@
-/* The processes of this machine, from /proc, for those who want to attach to one. Any thread. */
+/* Lists the processes of this machine, from /proc, for choosing one to attach to. Any thread. */
 #ifndef TACHO_SERVER_PROCESSES_H
 #define TACHO_SERVER_PROCESSES_H
 
@@ -9,7 +9,7 @@
 
 struct process_row {
 	int pid;
-	char *command; /* as it could be typed; of a kernel thread its name in brackets */
+	char *command; /* command line, quoted as for a shell; kernel threads: name in brackets */
 	char *comm;
 	char *user;
 	unsigned threads;
@@ -21,8 +21,9 @@ struct process_row {
 typedef VEC(struct process_row) process_rows;
 
 /*
- * Adds at most @limit of those with pids below @before (0: all), largest pid first, that have
- * @search (NULL: all) in command, name, user or as pid. *ret_more: there are others behind them.
+ * Adds at most @limit processes with pids below @before (0: any), largest pid first. @search (NULL:
+ * all) must occur in the command, name or user, or equal the pid. Sets *ret_more if more processes
+ * match.
  */
 void processes_read(const char *search, int before, unsigned limit, process_rows *ret,
 		    bool *ret_more);

@@ -44,7 +44,7 @@ static int make_directory(const struct server *s, const char *below, struct err 
 	return 0;
 }
 
-/* Whoever holds the lock has written who it is. */
+/* Returns -EBUSY, with the owner of the lock as sign_lock() has written it. */
 static int is_locked(const char *path, struct err *e)
 {
 	CLEANUP(free_ptr) char *owner = NULL;
@@ -74,19 +74,19 @@ static int lock_directory(struct server *s, struct err *e)
 	return is_locked(path, e);
 }
 
-/* For the sentence above. */
+/* Writes our pid and address into the lock file, for the message of is_locked(). */
 static void sign_lock(const struct server *s)
 {
 	CLEANUP(free_ptr) char *text = xasprintf("process %d at %s\n", (int)getpid(), s->url);
 	size_t len = strlen(text);
 
 	if (ftruncate(s->lock_fd, 0) || pwrite(s->lock_fd, text, len, 0) != (ssize_t)len)
-		return; /* it is a courtesy */
+		return; /* harmless: the message then shows the path */
 }
 
-/* ---- who may do what ---- */
+/* ---- users and access ---- */
 
-/* Cookies do not tell ports apart, so their name tells servers apart. */
+/* Cookies are shared by all ports of a host, so each server has its own cookie name. */
 static int name_cookie(struct server *s, struct store *store, struct err *e)
 {
 	CLEANUP(free_ptr) char *id = NULL;
@@ -149,7 +149,7 @@ static void *worker_new(void *ctx)
 	struct store_options o = {.directory = s->config.data};
 
 	a->server = s;
-	/* It was opened a moment ago by another thread; if it fails now, requests say so. */
+	/* The store was opened a moment ago by another thread; if this fails, requests say so. */
 	store_open(&a->store, &o, NULL);
 	return a;
 }
@@ -162,7 +162,7 @@ static void worker_free(void *worker)
 	free(a);
 }
 
-/* Every connection is a descriptor. Workloads get the limit that we were given: see runs/collector.c. */
+/* Every connection needs a descriptor. Workloads get the original limit: see runs/collector.c. */
 static void raise_file_limit(struct server *s)
 {
 	struct rlimit limit;
@@ -237,7 +237,7 @@ static int start_http(struct server *s, struct err *e)
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- start and stop ---- */
 
 static int prepare_directory(struct server *s, struct err *e)
 {
@@ -296,12 +296,12 @@ int server_start(struct server *s, struct err *e)
 
 void server_stop(struct server *s)
 {
-	/* From the outside in: who asks, who works, what they work with. */
+	/* Stop requests first, then the working threads, then free what they use. */
 	if (s->http)
 		http_server_stop(s->http);
 	tidy_stop(&s->host);
 	runs_stop(s->host.runs);
-	tidy_free(&s->host); /* runs have told it of their ends until now */
+	tidy_free(&s->host); /* runs call tidy_kick() until runs_stop() */
 	if (s->cache)
 		run_cache_free(s->cache);
 	if (s->emap)

@@ -1,8 +1,9 @@
 /*
- * The server: what its parts know of each other. Main thread: start, signals, end. One thread
- * supervises runs (runs.h): it starts collectors, takes in what they send, writes it to the store and
- * tells the bus (live.h). Workers of the HTTP server answer (api.h), each with its own connection to
- * the store. One thread tidies up: merges chunks, gives disk space back, lets old runs go.
+ * State that the parts of the server share. Threads: the main thread starts the server, handles
+ * signals and stops it. One thread supervises runs (runs/runs.h): it starts collectors, writes what
+ * they send to the store and publishes it on the bus (runs/live/live.h). HTTP workers answer
+ * requests (api/api.h), each with its own connection to the store. One thread tidies up
+ * (runs/tidy.h): it merges chunks, frees disk space and deletes old runs.
  */
 #ifndef TACHO_SERVER_SERVER_H
 #define TACHO_SERVER_SERVER_H
@@ -17,24 +18,24 @@ struct emap;
 
 struct server {
 	struct server_config config;
-	struct run_host host; /* the queue, the live stream, tidying, and what they need */
+	struct run_host host; /* the queue, the live stream, tidying, and what they share */
 	struct run_cache *cache;
 	struct emap *emap; /* emap.h: events of this machine */
 	struct http_server *http;
 	uint64_t started_ns;
-	char token[TOKEN_BYTES];  /* the first administrator's */
-	char cookie[32];          /* its name: two servers of one host do not share it */
-	char *url;                /* for people, without the token */
-	int lock_fd;              /* one server a data directory */
-	_Atomic unsigned exports; /* downloads that are being written */
+	char token[TOKEN_BYTES];  /* token of the first administrator */
+	char cookie[32];          /* cookie name, different for each server of a host */
+	char *url;                /* address of the server, without the token */
+	int lock_fd;              /* lock on the data directory: one server per directory */
+	_Atomic unsigned exports; /* number of downloads being written */
 };
 
-/* Begins with the settings in @s->config, which are left to the caller. It listens when this returns. */
+/* Starts with the settings in @s->config, which the caller keeps. Listens when it returns 0. */
 int server_start(struct server *s, struct err *e);
-/* Runs are stopped, what waits stays in the queue. Also after a start that has failed. */
+/* Stops all active runs; queued runs stay queued. Must also be called if server_start() failed. */
 void server_stop(struct server *s);
 
-/* What a worker of the HTTP server has; the first argument of every handler. */
+/* State of one HTTP worker; the first argument of every handler. */
 struct api {
 	struct server *server;
 	struct store *store;
@@ -52,6 +53,6 @@ extern const struct http_route
 	server_routes[]; /* server/api/server.c: healthz, metrics, openapi, users,
 						  * queue, live */
 extern const struct http_route import_routes[]; /* server/api/import.c */
-extern const struct http_route page_routes[];   /* page.c: / and what it needs */
+extern const struct http_route page_routes[];   /* server/api/page.c: / and its assets */
 
 #endif

@@ -34,7 +34,7 @@ int users_add(struct store *store, const char *name, enum user_role role,
 	return store_user_add(store, &user, e);
 }
 
-/* In one step, and never readable by others. */
+/* Replaces the file in one step, by rename. It is never readable by others. */
 static int write_token(const char *path, const char *token, struct err *e)
 {
 	CLEANUP(free_ptr) char *temp = xasprintf("%s.new", path);
@@ -75,7 +75,10 @@ static bool token_holds(struct store *store, const char *path, const char *name,
 	return holds;
 }
 
-/* A user with a token in @path: as it is, or new. */
+/*
+ * Ensures that the user exists and that @path holds its token. If the file does not hold a valid
+ * token of the user, revokes the user and creates it with a new token.
+ */
 static int keep_user(struct store *store, const char *path, const char *name, enum user_role role,
 		     char ret_token[TOKEN_BYTES], struct err *e)
 {
@@ -98,7 +101,7 @@ int users_admin(struct store *store, const char *data, char ret_token[TOKEN_BYTE
 	return keep_user(store, path, USERS_ADMIN, ROLE_ADMIN, ret_token, e);
 }
 
-/* Somebody else may have been made under this name by hand: that one stays as it is. */
+/* A user that exists already may have been added by hand and is left unchanged. */
 static int find_user(struct store *store, const char *name, bool *ret_there, struct err *e)
 {
 	CLEANUP(stored_users_release) stored_users all = {};

@@ -1,6 +1,6 @@
 /*
- * A function of a stored run with the samples of a selection, as the API answers it: the JSON of
- * `tacho annotate --json` (docs/FORMATS.md). Nothing but the store is asked.
+ * Annotates a function of a stored run with the samples of a selection. The answer is the JSON of
+ * `tacho annotate --json` (docs/FORMATS.md). Reads only the store.
  *
  *	leaf_weights_init(&l, profile);
  *	leaf_weights_add(&l, stack, samples, weight);     // for all of the selection
@@ -13,7 +13,7 @@
 
 #include "analyze/annotate/leaf_weights.h"
 
-/* @code: the bytes that the store has, or empty. -EBADMSG: they are damaged. Adds to @out. */
+/* @code: bytes from the store, or empty. Adds to @out. Returns -EBADMSG if @code is damaged. */
 int annotation_answer(const struct leaf_weights *l, event_id event, function_id function,
 		      const struct buf *code, struct buf *out, struct err *e);
 

@@ -73,7 +73,7 @@ void answer_send(struct answer *a, struct http_reply *reply, bool immutable)
 
 /* ---- arrays ---- */
 
-/* False: as JSON. */
+/* Returns false if the caller has to write the values as JSON. */
 static bool add_column(struct answer *a, const char *key, const char *type, size_t size,
 		       const void *values, size_t count)
 {
@@ -93,7 +93,7 @@ static bool add_column(struct answer *a, const char *key, const char *type, size
 	return true;
 }
 
-/* Of unsigned numbers of 4 or 8 bytes. */
+/* Writes an array of unsigned numbers of 4 or 8 bytes. */
 static void add_unsigned(struct answer *a, const char *key, const char *type, size_t size,
 			 const void *values, size_t count)
 {
@@ -134,7 +134,7 @@ void answer_i64(struct answer *a, const char *key, const int64_t *values, size_t
 	jw_close(&a->j, ']');
 }
 
-/* Seven digits at least; printf() would be most of the time that an answer takes. */
+/* Writes at least seven digits. Avoids printf(), which would take most of the time of an answer. */
 static void add_number(struct buf *out, double v)
 {
 	double size = fabs(v);

@@ -1,8 +1,8 @@
 /*
- * An answer with large arrays: as JSON, or with ?format=columns as one line of JSON in which every
- * array is {"type", "length", "offset"}, and behind it the arrays as they lie in memory. Offsets are
- * from the byte behind the line feed and the zeros that follow it, up to a multiple of 8; numbers are
- * little-endian; u32, u64, i64 and f64 are the types. In f64, NaN stands for null. One thread.
+ * An answer with large arrays: JSON, or with ?format=columns one line of JSON followed by the
+ * arrays in binary form. In that line, every array is {"type", "length", "offset"}. Zeros after the
+ * line feed pad the line to a multiple of 8 bytes; offsets count from there. Numbers are
+ * little-endian; the types are u32, u64, i64 and f64. In f64, NaN stands for null. One thread.
  */
 #ifndef TACHO_SERVER_API_ANSWER_H
 #define TACHO_SERVER_API_ANSWER_H
@@ -16,7 +16,7 @@ struct answer {
 	struct json j;
 	struct buf text;
 	bool columns;
-	struct buf raw; /* the arrays */
+	struct buf raw; /* the arrays, if @columns */
 	/* For the header Server-Timing. */
 	struct {
 		const char *name;
@@ -26,11 +26,11 @@ struct answer {
 	uint64_t clock_ns;
 };
 
-/* The clock for the times starts. */
+/* Starts an answer and its clock. Returns -EINVAL if the parameter format is unknown. */
 int answer_begin(struct answer *a, const struct http_request *r, struct err *e);
-/* What was done since the last call (or the beginning) is called so. */
+/* Records the time since the last call (or answer_begin()) under @name, which is not copied. */
 void answer_time(struct answer *a, const char *name);
-/* Sends it; @immutable as in http_reply. Releases it. */
+/* Moves the answer into @reply and releases it; @immutable as in http_reply. */
 void answer_send(struct answer *a, struct http_reply *reply, bool immutable);
 void answer_release(struct answer *a);
 

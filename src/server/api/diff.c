@@ -1,4 +1,4 @@
-/* Two selections beside each other, of one run or of two. */
+/* Compares two selections, of one run or of two. */
 #include "analyze/tree/diff.h"
 #include "server/api/question.h"
 
@@ -12,9 +12,9 @@ struct diff_side_data {
 	struct stored_run run;
 	struct selection sel;
 	struct node_weights w;
-	strvec events; /* that the run has samples of */
-	char *main;    /* the one that is shown if none is named; NULL: the run has no samples */
-	char *event;   /* the one that is compared */
+	strvec events; /* sampled events of the run */
+	char *main;    /* event shown if none is named; NULL: the run has no samples */
+	char *event;   /* event to compare by */
 };
 
 struct diff_question {
@@ -77,9 +77,9 @@ static int list_events(struct diff_question *q, struct diff_side_data *s, struct
 }
 
 /*
- * Both sides are compared by the same event wherever that can be: by the one that is named, else by the
- * one that is shown of the run after, else of the run before. Sides that have none in common are
- * compared by what is shown of each.
+ * Compares both sides by the same event if possible: by the event that is named, else by the main
+ * event of the run after, else by that of the run before. If they have neither in common, each side
+ * is compared by its own main event.
  */
 static int choose_events(struct diff_question *q, struct err *e)
 {
@@ -131,7 +131,7 @@ static int weigh_sides(struct diff_question *q, int first, int last, struct run_
 	return rc;
 }
 
-/* Sides of one run. */
+/* The sides that belong to one run. */
 struct sides {
 	struct diff_question *q;
 	int first, last;
@@ -164,8 +164,9 @@ static int add_sides(struct diff_question *q, int first, int last, struct diff *
 }
 
 /*
- * Two runs one after the other: the names are copied, so that no run is held while another is waited
- * for. Two parts of one run at once: its call paths are gone through only once.
+ * Adds two runs one after the other: their names are copied, so that no run is held while waiting
+ * for the other. Adds two selections of one run together, so that its call paths are walked only
+ * once.
  */
 static int add_both(struct diff_question *q, struct diff *d, struct err *e)
 {
@@ -179,7 +180,7 @@ static int add_both(struct diff_question *q, struct diff *d, struct err *e)
 
 /* ---- the answer ---- */
 
-/* By node: its number in the answer, + 1; 0: too light on both sides. */
+/* For each node: its number in the answer + 1, or 0 if it is below @min_share on both sides. */
 static uint32_t *choose_nodes(const struct diff *d, double min_share, uint32_t *ret_count)
 {
 	uint32_t *to = xcalloc(d->nodes.len, sizeof(*to));

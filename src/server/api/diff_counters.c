@@ -1,4 +1,4 @@
-/* Counters of two selections beside each other: rates, sums, and whether they differ by more than chance. */
+/* Compares counters of two selections: rates, sums, and whether the difference may be chance. */
 #include "base/clock.h"
 #include "measure/significance.h"
 #include "server/api/question.h"
@@ -6,12 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-/* A counter on one side. One that was read by CPU or by thread has several lines, which are added up. */
+/* A counter on one side. If it was read per CPU or per thread, its lines are added up. */
 struct counter_side {
-	uint64_t readings;          /* of the line that has most */
+	uint64_t readings;          /* of the line that has the most readings */
 	uint64_t first_ns, last_ns; /* of all its intervals, within the window */
-	struct stats rates;         /* values a second, one a slice of time */
-	double sum;                 /* of values */
+	struct stats rates;         /* values per second, one for each slice of time */
+	double sum;                 /* of all values */
 };
 
 struct counter_row {
@@ -24,10 +24,10 @@ struct counters_question {
 	struct api *api;
 	const struct http_request *r;
 	struct stored_run runs[2];
-	int side; /* which is looked at */
+	int side; /* the side that is being read */
 	struct answer answer;
 	VEC(struct counter_row)
-	rows; /* in the order of the first side, then what only the second has */
+	rows; /* in the order of the first side, then those of the second side only */
 };
 
 static void rows_release(struct counters_question *q)
@@ -39,7 +39,7 @@ static void rows_release(struct counters_question *q)
 	vec_release(&q->rows);
 }
 
-/* The number of its row, which is made if there is none. */
+/* Returns the index of the counter's row, which is added if missing. */
 static size_t row_of(struct counters_question *q, const struct profile *p,
 		     const struct profile_counter *counter)
 {
@@ -59,7 +59,7 @@ static size_t row_of(struct counters_question *q, const struct profile *p,
 
 /* ---- one side ---- */
 
-/* What is known of a side while it is looked at. */
+/* State while one side is read. */
 struct looking {
 	struct counters_question *q;
 	struct run_data *d;
@@ -74,7 +74,7 @@ static struct counter_side *side_of(const struct looking *l, size_t counter)
 	return &l->q->rows.items[l->row_of[counter]].sides[l->q->side];
 }
 
-/* How many readings of a counter there are, and from when to when. */
+/* Counts the readings of a counter and finds the time range that they cover. */
 static int measure_chunk(void *ctx, struct run_chunk *c, struct err *e)
 {
 	struct looking *l = ctx;
@@ -94,7 +94,7 @@ static int measure_chunk(void *ctx, struct run_chunk *c, struct err *e)
 			side->first_ns = from;
 		if (to > side->last_ns)
 			side->last_ns = to;
-		/* Of a block that the window cuts, its share: whoever counts slices needs no more. */
+		/* A block that the window cuts counts in part: slices need only an estimate. */
 		l->readings[counter] += (uint64_t)((double)b->rows * (double)(to - from) /
 						   (double)(b->last_ns - b->first_ns));
 		if (l->readings[counter] > side->readings)
@@ -104,8 +104,9 @@ static int measure_chunk(void *ctx, struct run_chunk *c, struct err *e)
 }
 
 /*
- * The lines of one counter, slice by slice. What all of them counted is divided by the longest time
- * that one of them counted in, which for CPUs is the time of each, and for threads that of the slice.
+ * Adds up the lines of one counter, slice by slice. The rate of a slice is the sum over all lines,
+ * divided by the longest time that any of them counted. For lines per CPU that is the time of each
+ * line, for lines per thread the time of the slice.
  */
 static void add_up(struct counter_side *side, const struct timeline *const *lines, size_t count)
 {
@@ -149,7 +150,7 @@ static int look_closer(struct looking *l, struct err *e)
 	for (size_t i = 0; i < counters; i++) {
 		const struct counter_side *side = l->wanted[i] ? side_of(l, i) : NULL;
 
-		/* A single reading of which the window has a part is one all the same. */
+		/* Includes a counter of which the window has only part of one reading. */
 		drawn[i] = side && side->last_ns > side->first_ns;
 		if (drawn[i])
 			timeline_init(&by_counter[i], side->first_ns, side->last_ns,
@@ -193,7 +194,7 @@ static int look_at_side(void *ctx, struct run_data *d, struct err *e)
 
 /* ---- the answer ---- */
 
-/* Parts of whole values that add up to a whole one again, but for the last digits of a double. */
+/* Rounds a sum that should be whole: adding fractions of whole values leaves rounding errors. */
 static double without_dust(double sum)
 {
 	double whole = round(sum);

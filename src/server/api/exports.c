@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define TRIES          5    /* chunks may be merged while they are read */
-#define WRITERS_MAX    3    /* at the same time; there are at least four workers */
-#define SESSION_RUNS   1000 /* a page of them */
+#define TRIES          5    /* attempts: chunks may be merged while they are read */
+#define WRITERS_MAX    3    /* concurrent exports; there are at least four workers */
+#define SESSION_RUNS   1000 /* runs read from the store at once */
 #define PARAMETERS_MAX 16
 #define RUN            API_PREFIX "/benchmark/{id}"
 
@@ -58,7 +58,7 @@ static int write_once(struct api *a, const struct http_request *r, const struct 
 	return rc;
 }
 
-/* The file is the reply's from here on. */
+/* Transfers ownership of the file to @reply. */
 static void hand_over(struct export_target *t, struct http_reply *reply, const char *type)
 {
 	reply->type = type;
@@ -68,7 +68,7 @@ static void hand_over(struct export_target *t, struct http_reply *reply, const c
 		http_reply_header(reply, "X-Tacho-Lacks", "%s", buf_str(&t->lacks));
 }
 
-/* Writing a large one takes seconds of a worker: some must be left for everybody else. */
+/* Limits concurrent exports: a large one takes a worker for seconds, and requests need workers. */
 static int enter(struct api *a, struct err *e)
 {
 	if (++a->server->exports <= WRITERS_MAX)
@@ -80,7 +80,7 @@ static int enter(struct api *a, struct err *e)
 static void leave(struct api *a)
 {
 	--a->server->exports;
-	/* What it took is not needed again soon. */
+	/* The memory that the export used is not needed again soon. */
 	alloc_give_back();
 }
 

@@ -1,4 +1,4 @@
-/* flame?mode=ordered: what one thread did, from left to right. */
+/* flame?mode=ordered: the stacks of one thread in order of time, from left to right. */
 #include "analyze/paths/flame_order.h"
 #include "server/api/question.h"
 
@@ -11,7 +11,7 @@
 struct ordering {
 	struct question *q;
 	struct flame_order order;
-	bool *threads; /* by thread of the profile: it is this one, and meant */
+	bool *threads; /* by thread of the profile: is the chosen one, and selected */
 	uint32_t event;
 };
 
@@ -24,7 +24,7 @@ static void add_rows(void *ctx, struct sample_columns *c)
 				call_path_known(&o->q->d->paths, c->stack[i]));
 }
 
-/* A thread that has changed its name is still the same. */
+/* Selects all rows of the chosen thread: it has one for each of its names. */
 static void take_thread(struct ordering *o, uint32_t thread)
 {
 	const struct profile *p = &o->q->d->profile;
@@ -55,7 +55,7 @@ static void write_thread(struct ordering *o, uint32_t thread)
 	jw_close(j, '}');
 }
 
-/* Names that occur get numbers of their own, in the order in which they do; 0 is the root's. */
+/* Numbers the names that occur, in order of first occurrence; 0 is the root. */
 static void write_names(struct ordering *o, uint32_t *name)
 {
 	const struct run_data *d = o->q->d;

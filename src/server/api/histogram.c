@@ -1,4 +1,4 @@
-/* The question how values are spread: those of a counter's intervals, or weights of samples. */
+/* The distribution of values: of a counter's intervals, or of the weights of samples. */
 #include "analyze/plot/value_histogram.h"
 #include "server/api/question.h"
 
@@ -30,7 +30,7 @@ static int add_rows(void *ctx, struct run_chunk *c, struct err *e)
 	return 0;
 }
 
-/* Intervals that end in the window, in the counter's unit. */
+/* Adds the values of intervals that end in the window, in the counter's unit. */
 static int gather_counts(void *ctx, struct run_chunk *c, struct err *e)
 {
 	struct gathering *g = ctx;
@@ -70,7 +70,7 @@ static int gather(struct question *q, struct gathering *g, struct err *e)
 		rc = counters_choose(p, counter, wanted, e);
 		if (rc < 0)
 			return rc;
-		/* All room at once: a large array that grows is faulted in again and again. */
+		/* Reserve all memory at once: growing a large array faults it in repeatedly. */
 		counters_each_chunk(q->d, wanted, g->from_ns, g->to_ns, add_rows, &rows, e);
 		vec_reserve(&g->values.values, rows < VALUES_MAX ? rows : VALUES_MAX);
 		return counters_each_chunk(q->d, wanted, g->from_ns, g->to_ns, gather_counts, g, e);

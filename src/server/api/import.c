@@ -1,4 +1,4 @@
-/* Recordings that are uploaded: read by a collector, as any run is. */
+/* Imports uploaded recordings: each becomes a run, whose collector reads the file. */
 #include "server/api/api.h"
 #include "runs/runs.h"
 
@@ -7,7 +7,7 @@
 
 #define NAME_BYTES_MAX 255
 
-/* The last part of what the client calls the file; it is shown, and never used as a path. */
+/* The last component of the client's file name. It is only shown, never used as a path. */
 static const char *shown_name(const struct http_request *r)
 {
 	const char *name = http_query(r, "name"), *slash;
@@ -22,7 +22,7 @@ static const char *shown_name(const struct http_request *r)
 	return name[0] ? name : "recording";
 }
 
-/* The session that is asked for, else a new one of the file's name. */
+/* Finds the session that the request names, or creates one with the file's name. */
 static int session_for(struct api *a, const struct http_request *r, const char *name,
 		       struct stored_session *ret, struct err *e)
 {
@@ -59,7 +59,7 @@ static int import(void *worker, const struct http_request *r, struct http_reply 
 	if (rc == 0)
 		rc = runs_submit_import(a->server->host.runs, a->store, &session, r->upload_fd,
 					name, keep_raw, r->user->name, &run, e);
-	/* A session that was made for it alone is not left behind. */
+	/* Delete a session that was created for this import alone. */
 	if (rc < 0 && session.id && !http_query(r, "session"))
 		store_session_delete(a->store, session.id, NULL);
 	return rc < 0 ? rc : api_reply_run(a, run.uuid, 202, reply, e);

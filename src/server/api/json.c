@@ -1,4 +1,4 @@
-/* Sessions and runs as every answer shows them. docs/API.md and openapi/ describe the fields. */
+/* Finds sessions and runs, writes pages of runs. docs/API.md and openapi/ describe the fields. */
 #include "base/clock.h"
 #include "server/api/api.h"
 #include "runs/ledger_words.h"
@@ -37,7 +37,7 @@ int api_session_find(struct api *a, const char *uuid, struct stored_session *ret
 int api_json_runs(struct json *j, struct api *a, int64_t session, const struct page *page,
 		  struct err *e)
 {
-	/* One more than is shown tells whether there is another page. */
+	/* Ask for one run more than is shown: if there is one, there is another page. */
 	struct page wanted = *page;
 	stored_runs runs = {};
 	int64_t next = 0;

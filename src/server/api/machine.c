@@ -23,7 +23,7 @@ static void event_json(struct json *j, const struct emap_event *event)
 	jw_close(j, '}');
 }
 
-/* A page of what matches; the cursor is the place in the whole list. */
+/* Writes a page of the matching events; the cursor is an index into the whole list. */
 static void emap_json(struct json *j, const struct emap_list *list, const struct page *page,
 		      int kind)
 {
@@ -117,7 +117,10 @@ static int get_processes(void *worker, const struct http_request *r, struct http
 	return 0;
 }
 
-/* Command lines of others may hold what only those should know who can run programs here anyway. */
+/*
+ * Listing processes needs ROLE_RUN: command lines of other users may contain secrets, which whoever
+ * may run programs here can read anyway.
+ */
 const struct http_route machine_routes[] = {
 	{.method = "GET", .path = API_PREFIX "/emap", .role = ROLE_LOOK, .handle = get_emap},
 	{.method = "GET",

@@ -1,6 +1,6 @@
 /*
- * The page: one document, whose address holds what it shows, and the files that it loads. They lie in
- * the program compressed, which is how nearly every client wants them.
+ * Serves the page: one document, whose URL holds what it shows, and the files that it loads. The
+ * program contains these files compressed, because nearly every client accepts gzip.
  */
 #include "server/api/api.h"
 #include "net/http_text.h"
@@ -10,8 +10,10 @@
 #include <string.h>
 #include <zlib.h>
 
-/* No script, style or picture but ours, and nobody may show it in a frame. Pictures that the page has
- * drawn are saved as blobs. */
+/*
+ * Allows only our own scripts, styles and pictures, and forbids showing the page in a frame.
+ * Pictures that the page has drawn are saved as blobs.
+ */
 #define PAGE_POLICY                                                                                \
 	"default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "    \
 	"connect-src 'self'; worker-src 'self'; object-src 'none'; base-uri 'none'; "              \
@@ -50,7 +52,7 @@ static int send_file(const struct page_file *f, const struct http_request *r,
 
 	reply->type = f->type;
 	reply->immutable = true;
-	/* Other bytes, another tag. */
+	/* The compressed form has other bytes, so it needs another tag. */
 	http_reply_header(reply, "ETag", "\"%s%s\"", f->tag, packed ? "-gzip" : "");
 	http_reply_header(reply, "Vary", "Accept-Encoding");
 	if (!packed)
@@ -60,7 +62,7 @@ static int send_file(const struct page_file *f, const struct http_request *r,
 	return 0;
 }
 
-/* Its parameters are the page's own: which session, run, window, view. */
+/* Ignores the query: the page itself reads its parameters (session, run, window, view). */
 static int page(void *worker, const struct http_request *r, struct http_reply *reply, struct err *e)
 {
 	(void)worker;
@@ -68,7 +70,7 @@ static int page(void *worker, const struct http_request *r, struct http_reply *r
 	return send_file(file_find("/index.html"), r, reply, e);
 }
 
-/* A file whose name changes with its content. */
+/* Clients may cache an asset forever, because its name changes with its content. */
 static int asset(void *worker, const struct http_request *r, struct http_reply *reply,
 		 struct err *e)
 {

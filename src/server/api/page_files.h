@@ -1,6 +1,6 @@
 /*
- * The files of the page, as tools/build-page has made them of web/: part of the program, so that it
- * works offline and cannot be of another version.
+ * The files of the page, which tools/build-page makes from web/. They are part of the program, so
+ * that the page works offline and always has the version of the program.
  */
 #ifndef TACHO_SERVER_API_PAGE_FILES_H
 #define TACHO_SERVER_API_PAGE_FILES_H
@@ -8,13 +8,13 @@
 #include <stddef.h>
 
 struct page_file {
-	const char *path; /* as in an address: "/assets/NAME", "/index.html" */
+	const char *path; /* as in a URL: "/assets/NAME", "/index.html" */
 	const char *type;
-	const char *tag;  /* of the content */
+	const char *tag;  /* ETag of the content */
 	const char *gzip; /* the content, compressed */
 	size_t gzip_bytes, bytes;
 };
 
-extern const struct page_file page_files[]; /* ended by one without path */
+extern const struct page_file page_files[]; /* ended by an entry without path */
 
 #endif

@@ -23,7 +23,7 @@ static int unknown(const char *what, const char *name, const char *const *known,
 	for (size_t i = 0; known[i]; i++)
 		suggest_offer(&nearest, known[i]);
 	suggest_sentence(&nearest, &text);
-	/* With a suggestion the sentence has its end. */
+	/* A suggestion ends the sentence with '?'. */
 	if (nearest.count)
 		return err_set(e, EINVAL, "%s", buf_str(&text));
 	buf_add(&text, known[0] ? "; it takes" : " here; it takes none");
@@ -122,7 +122,7 @@ int api_page_known(const struct http_request *r, const char *const *known, struc
 	return rc < 0 ? rc : api_page(r, ret, e);
 }
 
-/* How deep the brackets of a text are, without those in strings: jansson descends into each. */
+/* Returns the nesting depth of brackets outside strings: jansson recurses into each level. */
 static unsigned depth_of(const char *text, size_t len)
 {
 	unsigned depth = 0, deepest = 0;
@@ -154,7 +154,7 @@ int api_body(const struct http_request *r, json_t **ret, struct err *e)
 		return err_set(e, EINVAL, "The body is nested deeper than %d.", BODY_DEPTH_MAX);
 	value = json_loadb(buf_str(&r->body), r->body.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY,
 			   &at);
-	/* Its own words are about a flag of the library. */
+	/* jansson's own message is about one of its flags. */
 	if (!value && json_error_code(&at) == json_error_null_character)
 		return err_set(e, EINVAL,
 			       "Text of the body has a NUL character (line %d, column %d).",

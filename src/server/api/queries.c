@@ -1,4 +1,4 @@
-/* Questions about a run: the routes of all, and the answers about functions and call paths. */
+/* The routes of all questions about a run, and the answers about functions and call paths. */
 #include "server/api/question.h"
 #include "analyze/paths/path_flame.h"
 #include "analyze/paths/path_functions.h"
@@ -13,9 +13,9 @@
 
 /* ---- flame graphs ---- */
 
-/* Names that occur get numbers of their own: most of a run's are not in a graph. */
+/* Numbers the names that occur in a graph: most names of a run do not. */
 struct used_names {
-	uint32_t *number; /* by name of the call paths; 0: not used. Number 0 is the root */
+	uint32_t *number; /* by name of the call paths: its number, 0 if not used or the root */
 	VEC(uint32_t) names;
 };
 
@@ -43,7 +43,7 @@ static void write_names(struct json *j, const struct used_names *u, const struct
 	jw_close(j, ']');
 }
 
-/* The members nodes and hidden. */
+/* Writes the members nodes and hidden. */
 static void write_nodes(struct answer *a, const struct path_flame *f, const struct used_names *u)
 {
 	size_t len = f->nodes.len;
@@ -83,7 +83,7 @@ static void write_event(struct question *q, const struct node_weights *w)
 	jw_kv_u64(&q->answer.j, "samples", w->total_samples);
 }
 
-/* By name of the call paths: the function that is meant. False: there is none. */
+/* Sets @wanted for the names of the call paths that are this function. Returns false if none is. */
 static bool find_function(const struct question *q, const char *function, bool *wanted)
 {
 	const struct run_data *d = q->d;
@@ -241,7 +241,7 @@ static void write_function(struct json *j, const struct run_data *d, const struc
 	jw_close(j, '}');
 }
 
-/* One page of those that match; the cursor is how many came before. */
+/* Writes a page of the matching functions; the cursor is the number of matches before the page. */
 static void write_functions(struct question *q, const path_functions *functions,
 			    const struct page *page)
 {
@@ -308,7 +308,7 @@ static int get_functions(void *worker, const struct http_request *r, struct http
 	return question_ask(worker, r, reply, params, functions, e);
 }
 
-/* ---- what was lost ---- */
+/* ---- the ledger ---- */
 
 struct notes {
 	struct json *j;

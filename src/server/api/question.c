@@ -86,7 +86,7 @@ void question_window(const struct question *q, uint64_t *ret_from_ns, uint64_t *
 	const struct run_data *d = q->d;
 	uint64_t from = q->sel.from_ns, to = q->sel.to_ns;
 
-	/* Without limits it is from the run's start (or its first data, if that is earlier) on. */
+	/* Without a limit, begin at the run's start, or at its first data if that is earlier. */
 	if (!from)
 		from = d->chunks.len && d->first_ns < d->start_ns ? d->first_ns : d->start_ns;
 	if (to == UINT64_MAX)

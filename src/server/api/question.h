@@ -1,8 +1,8 @@
 /*
- * What all questions about a run have in common: the run is found, its data are brought up to date, the
- * selection is read from the parameters, and the answer says how long the parts took. Handlers give
- * an asker; question_ask() does the rest, again if chunks were merged while it looked. Any worker's
- * thread, with its own struct api.
+ * What all questions about a run have in common: find the run, bring its data up to date, parse the
+ * selection, and report how long each step took. A handler provides a question_asker;
+ * question_ask() does the rest, and calls the asker again if chunks were merged meanwhile. Any
+ * worker's thread, with its own struct api.
  */
 #ifndef TACHO_SERVER_API_QUESTION_H
 #define TACHO_SERVER_API_QUESTION_H
@@ -11,7 +11,7 @@
 #include "server/api/api.h"
 #include "query/selection.h"
 
-/* How often a question is asked anew: each time, chunks were merged between the list and reading one. */
+/* Attempts per question: one fails if chunks are merged between listing and reading them. */
 #define TRIES_MAX 5
 
 struct question {
@@ -23,28 +23,28 @@ struct question {
 	struct answer answer;
 };
 
-/* Writes a JSON value to q->answer.j. May be called more than once, then from the beginning. */
+/* Writes a JSON value to q->answer.j. Called again with an empty answer if it returns -ESTALE. */
 typedef int (*question_asker)(struct question *q, struct err *e);
 
-/* @params: those that are allowed beside SELECTION_PARAMS and "format" are in it, too. */
+/* @params lists all parameters that are allowed, including SELECTION_PARAMS and "format". */
 int question_ask(void *worker, const struct http_request *r, struct http_reply *reply,
 		 const char *const *params, question_asker ask, struct err *e);
 
 /*
- * Calls @look with the data of @run, which are held meanwhile; again if chunks were merged while it
- * looked (-ESTALE), so it must begin anew each time.
+ * Calls @look with the data of @run, which stay in memory meanwhile. If @look returns -ESTALE
+ * because chunks were merged, it is called again and must start from the beginning.
  */
 typedef int (*run_looker)(void *ctx, struct run_data *d, struct err *e);
 int question_hold(struct api *a, const struct stored_run *run, run_looker look, void *ctx,
 		  struct err *e);
 
-/* The selection's window as numbers since the run's start, as far as there are data. */
+/* The selection's window by the clock of the chunks. Without limits it covers the whole run. */
 void question_window(const struct question *q, uint64_t *ret_from_ns, uint64_t *ret_to_ns);
 int64_t question_since_start(const struct question *q, uint64_t ns);
 
-/* The members event and unit. */
+/* Writes the members event and unit. */
 void question_event(struct question *q, uint32_t event);
-/* [label, module, kind] */
+/* Writes [label, module, kind]. */
 void question_name(struct json *j, const char *label, const char *module, enum code_kind kind);
 
 /* Handlers of timeline.c. */
@@ -68,8 +68,8 @@ int api_diff(void *worker, const struct http_request *r, struct http_reply *repl
 /* The run that the parameter `before` (@side 0) or `after` (1) names. */
 int diff_run_find(struct api *a, const struct http_request *r, int side, struct stored_run *ret,
 		  struct err *e);
-extern const char *const diff_prefixes[2]; /* of the parameters of a side: "before_", "after_" */
-/* Of api_diff_counters.c. */
+extern const char *const diff_prefixes[2]; /* prefix of a side's parameters: "before_", "after_" */
+/* Of diff_counters.c. */
 int api_diff_counters(void *worker, const struct http_request *r, struct http_reply *reply,
 		      struct err *e);
 

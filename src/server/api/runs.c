@@ -1,5 +1,7 @@
-/* One run: what it is, cancelling, running it again, what people write about it. Its data are answered
- * by queries.c and exports.c. */
+/*
+ * Routes of one run: show, delete, cancel, run again, edit its note, tags and description.
+ * queries.c and exports.c answer questions about its data.
+ */
 #include "server/api/api.h"
 #include "server/emap.h"
 #include "runs/runs.h"
@@ -67,7 +69,7 @@ static int delete_run(void *worker, const struct http_request *r, struct http_re
 	return rc;
 }
 
-/* A body is not needed; one that says something would be ignored silently. */
+/* Rejects parameters and bodies with fields, which would be silently ignored. */
 static int no_body(const struct http_request *r, struct err *e)
 {
 	static const char *const fields[] = {NULL};
@@ -154,7 +156,7 @@ static int check_tags(const json_t *tags, struct err *e)
 	return 0;
 }
 
-/* Writes those fields of @body that are there; null is no text. */
+/* Stores the fields that @body has. null clears note and description. */
 static int change_words(struct api *a, const struct stored_run *run, const json_t *body,
 			struct err *e)
 {

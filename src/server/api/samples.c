@@ -1,4 +1,4 @@
-/* Questions about samples one by one: points, threads over time. */
+/* Questions about single samples: points, and threads over time. */
 #include "analyze/plot/points.h"
 #include "server/api/question.h"
 
@@ -7,8 +7,8 @@
 
 #define POINTS            20000u
 #define POINTS_MAX        200000u
-#define POINTS_HELD       (512u << 10) /* before thinning */
-#define POINTS_CERTAIN    16u          /* of each function are looked at, however many there are */
+#define POINTS_HELD       (512u << 10) /* points collected before thinning */
+#define POINTS_CERTAIN    16u          /* points of each function that are always collected */
 #define THREAD_PIXELS     200u
 #define THREAD_PIXELS_MAX 5000u
 #define THREADS_SHOWN     1000u
@@ -19,10 +19,10 @@ struct pointing {
 	struct question *q;
 	const struct leaf_addresses *leaves;
 	point_list points;
-	uint32_t *seen; /* by name */
+	uint32_t *seen; /* by name: points collected */
 	uint64_t matched, stride;
-	uint64_t until; /* the next one that is taken in any case */
-	bool data;      /* there are addresses of data */
+	uint64_t until; /* samples to skip before the next one that is always taken */
+	bool data;      /* some samples have data addresses */
 };
 
 static uint64_t address_of(struct pointing *k, const struct sample_columns *c, size_t row)
@@ -44,7 +44,7 @@ static void gather_points(void *ctx, struct sample_columns *c)
 	for (size_t i = 0; i < c->rows; i++) {
 		uint32_t name = paths->nodes.items[call_path_known(paths, c->stack[i])].name;
 
-		/* Of very many, some; but whatever is rare is always among them. */
+		/* Take every stride-th sample, and some of each function, however rare. */
 		k->matched++;
 		k->until = k->until ? k->until - 1 : k->stride - 1;
 		if (k->until != k->stride - 1 && k->seen[name] >= POINTS_CERTAIN)
@@ -62,7 +62,7 @@ static int by_time(const void *a, const void *b)
 	return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* Chunks are visited by their beginnings and seldom overlap: there is seldom anything to do. */
+/* Chunks are visited by start time and seldom overlap, so the points are mostly in order. */
 static void sort_points(point_list *points)
 {
 	for (size_t i = 1; i < points->len; i++)
@@ -83,7 +83,7 @@ static uint64_t rows_in(const struct run_data *d, const struct selection *sel)
 	return rows;
 }
 
-/* Names get numbers of their own, in the order in which they occur. */
+/* Numbers the names in order of first occurrence. */
 static void write_point_names(struct pointing *k, uint32_t *function)
 {
 	const struct run_data *d = k->q->d;

@@ -1,4 +1,4 @@
-/* The server itself: health, figures, its description, users, the queue, the live stream. */
+/* Routes of the server itself: health, metrics, OpenAPI document, users, queue, live stream. */
 #include "server/api/api.h"
 
 #include "base/clock.h"
@@ -30,7 +30,7 @@ void api_routes_list(struct buf *out)
 				 r->open ? "open" : role_name(r->role));
 }
 
-/* Answers without a token, so it says nothing but whether the store can be read. */
+/* Needs no token, so it reveals only whether the store can be read. */
 static int healthz(void *worker, const struct http_request *r, struct http_reply *reply,
 		   struct err *e)
 {
@@ -104,7 +104,10 @@ static void runs_json(struct json *j, const char *key, const struct stored_run *
 	jw_close(j, ']');
 }
 
-/* All that run, and a page of those that wait: the cursor is the number of those before. */
+/*
+ * Replies with all running runs and a page of the queued ones. The cursor is the number of queued
+ * runs before the page.
+ */
 static int reply_queue(struct api *a, const struct page *page, struct http_reply *reply,
 		       struct err *e)
 {
@@ -187,7 +190,7 @@ static int patch_queue(void *worker, const struct http_request *r, struct http_r
 
 /* ---- the stream ---- */
 
-/* A run as it is now comes first: one that has ended has no other news. */
+/* Sends the state of the run first: a run that has ended will publish no other. */
 static void add_state(struct api *a, const struct stored_run *run, struct buf *out)
 {
 	struct json j = jw_to(out);
@@ -197,7 +200,10 @@ static void add_state(struct api *a, const struct stored_run *run, struct buf *o
 	buf_add(out, "\n\n");
 }
 
-/* Of one that has ended long ago nothing will come: that is said instead. */
+/*
+ * Watches the topic of a run. If the run has ended and the bus no longer knows the topic, nothing
+ * more will come: sends "end" instead.
+ */
 static void add_run(struct api *a, const struct stored_run *run, struct http_reply *reply)
 {
 	char *topic = xasprintf("run/%s", run->uuid);
@@ -244,7 +250,7 @@ static int live(void *worker, const struct http_request *r, struct http_reply *r
 	struct api *a = worker;
 	int rc = api_params_known(r, params, e);
 
-	/* Each may be named twice: what it is, and that it is fresh. */
+	/* A topic takes up to two parameters: the topic itself, and fresh=TOPIC. */
 	if (rc == 0 && r->query.len > 2 * TOPICS_MAX)
 		return err_set(e, EINVAL, "One stream carries at most %d topics.", TOPICS_MAX);
 	for (size_t i = 0; rc == 0 && i < r->query.len; i++)

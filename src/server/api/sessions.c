@@ -1,4 +1,4 @@
-/* Sessions, and the runs that are asked for in one. */
+/* Sessions, and adding runs to a session. */
 #include "server/api/api.h"
 #include "server/emap.h"
 #include "runs/live/live.h"
@@ -53,7 +53,7 @@ static int list_sessions(void *worker, const struct http_request *r, struct http
 	return 0;
 }
 
-/* The title of a body; -EINVAL if it is not there. */
+/* Gets the title from the body; NULL if it is missing. Returns -EINVAL if it is empty. */
 static int title_of(const struct http_request *r, json_t **ret_body, const char **ret,
 		    struct err *e)
 {

@@ -12,13 +12,13 @@
 
 /* ---- timeline ---- */
 
-/* Where pixels begin, since the run's start. */
+/* The start of each pixel, relative to the run's start. The caller frees the array. */
 static int64_t *pixel_times(const struct question *q, uint64_t from_ns, double pixel_ns,
 			    uint32_t pixels)
 {
 	int64_t *t = xcalloc(pixels, sizeof(*t));
 
-	/* Times of a recording may be any: what does not fit wraps around, and does no harm. */
+	/* A recording may have any times: a difference may wrap around, which does no harm. */
 	for (uint32_t i = 0; i < pixels; i++)
 		t[i] = question_since_start(q, from_ns + (uint64_t)(i * pixel_ns + 0.5));
 	return t;
@@ -97,7 +97,7 @@ static void write_mark_counts(struct json *j, const char *kind, const struct tim
 	}
 }
 
-/* Where samples were lost and events throttled: a mark for each pixel in which there was any. */
+/* Writes a mark for each pixel in which samples were lost or events were throttled. */
 static int write_losses(struct question *q, uint64_t from_ns, uint64_t to_ns, uint32_t pixels,
 			const int64_t *times, struct err *e)
 {
@@ -276,7 +276,7 @@ static void warm_cell(void *ctx, const struct cell_sum *sum)
 	heat_add(w->h, sum->first_ns, (double)sum->samples);
 }
 
-/* Most blocks lie in one cell: their values need not be looked at one by one. */
+/* Most blocks lie in one cell: their sum is added without reading the values. */
 static int warm_counts(void *ctx, struct run_chunk *c, struct err *e)
 {
 	struct warming *w = ctx;
@@ -336,7 +336,7 @@ static int heatmap(struct question *q, struct err *e)
 	if (!rows)
 		return err_set(e, EINVAL, "The parameter rows is at least 1.");
 	question_window(q, &from, &to);
-	/* Data from before the start: whole seconds before it. */
+	/* If there are data before the run's start, begin whole seconds earlier. */
 	if (from < start)
 		start -= (start - from + NS_PER_SEC - 1) / NS_PER_SEC * NS_PER_SEC;
 	if (!heat_init(&h, start, from, to, (uint32_t)rows))

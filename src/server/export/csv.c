@@ -1,7 +1,7 @@
 /*
- * CSV. Counters: a row a moment, a column a counter, empty where it was not read. Samples: a row each,
- * with the names of its thread, its function and its whole stack. Values have units where a counter has
- * one; times are seconds since the run began.
+ * CSV. Counters: one row per interval, one column per counter, empty if the counter was not read.
+ * Samples: one row each, with the names of its thread, its function and its whole stack. Values are
+ * in the counter's unit, if it has one; times are seconds since the run began.
  */
 #include "base/digits.h"
 #include "base/clock.h"
@@ -12,15 +12,15 @@
 #include <errno.h>
 #include <string.h>
 
-#define ROW_NUMBERS 8 /* in a row of samples */
+#define ROW_NUMBERS 8 /* numbers in a row of samples, at most */
 
-/* What a spreadsheet takes for a formula that it is to run. "-[Class method]" is a name. */
+/* Whether a spreadsheet would run the text as a formula. "-[Class method]" is a name. */
 static bool is_formula(const char *text)
 {
 	return *text == '=' || *text == '@' || ((*text == '+' || *text == '-') && text[1] != '[');
 }
 
-/* Nearly all texts. */
+/* Whether the text needs no quotes: nearly all texts do not. */
 static bool is_plain(const char *text)
 {
 	if (is_formula(text))
@@ -31,7 +31,7 @@ static bool is_plain(const char *text)
 	return true;
 }
 
-/* Names come from programs: without controls, as UTF-8 that every reader takes, and never a formula. */
+/* Names come from programs: replaces control characters and invalid UTF-8, disarms formulas. */
 static void add_field(struct buf *out, const char *text)
 {
 	CLEANUP(buf_release) struct buf clean = {};
@@ -64,7 +64,7 @@ static uint64_t since_start(const struct export_run *x, uint64_t ns)
 	return ns > (uint64_t)x->run.start_ns ? ns - (uint64_t)x->run.start_ns : 0;
 }
 
-/* Samples come to the same stacks again and again: their texts are kept, one a slot. */
+/* Cache of stack texts, one per slot: the same stacks are sampled again and again. */
 #define STACK_SLOTS 4096u
 
 struct csv_stack {
@@ -128,7 +128,7 @@ static int write_tick(void *ctx, const struct export_count *counts, size_t count
 
 /* ---- samples ---- */
 
-/* The names of a frame, outermost first, joined as folded text has them. */
+/* Adds the names of a frame, outermost first, joined by ';' as in folded stacks. */
 static void add_frame(struct buf *out, const struct profile *p, frame_id frame)
 {
 	const struct profile_frame *f = &p->frames.items[frame.n];

@@ -1,4 +1,4 @@
-/* perf.data: the file that was kept, byte for byte, or one that is made from what is stored. */
+/* perf.data: the file that was kept, byte for byte, or one that is made from the stored run. */
 #include "server/export/formats.h"
 #include "server/export/remake.h"
 
@@ -55,7 +55,7 @@ static const char *text(const json_t *object, const char *name)
 	return json_string_value(json_object_get(object, name));
 }
 
-/* By the profile's numbers: how the event of that name was opened. */
+/* For each event of the profile, finds how the event of that name was opened. */
 static void find_events(struct remaking *m, const struct profile *p)
 {
 	const json_t *one;

@@ -1,4 +1,4 @@
-/* Folded stacks and the flame graph, by the exporters that the command line has, too. */
+/* Folded stacks and the flame graph, written by the exporters of the command line. */
 #include "analyze/tree/jvm_stacks.h"
 #include "server/export/formats.h"
 
@@ -17,7 +17,7 @@ static void make_subtitle(const struct export_run *x, const struct view *v, stru
 		buf_addf(out, " · %s", x->run.command);
 }
 
-/* One event, and the same one that questions about the run are about. */
+/* Chooses one event, the same as for questions about the run. */
 static int choose_event(struct export_run *x, struct err *e)
 {
 	struct run_cache *cache = x->api->server->cache;

@@ -1,10 +1,10 @@
 /*
- * HDF5: the tables of a run below /runs/UUID, one run or all of a session. Samples refer to the other
- * tables by number, so that a data frame of ten million is one of numbers:
+ * HDF5: the tables of a run below /runs/UUID, for one run or all runs of a session. Samples refer
+ * to the other tables by number, so that a data frame of ten million samples contains only numbers:
  *
  *	counters   time_s, interval_s, and a column for each counter (in its unit; NaN: not read)
  *	samples    time_s, event, pid, tid, cpu, weight, address, stack, function (the sampled one)
- *	stacks     stack, parent (0: none), frame
+ *	stacks     stack, parent (0: none), frame, address
  *	frames     frame, function, file, line, inlined: outermost first, several rows if inlined
  *	functions, threads, events, counter_names: what the numbers mean
  *
@@ -49,7 +49,7 @@ static struct h5_table *begin(struct h5_export *x, const char *name, const char 
 	return h5_table_begin(x->file, path, title, columns, count, row_bytes);
 }
 
-/* Rows whose last columns are texts, each as wide as the longest of them. */
+/* A table whose last columns are texts, each as wide as its longest value. */
 struct text_table {
 	struct h5_table *table;
 	size_t at[4], bytes[4], row_bytes;
@@ -63,7 +63,10 @@ static void widen(size_t *width, const char *text)
 	*width = len > *width ? len : *width;
 }
 
-/* @columns has @count of numbers in @fixed_bytes; texts follow, whose widths are in @t->bytes. */
+/*
+ * @columns describes @count columns in the first @fixed_bytes of a row. The text columns @texts
+ * (ended by NULL) follow, with the widths in @t->bytes.
+ */
 static void begin_texts(struct text_table *t, struct h5_export *x, const char *name,
 			const char *title, const struct h5_column *columns, size_t count,
 			size_t fixed_bytes, const char *const *texts)
@@ -285,12 +288,12 @@ static int write_samples(struct h5_export *x, struct err *e)
 			 sizeof(struct sample_line));
 	rc = export_samples_each(x->run, write_sample, x, e);
 	h5_table_end(x->table);
-	return rc == -EIO ? 0 : rc; /* the file says it when it is closed */
+	return rc == -EIO ? 0 : rc; /* h5_file_close() returns the error */
 }
 
 /* ---- counters ---- */
 
-/* A name that PyTables takes: no slashes, none twice. */
+/* Adds the counter's name without slashes, which PyTables does not accept. */
 static void column_name(const struct h5_export *x, uint32_t counter, struct buf *out)
 {
 	export_counter_name(x->run, counter, out);
@@ -539,7 +542,7 @@ int export_h5_session(struct api *api, const stored_runs *runs, struct export_ta
 		struct export_run run;
 
 		rc = export_run_open(&run, api, runs->items[i].uuid, NULL, e);
-		/* One that was deleted meanwhile is not missed. */
+		/* Leave out a run that was deleted meanwhile. */
 		if (rc == -ENOENT) {
 			rc = 0;
 			continue;

@@ -11,7 +11,7 @@
 
 #define BLOCK_ROWS      8192u
 #define BLOCK_BYTES_MAX (1u << 20)
-/* H5F_ACC_TRUNC without the calls that the macro makes: nothing of the library is linked. */
+/* The value of H5F_ACC_TRUNC. The macro would call the library, which is not linked. */
 #define ACC_TRUNC     2u
 #define DEFLATE_LEVEL 1
 
@@ -84,13 +84,13 @@ static bool load(struct library *lib)
 
 	for (size_t i = 0; missing && i < ARRAY_LEN(files); i++)
 		missing = LIBRARY_LOAD(files[i], names, lib);
-	/* Types of another version are others. */
+	/* The types of other versions differ. */
 	return !missing && lib->H5open_() >= 0 &&
 	       lib->H5get_libversion_(&major, &minor, &release) >= 0 && major == H5_VERS_MAJOR &&
 	       minor == H5_VERS_MINOR;
 }
 
-/* Under the lock. NULL: it is not there. */
+/* The caller must hold the lock. Returns NULL if the library cannot be used. */
 static const struct library *library(void)
 {
 	static struct library lib;
@@ -99,7 +99,7 @@ static const struct library *library(void)
 	if (!tried) {
 		tried = true;
 		good = load(&lib);
-		if (good) /* errors are ours to tell */
+		if (good) /* we report errors ourselves */
 			lib.H5Eset_auto2_(H5E_DEFAULT, NULL, NULL);
 	}
 	return good ? &lib : NULL;
@@ -123,7 +123,7 @@ struct h5_table {
 	const char *title;
 };
 
-/* An id or a result: negative is a failure, of which errno may say more. */
+/* Returns @id. Remembers the first failure (@id < 0): errno if space ran out, else EIO. */
 static hid_t check(struct h5_file *f, hid_t id)
 {
 	if (id < 0 && !f->failed) {
@@ -133,7 +133,7 @@ static hid_t check(struct h5_file *f, hid_t id)
 	return id;
 }
 
-/* The library opens files by name alone; it has one only until it is open. */
+/* The library opens files only by name, so the file has one until it is open. */
 static void create_file(struct h5_file *f, const char *directory, int *ret_fd)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/export-XXXXXX", directory);
@@ -300,7 +300,7 @@ static void add_member(struct h5_table *t, const struct h5_column *c)
 		lib->H5Tclose_(type);
 }
 
-/* When the first rows are to be written: a table that has only few gets no more room than these. */
+/* Called when the first rows are written: a small table gets chunks of just that many rows. */
 static void create_dataset(struct h5_table *t)
 {
 	struct h5_file *f = t->file;
@@ -321,7 +321,7 @@ static void create_dataset(struct h5_table *t)
 		lib->H5Sclose_(space);
 	if (t->dataset < 0)
 		return;
-	/* By these PyTables, and so pandas, knows a table of its own kind. */
+	/* PyTables, and so pandas, recognizes its own tables by these attributes. */
 	attribute_characters(f, t->dataset, "CLASS", "TABLE");
 	attribute_characters(f, t->dataset, "VERSION", "2.7");
 	attribute_characters(f, t->dataset, "TITLE", t->title);

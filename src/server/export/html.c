@@ -1,6 +1,7 @@
 /*
- * A report: one page that needs nothing else, to be sent by mail or kept beside the work. Flame graph,
- * counters over time, what was run where and how, and the ledger. All text in it came from outside.
+ * A report: one self-contained page, to be sent by mail or kept beside the work. It has the flame
+ * graph, counters over time, the ledger, and what was run where and how. All its text comes from
+ * outside and must be escaped.
  */
 #include "analyze/plot/timeline.h"
 #include "base/clock.h"
@@ -22,7 +23,7 @@
 #define PLOT_PIXELS   300u
 #define PLOT_HEIGHT   90.0
 #define PLOTS_MAX     64u
-#define FLAME_HEIGHT  600ul /* if the picture does not say */
+#define FLAME_HEIGHT  600ul /* if the picture does not tell its height */
 #define FLAME_TALLEST 4000ul
 
 static const char *const report_css[] = {
@@ -105,7 +106,7 @@ static void add_base64(struct export_out *out, const unsigned char *bytes, size_
 	}
 }
 
-/* The picture is a document with a script of its own: in a frame it stays one. */
+/* Puts the picture into a frame, because it is a document with a script of its own. */
 static int add_flame(struct export_run *x, struct export_out *out, struct err *e)
 {
 	CLEANUP(buf_release) struct buf svg = {};
@@ -168,7 +169,7 @@ static double largest(const struct timeline *t)
 	return most > 0 ? most : 1;
 }
 
-/* Between least and largest, pixel by pixel; a gap ends a shape. */
+/* Draws a band from minimum to maximum for each pixel, and a line of means that gaps interrupt. */
 static void add_shapes(struct buf *out, const struct timeline *t)
 {
 	double scale = PLOT_HEIGHT / largest(t);
@@ -253,7 +254,7 @@ static void add_fact(struct buf *out, const char *name, const char *value)
 	buf_add(out, "</td></tr>\n");
 }
 
-/* Nothing was asked for by it, or nothing is known. */
+/* Whether a value is false, 0, null, or empty; an object is empty if all its members are. */
 static bool says_nothing(const json_t *value)
 {
 	json_t *member;
@@ -266,7 +267,7 @@ static bool says_nothing(const json_t *value)
 	       !(json_is_number(value) && json_number_value(value) != 0) && !json_array_size(value);
 }
 
-/* "a, b" of a list, "name value, …" of an object. */
+/* Writes a list as "a, b", an object as "name value, …". */
 static void add_value(struct buf *out, const json_t *value)
 {
 	json_t *member;
@@ -375,7 +376,7 @@ static int write_html(struct export_run *x, const struct http_request *r, struct
 const struct export_format format_html = {
 	.extension = "html",
 	.type = "text/html; charset=utf-8",
-	/* A page from us that runs scripts must not be able to speak to us. */
+	/* We serve the report, and it runs scripts: these must not be able to send us requests. */
 	.policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
 		  "img-src data:; frame-src data:; sandbox allow-scripts; frame-ancestors 'none'",
 	.shown = true,

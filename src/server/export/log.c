@@ -1,6 +1,6 @@
 /*
- * What the workload has printed. One stream: byte for byte, from an offset on if wished. Both: in the
- * order in which it came, lines of standard error marked.
+ * The output of the workload. One stream: byte for byte, from an offset on if requested. Both: in
+ * the order of arrival, with lines of standard error marked.
  */
 #include "base/number.h"
 #include "server/export/formats.h"
@@ -13,7 +13,7 @@
 
 struct log {
 	struct export_out *out;
-	uint64_t skip; /* bytes that are not wanted */
+	uint64_t skip; /* bytes still to be skipped */
 	int stream;    /* of the last piece */
 	bool in_line;
 };
@@ -37,7 +37,7 @@ static int write_marked(void *ctx, int stream, uint64_t time_ns, const void *byt
 	struct buf *out = &l->out->buf;
 
 	(void)time_ns;
-	/* Lines of two streams are not mixed. */
+	/* End the line when the stream changes, so that lines of two streams are not mixed. */
 	if (l->in_line && l->stream != stream) {
 		buf_add_char(out, '\n');
 		l->in_line = false;

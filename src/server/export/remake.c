@@ -15,18 +15,18 @@ struct remake {
 	const struct profile *p;
 	remade_modules modules;
 	VEC(struct writer_event) events;
-	VEC(uint64_t) ids; /* one of each event */
+	VEC(uint64_t) ids; /* one per event */
 	struct feature_set features;
 	struct writer *writer;
 	struct writer_lane *lane;
-	struct buf records; /* that were not yet given to the writer */
+	struct buf records; /* not yet passed to the writer */
 	bool with_chains;
-	/* What has been told of already: */
+	/* Tasks and mappings that have records already: */
 	struct slots task_slots;    /* by thread id: the name that it had last, */
 	VEC(thread_id) tasks;       /* number n of the slots is item n - 1 */
 	struct slots mapping_slots; /* by (process, module) */
 	VEC(struct told_mapping { uint32_t pid, module; }) mappings;
-	uint32_t *stack_pid; /* by stack: all of it is mapped in this process, + 1 */
+	uint32_t *stack_pid; /* by stack: pid + 1 of the process that it was last mapped in */
 	uint64_t seed, first_ns, last_ns, samples, cut;
 	uint64_t chain[REMADE_CHAIN_MAX];
 };
@@ -64,7 +64,7 @@ static void add_event(struct remake *r, uint32_t n)
 		.clockid = r->o.monotonic ? CLOCK_MONOTONIC : 0,
 	};
 
-	/* Not "cycles", which is all zeros, too. */
+	/* All zeros stand for an unknown event, but would mean "cycles" in the attr. */
 	if (!known->type && !known->config && !known->period && !known->frequency) {
 		attr.type = unknown.type;
 		attr.config = unknown.config;
@@ -93,7 +93,7 @@ static void add_features(struct remake *r)
 
 	set_text(r, FEATURE_HOSTNAME, o->hostname);
 	set_text(r, FEATURE_OSRELEASE, o->os_release);
-	/* The one place where every reader of a header shows a text that we choose. */
+	/* The version is the only text of our choice that every reader of a header shows. */
 	set_text(r, FEATURE_VERSION,
 		 "tacho " TACHO_VERSION " (made from a stored run: load addresses are not the real "
 		 "ones; no registers, copies of stacks, branches, raw data, forks, exits)");
@@ -136,8 +136,8 @@ static void release(struct remake *r)
 }
 
 /*
- * The kernel's code is there from the beginning, for all processes. Its records have no room for build
- * ids: these are in the header.
+ * Maps the kernel's code at the beginning, for all processes. Its records have no room for build
+ * ids, which are in the header instead.
  */
 static void add_kernel(struct remake *r)
 {
@@ -206,7 +206,7 @@ static int put_round(struct remake *r, struct err *e)
 	return err ? err : writer_round(r->writer, e);
 }
 
-/* A task that was not seen under this name yet, or not last. */
+/* Writes a COMM record if the thread is new or has changed its name. */
 static void tell_task(struct remake *r, thread_id thread, const struct remade_stamp *stamp)
 {
 	const struct profile_thread *t = &r->p->threads.items[thread.n];
@@ -257,10 +257,9 @@ static void tell_mappings(struct remake *r, uint32_t stack, const struct remade_
 }
 
 /*
- * The stack as a call chain: marks say where the kernel's part begins and where the program's, to
- * which belongs all that leads nowhere. What was interrupted, the first behind a mark, is an address;
- * all others are calls, of which a chain has where they return to, one behind the byte that tables
- * have.
+ * Turns a stack into a call chain. Marks separate the kernel's part from the program's, which also
+ * gets frames without an address. The first entry after a mark is the interrupted address itself.
+ * All others are return addresses: the stored address of a call is the byte before.
  */
 static size_t make_chain(struct remake *r, uint32_t stack)
 {
@@ -275,7 +274,7 @@ static size_t make_chain(struct remake *r, uint32_t stack)
 		uint64_t mark = (uint64_t)(kernel ? PERF_CONTEXT_KERNEL : PERF_CONTEXT_USER);
 		uint64_t ip = remade_ip(&r->modules, f);
 
-		/* How a stack ended is a frame of the tables, but no place in code. */
+		/* A frame without a module tells how the stack ended, and is no place in code. */
 		if (!f->module.n && len)
 			continue;
 		if (len + 2 > REMADE_CHAIN_MAX) {

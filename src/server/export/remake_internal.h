@@ -1,4 +1,4 @@
-/* Between the files of remake.h: where code is put, and the records themselves. */
+/* Shared by the files that implement remake.h: the layout of code, and writing records. */
 #ifndef TACHO_SERVER_EXPORT_REMAKE_INTERNAL_H
 #define TACHO_SERVER_EXPORT_REMAKE_INTERNAL_H
 
@@ -9,14 +9,14 @@
 /* ---- remake_layout.c ---- */
 
 enum remade_kind {
-	REMADE_NOWHERE, /* no code, or nothing is known of it: addresses lead nowhere */
+	REMADE_NOWHERE, /* no code, or unknown: its frames get address 0 */
 	REMADE_FILE,    /* mapped into each process that has samples in it */
-	REMADE_RUNTIME, /* addresses are those that it ran at: perf maps */
-	REMADE_KERNEL,  /* the kernel, or a module of it: mapped once for all */
-	REMADE_SYMBOL,  /* a piece of code in the kernel that has a name by itself */
+	REMADE_RUNTIME, /* run-time code (perf maps): keeps the addresses that it ran at */
+	REMADE_KERNEL,  /* the kernel or one of its modules: mapped once for all processes */
+	REMADE_SYMBOL,  /* kernel code outside of modules, with a KSYMBOL record of its own */
 };
 
-/* The place of a module: [start, start + size) holds what begins at address `first` of it. */
+/* The place of a module: [start, start + size) holds its code from address `first` on. */
 struct remade_module {
 	enum remade_kind kind;
 	uint64_t start, size, first;
@@ -26,7 +26,7 @@ typedef VEC(struct remade_module) remade_modules;
 
 void remake_layout(const struct profile *p, remade_modules *ret);
 
-/* Where a frame is; 0: nowhere. */
+/* Returns the made-up address of a frame, or 0 if its module has no place. */
 uint64_t remade_ip(const remade_modules *modules, const struct profile_frame *f);
 
 /* ---- remake_records.c ---- */
@@ -36,9 +36,9 @@ struct remade_stamp {
 	uint64_t time_ns, id;
 };
 
-#define REMADE_CHAIN_MAX 4096u /* frames and marks of a sample */
+#define REMADE_CHAIN_MAX 4096u /* frames and context marks in the call chain of a sample */
 
-/* That of its mapping, or one that was found otherwise; size 0: none. */
+/* The build id of the module's mapping, or one that was found otherwise; size 0: none. */
 struct build_id remade_build_id(const struct profile *p, const struct profile_module *m);
 void remade_mapping(struct buf *out, const struct profile *p, uint32_t module,
 		    const struct remade_module *place, const struct remade_stamp *stamp);

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* Far above where programs are, far below where libraries are. */
+/* Far above the addresses of programs, far below those of libraries. */
 #define FILES_START 0x100000000000ull
 #define FILES_END   0x600000000000ull
-#define FILE_MAX    (1ull << 32) /* code of more than this is nobody's */
+#define FILE_MAX    (1ull << 32) /* larger modules are taken as invalid */
 #define USER_END    0x7ffffffff000ull
 #define PAGE        4096ull
 
@@ -32,7 +32,7 @@ static enum remade_kind kind_of(const struct profile *p, const struct profile_mo
 	return REMADE_NOWHERE;
 }
 
-/* From the lowest to the highest page that something was sampled in. */
+/* Sets the range of each module: from the lowest to the highest page that has a frame. */
 static void find_ranges(const struct profile *p, remade_modules *all)
 {
 	for (uint32_t n = 1; n < p->frames.len; n++) {
@@ -40,7 +40,7 @@ static void find_ranges(const struct profile *p, remade_modules *all)
 		struct remade_module *m = &all->items[f->module.n];
 		uint64_t page = f->address & ~(PAGE - 1);
 
-		/* Stands for what has no name, or cannot be. */
+		/* NAMELESS_ADDRESS, or an impossible address. */
 		if (f->address >= UINT64_MAX - PAGE)
 			continue;
 		if (!m->size || page < m->first) {
@@ -76,7 +76,7 @@ void remake_layout(const struct profile *p, remade_modules *ret)
 			break;
 		case REMADE_KERNEL:
 		case REMADE_SYMBOL:
-			/* Of machines with 32 bits it may lie anywhere. */
+			/* Any address is valid: on 32-bit machines the kernel may lie anywhere. */
 			m->start = m->first;
 			if (!m->size)
 				m->kind = REMADE_NOWHERE;

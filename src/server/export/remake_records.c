@@ -29,7 +29,7 @@ static void add_u64(struct buf *out, uint64_t value)
 	buf_add_mem(out, &value, sizeof(value));
 }
 
-/* With its NUL, filled up to a multiple of 8; a record has room for a path, not for a novel. */
+/* Adds the text with its NUL, padded to a multiple of 8; cut at 4096 bytes, enough for a path. */
 static void add_text(struct buf *out, const char *text)
 {
 	size_t len = strnlen(text, 4096);
@@ -38,7 +38,7 @@ static void add_text(struct buf *out, const char *text)
 	buf_pad(out, 8 - len % 8, '\0');
 }
 
-/* What stands behind every record but samples: TID, TIME, CPU, IDENTIFIER. */
+/* Adds the fields that follow every record except samples: TID, TIME, CPU, IDENTIFIER. */
 static void add_stamp(struct buf *out, const struct remade_stamp *s)
 {
 	add_u32(out, s->pid);
@@ -56,7 +56,7 @@ static int digit_of(char c)
 	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Size 0: the text is none. */
+/* Returns a build id of size 0 if @hex is not one. */
 static struct build_id build_id_from(const char *hex)
 {
 	struct build_id id = {};
@@ -86,7 +86,7 @@ static void kernel_mapping(struct buf *out, const char *path, uint64_t text,
 	add_u32(out, 0);
 	add_u64(out, place->start);
 	add_u64(out, place->size);
-	/* Where _text was; 0: it is not known, addresses are taken as they are. */
+	/* Address of _text; 0: unknown, readers take addresses as they are. */
 	add_u64(out, core ? text : 0);
 	add_text(out, core ? "[kernel.kallsyms]_text" : path);
 	add_stamp(out, stamp);
@@ -127,7 +127,7 @@ void remade_mapping(struct buf *out, const struct profile *p, uint32_t module,
 	add_u64(out, place->start);
 	add_u64(out, place->size);
 	add_u64(out, place->kind == REMADE_FILE ? place->first - m->bias : 0);
-	/* The size of the id and the id, or device and inode, of which nothing is known. */
+	/* The size of the build id and the id, or zeros for device and inode, which are unknown. */
 	add_u32(out, id.size);
 	buf_add_mem(out, id.bytes, 20);
 	add_u32(out, PROT_READ | PROT_EXEC);

@@ -7,7 +7,7 @@
 
 #define SOURCE 0 /* runs have one collector */
 
-/* ---- what was asked for ---- */
+/* ---- the selection ---- */
 
 static bool is_selected(const struct http_request *r)
 {
@@ -19,7 +19,7 @@ static bool is_selected(const struct http_request *r)
 	return false;
 }
 
-/* Nodes are the cache's, which is held no longer than it has to be: downloads may take long. */
+/* Replaces nodes by stacks. Nodes need the cached run, which a long download must not hold. */
 static void keep_stacks(struct export_run *x, const struct run_data *d)
 {
 	if (!x->selection.nodes)
@@ -64,7 +64,7 @@ int export_run_open(struct export_run *x, struct api *api, const char *uuid,
 	rc = api_run_find(api, uuid, &x->run, e);
 	if (rc == 0)
 		rc = choose(x, request, e);
-	/* Last, so that it knows all that the selection does. */
+	/* Load the profile last, so that it has everything that the selection refers to. */
 	if (rc == 0)
 		rc = run_profile_load(&x->profile, api->store, x->run.id, e);
 	if (rc < 0)
@@ -120,7 +120,7 @@ int export_run_span(struct export_run *x, uint64_t *ret_from_ns, uint64_t *ret_t
 	vec_release(&chunks);
 	from = from < x->selection.from_ns ? x->selection.from_ns : from;
 	to = to > x->selection.to_ns ? x->selection.to_ns : to;
-	/* A counter's first interval ends with its first value; before that it began. */
+	/* The first value of a counter marks the end of its first interval, which began earlier. */
 	if (!x->selection.from_ns && x->run.start_ns > 0 && (uint64_t)x->run.start_ns < from)
 		from = (uint64_t)x->run.start_ns;
 	*ret_from_ns = from < to ? from : to;
@@ -165,7 +165,10 @@ static int open_next(struct sample_walk *w, struct err *e)
 	return rc;
 }
 
-/* The one whose next sample is the oldest; chunks that may have an older one are opened before. */
+/*
+ * Gets the open chunk with the oldest next sample, NULL at the end. First opens all chunks that may
+ * have an older sample.
+ */
 static int oldest(struct sample_walk *w, struct open_chunk **ret, struct err *e)
 {
 	for (;;) {
@@ -198,7 +201,7 @@ static bool is_wanted(const struct export_run *x, const struct sample_row *s)
 	       (!x->stacks || (s->stack < x->stack_count && x->stacks[s->stack]));
 }
 
-/* Numbers of damaged chunks lead nowhere: number 0 stands for that. */
+/* Replaces numbers that are out of range, as in damaged chunks, by 0. */
 static struct sample_row sample_at(const struct export_run *x, const struct open_chunk *o)
 {
 	const struct sample_columns *c = &o->columns;
@@ -287,7 +290,7 @@ int export_run_rows(struct export_run *x, uint64_t *ret_samples, struct err *e)
 /* The values of one counter, a chunk at a time. */
 struct count_cursor {
 	uint32_t counter;
-	bool mark; /* what was missed, at any time: it goes with the interval that it lies in */
+	bool mark; /* counts losses or throttling, at any time; added to the interval it lies in */
 	stored_chunks chunks;
 	size_t next;
 	struct count_columns columns;
@@ -296,7 +299,7 @@ struct count_cursor {
 
 typedef VEC(struct count_cursor) count_cursors;
 
-/* To the next value in the window; rows == 0: there is none. */
+/* Moves to the next value in the window; columns.rows is 0 if there is none. */
 static int settle(struct export_run *x, struct count_cursor *c, struct err *e)
 {
 	for (;;) {
@@ -343,7 +346,7 @@ static int open_counters(struct export_run *x, count_cursors *ret, struct err *e
 
 typedef VEC(struct export_count) export_counts;
 
-/* When the next interval of a counter ends; behind the last one, what was missed then. */
+/* When the next interval of any counter ends; after the last one, the time of the next mark. */
 static uint64_t next_time(const count_cursors *cursors)
 {
 	uint64_t first[2] = {UINT64_MAX, UINT64_MAX};
@@ -354,7 +357,10 @@ static uint64_t next_time(const count_cursors *cursors)
 	return first[0] != UINT64_MAX ? first[0] : first[1];
 }
 
-/* Marks have no duration here: they get that of others. */
+/*
+ * Takes a counter's value at @now, or the sum of its marks until @now. The duration of marks is 0:
+ * give_ticks() sets it to that of the other counters.
+ */
 static int take_values(struct export_run *x, struct count_cursor *c, uint64_t now,
 		       export_counts *ret, struct err *e)
 {
@@ -376,7 +382,7 @@ static int take_values(struct export_run *x, struct count_cursor *c, uint64_t no
 	return rc;
 }
 
-/* Intervals that end together may have begun at different times: a tick for each length. */
+/* Intervals that end together may have begun at different times: calls @tick for each length. */
 static int give_ticks(export_counts *counts, export_tick *tick, void *ctx)
 {
 	export_counts part = {};

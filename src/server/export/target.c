@@ -1,4 +1,4 @@
-/* Files without a name that exports are written into. */
+/* The unnamed files that exports are written to. */
 #include "server/export/formats.h"
 #include "base/io.h"
 
@@ -23,7 +23,7 @@ int export_target_open(struct export_target *t, struct api *api, struct err *e)
 
 	*t = (struct export_target){.out.write = write_all, .out.ctx = t};
 	t->fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	/* Some file systems cannot do that. */
+	/* Some file systems do not support O_TMPFILE. */
 	if (t->fd < 0) {
 		CLEANUP(free_ptr) char *path = xasprintf("%s/export-XXXXXX", directory);
 
