@@ -64,7 +64,8 @@ bool debug_cache_touch(const struct build_id *id, enum debug_cache_kind kind)
 
 /* ---- directories ---- */
 
-/* @close_it: to others, as earlier versions left it open. */
+/* Returns -EPERM if the directory belongs to another user. @close_it: also removes the access for
+ * others that earlier versions granted. */
 static int check_own(const char *path, bool close_it)
 {
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
@@ -127,7 +128,7 @@ static int copy(int to, const struct source *from)
 		    : io_clone_or_copy(from->fd, to, DEBUG_CACHE_FILE_BYTES_MAX);
 	if (r == 0 && fstat(from->fd, &after))
 		r = -errno;
-	/* A linker that writes over it may be half done. */
+	/* The source changed during the copy: a linker may be halfway through rewriting it. */
 	if (r == 0 && (before.st_mtim.tv_sec != after.st_mtim.tv_sec ||
 		       before.st_mtim.tv_nsec != after.st_mtim.tv_nsec))
 		r = -ESTALE;
@@ -165,7 +166,7 @@ static int keep(const struct build_id *id, enum debug_cache_kind kind, const str
 			       "XDG_CACHE_HOME");
 	if (there)
 		return 0;
-	/* Somebody who makes room may remove the directory before there is a file in it. */
+	/* Try twice: a concurrent keep_trim() may remove the directory while it is still empty. */
 	for (int i = 0; i < 2; i++) {
 		if ((r = debug_cache_make_dir(directory, e)) < 0)
 			return r;
@@ -175,7 +176,7 @@ static int keep(const struct build_id *id, enum debug_cache_kind kind, const str
 	}
 	if (r == 0)
 		return 0;
-	rmdir(directory); /* unless another file is in it */
+	rmdir(directory); /* fails if another file is in it */
 	return err_set(e, -r, "cannot write '%s': %s", path, strerror(-r));
 }
 

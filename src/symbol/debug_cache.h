@@ -3,11 +3,11 @@
  *
  *   $XDG_CACHE_HOME/tacho/build-id/xx/yyyy…/elf     the program or library itself
  *   $XDG_CACHE_HOME/tacho/build-id/xx/yyyy…/debug   a file with its debug information
- *   $XDG_CACHE_HOME/tacho/build-id/xx/yyyy…/vdso    the kernel's code in every process
+ *   $XDG_CACHE_HOME/tacho/build-id/xx/yyyy…/vdso    code that the kernel maps into every process
  *
- * xx are the first two hexadecimal digits of the id, yyyy the rest. A file appears in one step
- * (written beside, then renamed), so that a reader sees a whole one or none. What is found there is
- * trusted no more than any other file: whoever opens it compares the build id inside.
+ * xx are the first two hexadecimal digits of the id, yyyy the rest. Files are written under a
+ * temporary name and then renamed, so that a reader sees a complete file or none. The files are
+ * not trusted: code that opens one must compare the build id inside.
  *
  * Any thread. The caller frees the paths.
  */
@@ -27,36 +27,36 @@ enum debug_cache_kind {
 	DEBUG_CACHE_VDSO,
 };
 
-/* "xx/yyyy…", for paths below any of the directories that are sorted so; NULL for an id of less
+/* Returns "xx/yyyy…", the relative path that all build-id directories use; NULL if @id has fewer
  * than two bytes. */
 char *build_id_path(const struct build_id *id);
 
-/* Where the file is, or would be; NULL without a home or a usable id. */
+/* Returns the path where the file is, or would be; NULL without a home or a usable id. */
 char *debug_cache_path(const struct build_id *id, enum debug_cache_kind kind);
 
-/* Path of a regular file that is there; NULL: there is none. */
+/* Returns the path if a regular file is there, else NULL. */
 char *debug_cache_find(const struct build_id *id, enum debug_cache_kind kind);
 
-/* Marks the file as just used, if it is there: what was not used for the longest time goes first.
- * Returns whether it is there. */
+/* Marks the file as just used, if it exists: keep_trim() removes the least recently used files
+ * first. Returns whether the file exists. */
 bool debug_cache_touch(const struct build_id *id, enum debug_cache_kind kind);
 
-/* Makes a directory of the cache, for the user alone: a copy must not be easier to read than its original,
- * which may lie in a directory that is closed to others. Fails with -EPERM if it belongs to somebody else
- * (as with sudo and the caller's HOME). */
+/* Creates a directory of the cache that only the user can access: a copy must not be easier to
+ * read than its original, which may be in a directory that is closed to others. Returns -EPERM if
+ * the directory belongs to another user (as with sudo and the caller's HOME). */
 int debug_cache_make_dir(const char *directory, struct err *e);
 
 /* How a file gets into the store. */
 enum debug_cache_how {
-	DEBUG_CACHE_COPY,  /* sharing its blocks if the file system can, else as a copy */
-	DEBUG_CACHE_SHARE, /* only if its blocks can be shared; -EOPNOTSUPP or -EXDEV if not */
+	DEBUG_CACHE_COPY,  /* share its blocks if the file system can, else copy them */
+	DEBUG_CACHE_SHARE, /* share its blocks, or fail with -EOPNOTSUPP or -EXDEV */
 };
 
-/* Keeps what @fd has, from its start, unless the file is there already. Returns -ESTALE if the file was
- * written to meanwhile. */
+/* Stores the contents of @fd, from its start, unless the store already has the file. Returns
+ * -ESTALE if the source was written to during the copy. */
 int debug_cache_keep(const struct build_id *id, enum debug_cache_kind kind, int fd,
 		     enum debug_cache_how how, struct err *e);
-/* The same from memory: the vdso. */
+/* The same for bytes in memory (the vdso). */
 int debug_cache_keep_memory(const struct build_id *id, enum debug_cache_kind kind, const void *data,
 			    size_t size, struct err *e);
 

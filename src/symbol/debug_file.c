@@ -16,7 +16,7 @@
 
 bool build_id_same(const struct build_id *a, const struct build_id *b)
 {
-	/* Short ids come padded with zeros out of some recordings. */
+	/* Some recordings pad short ids with zeros. */
 	for (size_t i = 0; i < BUILD_ID_BYTES_MAX; i++)
 		if ((i < a->size ? a->bytes[i] : 0) != (i < b->size ? b->bytes[i] : 0))
 			return false;
@@ -28,7 +28,7 @@ static struct elf_file *open_regular(const char *path)
 	struct elf_file *f;
 	struct stat st;
 
-	/* Looked at before it is opened: opening a device may start something. */
+	/* Check the type before opening: opening a device may have side effects. */
 	if (stat(path, &st) || !S_ISREG(st.st_mode) || elf_open(&f, path, NULL) < 0)
 		return NULL;
 	return f;
@@ -48,7 +48,7 @@ struct elf_file *open_by_build_id(const char *path, const struct build_id *id,
 	return f;
 }
 
-/* Takes @path over; hands it on if it is the right file. */
+/* Takes ownership of @path; passes it on in *ret_path if the file has build id @id. */
 static struct elf_file *try_path(char *path, const struct build_id *id, char **ret_path)
 {
 	struct elf_file *f = path ? open_by_build_id(path, id, NULL) : NULL;
@@ -73,7 +73,7 @@ char *perf_cache_find(const struct build_id *id, const char *name)
 	if (!stat(path, &st) && S_ISREG(st.st_mode))
 		return path;
 	free(path);
-	/* It was the file itself, not a directory, before Linux 4.6. */
+	/* Before Linux 4.6, perf stored the file itself under this name, not a directory. */
 	path = xasprintf("%s/.debug/.build-id/%s", home, below);
 	if (!stat(path, &st) && S_ISREG(st.st_mode))
 		return path;
@@ -105,7 +105,7 @@ static char *in_debug_directory(const struct build_id *id, const char *symfs)
 	return below ? xasprintf("%s" DEBUG_DIRECTORY "/.build-id/%s.debug", symfs, below) : NULL;
 }
 
-/* The program as it was recorded, if it has symbols: it may have been stripped since. */
+/* Finds our copy of the program if it has symbols: the original may have been stripped since. */
 static struct elf_file *find_kept(const struct build_id *id, char **ret_path)
 {
 	struct elf_file *f = try_path(debug_cache_find(id, DEBUG_CACHE_ELF), id, ret_path);
@@ -151,7 +151,7 @@ static bool checksum_is(const char *path, uint32_t wanted)
 	if (fd < 0)
 		return false;
 	block = xcalloc(1, BLOCK_BYTES);
-	/* All of it has to be read: not of a file with holes that is larger than any disk. */
+	/* The whole file must be read: refuse a sparse file that is larger than any disk. */
 	if (!fstat(fd, &st) && st.st_size <= CHECKED_BYTES_MAX)
 		while ((n = read(fd, block, BLOCK_BYTES)) > 0)
 			crc = crc32(crc, block, (uInt)n);
@@ -165,7 +165,7 @@ struct link {
 	struct build_id id; /* of the program; size 0: none */
 };
 
-/* Takes @path over. A build id proves more than the checksum, and costs less. */
+/* Takes ownership of @path. A build id proves more than the checksum and is cheaper to check. */
 static struct elf_file *try_link(char *path, const struct link *link, char **ret_path)
 {
 	struct elf_file *f = open_regular(path);
@@ -203,7 +203,7 @@ static struct elf_file *find_by_link(struct elf_file *program, const char *path,
 	link.checksum = cursor_u32(&c);
 	if (c.failed || !link.name[0] || strchr(link.name, '/') || !slash)
 		return NULL;
-	/* The program's own name would be the program itself. */
+	/* A link with the program's own name would find the program itself here. */
 	f = strcmp(slash + 1, link.name)
 		    ? try_link(xasprintf("%s%.*s/%s", symfs, directory, path, link.name), &link,
 			       ret_path)

@@ -20,7 +20,7 @@ struct library {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t deadline_ns; /* of the question that is being asked */
+static uint64_t deadline_ns; /* of the current request */
 
 bool debuginfod_is_wanted(void)
 {
@@ -58,7 +58,7 @@ static client_t *client_of(struct library *lib)
 		char seconds[16];
 
 		tried = true;
-		/* How long to wait for a first byte, unless the user has decided himself. */
+		/* The time for a server to begin to send, unless the user has set one. */
 		snprintf(seconds, sizeof(seconds), "%d", DEBUGINFOD_ANSWER_S);
 		setenv("DEBUGINFOD_TIMEOUT", seconds, 0);
 		if (load(&loaded) && (client = loaded.begin()))
@@ -90,7 +90,8 @@ char *debuginfod_find(const struct build_id *id, enum debuginfod_kind kind)
 			close(fd);
 		else
 			path = NULL;
-		/* Not to have a file is an answer; not to be there would cost each question again. */
+		/* -ENOENT is an answer. After other errors send no more requests: an unreachable
+		 * server would cost the timeout each time. */
 		gave_up = fd < 0 && fd != -ENOENT;
 	}
 	pthread_mutex_unlock(&lock);

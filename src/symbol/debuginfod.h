@@ -1,15 +1,16 @@
 /*
- * Files by build id from the servers of $DEBUGINFOD_URLS, through libdebuginfod, which is loaded when
- * first needed. A server that does not answer costs a bounded time, once: then no more is asked.
+ * Fetches files by build id from the servers in $DEBUGINFOD_URLS. Uses libdebuginfod, which is
+ * loaded when first needed. A server that does not answer costs a bounded time, once: after that
+ * no more requests are sent.
  *
- * Any thread; questions are asked one after the other. The caller frees the path.
+ * Any thread; requests are sent one after the other. The caller frees the path.
  */
 #ifndef TACHO_SYMBOL_DEBUGINFOD_H
 #define TACHO_SYMBOL_DEBUGINFOD_H
 
 #include "perf/build_id.h"
 
-#define DEBUGINFOD_ANSWER_S   10  /* without any byte from a server */
+#define DEBUGINFOD_ANSWER_S   10  /* for a server to begin to send */
 #define DEBUGINFOD_DOWNLOAD_S 120 /* for one file */
 
 enum debuginfod_kind {
@@ -17,9 +18,9 @@ enum debuginfod_kind {
 	DEBUGINFOD_DEBUG,
 };
 
-bool debuginfod_is_wanted(void); /* servers are set */
+bool debuginfod_is_wanted(void); /* $DEBUGINFOD_URLS is set */
 
-/* Path in the library's own cache; NULL: nobody has it. */
+/* Returns a path in the library's own cache; NULL if no server has the file, or none answers. */
 char *debuginfod_find(const struct build_id *id, enum debuginfod_kind kind);
 
 #endif

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * libiberty's demanglers. Its header cannot be included, for it has an xrealloc() of its own. Those
- * for C++ and Rust hand out their text piece by piece.
+ * libiberty's demanglers. Its header cannot be included because it has an xrealloc() of its own.
+ * The demanglers for C++ and Rust pass their output to a callback piece by piece.
  */
 typedef void piece_fn(const char *piece, size_t len, void *ctx);
 int cplus_demangle_v3_callback(const char *mangled, int options, piece_fn *piece, void *ctx);
@@ -31,9 +31,9 @@ static bool take(struct pieces *p, const char *piece, size_t len)
 }
 
 /*
- * A name of a few hundred characters can stand for more text than there is memory. The demangler
- * cannot be told to stop, and printing it all would take years: it is left by a jump. That is
- * possible because it keeps everything on its stack.
+ * A mangled name of a few hundred characters can expand to more text than fits into memory, and
+ * printing all of it would take years. The demangler has no way to stop early, so we longjmp() out
+ * of it. Nothing leaks, because the demangler keeps all its data on the stack.
  */
 static void take_or_leave(const char *piece, size_t len, void *ctx)
 {
@@ -55,11 +55,11 @@ static bool demangle_cpp(const char *name, struct pieces *p)
 	return cplus_demangle_v3_callback(name, NO_PARAMETERS, take_or_leave, p);
 }
 
-/* ---- references back, of Rust and D ---- */
+/* ---- back references of Rust and D ---- */
 
 static bool is_digit_of(char c, unsigned base, unsigned *ret)
 {
-	if (base == 26) { /* D: capitals go on, a small letter is the last */
+	if (base == 26) { /* D: capitals continue the number, a lower-case letter ends it */
 		*ret = (unsigned)(c - 'A');
 		return c >= 'A' && c <= 'Z';
 	}
@@ -74,7 +74,7 @@ static bool is_digit_of(char c, unsigned base, unsigned *ret)
 	return true;
 }
 
-/* Where the reference at @at leads to; @at itself if it is none. */
+/* Returns the target of the back reference at @at, or @at if it is not a valid one. */
 static size_t reference_target(const char *name, size_t at, unsigned base)
 {
 	size_t number = 0, i = at + 1;
@@ -91,13 +91,13 @@ static size_t reference_target(const char *name, size_t at, unsigned base)
 	if (name[i] != '_')
 		return at;
 	number = i == at + 1 ? 0 : number + 1;
-	return number + 2 < at ? number + 2 : at; /* counted from behind "_R" */
+	return number + 2 < at ? number + 2 : at; /* positions count from after "_R" */
 }
 
 /*
- * The most characters that the name can grow to: what a reference repeats lies between its target
- * and itself. False if that is more than we want; then nothing is asked of the demangler, which
- * would print it all.
+ * Computes an upper bound of the demangled length: a back reference repeats at most the text
+ * between its target and itself. Returns false if the bound is too large; the demangler must then
+ * not be called, because it would print all of it.
  */
 static bool growth_is_small(const char *name, char mark, unsigned base)
 {
@@ -120,7 +120,8 @@ static bool growth_is_small(const char *name, char mark, unsigned base)
 	return small;
 }
 
-/* An identifier that is not ASCII, which the demangler decodes into memory of the heap. */
+/* Whether an identifier may be non-ASCII. The demangler decodes these into heap memory, which a
+ * longjmp() would leak. */
 static bool has_unicode(const char *name)
 {
 	for (const char *u = strchr(name, 'u'); u; u = strchr(u + 1, 'u'))

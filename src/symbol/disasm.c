@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The functions of the library that we use, found when it is first needed. */
+/* The functions of capstone that we use. */
 struct capstone {
 	cs_err (*open)(cs_arch, cs_mode, csh *);
 	cs_err (*close)(csh *);
@@ -20,7 +20,7 @@ struct capstone {
 struct disasm {
 	struct capstone lib;
 	csh handle;
-	cs_insn *at; /* the library's room for one instruction */
+	cs_insn *at; /* capstone's buffer for one instruction */
 	bool is_x86;
 };
 
@@ -33,7 +33,7 @@ static const char *load(struct capstone *lib)
 	return NULL;
 }
 #else
-/* NULL, or what is missing. */
+/* Returns NULL, or the name of the missing library or function. */
 static const char *load(struct capstone *lib)
 {
 	static const char *const names[] = {
@@ -128,7 +128,7 @@ static void arm64_operands(const struct disasm *d, struct instruction *i)
 	const cs_arm64 *a = &d->at->detail->arm64;
 	bool flows = i->flow == FLOW_JUMP || i->flow == FLOW_CALL;
 
-	/* tbz has the number of a bit before its target: the last one counts. */
+	/* tbz has a bit number before its target: the last immediate operand counts. */
 	for (unsigned n = 0; n < a->op_count && n < ARRAY_LEN(a->operands); n++) {
 		if (a->operands[n].type != ARM64_OP_IMM)
 			continue;
@@ -139,7 +139,7 @@ static void arm64_operands(const struct disasm *d, struct instruction *i)
 	}
 }
 
-/* Bytes that are no instruction: one of x86, a whole word of arm64. */
+/* Describes bytes that are not an instruction: one byte on x86, a whole word on arm64. */
 static struct instruction bad_at(const struct disasm *d, uint64_t address, size_t left)
 {
 	uint32_t size = d->is_x86 ? 1 : 4;
@@ -161,7 +161,8 @@ size_t disasm_range(struct disasm *d, const void *code, size_t size, uint64_t ad
 		size_t before = left;
 		struct instruction i = bad_at(d, address, left);
 
-		/* It must not say more than it was given: everything behind would be wrong. */
+		/* Check that capstone did not consume more than it was given: everything after
+		 * that would be wrong. */
 		if (d->lib.disasm_iter(d->handle, &at, &left, &address, d->at) && left < before) {
 			i = (struct instruction){.address = d->at->address,
 						 .mnemonic = d->at->mnemonic,

@@ -25,7 +25,8 @@ char *jit_keep_dir(uint64_t wall_ns)
 
 /* ---- copying ---- */
 
-/* Appears in one step; only we may read it, as the original may hold what others must not see. */
+/* Writes a temporary file and renames it, so that readers see a complete file. Only we may read
+ * it: the original may hold data that others must not see. */
 int jit_keep_file(const char *dir, const char *name, int fd, struct err *e)
 {
 	CLEANUP(free_ptr) char *temp = xasprintf("%s/new.XXXXXX", dir);
@@ -59,7 +60,7 @@ char *jit_keep_program_path(const char *dir, const struct file_identity *f)
 			 (unsigned long long)f->inode, (unsigned long long)f->generation);
 }
 
-/* FNV-1a: these end up in the names of files, so they must be the same in every process. */
+/* FNV-1a: the hashes become file names, so they must be the same in every process. */
 static uint64_t hash_of(const uint64_t *words, size_t count, uint64_t hash)
 {
 	for (size_t i = 0; i < count; i++)
@@ -68,7 +69,8 @@ static uint64_t hash_of(const uint64_t *words, size_t count, uint64_t hash)
 	return hash;
 }
 
-/* The place in the store by build id that the file gets: made of all that changes when it does. */
+/* Makes up a build id under which the store keeps the file, from everything that changes when the
+ * file does. */
 static struct build_id made_up_id(const struct file_identity *f, const struct stat *st)
 {
 	uint64_t facts[] = {f->major,
@@ -107,7 +109,7 @@ int jit_keep_program(const char *dir, const struct file_identity *f, int fd, str
 	r = debug_cache_make_dir(dir, e);
 	if (r < 0)
 		return r;
-	/* Both names are ours, and neither file is ever written to again. */
+	/* A hard link is safe: both names are ours, and the file is never written to again. */
 	if (link(stored, path) == 0 || errno == EEXIST)
 		return 0;
 	return jit_keep_file(dir, strrchr(path, '/') + 1, fd, e);
@@ -115,7 +117,7 @@ int jit_keep_program(const char *dir, const struct file_identity *f, int fd, str
 
 /* ---- making room ---- */
 
-/* Names of files that are put into the store. Nothing else is ever removed. */
+/* Whether this is a name of files that we store. No other file is ever removed. */
 static bool is_ours(const char *name)
 {
 	static const char *const whole[] = {"elf", "debug", "vdso"};
@@ -130,7 +132,7 @@ static bool is_ours(const char *name)
 	return false;
 }
 
-/* Of what is kept or removed together: a directory of plain files. */
+/* A directory of plain files, which are kept or removed together. */
 struct kept {
 	char *parent, *name; /* parent: "" is the top */
 	uint64_t bytes, time_ns;
@@ -138,7 +140,8 @@ struct kept {
 
 typedef VEC(struct kept) kept_list;
 
-/* Opens a directory of our own. Links are not followed: they may lead to files that are not ours. */
+/* Opens a directory if it belongs to us. Does not follow links: they may lead to files that are
+ * not ours. */
 static int open_own(int at, const char *name)
 {
 	int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -261,7 +264,7 @@ void keep_trim_dir(const char *top, unsigned depth, const struct keep_limits *li
 	close(fd);
 }
 
-/* Whether the cache itself is of the user that we are. */
+/* Whether the cache belongs to our user. */
 static bool is_own_cache(const char *cache)
 {
 	struct stat st;

@@ -13,18 +13,18 @@
 #define MAGIC              0x4a695444u /* "JiTD" in the writer's byte order */
 #define HEADER_BYTES       40u
 #define RECORD_BYTES       16u
-#define LOAD_BYTES         40u /* before the name */
+#define LOAD_BYTES         40u /* of a load record, before the name */
 #define HEADER_BYTES_MAX   65536u
 #define CPU_CLOCK          1u /* in the header's flags */
 #define NAME_BYTES_ALL_MAX (256u << 20)
-#define SEARCHES_MAX       (256u << 20) /* looks at code for all that was moved */
-#define SAME_FILE          "\xff"       /* stands for the name of the entry before */
+#define SEARCHES_MAX       (256u << 20) /* steps of find_index(), for all moves together */
+#define SAME_FILE          "\xff"       /* means the file of the previous entry */
 
 enum record_kind { CODE_LOAD, CODE_MOVE, DEBUG_INFO, CODE_CLOSE, UNWINDING_INFO };
 
 struct line {
 	uint64_t offset; /* of the code, in the file */
-	uint32_t file;   /* in names; 0: the code has no line from here on */
+	uint32_t file;   /* offset in names; 0: no line from here on */
 	uint32_t number;
 };
 
@@ -40,8 +40,8 @@ struct jitdump {
 	uint32_t pid;
 	uint16_t machine;
 	bool swap, cpu_clock;
-	/* While reading: lines and unwinding information wait for the code that they are for. */
-	VEC(struct line) waiting; /* offset: still the address in memory */
+	/* While reading: lines and unwind information, which precede the load of their code. */
+	VEC(struct line) waiting; /* offset is still the address in memory */
 	struct jitdump_load unwinding;
 	uint32_t searches_left;
 };
@@ -69,7 +69,7 @@ size_t jitdump_bytes(const struct jitdump *j, uint64_t offset, void *to, size_t 
 
 /* ---- names ---- */
 
-/* 0: no room. */
+/* Returns the offset in names; 0 if there is no room. */
 static uint32_t add_name(struct jitdump *j, const char *name, size_t len)
 {
 	size_t at = j->names.len;
@@ -97,7 +97,7 @@ static int by_offset(const void *a, const void *b)
 	return x->offset < y->offset ? -1 : x->offset > y->offset;
 }
 
-/* Lines that came before the code get their place in the file. */
+/* Moves waiting lines to j->lines, with file offsets in place of memory addresses. */
 static void settle_lines(struct jitdump *j, const struct jitdump_load *load)
 {
 	size_t first = j->lines.len;
@@ -113,7 +113,7 @@ static void settle_lines(struct jitdump *j, const struct jitdump_load *load)
 	}
 	if (j->lines.len > first) {
 		qsort(j->lines.items + first, j->lines.len - first, sizeof(struct line), by_offset);
-		/* Behind its code no line holds. */
+		/* Mark the end: no line applies after this code. */
 		vec_push(&j->lines, (struct line){load->code_offset + load->size, 0, 0});
 	}
 	j->waiting.len = 0;
@@ -169,7 +169,7 @@ static bool read_load(struct jitdump *j, const struct record *r)
 	return true;
 }
 
-/* The newest piece of that number; runtimes move what they have made lately. */
+/* Finds the newest load of that code at @address. Runtimes move code that they made recently. */
 static const struct jitdump_load *find_index(struct jitdump *j, uint64_t index, uint64_t address)
 {
 	for (size_t i = j->loads.len; i-- && j->searches_left; j->searches_left--)
@@ -199,7 +199,7 @@ static bool read_move(struct jitdump *j, const struct record *r)
 	if (c.failed || r->size < RECORD_BYTES + sizeof(bytes) || to + size < to)
 		return false;
 	old = find_index(j, index, from);
-	/* Of code that we have never seen nothing can be said. */
+	/* Ignore moves of code that was never loaded, or was loaded with a smaller size. */
 	if (!old || size > old->size)
 		return true;
 	load = *old;
@@ -246,7 +246,7 @@ static bool read_debug_info(struct jitdump *j, const struct record *r)
 
 	j->waiting.len = 0;
 	if (!bytes)
-		return true; /* there is code behind it */
+		return true; /* too large: skip it, code follows */
 	c = cursor_of(bytes, jitdump_bytes(j, r->offset + RECORD_BYTES, bytes, size));
 	c.swap = j->swap;
 	return take_lines(j, &c);
@@ -286,7 +286,7 @@ static bool read_record(struct jitdump *j, const struct record *r)
 	case UNWINDING_INFO:
 		return read_unwinding(j, r);
 	default:
-		return true; /* of a later version */
+		return true; /* record of a later version */
 	}
 }
 
@@ -326,7 +326,7 @@ static int read_header(struct jitdump *j, const char *name, uint64_t *ret_at, st
 	machine = cursor_u32(&c);
 	cursor_u32(&c);
 	j->pid = cursor_u32(&c);
-	cursor_u64(&c); /* when it was begun */
+	cursor_u64(&c); /* time when the file was begun */
 	flags = cursor_u64(&c);
 	if (c.failed || (magic != MAGIC && !j->swap))
 		return err_set(e, EINVAL, "'%s' is no jitdump file", name);
@@ -438,7 +438,7 @@ void jitdump_close(struct jitdump *j)
 	free(j);
 }
 
-/* ---- asking ---- */
+/* ---- lookups ---- */
 
 size_t jitdump_loads(const struct jitdump *j, const struct jitdump_load **ret)
 {

@@ -11,7 +11,7 @@
 struct parser {
 	struct kallsyms *to;
 	const char *at, *end;
-	/* The module of the line before: they stand together. */
+	/* The module of the previous line: lines of one module are adjacent. */
 	const char *last_part;
 	size_t last_part_len;
 	uint16_t last_part_number;
@@ -63,7 +63,7 @@ static uint16_t part_number(struct parser *p, const char *name, size_t len)
 	return p->last_part_number;
 }
 
-/* "\t[name]" behind the symbol. */
+/* Returns the number of the module "\t[name]" after the symbol; 0 if there is none. */
 static uint16_t parse_part(struct parser *p, const char *at, const char *end)
 {
 	while (at < end && (*at == ' ' || *at == '\t'))
@@ -128,8 +128,8 @@ void kallsyms_parse(struct kallsyms *k, const char *text, size_t size)
 	struct parser p = {.to = k, .at = text, .end = text + size};
 
 	/*
-	 * perf gives each symbol its end before it looks at aliases, so that all but the last at one
-	 * place are empty, and go. The same here, for names that agree.
+	 * perf sets each symbol's end before it chooses among aliases: of several symbols at one
+	 * address all but the last become empty and are dropped. Do the same, so that names agree.
 	 */
 	k->symbols.last_is_best = true;
 	/* A line has some 45 bytes, of which 20 or so are the name. */

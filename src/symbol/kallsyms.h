@@ -1,8 +1,9 @@
 /*
- * /proc/kallsyms, or a copy of it: the kernel's symbols and those of its loaded modules, in one
- * table by address. The text is hostile (perf's cache has copies, and users give files).
+ * Parses /proc/kallsyms, or a copy of it: the symbols of the kernel and of its loaded modules, in
+ * one table by address. The text is not trusted: it may be a copy in perf's cache or a user's
+ * file.
  *
- * Parsing is one thread's work; what came out of it is for any number.
+ * One thread parses; after that any number of threads may read the result.
  */
 #ifndef TACHO_SYMBOL_KALLSYMS_H
 #define TACHO_SYMBOL_KALLSYMS_H
@@ -15,13 +16,13 @@
 #define KALLSYMS_PARTS_MAX 4096u
 
 struct kallsyms {
-	struct symtab symbols; /* functions only; symbol.part - 1 is in parts */
+	struct symtab symbols; /* functions only; symbol.part - 1 is an index of parts */
 	strvec parts;          /* "ext4": names of loadable modules */
-	uint64_t text, stext;  /* where _text and _stext are; 0: not seen */
+	uint64_t text, stext;  /* addresses of _text and _stext; 0: not found */
 	bool hidden;           /* every address is 0: kptr_restrict */
 };
 
-/* Takes in a whole text, and finishes the table. Lines that make no sense are left out. */
+/* Parses the whole text and finishes the table. Skips malformed lines. */
 void kallsyms_parse(struct kallsyms *k, const char *text, size_t size);
 
 int kallsyms_read(struct kallsyms *k, const char *path, struct err *e);

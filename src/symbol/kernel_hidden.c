@@ -9,8 +9,9 @@ const char kernel_hidden_when_recorded[] =
 	"root, or first: sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1";
 
 /*
- * The kernel's rule (kallsyms_show_value): with kptr_restrict 0 whoever may profile it (paranoid 1 or
- * less) sees addresses; else, and with 1, only CAP_SYSLOG does; with 2 nobody.
+ * The kernel's rule (kallsyms_show_value): with kptr_restrict 0, users who may profile the kernel
+ * (perf_event_paranoid 1 or less) see addresses; other users, and all users with kptr_restrict 1,
+ * need CAP_SYSLOG; with 2 nobody sees them.
  */
 char *kernel_hidden_remedy_for(long long restrict_level, long long paranoid, bool root)
 {

@@ -5,15 +5,15 @@
 #include <stdbool.h>
 
 /*
- * What to do, as the rest of a sentence: "run as root, or: sysctl kernel.kptr_restrict=0". The caller
- * frees it. @proc: where procfs is mounted.
+ * Returns what to do, as the rest of a sentence: "run as root, or: sysctl kernel.kptr_restrict=0".
+ * The caller frees it. @proc: where procfs is mounted.
  */
 char *kernel_hidden_remedy(const char *proc);
 
-/* The same for given settings. @restrict_level and @paranoid: of kptr_restrict and perf_event_paranoid. */
+/* The same for given values of kptr_restrict and perf_event_paranoid. */
 char *kernel_hidden_remedy_for(long long restrict_level, long long paranoid, bool root);
 
-/* The sentence about a recording that does not say where the kernel was; not to be freed. */
+/* The message for a recording without the kernel's addresses; must not be freed. */
 extern const char kernel_hidden_when_recorded[];
 
 #endif

@@ -10,10 +10,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Clocks of files are coarse, and a process's start is known to a hundredth of a second. */
+/* File times are coarse, and a process's start time is known to a hundredth of a second. */
 #define START_SLACK_NS (NS_PER_SEC / 10)
 
-/* ---- finding it ---- */
+/* ---- finding the map ---- */
 
 static int check_file(const char *path, const struct stat *st, uint32_t uid, uint64_t start_ns,
 		      struct err *e)
@@ -58,7 +58,8 @@ int perf_map_open_path(const char *path, uint32_t uid, uint64_t start_ns, int *r
 	return r;
 }
 
-/* Tries one place. A refusal is kept over "there is none", which is what most places say. */
+/* Tries one path and takes ownership of it. Reports the first refusal (wrong owner, too old …) in
+ * place of -ENOENT, which most paths give. */
 static bool try_path(char *path, const struct perf_map_source *s, int *ret_fd, char **ret_path,
 		     int *result, struct err *e)
 {
@@ -86,12 +87,12 @@ int perf_map_open(const struct perf_map_source *source, int *ret_fd, char **ret_
 	int r = -ENOENT;
 
 	err_set(e, ENOENT, "there is no /tmp/perf-%u.map, by which a JIT names its code", s.pid);
-	/* The recorder has checked it, and has given it its own owner. */
+	/* No age check: the recorder has checked the original. It also owns the copy. */
 	unchecked.start_ns = 0;
 	if (s.kept_dir && try_path(xasprintf("%s/perf-%u.map", s.kept_dir, s.pid), &unchecked,
 				   ret_fd, ret_path, &r, e))
 		return 0;
-	/* The number may be another process's by now. */
+	/* The pid may have been reused by another process. */
 	if (process_read(s.pid, &now) && now.pid == s.pid &&
 	    (!s.start_ns || now.start_ns <= s.start_ns + START_SLACK_NS)) {
 		if (s.uid == PERF_MAP_UID_UNKNOWN)
@@ -107,7 +108,7 @@ int perf_map_open(const struct perf_map_source *source, int *ret_fd, char **ret_
 	} else {
 		now.foreign_files = false;
 	}
-	/* A process of another pid namespace that shares our files has written its own number. */
+	/* A process with our files but another pid namespace names the map by its own pid. */
 	if (s.pid_inside && s.pid_inside != s.pid && !now.foreign_files &&
 	    try_path(xasprintf("/tmp/perf-%u.map", s.pid_inside), &s, ret_fd, ret_path, &r, e))
 		return 0;
@@ -117,7 +118,7 @@ int perf_map_open(const struct perf_map_source *source, int *ret_fd, char **ret_
 	return r;
 }
 
-/* ---- its lines ---- */
+/* ---- lines ---- */
 
 struct line {
 	uint64_t start, end;
@@ -179,7 +180,7 @@ static bool parse_line(const char *at, const char *end, struct line *ret)
 	return size && ret->end > ret->start;
 }
 
-/* @ret_cut: there are more than can be taken. */
+/* Returns the number of malformed lines. @ret_cut: lines beyond the limit were left out. */
 static uint64_t split_lines(const char *text, size_t len, line_list *ret, bool *ret_cut)
 {
 	const char *end = text + len;
@@ -201,9 +202,9 @@ static uint64_t split_lines(const char *text, size_t len, line_list *ret, bool *
 	return bad;
 }
 
-/* ---- who has which addresses ---- */
+/* ---- overlapping lines ---- */
 
-/* An end of a line's range; lines are known by number, and the highest number wins. */
+/* The start or end of a line's address range. Of overlapping lines the highest number wins. */
 struct edge {
 	uint64_t at;
 	uint32_t line;
@@ -254,8 +255,8 @@ static void add_part(const struct line *line, uint64_t from, uint64_t to, struct
 }
 
 /*
- * Goes up through the addresses; on top of the heap is the last line that covers the place. Each
- * line gets what no later one takes from it, in one part or in several.
+ * Visits the edges by ascending address; the top of the heap is the last line that covers the
+ * current address. Each line keeps the parts of its range that no later line covers.
  */
 static void cut_overlaps(const line_list *lines, const struct edge *edges, size_t count,
 			 struct symtab *ret)
@@ -299,7 +300,7 @@ uint64_t perf_map_parse(const char *text, size_t len, struct symtab *ret)
 	return bad;
 }
 
-/* ---- reading it ---- */
+/* ---- reading the map ---- */
 
 static int read_all(int fd, const char *path, struct buf *text, struct err *e)
 {
@@ -311,7 +312,7 @@ static int read_all(int fd, const char *path, struct buf *text, struct err *e)
 			continue;
 		if (n < 0)
 			return err_set(e, errno, "cannot read '%s': %s", path, strerror(errno));
-		/* It may still be growing. */
+		/* The file may have grown since its size was checked. */
 		if (text->len + (size_t)n > PERF_MAP_BYTES_MAX)
 			return 0;
 		buf_add_mem(text, block, (size_t)n);

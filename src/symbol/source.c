@@ -12,7 +12,7 @@ struct sources {
 	char *symfs;
 	VEC(struct source_file *) files; /* sorted by `asked` */
 	size_t bytes;
-	struct source_file too_many; /* stands for all beyond the limit */
+	struct source_file too_many; /* returned for all files beyond the limit */
 };
 
 struct sources *sources_new(const strvec *from, const strvec *to, const char *symfs)
@@ -80,7 +80,7 @@ static void split_lines(struct source_file *f, size_t size)
 	}
 }
 
-/* 0, or why not; -ENOENT and the like leave the way open for another place. */
+/* Returns 0 or a negative errno; f->text is then NULL, so that another path can be tried. */
 static int try_read(struct sources *s, struct source_file *f)
 {
 	/* O_NONBLOCK: a path may lead to a pipe that nobody writes to. */
@@ -98,7 +98,7 @@ static int try_read(struct sources *s, struct source_file *f)
 		r = -EFBIG;
 	else
 		f->text = xcalloc((size_t)st.st_size + 1, 1);
-	/* It may have become shorter meanwhile; the rest is NUL already. */
+	/* The file may have shrunk since fstat(); the rest of the text is NUL already. */
 	if (!r)
 		r = (int)io_read(fd, f->text, (size_t)st.st_size);
 	close(fd);

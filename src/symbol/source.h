@@ -1,10 +1,10 @@
 /*
- * Lines of source files, as debug information names them. Each file is read once, when first asked
- * for, and kept. Paths are from outside: only ordinary files are opened, and sizes have limits.
+ * Lines of the source files that debug information names. Each file is read once, when first
+ * needed, and kept. Paths are not trusted: only ordinary files are opened, and sizes have limits.
  *
- * A path is changed by the first of the user's pairs that it begins with, up to a slash; then it is
- * looked for below symfs and, failing that, as it stands. One thread at a time may ask for files; what
- * was given stays valid until sources_free().
+ * The first of the user's pairs that matches the beginning of a path, up to a slash, replaces it.
+ * The file is then searched below symfs and, failing that, at the path itself. One thread at a
+ * time may request files; returned files stay valid until sources_free().
  */
 #ifndef TACHO_SYMBOL_SOURCE_H
 #define TACHO_SYMBOL_SOURCE_H
@@ -21,26 +21,26 @@
 
 struct source_file {
 	char *asked;   /* the path in the debug information */
-	char *path;    /* that it was read from, or that was tried last */
-	char *problem; /* a sentence, or NULL: it was read */
+	char *path;    /* where it was read, or the last path that was tried */
+	char *problem; /* why it was not read, a sentence; NULL: it was read */
 	time_t modified;
 	char *text;           /* each line is ended by NUL */
-	VEC(uint32_t) starts; /* of its lines in text */
+	VEC(uint32_t) starts; /* offsets of its lines in text */
 };
 
 struct sources;
 
-/* Copies what it is given; @symfs may be NULL. Pairs: paths that begin with from[i] get to[i]. */
+/* Copies its arguments; @symfs may be NULL. to[i] replaces from[i] at the beginning of paths. */
 struct sources *sources_new(const strvec *from, const strvec *to, const char *symfs);
 void sources_free(struct sources *s);
 
-/* Never NULL. */
+/* Never returns NULL: if the file cannot be read, `problem` is set. */
 const struct source_file *sources_get(struct sources *s, const char *path);
 
-/* Line @number, from 1; NULL: there is none. */
+/* Returns line @number, counted from 1; NULL if there is none. */
 const char *source_line(const struct source_file *f, uint32_t number);
 
-/* The path after the user's changes; the caller frees it. */
+/* Returns @path with the user's replacement applied; the caller frees it. */
 char *source_path(const strvec *from, const strvec *to, const char *path);
 
 #endif

@@ -8,7 +8,7 @@
 #define PAGE_BYTES      4096u
 #define DIGIT_BITS      11
 #define DIGITS          (1u << DIGIT_BITS)
-#define ENCLOSING_TRIES 64 /* symbols that are looked at for one that surrounds an address */
+#define ENCLOSING_TRIES 64 /* symbols that are checked for one that encloses an address */
 
 /* ---- adding ---- */
 
@@ -84,8 +84,8 @@ static void sort_by_digit(const struct symbol *from, struct symbol *to, size_t c
 		to[at[from[i].start >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-/* Stable, so that of equals the first in the file stays the first; digits that are the same in all
- * cost nothing. */
+/* Stable radix sort: symbols with the same address keep the order of the file. Skips digits that
+ * are the same in all addresses. */
 static void sort(struct symtab *t)
 {
 	struct symbol *other, *from, *to;
@@ -122,7 +122,8 @@ static size_t underscores(const char *name)
 	return n;
 }
 
-/* Variants of one constructor or destructor differ in a digit: they are shown by the same name. */
+/* Whether the names are variants of one constructor or destructor: these differ in one digit and
+ * have the same demangled name. */
 static bool are_variants(const char *a, const char *b)
 {
 	size_t i = 0;
@@ -175,7 +176,7 @@ bool symtab_prefers(const struct symtab *t, const struct symbol *a, const struct
 	return first_name_is_better(symtab_name(t, a), symtab_name(t, b));
 }
 
-/* Many aliases of hostile length must not make the choice expensive: then the first one stays. */
+/* Further aliases of one address are ignored: comparing many very long names is expensive. */
 #define ALIASES_MAX 64
 
 static void keep_one_a_place(struct symtab *t)
@@ -203,7 +204,7 @@ static uint64_t end_of_page(uint64_t address)
 	return up > address ? up : UINT64_MAX;
 }
 
-/* What has no size reaches up to the next symbol, but not across the gap between modules. */
+/* A symbol without a size extends to the next symbol, but not across a gap between modules. */
 static void give_sizes(struct symtab *t)
 {
 	for (size_t i = 0; i < t->symbols.len; i++) {
@@ -267,7 +268,7 @@ const struct symbol *symtab_find(const struct symtab *t, uint64_t address)
 		first = first[half].start <= address ? first + half : first;
 		count -= half;
 	}
-	/* A symbol inside another may have ended before; then the outer one is meant. */
+	/* If the nearest symbol ends before @address, an earlier one may enclose both. */
 	for (size_t i = 0; i < ENCLOSING_TRIES; i++, first--) {
 		if (address < first->end)
 			return first;

@@ -45,7 +45,7 @@ static uint8_t slot_of(uint64_t attribute)
 	}
 }
 
-/* One declaration behind its code; false: it cannot be read. */
+/* Reads the declaration after its code. Returns false if it cannot be read. */
 static bool read_declaration(struct reader *r, struct abbrevs *t, uint64_t code)
 {
 	struct abbrev a = {.code = code, .first = (uint32_t)t->attributes.len};
@@ -169,7 +169,7 @@ bool dwarf_top_die(struct dwarf *d, const struct unit *u, struct die *die, uint1
 	uint64_t code = read_uleb(&r);
 	const struct abbrev *a = NULL;
 
-	/* Compilers declare it first. */
+	/* Compilers declare the unit's own abbreviation first. */
 	if (code && read_uleb(&abbrev) == code && read_declaration(&abbrev, &first, code))
 		a = first.items.items;
 	if (!a && code) {

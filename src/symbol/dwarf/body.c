@@ -8,7 +8,7 @@ struct walk {
 	struct spans spans;
 	VEC(struct inlined) found;
 	size_t depth;
-	size_t hidden_at; /* depth of a function inside of this one that is passed over; 0: none */
+	size_t hidden_at; /* depth of a nested function that is being skipped; 0: none */
 	uint32_t parents[DWARF_DIE_DEPTH_MAX];
 };
 
@@ -19,7 +19,7 @@ static uint32_t small(const struct die *die, enum die_slot slot, uint32_t otherw
 	return (uint32_t)die->values[slot].u;
 }
 
-/* The inlined function at the reader; gives its number. */
+/* Reads the inlined call at the reader. Returns its number, or DWARF_NOTHING on failure. */
 static uint32_t add_inlined(struct walk *w, const struct abbrev *a, uint64_t offset)
 {
 	uint32_t number = (uint32_t)w->found.len;
@@ -36,7 +36,7 @@ static uint32_t add_inlined(struct walk *w, const struct abbrev *a, uint64_t off
 	return number;
 }
 
-/* One entry; those below it come next if it has any. */
+/* Visits one entry. If it has children, they come next. */
 static void visit(struct walk *w, const struct abbrev *a, uint64_t offset)
 {
 	uint32_t inner = w->parents[w->depth];

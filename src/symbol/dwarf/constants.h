@@ -1,4 +1,4 @@
-/* Numbers of the DWARF standard (2 to 5) and of GNU's extensions, those that are looked at. */
+/* Numbers of the DWARF standard (2 to 5) and of GNU's extensions; only those that we use. */
 #ifndef TACHO_SYMBOL_DWARF_CONSTANTS_H
 #define TACHO_SYMBOL_DWARF_CONSTANTS_H
 

@@ -113,8 +113,8 @@ struct stack {
 };
 
 /*
- * Fills levels from the innermost inlined call on outwards, with the function itself at 0. If there
- * is no room for all, those next to the function are left out.
+ * Fills levels from the innermost inlined call outwards; level 0 is the function itself. If there
+ * is no room for all, leaves out the levels next to the function.
  */
 static size_t fill_inlined(struct stack *s, uint32_t innermost, const struct line_row *row)
 {
@@ -214,7 +214,7 @@ uint64_t dwarf_held_bytes(const struct dwarf *d)
 	return atomic_load_explicit(&d->held_bytes, memory_order_relaxed);
 }
 
-/* Where the step ends that begins at @n. */
+/* Returns the address where step @n ends. */
 static uint64_t step_end(const struct steps *s, size_t n)
 {
 	return n + 1 < s->len ? s->items[n + 1].at : UINT64_MAX;
@@ -227,7 +227,7 @@ struct row_walk {
 	void *ctx;
 };
 
-/* Rows of one sequence in [from, to); false: the caller has enough. */
+/* Visits the rows of one sequence in [from, to). Returns false if the callback ended the walk. */
 static bool walk_rows(struct row_walk *w, uint64_t from, uint64_t to)
 {
 	const struct line_row *row = line_table_find(w->t, from);
@@ -241,7 +241,7 @@ static bool walk_rows(struct row_walk *w, uint64_t from, uint64_t to)
 	return true;
 }
 
-/* Rows of one unit in [from, to), which are all its own. */
+/* Visits the rows of one unit in [from, to), which must belong to this unit alone. */
 static bool walk_sequences(struct row_walk *w, uint64_t from, uint64_t to)
 {
 	const struct steps *s = &w->t->steps;

@@ -1,12 +1,13 @@
 /*
- * Lines and inlined functions out of DWARF 2 to 5. Our own reader: the bytes are hostile, and only
- * the units that are asked for are ever decoded, each once.
+ * Reads lines and inlined functions from DWARF 2 to 5. This is our own reader because the bytes
+ * are not trusted and only the units that are needed are decoded, each once.
  *
- * A unit is found by the ranges that it gives itself, or by .debug_aranges if it gives none; its
- * functions and what was inlined into those that are asked for become sorted steps, its line program
- * a sorted table. Functions in .dwo files (split DWARF) are not read, only their lines are known.
+ * A unit is found by its own address ranges, or by .debug_aranges if it has none. Its functions,
+ * and the calls inlined into those that are looked up, become sorted steps; its line program
+ * becomes a sorted table. Functions in .dwo files (split DWARF) are not read; only their lines are
+ * known.
  *
- * Any thread may ask. Decoding locks inside; what is decoded already is read without a lock.
+ * Any thread may call these functions. Decoding takes locks; decoded data is read without a lock.
  */
 #ifndef TACHO_SYMBOL_DWARF_DWARF_H
 #define TACHO_SYMBOL_DWARF_DWARF_H
@@ -23,7 +24,7 @@ struct dwarf_bytes {
 	size_t size;
 };
 
-/* Sections, decompressed; those that are missing are empty. They outlive the struct dwarf. */
+/* Decompressed sections; missing ones are empty. They must outlive the struct dwarf. */
 struct dwarf_sections {
 	struct dwarf_bytes info, abbrev, str, line, line_str, ranges, rnglists, addr, str_offsets,
 		aranges;
@@ -32,43 +33,46 @@ struct dwarf_sections {
 	bool swap;
 };
 
-/* One level at an address, the outermost first. Strings belong to the struct dwarf or its sections. */
+/* One level of inlining at an address. Strings belong to the struct dwarf or its sections. */
 struct dwarf_place {
 	const char *function;   /* linkage name if it has one, else its name; NULL: unknown */
 	const char *file;       /* whole path as the compiler saw it; NULL: unknown */
-	uint32_t line;          /* where it stands in this function: the call of the next level */
+	uint32_t line;          /* in this function: of the next level's call, or of the address */
 	uint32_t declared_line; /* of the function itself; 0: unknown */
 	bool inlined;
 };
 
 struct dwarf;
 
-/* Never NULL; without debug information it answers nothing. */
+/* Never returns NULL; without debug information lookups find nothing. */
 struct dwarf *dwarf_new(const struct dwarf_sections *sections);
 void dwarf_free(struct dwarf *d);
 
-/* Levels at an ELF virtual address, outermost first; 0: not covered. If there are more than @max, the
- * function itself and the innermost ones are given. */
+/* Stores the levels at an ELF virtual address, outermost first. Returns how many; 0 if the address
+ * is not covered. If there are more than @max, stores the function itself and the innermost
+ * ones. */
 size_t dwarf_places(struct dwarf *d, uint64_t address, struct dwarf_place *ret, size_t max);
 
-/* Only the line: cheaper, no functions. */
+/* Finds only the line. This is cheaper: no functions are decoded. */
 bool dwarf_line(struct dwarf *d, uint64_t address, const char **ret_file, uint32_t *ret_line);
 
 /*
- * Every row of the line tables in [from, to), ascending: for annotate. The first may begin before
- * @from, and is given with that. Rows that differ in columns only are one. Line 0: no line of the
- * source. False from @row ends it.
+ * Calls @row for every row of the line tables in [from, to), ascending, until it returns false:
+ * for annotate. A row that begins before @from is passed with @from as its address. Rows that
+ * differ only in columns are merged. Line 0: no line of the source.
  */
 void dwarf_each_line(struct dwarf *d, uint64_t from, uint64_t to,
 		     bool (*row)(void *ctx, uint64_t address, const char *file, uint32_t line),
 		     void *ctx);
 
-/* What was wrong with it, counted; the first reason as a constant sentence, or NULL. */
+/* Returns how many errors were found in the data. *ret_reason: the first one as a constant
+ * sentence, or NULL. */
 uint64_t dwarf_damages(const struct dwarf *d, const char **ret_reason);
 
 /* How often something was left out because a limit was reached. */
 uint64_t dwarf_refused(const struct dwarf *d);
-/* Memory that decoded units take, and a smaller limit for it; to be set before anything is asked. */
+/* dwarf_held_bytes() returns the memory of decoded units. dwarf_limit() sets a smaller limit for
+ * it, before the first lookup. */
 uint64_t dwarf_held_bytes(const struct dwarf *d);
 void dwarf_limit(struct dwarf *d, uint64_t held_bytes_max);
 

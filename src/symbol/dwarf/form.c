@@ -65,7 +65,8 @@ void form_measure(struct abbrev *a, uint16_t form)
 	a->addresses += size == ADDRESS;
 	a->offsets += size == OFFSET;
 	a->ref_addrs += size == REF_ADDR;
-	/* Numbers without a form have size 0 in the table: reading them is what fails. */
+	/* Unknown forms also have size 0 in the table: `varies` makes die_skip() read them and
+	 * fail. */
 	if (size == VARIES || (!size && form != FORM_FLAG_PRESENT && form != FORM_IMPLICIT_CONST))
 		a->varies = true;
 }
@@ -108,7 +109,7 @@ static bool read_varying(struct reader *r, uint16_t form, struct value *v)
 	case FORM_GNU_STR_INDEX:
 		v->u = read_uleb(r);
 		break;
-	default: /* of unknown size: nothing behind it can be read */
+	default: /* unknown size: nothing after it can be read */
 		reader_fail(r);
 	}
 	return !r->failed;
@@ -122,7 +123,7 @@ bool form_read(struct reader *r, const struct unit *u, uint16_t form, uint32_t i
 	if (form == FORM_INDIRECT) {
 		uint64_t real = read_uleb(r);
 
-		/* Neither may it say so again, nor has it a place for a constant. */
+		/* The real form must not be indirect again, and has no place for a constant. */
 		if (real == FORM_INDIRECT || real == FORM_IMPLICIT_CONST || real > UINT16_MAX)
 			reader_fail(r);
 		form = (uint16_t)real;

@@ -10,7 +10,7 @@ struct walk {
 	bool all, skipped;
 };
 
-/* Jumps over what is below an entry, if it says where that ends. */
+/* Skips the children of an entry, if the entry says where they end. */
 static bool jump_to_sibling(struct walk *w, const struct die *die)
 {
 	const unsigned char *info = w->d->sections.info.data;
@@ -32,7 +32,7 @@ static bool is_type(uint16_t tag)
 	       tag == TAG_INTERFACE_TYPE;
 }
 
-/* Goes over one entry; true: those below it come next. */
+/* Visits one entry. Returns whether its children come next. */
 static bool visit(struct walk *w, const struct abbrev *a, uint64_t offset)
 {
 	size_t before = w->spans.items.len;
@@ -52,8 +52,9 @@ static bool visit(struct walk *w, const struct abbrev *a, uint64_t offset)
 	}
 	if (!a->children)
 		return false;
-	/* The compiler that writes siblings (GCC) has no code inside of types, and functions inside of
-	 * functions are rare enough to look for them when an address is missed. */
+	/* Skip children if possible: GCC, which writes siblings, has no code inside types, and
+	 * functions inside functions are so rare that we search for them only if an address is not
+	 * found. */
 	if (a->tag == TAG_SUBPROGRAM && w->all)
 		return true;
 	if (!jump_to_sibling(w, &die))
@@ -156,7 +157,7 @@ struct functions *unit_all_functions(struct dwarf *d, struct unit *u)
 {
 	struct functions *f, *all;
 
-	/* Stored after the functions: who sees it sees those, too. */
+	/* `searched` is stored after the functions: a thread that sees it sees those, too. */
 	if (atomic_load_explicit(&u->searched, memory_order_acquire))
 		return unit_functions(d, u);
 	unit_functions(d, u);
@@ -164,7 +165,7 @@ struct functions *unit_all_functions(struct dwarf *d, struct unit *u)
 	f = atomic_load_explicit(&u->functions, memory_order_relaxed);
 	if (f->skipped && !atomic_load(&u->searched)) {
 		all = read_functions(d, u, true);
-		/* Others may still read what was there before; it goes with the struct dwarf. */
+		/* Other threads may still read the old functions: dwarf_free() frees them. */
 		if (all != &no_functions) {
 			all->replaced = f;
 			atomic_store_explicit(&u->functions, all, memory_order_release);

@@ -7,9 +7,9 @@ struct machine {
 	struct spans spans; /* of sequences */
 	uint64_t address;
 	uint32_t operation, file, line;
-	size_t first; /* row of the sequence */
-	bool sorted;  /* its rows are */
-	bool cut;     /* there is more than may be read */
+	size_t first; /* first row of the sequence */
+	bool sorted;  /* the rows of the sequence are sorted */
+	bool cut;     /* the budget cuts off the program */
 };
 
 static void begin_sequence(struct machine *m)
@@ -40,8 +40,8 @@ static void add_row(struct machine *m)
 	if (t->rows.len > m->first) {
 		struct line_row *last = &t->rows.items[t->rows.len - 1];
 
-		/* What stands at one address last is what holds; a row that only has another column, or
-		 * says again whether it is a statement, changes nothing. */
+		/* The last row at an address wins. A row that differs only in the column or the
+		 * statement flag changes nothing. */
 		if (last->address == row.address) {
 			*last = row;
 			return;
@@ -65,7 +65,7 @@ static int compare_rows(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-/* Rows that the program did not give in order: one for an address is left. */
+/* Sorts rows that are not in order; keeps one per address. Returns how many are left. */
 static size_t sort_rows(struct line_row *rows, size_t count)
 {
 	size_t kept = 0;
@@ -88,7 +88,7 @@ static void end_sequence(struct machine *m)
 
 	if (count && !m->sorted)
 		t->rows.len = m->first + (count = sort_rows(rows, count));
-	/* A function that the linker dropped stands at 0, or at one of the highest addresses. */
+	/* A function that the linker dropped is at 0, or at one of the highest addresses. */
 	if (!count || !rows->address || rows->address >= highest || m->address <= rows->address) {
 		t->rows.len = m->first;
 	} else {
@@ -158,7 +158,7 @@ static void run_standard(struct machine *m, struct reader *r, uint8_t opcode)
 	case LINE_SET_PROLOGUE_END:
 	case LINE_SET_EPILOGUE_BEGIN:
 		break;
-	default: /* columns, or what is not known: the header says how many arguments */
+	default: /* column or unknown opcode: the header says how many arguments */
 		for (unsigned i = 0; i < m->h.lengths[opcode]; i++)
 			read_uleb(r);
 	}
@@ -182,7 +182,7 @@ static void run_program(struct machine *m, struct reader *r)
 			run_standard(m, r, opcode);
 		}
 	}
-	/* What has no end says nothing about how far its last row reaches. */
+	/* Drop a sequence without an end: it is not known how far its last row extends. */
 	m->t->rows.len = m->first;
 	if (r->failed)
 		dwarf_unreadable(m->d, m->cut, "a line program cannot be read");

@@ -8,7 +8,7 @@ static void add_file(struct line_table *t, const char *name, uint64_t directory)
 									: (uint32_t)directory});
 }
 
-/* Up to version 4: number 0 is the unit's directory, and no file. */
+/* Up to version 4: directory 0 is the unit's, and there is no file 0. */
 static bool read_old_tables(struct line_table *t, struct reader *r)
 {
 	const char *name;
@@ -45,7 +45,7 @@ static bool read_table(struct dwarf *d, const struct unit *u, struct line_table 
 
 		formats[i].content = content > UINT16_MAX ? 0 : (uint16_t)content;
 		formats[i].form = form > UINT16_MAX ? FORM_UNKNOWN : (uint16_t)form;
-		/* Forms without bytes would make any count possible. */
+		/* Forms of 0 bytes would make any count possible, however short the section. */
 		if (form == FORM_IMPLICIT_CONST || form == FORM_FLAG_PRESENT)
 			return false;
 	}
@@ -75,11 +75,11 @@ static bool read_table(struct dwarf *d, const struct unit *u, struct line_table 
 	return !r->failed;
 }
 
-/* Leaves the reader at the program. */
+/* Leaves the reader at the beginning of the line program. */
 bool line_header_read(struct dwarf *d, const struct unit *u, struct line_table *t, struct reader *r,
 		      struct line_header *ret)
 {
-	struct unit own = *u; /* sizes of forms are this table's */
+	struct unit own = *u; /* with the sizes of forms in this table */
 	unsigned offset_size;
 	const unsigned char *program;
 	uint64_t length;

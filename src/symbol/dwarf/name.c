@@ -7,7 +7,7 @@ struct naming {
 	uint32_t line;
 };
 
-/* What one entry says; false: it leads to no other. */
+/* Reads what one entry says about the name. Returns false if it refers to no other entry. */
 static bool ask_die(struct dwarf *d, const struct unit *u, uint64_t offset, struct naming *n,
 		    bool *ret_alt, uint64_t *ret_next)
 {
@@ -53,7 +53,7 @@ const char *die_name(struct dwarf *d, const struct unit *u, uint64_t die, const 
 	if (!known || !*known)
 		known = no_name;
 	atomic_store_explicit(declared_line, n.line, memory_order_relaxed);
-	/* Whoever else looks at the same time finds the same. */
+	/* A thread that looks up the name at the same time stores the same one. */
 	atomic_store_explicit(name, known, memory_order_release);
 	return known == no_name ? NULL : known;
 }

@@ -1,7 +1,7 @@
 #include "symbol/dwarf/state.h"
 
 /*
- * Functions that the linker dropped keep an address that no code has: 0, or the highest ones.
+ * Functions that the linker dropped have an address without code: 0, or one of the highest.
  */
 static bool is_dropped(const struct unit *u, uint64_t low)
 {
@@ -56,7 +56,7 @@ static void read_pairs(struct range_list *l, struct reader *r)
 	}
 }
 
-/* One entry of .debug_rnglists; false: the last. */
+/* Reads one entry of .debug_rnglists. Returns false after the last one, or on failure. */
 static bool read_entry(struct range_list *l, struct reader *r)
 {
 	unsigned size = l->u->address_size;
@@ -92,7 +92,7 @@ static bool read_entry(struct range_list *l, struct reader *r)
 		low = read_sized(r, size);
 		high = low + read_uleb(r);
 		break;
-	default: /* the end, or nothing that is known */
+	default: /* the end, or an unknown entry */
 		return false;
 	}
 	if (!r->failed)
@@ -176,7 +176,7 @@ static int compare_spans(const void *a, const void *b)
 
 struct flattening {
 	VEC(struct step) steps;
-	VEC(struct span) open; /* the one on top holds */
+	VEC(struct span) open; /* a stack; the top one applies */
 };
 
 static void put_step(struct flattening *f, uint64_t at, uint32_t item)

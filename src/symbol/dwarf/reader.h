@@ -1,6 +1,6 @@
 /*
- * Reading bytes of DWARF sections: bounded like base/cursor.h, but inline, because a large program has
- * hundreds of megabytes of it. Past the end it gives zeros and says `failed`.
+ * Reads bytes of DWARF sections: bounded like base/cursor.h, but inline, because a large program
+ * has hundreds of megabytes of DWARF. Reading past the end returns 0 and sets `failed`.
  */
 #ifndef TACHO_SYMBOL_DWARF_READER_H
 #define TACHO_SYMBOL_DWARF_READER_H
@@ -15,7 +15,7 @@ struct reader {
 	bool failed;
 };
 
-/* From @offset to the end of the section; failed if that is outside. */
+/* Returns a reader from @offset to the end of the section; failed if @offset is outside. */
 static inline struct reader reader_at(struct dwarf_bytes section, uint64_t offset, bool swap)
 {
 	static const unsigned char nothing[1];
@@ -97,7 +97,7 @@ static inline uint64_t read_u64(struct reader *r)
 	return r->swap ? __builtin_bswap64(v) : v;
 }
 
-/* 1, 2, 3, 4 or 8 bytes; others fail. */
+/* Reads a number of 1, 2, 3, 4 or 8 bytes; other sizes fail. */
 static inline uint64_t read_sized(struct reader *r, unsigned size)
 {
 	uint64_t low;
@@ -160,7 +160,7 @@ static inline int64_t read_sleb(struct reader *r)
 	return 0;
 }
 
-/* A string that ends inside; NULL and failed if it does not. */
+/* Reads a string. Returns NULL and sets `failed` if it has no NUL before the end. */
 static inline const char *read_string(struct reader *r)
 {
 	const char *s = (const char *)r->at;
@@ -174,8 +174,8 @@ static inline const char *read_string(struct reader *r)
 	return s;
 }
 
-/* The length that a unit begins with; says whether it is 64-bit DWARF. The reader then ends where
- * the unit does. */
+/* Reads the length at the beginning of a unit and ends the reader where the unit ends.
+ * *ret_offset_size: 8 for 64-bit DWARF, else 4. */
 static inline bool read_unit_length(struct reader *r, unsigned *ret_offset_size)
 {
 	uint64_t length = read_u32(r);

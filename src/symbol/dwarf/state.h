@@ -1,14 +1,14 @@
 /*
- * What the parts of the DWARF reader share; nobody else includes it.
+ * Internal declarations of the DWARF reader; not for other code.
  *
  *	units ──► index (address → unit)
- *	  unit ──► functions (address → function) ──► body (address → inlined call, with its callers)
+ *	  unit ──► functions (address → function) ──► body (address → inlined call and its callers)
  *	  unit ──► line table (address → sequence → row)
  *
- * All of these maps are steps: sorted addresses, each with what holds from there on. The index is
- * built once; the rest when first asked for, under one of several locks, and is then published by a
- * pointer that is only ever read with acquire. Nothing that was published changes or goes away before
- * dwarf_free(), except for fields that are atomic themselves.
+ * Each of these maps is a list of steps: sorted addresses, each with the item that applies from
+ * there on. The index is built once. The rest is built when first needed, under one of several
+ * locks, and published by a pointer that is read with acquire. Published data does not change
+ * and is not freed before dwarf_free(), except for fields that are atomic themselves.
  */
 #ifndef TACHO_SYMBOL_DWARF_STATE_H
 #define TACHO_SYMBOL_DWARF_STATE_H
@@ -23,8 +23,8 @@
 
 #define DWARF_UNITS_MAX       (1u << 20)
 #define DWARF_ATTRIBUTES_MAX  64         /* of one abbreviation */
-#define DWARF_DIE_DEPTH_MAX   256        /* of entries inside of each other */
-#define DWARF_CHAIN_MAX       16         /* hops from a function to where its name stands */
+#define DWARF_DIE_DEPTH_MAX   256        /* of nested entries */
+#define DWARF_CHAIN_MAX       16         /* hops from a function to the entry with its name */
 #define DWARF_SPANS_MAX       (4u << 20) /* of one unit, or of one function */
 #define DWARF_INDEX_SPANS_MAX (8u << 20)
 #define DWARF_LINE_ROWS_MAX   (16u << 20)
@@ -33,7 +33,7 @@
 #define DWARF_LOCKS           16
 #define DWARF_NOTHING         UINT32_MAX
 
-/* Attributes that are looked at, each with a place in struct die. */
+/* Attributes that we use, each with a slot in struct die. */
 enum die_slot {
 	DIE_LOW,
 	DIE_HIGH,
@@ -74,20 +74,20 @@ struct abbrev_attribute {
 
 struct abbrev {
 	uint64_t code;
-	uint32_t first; /* of its attributes */
+	uint32_t first; /* index of its first attribute */
 	uint16_t tag;
-	uint16_t fixed_bytes; /* with the three counts: its size, if that does not vary */
+	uint16_t fixed_bytes; /* with the three counts below: its size, unless it varies */
 	uint8_t count, addresses, offsets, ref_addrs;
 	bool children, varies;
 };
 
 struct abbrevs {
-	VEC(struct abbrev) items; /* ascending codes */
+	VEC(struct abbrev) items; /* sorted by code */
 	VEC(struct abbrev_attribute) attributes;
-	bool dense; /* code 1 is the first, and so on */
+	bool dense; /* the codes are 1, 2, 3 …, without a gap */
 };
 
-/* What holds from an address on, up to the next step. */
+/* The item that applies from an address up to the next step. */
 struct step {
 	uint64_t at;
 	uint32_t item; /* or DWARF_NOTHING */
@@ -109,10 +109,10 @@ struct spans {
 	bool refused; /* there were more than max */
 };
 
-/* An inlined call; names are worked out when they are first shown. */
+/* An inlined call; its name is looked up when first needed. */
 struct inlined {
 	uint64_t die;
-	uint32_t parent; /* inlined, or DWARF_NOTHING: the function itself */
+	uint32_t parent; /* index of the inlined caller; DWARF_NOTHING: the function itself */
 	uint32_t call_file, call_line;
 	uint32_t _Atomic declared_line;
 	const char *_Atomic name; /* NULL: not looked for yet */
@@ -135,7 +135,7 @@ struct functions {
 	struct steps steps;
 	struct function *items;
 	size_t count;
-	bool skipped; /* entries below functions were not looked at */
+	bool skipped; /* entries nested in functions were not searched */
 	struct functions *replaced;
 };
 
@@ -174,7 +174,7 @@ struct unit {
 	uint16_t version, tag;
 	uint8_t address_size, offset_size, type;
 	bool alt;
-	_Atomic bool searched; /* all of its entries were looked at for functions */
+	_Atomic bool searched; /* all of its entries were searched for functions */
 	struct functions *_Atomic functions;
 };
 
@@ -184,7 +184,7 @@ struct dwarf {
 	pthread_mutex_t index_lock, abbrev_lock;
 	pthread_mutex_t unit_locks[DWARF_LOCKS], line_locks[DWARF_LOCKS];
 
-	VEC(struct unit) units; /* by offset; from main_units on those of the alt file */
+	VEC(struct unit) units; /* sorted by offset; from main_units on those of the alt file */
 	size_t main_units;
 	struct steps index;
 
@@ -196,19 +196,19 @@ struct dwarf {
 	uint64_t held_max;
 	_Atomic uint64_t held_bytes, refused, damages;
 	const char *_Atomic reason;
-	/* Bytes that may still be decoded: an honest file is read through once or twice, one that makes
-	 * everybody point to the same long list runs out. */
+	/* Bytes that may still be decoded. A valid file is read once or twice; a malicious one, in
+	 * which all entries point to the same long list, exceeds the budget. */
 	_Atomic int64_t abbrev_budget, range_budget, line_budget;
 };
 
 /* dwarf.c */
 void dwarf_damage(struct dwarf *d, const char *reason);
-/* Counts memory as held; false: that is more than may be, and it was counted as refused. */
+/* Counts memory as held. Returns false, and counts it as refused, if that exceeds the limit. */
 bool dwarf_hold(struct dwarf *d, size_t bytes);
-/* Ends the reader where the budget does and says whether that cuts something off; what was read is to
- * be spent. */
+/* Ends the reader where the budget ends; returns whether that cuts something off. The caller must
+ * report what it has read to dwarf_spend(). */
 bool reader_afford(struct reader *r, _Atomic int64_t *budget);
-/* What cannot be read is damaged, unless it was cut off. */
+/* Counts unreadable data as damage, or as refused if the budget cut it off. */
 void dwarf_unreadable(struct dwarf *d, bool cut, const char *reason);
 static inline void dwarf_spend(_Atomic int64_t *budget, size_t bytes)
 {
@@ -219,13 +219,13 @@ static inline void dwarf_spend(_Atomic int64_t *budget, size_t bytes)
 struct abbrevs *dwarf_abbrevs(struct dwarf *d, const struct unit *u);
 void abbrevs_free(struct abbrevs *a);
 const struct abbrev *abbrevs_find(const struct abbrevs *a, uint64_t code);
-/* The entry that the unit begins with, without decoding all of its abbreviations if possible. */
+/* Reads the first entry of the unit, if possible without decoding all of its abbreviations. */
 bool dwarf_top_die(struct dwarf *d, const struct unit *u, struct die *die, uint16_t *ret_tag);
 
 /* form.c */
 bool form_read(struct reader *r, const struct unit *u, uint16_t form, uint32_t implicit,
 	       struct value *v);
-/* Size in bytes; -1: it varies; address_size, offset_size … by their counts in @a. */
+/* Adds the size of a form to @a: fixed bytes, one of the three counts, or `varies`. */
 void form_measure(struct abbrev *a, uint16_t form);
 void die_read(struct reader *r, const struct unit *u, const struct abbrevs *table,
 	      const struct abbrev *a, struct die *die);
@@ -235,24 +235,24 @@ static inline bool die_has(const struct die *die, enum die_slot slot)
 {
 	return die->present >> slot & 1;
 }
-/* NULL: not a string, or not inside of its section. */
+/* Returns NULL if the value is not a string, or is outside of its section. */
 const char *value_string(struct dwarf *d, const struct unit *u, const struct value *v);
 bool value_address(struct dwarf *d, const struct unit *u, const struct value *v, uint64_t *ret);
-/* Where a reference leads to. */
+/* Gets the offset in .debug_info that a reference leads to; *ret_alt: in that of the alt file. */
 bool value_reference(const struct unit *u, const struct value *v, bool *ret_alt, uint64_t *ret);
-/* FORM_ADDRX and its like: the address of that number. */
+/* Reads the address with number @index in .debug_addr, for FORM_ADDRX and similar forms. */
 bool unit_address(struct dwarf *d, const struct unit *u, uint64_t index, uint64_t *ret);
 
 /* ranges.c */
 void spans_add(struct spans *s, uint64_t low, uint64_t high, uint32_t item, uint32_t depth);
-/* Adds what a DIE covers; false: it has no addresses. */
+/* Adds the address ranges of a DIE. Returns false if it has none. */
 bool spans_add_die(struct dwarf *d, const struct unit *u, const struct die *die, struct spans *s,
 		   uint32_t item, uint32_t depth);
-/* Makes steps: of spans that overlap the one that begins last (then the shorter, the deeper) holds.
- * The spans are sorted. */
+/* Converts spans to steps. Of overlapping spans the one that begins last wins, then the shorter,
+ * then the deeper one. Sorts the spans. */
 void spans_flatten(struct spans *s, struct steps *ret);
 void spans_release(struct spans *s);
-/* Number of the step that holds at @address, or SIZE_MAX. */
+/* Returns the index of the step that applies at @address, or SIZE_MAX. */
 size_t steps_at(const struct steps *s, uint64_t address);
 uint32_t steps_find(const struct steps *s, uint64_t address);
 
@@ -262,7 +262,7 @@ struct unit *dwarf_unit_of_die(struct dwarf *d, bool alt, uint64_t offset);
 
 /* function.c */
 struct functions *unit_functions(struct dwarf *d, struct unit *u);
-/* As above, but all entries were looked at. */
+/* The same, but also finds functions nested in functions. */
 struct functions *unit_all_functions(struct dwarf *d, struct unit *u);
 void functions_free(struct functions *f);
 
@@ -285,7 +285,7 @@ bool line_header_read(struct dwarf *d, const struct unit *u, struct line_table *
 		      struct line_header *ret);
 struct line_table *unit_lines(struct dwarf *d, struct unit *u);
 void line_table_free(struct line_table *t);
-/* NULL: nothing there. */
+/* Returns NULL if no row covers @address. */
 const struct line_row *line_table_find(const struct line_table *t, uint64_t address);
 const char *line_table_path(struct dwarf *d, struct line_table *t, uint32_t file);
 

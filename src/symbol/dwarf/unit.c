@@ -21,7 +21,7 @@ static bool read_header(struct dwarf *d, struct reader *r, struct unit *u)
 		u->abbrev_offset = read_sized(r, offset_size);
 		u->address_size = read_u8(r);
 	}
-	/* One that cannot be read is passed over: its length is known. */
+	/* Skip a unit that cannot be read: its length is known. */
 	if (r->failed || u->version < 2 || u->version > 5 ||
 	    (u->address_size != 4 && u->address_size != 8)) {
 		dwarf_damage(d, "a unit has a version or size that is not known");
@@ -78,7 +78,8 @@ static int compare_keys(const void *a, const void *b)
 
 typedef VEC(struct slot_key) slot_keys;
 
-/* Numbers the different offsets, so that units that share a table find the same one. */
+/* Numbers the distinct offsets, so that units that share a table share its slot. Returns how many
+ * there are. */
 static size_t number_slots(struct dwarf *d, slot_keys *keys, bool lines)
 {
 	size_t slots = 0;
@@ -156,7 +157,7 @@ struct unit *dwarf_unit_of_die(struct dwarf *d, bool alt, uint64_t offset)
 	return offset >= u->first_die && offset < u->end ? u : NULL;
 }
 
-/* One set of .debug_aranges, for a unit that does not say its addresses itself. */
+/* Reads one set of .debug_aranges, unless its unit has address ranges of its own. */
 static void read_arange_set(struct dwarf *d, struct reader *r, unsigned offset_size,
 			    const unsigned char *start, const bool *covered, struct spans *spans)
 {
@@ -166,7 +167,7 @@ static void read_arange_set(struct dwarf *d, struct reader *r, unsigned offset_s
 	struct unit *u = NULL;
 	size_t number, pair = 2 * (size_t)size;
 
-	/* The header of a unit stands before its first entry. */
+	/* @info is the offset of the unit's header, so dwarf_unit_of_die() would not find it. */
 	for (size_t low = 0, high = d->main_units; low < high;) {
 		size_t middle = low + (high - low) / 2;
 

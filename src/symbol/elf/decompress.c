@@ -10,7 +10,7 @@
 #define FIRST_BYTES      65536u
 #define XZ_MEMORY_MAX    (256ull << 20)
 #define ZLIB_GZIP_WINDOW (15 + 16)
-/* Debug sections shrink to a tenth; what claims to be more than this was made to fill our memory. */
+/* Debug sections shrink to a tenth; a larger ratio than this is an attempt to fill our memory. */
 #define RATIO_MAX 1024u
 
 static bool is_plausible(size_t packed_size, size_t size)

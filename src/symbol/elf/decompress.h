@@ -1,6 +1,6 @@
 /*
- * Compressed pieces of ELF files and kernel modules. Sizes that the input claims are checked against
- * a limit before anything is allocated. Any thread; the caller frees what he is given.
+ * Decompresses pieces of ELF files and kernel modules. Sizes that the input claims are checked
+ * against a limit before memory is allocated. Any thread; the caller frees the result.
  */
 #ifndef TACHO_SYMBOL_ELF_DECOMPRESS_H
 #define TACHO_SYMBOL_ELF_DECOMPRESS_H
@@ -8,12 +8,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Exactly @size bytes, or NULL: damaged, or not that many. */
+/* Returns exactly @size bytes, or NULL if the data is damaged or has another size. */
 unsigned char *decompress_zlib(const void *data, size_t data_size, size_t size);
 unsigned char *decompress_zstd(const void *data, size_t data_size, size_t size);
 
-/* A whole xz, gzip or zstd file, told apart by its first bytes; NULL: damaged, none of them, or more
- * than @limit. */
+/* Decompresses a whole xz, gzip or zstd file, recognized by its first bytes. Returns NULL if it is
+ * damaged, in another format, or larger than @limit. */
 unsigned char *decompress_file(const void *data, size_t data_size, size_t limit, size_t *ret_size);
 
 #endif

@@ -12,12 +12,12 @@
 
 #define NAME_BYTES_MAX (64u << 20) /* of all sections' names */
 #define NOTE_BYTES_MAX (1u << 20)  /* of the section with the build id */
-/* A file with holes is as large as it says, and has nothing to read. What a file system compresses
- * is smaller than it seems, too, but not by so much. */
+/* Limits for sparse files, whose size is far larger than their data. Files that the file system
+ * compresses also take less space than their size, but not by this ratio. */
 #define HOLES_BYTES_MAX (64ull << 20)
 #define HOLES_RATIO_MAX 64u
 
-/* What the file's header says, before the first section header corrects it. */
+/* Fields of the ELF header; the first section header corrects some of them. */
 struct elf_header {
 	uint64_t segments_at, sections_at;
 	uint16_t segment_size, section_size;
@@ -38,7 +38,7 @@ bool elf_read_bytes(const struct elf_file *f, uint64_t offset, void *to, size_t 
 	return io_read_at(f->fd, to, size, offset) == (ssize_t)size;
 }
 
-/* New memory with that part of the file, counted as held; NULL if it cannot be. */
+/* Reads part of the file into new memory, counted in held_bytes. Returns NULL on failure. */
 static unsigned char *read_held(struct elf_file *f, uint64_t offset, uint64_t size)
 {
 	unsigned char *bytes;
@@ -98,7 +98,7 @@ static int read_header(struct elf_file *f, struct elf_header *ret, struct err *e
 	ret->segments_at = word(&c, f->is64);
 	ret->sections_at = word(&c, f->is64);
 	cursor_u32(&c); /* flags */
-	cursor_u16(&c); /* size of this */
+	cursor_u16(&c); /* size of this header */
 	ret->segment_size = cursor_u16(&c);
 	ret->segment_count = cursor_u16(&c);
 	ret->section_size = cursor_u16(&c);
@@ -124,7 +124,7 @@ static struct section read_section(const struct elf_file *f, struct cursor c)
 	return s;
 }
 
-/* Numbers that are too large for the file's header stand in the first section's. */
+/* Numbers that are too large for the ELF header are in the first section header. */
 static bool correct_header(const struct elf_file *f, struct elf_header *h)
 {
 	unsigned char bytes[sizeof(Elf64_Shdr)];
@@ -239,7 +239,8 @@ static int open_any(struct elf_file **ret, const struct elf_file *from, const ch
 	r = read_header(f, &h, e);
 	if (!r && !correct_header(f, &h))
 		h.section_count = 0;
-	/* A core or a memory image has segments only, and a file that lost its end still has them. */
+	/* Segments are enough: a core or a memory image has no sections, and a file that lost its
+	 * end has lost them. */
 	if (!r && (r = read_sections(f, &h, h.segment_count ? NULL : e)) && h.segment_count)
 		r = 0;
 	if (!r)
@@ -259,7 +260,7 @@ static uint64_t size_to_read(const struct stat *st)
 {
 	uint64_t size = (uint64_t)st->st_size, on_disk = (uint64_t)st->st_blocks * 512;
 
-	/* Some file systems, and those of the kernel, do not know what they hold. */
+	/* Some file systems, and those of the kernel, report no blocks. */
 	if (!on_disk || size / HOLES_RATIO_MAX <= on_disk || size <= HOLES_BYTES_MAX)
 		return size;
 	return HOLES_BYTES_MAX;
@@ -490,7 +491,8 @@ static bool find_section(const struct elf_file *f, const char *name, size_t *ret
 	return false;
 }
 
-/* ".debug_info" may be ".zdebug_info", as it was compressed before there was a flag for it. */
+/* Finds ".zdebug_info" for ".debug_info": its name if compressed, before there was a flag for
+ * it. */
 static bool find_old_name(const struct elf_file *f, const char *name, size_t *ret_index)
 {
 	char old[64] = ".z";
@@ -558,7 +560,7 @@ static bool id_in_sections(struct elf_file *f, struct build_id *ret)
 	return false;
 }
 
-/* Debug files and kernel modules have no usable segments, only the section. */
+/* Tries the section first: debug files and kernel modules have no usable segments. */
 static void find_build_id(struct elf_file *f)
 {
 	if (id_in_sections(f, &f->build_id))

@@ -8,7 +8,7 @@
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-/* zlib makes no byte into more than this many, so a larger claim is a lie. */
+/* zlib never expands a byte to more than this many, so a larger claimed size is false. */
 #define ZLIB_RATIO_MAX 1100
 
 bool elf_packed_by(struct cursor bytes, bool is64, uint64_t flags, const char *name,
@@ -25,7 +25,7 @@ bool elf_packed_by(struct cursor bytes, bool is64, uint64_t flags, const char *n
 	}
 	if (strncmp(name, ".zdebug", 7) || bytes.size < 12 || memcmp(bytes.data, "ZLIB", 4))
 		return false;
-	bytes.swap = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__; /* always the large end first */
+	bytes.swap = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__; /* always big-endian */
 	cursor_skip(&bytes, 4);
 	*ret = (struct elf_packed){ELFCOMPRESS_ZLIB, cursor_u64(&bytes), 12};
 	return true;

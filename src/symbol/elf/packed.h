@@ -1,6 +1,6 @@
 /*
- * Sections of ELF files that are compressed: by the flag that says so, or, older, by their name
- * ".zdebug_…". Sizes that are claimed are not believed. Any thread; the caller frees what he is given.
+ * Decompresses sections of ELF files: those with the flag SHF_COMPRESSED, and older ones that are
+ * named ".zdebug_…". Claimed sizes are not trusted. Any thread; the caller frees the result.
  */
 #ifndef TACHO_SYMBOL_ELF_PACKED_H
 #define TACHO_SYMBOL_ELF_PACKED_H
@@ -9,15 +9,16 @@
 
 struct elf_packed {
 	uint32_t type;      /* ELFCOMPRESS_* */
-	uint64_t size;      /* of what comes out */
-	size_t header_size; /* before the packed bytes */
+	uint64_t size;      /* of the decompressed bytes */
+	size_t header_size; /* before the compressed bytes */
 };
 
-/* False: it is not compressed, or has no whole header. @bytes: the section as the file has it. */
+/* Returns false if the section is not compressed, or its header is cut off. @bytes: the section as
+ * in the file. */
 bool elf_packed_by(struct cursor bytes, bool is64, uint64_t flags, const char *name,
 		   struct elf_packed *ret);
 
-/* Exactly how->size bytes; NULL: damaged, or packed in a way that we do not know. */
+/* Returns exactly how->size bytes; NULL if they are damaged, or the compression is not known. */
 unsigned char *elf_unpack(const struct elf_packed *how, const unsigned char *bytes, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /*
  * Names for the entries of procedure linkage tables. An entry jumps through a slot of the global
- * offset table, and the relocation of that slot has the name: so the code is read, whatever order
- * and size the linker gave the entries.
+ * offset table, and the relocation of that slot has the name. Entries are found by decoding their
+ * code, which works for any order and size that the linker chose.
  */
 #include "symbol/elf/symbols.h"
 
@@ -18,8 +18,7 @@
 struct slot {
 	uint64_t address;
 	uint64_t addend;
-	uint32_t
-		symbol; /* in the table of dynamic symbols; 0: the addend is a resolver's address */
+	uint32_t symbol; /* index of the dynamic symbol; 0: the addend is a resolver's address */
 };
 
 struct plt {
@@ -27,12 +26,12 @@ struct plt {
 	struct elf_file *f;
 	uint16_t machine;
 	VEC(struct slot) slots;
-	VEC(size_t) resolvers; /* symbols of the table that choose a function at the start */
+	VEC(size_t) resolvers; /* indexes in to->symbols of IFUNC resolvers */
 	struct elf_section symbols, names;
 	size_t symbol_size;
 };
 
-/* A header may claim any size: it is looked at before memory is taken for the bytes. */
+/* Checks the size before allocating memory for the bytes: a header may claim any size. */
 static bool read_section(struct elf_file *f, const char *name, size_t most, struct elf_section *ret)
 {
 	return elf_section_header(f, name, ret) && ret->size <= most && elf_section(f, name, ret) &&
@@ -112,7 +111,7 @@ static bool name_of_symbol(const struct plt *p, uint32_t index, struct buf *out)
 	return true;
 }
 
-/* The function that is chosen when the program starts has the symbol of its resolver. */
+/* A function that is chosen when the program starts has the name of its resolver. */
 static bool name_of_resolver(const struct plt *p, uint64_t address, struct buf *out)
 {
 	const struct symbol *best = NULL;
@@ -151,7 +150,7 @@ static void add_entry(struct plt *p, uint64_t address, uint64_t size, uint64_t s
 
 /* ---- entries ---- */
 
-/* jmp *slot(%rip), which may stand behind endbr64 and have a prefix, in entries of equal size. */
+/* Entries of equal size: jmp *slot(%rip), maybe with a prefix and after endbr64. */
 static void read_x86_entries(struct plt *p, const struct elf_section *s, size_t entry_size)
 {
 	for (size_t at = 0; at + entry_size <= s->size; at += entry_size) {
@@ -181,7 +180,7 @@ static uint32_t arm64_word(const struct elf_section *s, size_t at)
 
 #define ARM64_BTI_C 0xd503245fu
 
-/* adrp x16, page; ldr x17, [x16, #rest]: maybe behind a landing pad. */
+/* Entries: adrp x16, page; ldr x17, [x16, #rest]; maybe after a landing pad. */
 static void read_arm64_entries(struct plt *p, const struct elf_section *s)
 {
 	for (size_t at = 0; at + 8 <= s->size; at += 4) {

@@ -8,7 +8,7 @@ size_t elf_segments(const struct elf_file *f, const struct elf_segment **ret)
 	return f->segment_count;
 }
 
-/* An executable segment is preferred: two may share a page of the file. */
+/* Prefers an executable segment: two segments may share a page of the file. */
 static bool translate(const struct elf_file *f, uint64_t from, bool to_address, uint64_t *ret)
 {
 	bool found = false;

@@ -1,4 +1,4 @@
-/* What the parts of the ELF reader share; nobody else includes it. */
+/* Internal declarations of the ELF reader; not for other code. */
 #ifndef TACHO_SYMBOL_ELF_STATE_H
 #define TACHO_SYMBOL_ELF_STATE_H
 
@@ -9,12 +9,12 @@
 struct section {
 	uint32_t name, type, link, info;
 	uint64_t flags, address, offset, size, align, entry_size;
-	/* What was read of it; `asked` also when nothing could be. */
+	/* What was read; `load` is set even if nothing could be read. */
 	unsigned char *held;
 	const unsigned char *data;
 	size_t data_size;
-	uint64_t held_size; /* that it counts for in the file's held_bytes */
-	uint64_t load;      /* the how manieth of the file it was; 0: not asked for */
+	uint64_t held_size; /* its share of elf_file.held_bytes */
+	uint64_t load;      /* elf_file.loads when it was read; 0: not read yet */
 };
 
 struct elf_file {
@@ -32,10 +32,10 @@ struct elf_file {
 	struct elf_segment *segments;
 	size_t segment_count;
 	struct build_id build_id;
-	pthread_mutex_t lock; /* of everything that is read when first asked for */
+	pthread_mutex_t lock; /* protects everything that is read when first needed */
 };
 
-/* Part of the file; false if it does not have that. */
+/* Reads part of the file. Returns false if the file does not have all of it. */
 bool elf_read_bytes(const struct elf_file *f, uint64_t offset, void *to, size_t size);
 
 #endif

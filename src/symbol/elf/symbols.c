@@ -14,8 +14,8 @@ struct raw_symbol {
 /* A table of symbols and all that is needed to read it. */
 struct table {
 	struct elf_file *f;
-	struct elf_section symbols, names; /* without their bytes */
-	const unsigned char *extended;     /* section numbers of 32 bits, or NULL */
+	struct elf_section symbols, names; /* headers only, without bytes */
+	const unsigned char *extended;     /* 32-bit section numbers, or NULL */
 	size_t extended_count, entry_size, count;
 	bool is64, swap;
 };
@@ -66,7 +66,7 @@ static struct raw_symbol decode_symbol(const struct table *t, const unsigned cha
 		memcpy(&section, t->extended + 4 * index, 4);
 		s.section = u32_of(section, t->swap);
 	} else if (s.section >= SHN_LORESERVE) {
-		s.section = SHN_UNDEF; /* absolute and common ones are no code */
+		s.section = SHN_UNDEF; /* absolute and common symbols are not code */
 	}
 	return s;
 }
@@ -94,7 +94,7 @@ static bool open_table(struct elf_file *f, uint32_t type, struct table *ret)
 		return false;
 	t.entry_size = t.is64 ? sizeof(Elf64_Sym) : sizeof(Elf32_Sym);
 	t.count = t.symbols.size / t.entry_size;
-	/* More would not be taken; looking at each can take hours. */
+	/* A symtab takes no more symbols, and reading more could take hours. */
 	if (t.count > SYMTAB_SYMBOLS_MAX)
 		t.count = SYMTAB_SYMBOLS_MAX;
 	if (elf_section_count(f) >= SHN_LORESERVE)
@@ -103,11 +103,11 @@ static bool open_table(struct elf_file *f, uint32_t type, struct table *ret)
 	return t.names.type == SHT_STRTAB;
 }
 
-/* What a symbol in a section can be. */
+/* What kind of symbols a section can have. */
 enum place {
 	PLACE_NONE,
 	PLACE_CODE,
-	PLACE_LABELS, /* code in which symbols without a type count too */
+	PLACE_LABELS, /* code; symbols without a type count, too */
 };
 
 static enum place place_of(struct elf_file *f, struct elf_file *program, size_t index)
@@ -116,7 +116,8 @@ static enum place place_of(struct elf_file *f, struct elf_file *program, size_t 
 
 	if (!elf_section_header_at(f, index, &s))
 		return PLACE_NONE;
-	/* Linux images keep code and what is needed at boot in many sections: the flag tells. */
+	/* The flag decides, not the name: Linux images have code, also for boot, in many
+	 * sections. */
 	if (s.type == SHT_NOBITS && program != f && !(s.flags & SHF_EXECINSTR))
 		elf_section_header_at(program, index, &s);
 	if (!(s.flags & SHF_EXECINSTR))
@@ -124,7 +125,7 @@ static enum place place_of(struct elf_file *f, struct elf_file *program, size_t 
 	return strstr(elf_section_name(f, index), ".text") ? PLACE_LABELS : PLACE_CODE;
 }
 
-/* Marks of the assembler where code and data begin: "$x", "$d.12". */
+/* Whether the name is an assembler mark for the beginning of code or data: "$x", "$d.12". */
 static bool is_mapping_symbol(uint16_t machine, const char *name)
 {
 	return (machine == EM_ARM || machine == EM_AARCH64) && name[0] == '$' && name[1] &&
@@ -147,12 +148,12 @@ static bool is_wanted(const struct raw_symbol *s, enum place place)
 	}
 }
 
-/* What is needed of each symbol's section, and of the file. */
+/* What add_one() needs to know about the file and its sections. */
 struct context {
 	struct symtab *to;
 	const uint8_t *places;
 	size_t place_count;
-	uint32_t base; /* of the file's names in those of the table */
+	uint32_t base; /* offset of the file's names in to->names */
 	uint16_t machine;
 };
 
@@ -205,7 +206,8 @@ bool elf_add_symbols(struct symtab *t, struct elf_file *f, struct elf_file *prog
 	struct table from;
 	char *names, last;
 
-	/* Room is made only for what is there. */
+	/* Read the last byte of the names before making room for all: the claimed size may be
+	 * false. */
 	if (!open_table(f, type, &from) ||
 	    (from.names.size &&
 	     !elf_section_read(f, from.names.index, from.names.size - 1, &last, 1)))

@@ -1,4 +1,4 @@
-/* A file of its own, so that only programs that ask for lines need the reader of DWARF. */
+/* In a separate file, so that only programs that ask for lines need the DWARF reader. */
 #include "symbol/dwarf/dwarf.h"
 #include "symbol/module/state.h"
 

@@ -27,13 +27,14 @@ struct search {
 	const struct module_request *request;
 	char *path; /* without " (deleted)" */
 	bool deleted;
-	/* Of what was looked at and not taken. */
+	/* About files that were found but not used. */
 	struct build_id other_id;
 	char *other_file;
 	struct err error;
 };
 
-/* What tells files apart that had the same number, one after the other. Not every file system knows. */
+/* Reads the inode generation, which differs between files that had the same inode number one after
+ * the other. Returns false if the file system does not know it. */
 static bool generation_of(const char *path, uint64_t *ret)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), generation = 0;
@@ -51,8 +52,8 @@ static uint64_t ns_of(const struct timespec *t)
 }
 
 /*
- * Whether somebody has written to the file after @wall_ns. Writing changes both times. The time of
- * writing alone can be set to anything; one in the future says nothing.
+ * Whether the file was written to after @wall_ns. Writing changes both mtime and ctime. mtime
+ * alone can be set to any value, and an mtime in the future proves nothing.
  */
 static bool was_written_after(const struct stat *st, uint64_t wall_ns)
 {
@@ -60,7 +61,8 @@ static bool was_written_after(const struct stat *st, uint64_t wall_ns)
 	       ns_of(&st->st_mtim) <= clock_ns_of(CLOCK_REALTIME);
 }
 
-/* For files without a build id. Another number alone proves nothing: files are moved and copied. */
+/* For files without a build id. A different inode number alone proves nothing: files are moved and
+ * copied. */
 static bool was_replaced(const struct search *s, const char *path, const struct stat *st)
 {
 	const struct module_request *r = s->request;
@@ -77,7 +79,7 @@ static bool was_replaced(const struct search *s, const char *path, const struct 
 	       generation != r->generation;
 }
 
-/* A program without a build id that was kept with the recording: that very file. */
+/* Opens the copy that was kept with the recording, for a program without a build id. */
 static bool try_kept(struct search *s)
 {
 	const struct module_request *r = s->request;
@@ -100,7 +102,7 @@ static bool try_kept(struct search *s)
 	return true;
 }
 
-/* Takes @path over. */
+/* Takes ownership of @path. */
 static bool try_file(struct search *s, char *path)
 {
 	struct module_state *state = s->m->state;
@@ -150,8 +152,8 @@ static bool visit_mapping(void *ctx, const struct mapping *m)
 	return false;
 }
 
-/* Through the eyes of the process, if it still has the file mapped there: in a namespace of its own
- * the path leads elsewhere, and a deleted file has none. */
+/* Opens the file as the process sees it, if it is still mapped at the same address: in another
+ * mount namespace the path leads elsewhere, and a deleted file has no path. */
 static bool try_process_view(struct search *s)
 {
 	const char *proc = s->m->state->all->roots.proc;
@@ -190,7 +192,7 @@ static bool find_file(struct search *s)
 		return true;
 	if (symfs)
 		return try_caches(s);
-	/* With a build id whatever is found is proved to be right: the cheapest goes first. */
+	/* A build id proves that a file is the right one: try the cheapest place first. */
 	if (s->request->build_id.size)
 		return try_file(s, xstrdup(s->path)) || try_process_view(s) || try_caches(s);
 	return try_kept(s) || try_process_view(s) || (!s->deleted && try_file(s, xstrdup(s->path)));
@@ -310,12 +312,12 @@ void module_find_debug_file(struct module *m)
 	s->debug_asked = true;
 	if (elf_has_symtab(s->elf) && elf_section_header(s->elf, ".debug_info", &section))
 		return;
-	/* Beside a copy there is nothing; what belongs to it may still be where it was. */
+	/* A cached copy has no debug file beside it: search beside the original path. */
 	s->debug = find_debug_file(s->elf, m->file && !s->is_copy ? m->file : m->path,
 				   elf_build_id(s->elf), &s->all->search, &m->debug_file);
 }
 
-/* Symbols that a stripped program still has, packed into a section: "MiniDebugInfo". */
+/* Opens "MiniDebugInfo": compressed symbols in .gnu_debugdata of a stripped program. */
 static bool open_mini(struct module_state *s)
 {
 	struct elf_section section;
@@ -366,8 +368,8 @@ void module_load_file_names(struct module *m)
 		elf_add_symbols(&s->own_names, s->elf, s->elf, SHT_DYNSYM);
 	elf_add_plt_symbols(&s->own_names, s->elf);
 	symtab_finish(&s->own_names);
-	/* All that names were made from: relocations can be larger than everything else that is kept.
-	 * Who reads other sections holds the module's lock, too. */
+	/* Free the sections that names were made from: relocations can be larger than everything
+	 * else that is kept. Other threads read their sections under the module's lock, too. */
 	elf_forget_since(s->elf, loads);
 	module_close_mini(s);
 	if (s->own_names.symbols.len)

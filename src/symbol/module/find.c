@@ -20,7 +20,7 @@ struct module *modules_find(struct modules *all, const char *path, const char *b
 	vec_each(&all->list, m) {
 		if (strcmp((*m)->path, path))
 			continue;
-		/* Whoever knows no build id means any; and the id may have been found elsewhere. */
+		/* An empty id matches every module. Others are compared with the requested id. */
 		if (!build_id || !*build_id ||
 		    has_build_id(&(*m)->state->request.build_id, build_id)) {
 			found = *m;

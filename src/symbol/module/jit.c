@@ -1,4 +1,4 @@
-/* Code that was made at run time: named by a perf map, or kept in a jitdump file. */
+/* Code that was generated at run time: named by a perf map, or stored in a jitdump file. */
 #include "symbol/jit_keep.h"
 #include "symbol/module/state.h"
 #include "symbol/perf_map.h"

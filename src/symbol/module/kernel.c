@@ -107,7 +107,7 @@ void module_release_kernels(struct modules *all)
 
 /* ---- the kernel ---- */
 
-/* Which symbol the recorded address is of: "[kernel.kallsyms]_stext". */
+/* Whether the recorded address is that of _stext, not _text: "[kernel.kallsyms]_stext". */
 static bool is_stext(const struct module *m)
 {
 	const char *end = strchr(m->path, ']');
@@ -177,7 +177,7 @@ static void use_vmlinux(struct module *m, const char *file)
 	}
 	m->file = xstrdup(file);
 	elf_add_symbols(&s->own_names, s->elf, s->elf, SHT_SYMTAB);
-	/* Before the choice among aliases, which knows only one name a place. */
+	/* Do this before symtab_finish(), which keeps only one name per address. */
 	text = address_of(m, is_stext(m) ? "_stext" : "_text");
 	if (!text)
 		text = address_of(m, "_stext");
@@ -188,7 +188,7 @@ static void use_vmlinux(struct module *m, const char *file)
 		module_problem(m, "'%s' has no symbols: it is stripped", file);
 }
 
-/* A copy that perf has kept, or a vmlinux that was installed. */
+/* Uses perf's copy of kallsyms or an installed vmlinux. Returns false if there is neither. */
 static bool use_kept(struct module *m)
 {
 	const struct build_id *id = &m->state->request.build_id;
@@ -251,7 +251,7 @@ static void open_core_kernel(struct module *m)
 
 /* ---- loadable modules ---- */
 
-/* "ext4" of "[ext4]" or "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz". */
+/* Returns "ext4" for "[ext4]" or "/lib/modules/6.1.0/kernel/fs/ext4/ext4.ko.xz". */
 static char *part_name(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *start = slash ? slash + 1 : path;

@@ -1,4 +1,4 @@
-/* Giving back what was loaded of modules: see modules_let_go(). */
+/* Unloads modules: see modules_let_go(). */
 #include "symbol/module/state.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static void forget_sections(struct elf_file *f)
 		elf_forget_since(f, 0);
 }
 
-/* Files stay open: who asks again finds the same ones. */
+/* Keeps files open, so that loading again reads the same ones. */
 void module_unload(struct module *m)
 {
 	struct module_state *s = m->state;
@@ -96,7 +96,7 @@ void module_renew(struct module *m)
 
 typedef VEC(struct module *) module_list;
 
-/* The kernel's names are everybody's, and what a jitdump file tells is needed as long as it grows. */
+/* The kernel's names are shared by modules, and a jitdump file is needed as long as it grows. */
 static bool can_be_loaded_again(const struct module *m)
 {
 	return m->kind == MODULE_ELF || m->kind == MODULE_VDSO || m->kind == MODULE_PERF_MAP;
@@ -122,7 +122,8 @@ static void find_idle(struct modules *all, module_list *ret)
 		qsort(ret->items, ret->len, sizeof(*ret->items), longest_idle_first);
 }
 
-/* Its path leads to the file that is open; not only as long as some process lives. */
+/* Whether the path still leads to the open file. Paths in /proc do not count: they are valid only
+ * while the process lives. */
 static bool is_found_again(const struct module *m)
 {
 	const char *proc = m->state->all->roots.proc;
@@ -133,12 +134,13 @@ static bool is_found_again(const struct module *m)
 	       now.st_ino == opened.st_ino;
 }
 
-/* What cannot be found again has a share of its own, or code that is gone could not be shown. */
+/* Files that cannot be found again have a limit of their own: once closed, their code could not be
+ * shown any more. */
 static void close_files(module_list *idle, size_t files)
 {
 	size_t found = 0, lost = 0;
 
-	/* Those that were used last stay. */
+	/* Begin at the end: the most recently used files stay open. */
 	for (size_t i = idle->len; i-- > 0;) {
 		struct module *m = idle->items[i];
 

@@ -68,7 +68,8 @@ void modules_free(struct modules *all)
 	free(all);
 }
 
-/* What makes two requests the same: with a build id the file is known whoever has mapped it. */
+/* Requests with equal keys share a module. With a build id the inode is left out: the id
+ * identifies the file. */
 static char *key_of(const struct module_request *r)
 {
 	struct buf key = {};
@@ -126,7 +127,7 @@ static void grow(struct modules *all)
 		*slot_of(all, all->list.items[i]->state->key) = (uint32_t)i + 1;
 }
 
-/* Takes @key over. */
+/* Takes ownership of @key. */
 static struct module *new_module(struct modules *all, const struct module_request *r, char *key)
 {
 	struct module *m = xcalloc(1, sizeof(*m));
@@ -205,7 +206,7 @@ struct module *modules_get(struct modules *all, const struct module_request *req
 	return m;
 }
 
-/* ---- what is known of one ---- */
+/* ---- one module ---- */
 
 uint64_t module_address(struct module *m, uint64_t file_offset, uint64_t runtime_address)
 {

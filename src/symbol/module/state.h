@@ -1,8 +1,10 @@
 /*
- * What a module keeps inside, and the parts that module.c is made of. Only for src/symbol.
+ * Internal state of modules, and the functions that the files of this folder share. Only for
+ * src/symbol.
  *
- * open functions run once, under the module's lock, before anybody else sees it. load functions run
- * once under the lock when something is first asked for; what they have set does not change.
+ * The open functions run once, under the module's lock, before any other thread uses the module.
+ * The load functions run once, under the lock, when their data is first needed; the data does not
+ * change until it is unloaded.
  */
 #ifndef TACHO_SYMBOL_MODULE_STATE_H
 #define TACHO_SYMBOL_MODULE_STATE_H
@@ -22,10 +24,10 @@ struct kernel_names {
 	char *file;
 	pthread_mutex_t lock;
 	bool asked, has_reader;
-	atomic_bool reading; /* by that reader, right now */
-	pthread_t reader;    /* in the background */
+	atomic_bool reading; /* the reader is running */
+	pthread_t reader;    /* background thread, if has_reader */
 	struct kallsyms kallsyms;
-	char *problem; /* why there are none */
+	char *problem; /* why there are no names */
 };
 
 struct modules {
@@ -34,12 +36,12 @@ struct modules {
 	struct file_search search;
 	char *jit_dir; /* see jit_keep.h; NULL: nothing was kept */
 	uint64_t wall_ns, clock_ns;
-	pthread_mutex_t lock; /* of the list below */
+	pthread_mutex_t lock; /* protects the fields below */
 	VEC(struct module *) list;
-	uint32_t *slots; /* of list, plus 1, by hash of the key */
-	size_t room;     /* a power of two */
+	uint32_t *slots; /* hash table by key: index in list plus 1, or 0 */
+	size_t room;     /* number of slots, a power of two */
 	struct kernel_names *kernels;
-	struct kernel_names *copied_kernel; /* not the running one: parts may be in it, too */
+	struct kernel_names *copied_kernel; /* not the running one; may also have kernel parts */
 };
 
 struct module_state {
@@ -50,12 +52,12 @@ struct module_state {
 	atomic_bool opened;
 
 	struct elf_file *elf, *debug, *alternate, *mini;
-	unsigned char *elf_bytes, *mini_bytes; /* of those that are in memory */
+	unsigned char *elf_bytes, *mini_bytes; /* contents of files in memory */
 	bool debug_asked;
 	bool is_copy; /* elf was found in a cache */
 
 	atomic_bool names_asked;
-	const struct symtab *names; /* own_names, or those of the kernel; NULL: none */
+	const struct symtab *names; /* own_names, the kernel's or the jitdump's; NULL: none */
 	struct symtab own_names;
 
 	atomic_bool dwarf_asked;
@@ -63,7 +65,7 @@ struct module_state {
 	void (*dwarf_free)(struct dwarf *d);
 	uint64_t (*dwarf_bytes)(const struct dwarf *d);
 
-	unsigned idle; /* so many times modules_let_go() has found that nobody had asked */
+	unsigned idle; /* calls of modules_let_go() since the module was last used */
 
 	struct jitdump *jitdump; /* NULL: none */
 
@@ -73,16 +75,16 @@ struct module_state {
 	bool core_asked;
 };
 
-/* Opens it, unless it is open. */
+/* Opens the module unless it is open. */
 void module_open(struct module *m);
-/* Gives back what was loaded of it, or all of it. */
+/* module_unload() frees loaded data and keeps files open; module_close() closes the files, too. */
 void module_unload(struct module *m);
 void module_close(struct module *m);
 
-/* Sets the sentence unless there is one. */
+/* Sets m->problem unless it is set. */
 void module_problem(struct module *m, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* "1234abcd…" for sentences. */
+/* Formats the beginning of an id for messages: "1234abcd…". */
 #define BUILD_ID_SHORT 13
 void build_id_short(const struct build_id *id, char text[BUILD_ID_SHORT]);
 
@@ -90,10 +92,10 @@ void build_id_short(const struct build_id *id, char text[BUILD_ID_SHORT]);
 void module_open_file(struct module *m);
 void module_open_vdso(struct module *m);
 void module_load_file_names(struct module *m);
-void module_find_debug_file(struct module *m); /* once; under the lock */
+void module_find_debug_file(struct module *m); /* runs once; the caller must hold the lock */
 void module_close_mini(struct module_state *s);
 
-/* jit.c: code that was made at run time. */
+/* jit.c: code that was generated at run time. */
 void module_open_jit(struct module *m);
 void module_load_jit_names(struct module *m);
 
