@@ -77,7 +77,7 @@ int channel_queue(struct channel *c, uint16_t type, uint16_t flags, const struct
 		return -EMSGSIZE;
 	if (c->ended)
 		return -EPIPE;
-	/* While something always waits, what was sent would never be let go. */
+	/* Free the sent part here: channel_flush() does so only when the queue runs empty. */
 	if (c->out_at > COMPACT_BYTES && c->out_at > c->out.len / 2) {
 		memmove(c->out.s, c->out.s + c->out_at, c->out.len - c->out_at);
 		c->out.len -= c->out_at;
@@ -122,7 +122,7 @@ bool channel_drain(struct channel *c, int ms)
 	return !c->ended;
 }
 
-/* One read is enough: if there is more, poll() says so again. */
+/* Reads once. Returns 1 if bytes came, 0 if there are none yet, -EPIPE at end of file. */
 static int read_more(struct channel *c)
 {
 	ssize_t n;
@@ -147,7 +147,7 @@ static int read_more(struct channel *c)
 	return 1;
 }
 
-/* A whole message out of what has arrived. */
+/* Takes the next message if it has arrived whole: returns 1, 0 if not yet, or -EBADMSG. */
 static int take(struct channel *c, struct message *ret)
 {
 	struct cursor all = cursor_of(c->in.s ? c->in.s + c->in_at : "", c->in.len - c->in_at);
