@@ -1,4 +1,4 @@
-/* Asking the server. Errors are ApiError with the server's own sentence, which is meant for people. */
+/* Requests to the server. Failures throw ApiError with the server's message, meant for people. */
 import { decodeColumns } from './columns';
 import type { ErrorAnswer } from './types';
 
@@ -6,7 +6,7 @@ export const API = '/api/v1/';
 
 export class ApiError extends Error {
 	constructor(
-		/** 0: nobody answered. */
+		/** 0: no response. */
 		readonly status: number,
 		readonly code: string,
 		message: string,
@@ -18,7 +18,7 @@ export class ApiError extends Error {
 type QueryValue = string | number | boolean | null | undefined;
 export type Query = Record<string, QueryValue>;
 
-/** `benchmark/ID/flame` and {from: 1} → its address. Empty values are left out. */
+/** `benchmark/ID/flame` and {from: 1} → the URL. Empty values are left out. */
 export function apiPath(path: string, query: Query = {}): string {
 	const words = new URLSearchParams();
 	for (const [name, value] of Object.entries(query))
@@ -30,12 +30,12 @@ export function apiPath(path: string, query: Query = {}): string {
 type AnswerListener = (status: number) => void;
 const listeners: AnswerListener[] = [];
 
-/** @fn hears the status of every answer, 0 when nobody answered. */
+/** Calls @fn with the status of every response; 0 if there was none. */
 export function onAnswer(fn: AnswerListener): void {
 	listeners.push(fn);
 }
 
-/** For those who ask by other means than this file. */
+/** Reports a response to the onAnswer() listeners, for requests made outside this file. */
 export function tellAnswer(status: number): void {
 	for (const fn of listeners) fn(status);
 }
@@ -67,13 +67,13 @@ export async function get<T>(path: string, query?: Query, signal?: AbortSignal):
 	return (await (await ask(apiPath(path, query), { signal })).json()) as T;
 }
 
-/** The same for answers with large arrays, which come as bytes. */
+/** Like get(), for answers with large arrays: the server sends them as bytes. */
 export async function getColumns<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
 	const answer = await ask(apiPath(path, { ...query, format: 'columns' }), { signal });
 	return decodeColumns(await answer.arrayBuffer()) as T;
 }
 
-/** All pages of an answer whose @list goes on where `next` says; @early gets it as far as it is. */
+/** Joins @list of all pages (`next`); @early gets the pages so far while more are to come. */
 export async function getPages<T>(
 	path: string,
 	query: Query,
@@ -91,7 +91,7 @@ export async function getPages<T>(
 	return all as T;
 }
 
-/** A long text, piece by piece as it comes. */
+/** Streams a long text: calls @take with each piece as it arrives. */
 export async function getPieces(
 	path: string,
 	query: Query,

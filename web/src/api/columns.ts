@@ -1,5 +1,5 @@
-/* Answers with format=columns: a line of JSON in which large arrays are {type, length, offset}, then,
- * at the next multiple of 8 bytes, the arrays themselves as little-endian numbers. */
+/* Answers with format=columns: a line of JSON in which large arrays are {type, length, offset},
+ * then, at the next multiple of 8 bytes, the arrays themselves as little-endian numbers. */
 import type { Column, ColumnPlace } from './types';
 
 function isPlace(value: unknown): value is ColumnPlace {
@@ -13,7 +13,7 @@ function isPlace(value: unknown): value is ColumnPlace {
 	);
 }
 
-/** Times and counts fit into 53 bits; 64-bit integers become plain numbers, once, here. */
+/** 64-bit integers become plain numbers: times and counts fit into 53 bits. */
 function column(place: ColumnPlace, bytes: ArrayBuffer, base: number): Column {
 	const at = base + place.offset;
 	switch (place.type) {

@@ -2,7 +2,7 @@
 import type { FromHub, FromTab, LiveEvents, LiveKind, Topic } from './live_protocol';
 import { reachHub } from './live_reach';
 
-/** Shorter than the hub's patience by far; hidden tabs may run timers only once a minute. */
+/** Far below the hub's PATIENCE_MS, as hidden tabs may run timers only once a minute. */
 const ALIVE_MS = 25_000;
 
 const tab = Math.random().toString(36).slice(2) + Date.now().toString(36);
@@ -17,7 +17,7 @@ function tellWants(): void {
 	say?.({ say: 'want', tab, topics: [...wanted.keys()], shown: !document.hidden });
 }
 
-/** Several changes of one moment are told as one. */
+/** Sends changes made in the same moment as one message. */
 function wantsChanged(): void {
 	if (told) return;
 	told = true;
@@ -37,7 +37,7 @@ function begin(): void {
 	document.addEventListener('visibilitychange', wantsChanged);
 }
 
-/** Has messages of these topics delivered to this tab; the result ends that. */
+/** Delivers messages of @topics to this tab. Returns a function that ends this. */
 export function watch(topics: Topic[]): () => void {
 	if (!say) begin();
 	for (const topic of topics) wanted.set(topic, (wanted.get(topic) ?? 0) + 1);
@@ -55,7 +55,7 @@ export function watch(topics: Topic[]): () => void {
 	};
 }
 
-/** Calls @fn for each message of a kind, of whatever topic; the result ends that. */
+/** Calls @fn for each message of @kind, on any topic. Returns a function that ends this. */
 export function on<K extends LiveKind>(kind: K, fn: (data: LiveEvents[K]) => void): () => void {
 	const known = listeners.get(kind) ?? new Set();
 	listeners.set(kind, known.add(fn as Listener));

@@ -1,6 +1,6 @@
-/* The one place of a browser that has a live stream: messages are parsed once and passed on to the tabs
- * that want them. Of runs it keeps all that was said, so that a tab that comes later, or is looked at
- * again, gets the whole at once. */
+/* The hub has the only live stream of a browser. It parses each message once and passes it on to
+ * the tabs that watch its topic. It accumulates all data of watched runs, so that a tab that opens
+ * or becomes visible later gets the whole run at once. */
 import { getColumns } from './client';
 import type { Connection, FromHub, FromTab, Topic } from './live_protocol';
 import { LiveStream, type StreamEvent } from './live_stream';
@@ -25,21 +25,21 @@ interface Tab {
 
 interface WatchedRun {
 	data: RunAccumulator;
-	/** A snapshot is coming in: what there is makes no sense before its end. */
+	/** A snapshot is still arriving: the data makes no sense before its end. */
 	partial: boolean;
 }
 
-/** Hidden tabs say only once a minute that they are there. */
+/** Tabs that are silent for longer are dropped. Hidden tabs send "alive" only once a minute. */
 const PATIENCE_MS = 150_000;
-/** What a tab may have missed between asking the server and watching. */
+/** Messages of this age are replayed to a new watcher: they may have come after its own request. */
 const RECENT_MS = 15_000;
-/** How long news of runs wait for each other. */
+/** Updates of runs are collected for this long. */
 const BATCH_MS = 100;
-/** Until the server has stored what it has told. */
+/** Time that the server needs to store data it has already streamed. */
 const STORED_MS = 1500;
-/** Counting begins a little later than the run: that much nobody misses. */
+/** Counting begins a little after the run: a shorter gap at the start is not filled. */
 const PAST_MIN_NS = 100e6;
-/** The first picture waits so long for what came before it. */
+/** The first picture waits no longer than this for data older than the snapshot. */
 const PAST_PATIENCE_MS = 400;
 const PAST_PIXELS = 2000;
 
@@ -47,7 +47,7 @@ export class Hub {
 	private readonly tabs = new Map<string, Tab>();
 	private readonly runs = new Map<string, WatchedRun>();
 	private recent: { atMs: number; topics: Topic[]; message: FromHub }[] = [];
-	/** News of runs that tabs have not got yet. */
+	/** Updates of runs that were not sent to the tabs yet. */
 	private waiting: RunUpdate[] = [];
 	private flushing: ReturnType<typeof setTimeout> | undefined;
 	private queue: FromHub | null = null;
@@ -111,7 +111,7 @@ export class Hub {
 		this.stream.setTopics(all);
 	}
 
-	/** For who comes later on a topic that is being watched. */
+	/** Replays the queue or the recent messages to a tab that joins a watched topic. */
 	private greet(tab: Tab, topic: Topic): void {
 		if (topic === 'queue' && this.queue) tab.post(this.queue);
 		for (const r of this.recent) if (r.topics.includes(topic)) tab.post(r.message);
@@ -120,11 +120,11 @@ export class Hub {
 	private giveWhole(tab: Tab, topic: Topic): void {
 		const run = topic.startsWith('run/') ? this.runs.get(topic.slice(4)) : undefined;
 		if (!run || run.partial) return;
-		this.flush(); // what waits is in the whole: it must not come after it
+		this.flush(); // pending updates are part of the whole: they must not follow it
 		tab.post({ kind: 'whole', data: run.data.save() });
 	}
 
-	/** @topics null: to all tabs. */
+	/** @topics: null sends to all tabs. */
 	private pass(message: FromHub, topics: Topic[] | null): void {
 		for (const tab of this.tabs.values())
 			if (!topics || topics.some((topic) => tab.topics.has(topic))) tab.post(message);
@@ -158,7 +158,7 @@ export class Hub {
 		}
 	}
 
-	/** Of what is not the data of a run. */
+	/** Passes on messages that carry no run data. */
 	private say(message: FromHub): void {
 		const topics = topicsOf(message);
 		if (message.kind === 'queue') {
@@ -169,7 +169,7 @@ export class Hub {
 	}
 
 	private remember(message: FromHub, topics: Topic[]): void {
-		// Of a run, the last state says all.
+		// The newest state of a run replaces the earlier ones.
 		if (message.kind === 'state')
 			this.recent = this.recent.filter(
 				(r) => r.message.kind !== 'state' || r.message.data.uuid !== message.data.uuid,
@@ -186,7 +186,7 @@ export class Hub {
 		this.flushing ??= setTimeout(() => this.flush(), BATCH_MS);
 	}
 
-	/** Each message wakes tabs, and each waking has them draw: many at once cost much less. */
+	/** Sends updates together: each message wakes tabs and makes them draw. */
 	private flush(): void {
 		clearTimeout(this.flushing);
 		this.flushing = undefined;
@@ -238,14 +238,14 @@ export class Hub {
 			if (tab.shown && tab.topics.has(topic)) this.giveWhole(tab, topic);
 	}
 
-	/** A snapshot has only the newest of counters and rates: what came before is in the store. */
+	/** Snapshots have only the newest counts and rates: loads older ones from the store. */
 	private async addPast(run: WatchedRun, to: number): Promise<void> {
 		try {
 			const query = { from: 0, to, pixels: PAST_PIXELS, samples: true };
 			const path = `benchmark/${run.data.run}/timeline`;
 			run.data.addPast(await getColumns<Timeline>(path, query));
 		} catch {
-			// The lines begin later, then; the stored run has them.
+			// The lines then begin later; the stored run has the missing part.
 		}
 	}
 
@@ -255,7 +255,7 @@ export class Hub {
 	}
 }
 
-/** Who wants to know; null: everybody. */
+/** Topics whose watchers get @message; null: all tabs. */
 function topicsOf(message: FromHub): Topic[] | null {
 	switch (message.kind) {
 		case 'state': {

@@ -1,4 +1,4 @@
-/* What tabs and the hub (the one place of a browser that has a live stream) say to each other. */
+/* Messages between the tabs and the hub, which has the only live stream of a browser. */
 import type { LiveNote, LiveQueue, LiveTopic, LiveUuid, Run, SessionHead } from './types';
 import type { RunUpdate, SavedRun } from '../logic/live/live_run';
 
@@ -7,35 +7,35 @@ export type Topic = string;
 
 export interface Connection {
 	state: 'connecting' | 'open' | 'lost';
-	/** When lost: how long until the next try, from when this was said. */
+	/** When lost: ms until the next try, counted from this message. */
 	retryMs: number;
 }
 
-/** What a tab can listen to. */
+/** Messages that a tab can listen to. */
 export interface LiveEvents {
 	connection: Connection;
-	/** A run, whenever it has changed. May come twice: by its own topic and by its session's. */
+	/** A run that has changed. May come twice: on its own topic and on its session's. */
 	state: Run;
 	/** A run or a session was deleted. */
 	removed: LiveUuid;
 	queue: LiveQueue;
 	session: SessionHead;
 	session_removed: LiveUuid;
-	/** Some messages of this topic never came: ask the server anew. */
+	/** Messages of this topic were lost: ask the server again. */
 	missed: LiveTopic;
-	/** Nothing will follow on this topic: its run is over. */
+	/** The last message of this topic: its run is over. */
 	end: LiveTopic;
 	note: LiveNote;
-	/** New data of runs, in its order. */
+	/** New data of runs, in order. */
 	updates: RunUpdate[];
-	/** All data of a run so far: replaces what the tab has. */
+	/** All data of a run so far: replaces the tab's data. */
 	whole: SavedRun;
 }
 
 export type LiveKind = keyof LiveEvents;
 export type FromHub =
 	| { [K in LiveKind]: { kind: K; data: LiveEvents[K] } }[LiveKind]
-	/** The hub does not know this tab (any more): say again what you want. */
+	/** The hub does not know this tab (any more): the tab must send "want" again. */
 	| { kind: 'who'; data: null };
 
 export type FromTab =

@@ -1,5 +1,5 @@
-/* How a tab reaches the hub: in a SharedWorker; where there is none, in one of the tabs, which holds a
- * lock and talks to the others by broadcast; where there are no locks either, each tab has its own. */
+/* How a tab reaches the hub: in a SharedWorker; without SharedWorker, in the tab that holds a lock,
+ * which talks to the others over a BroadcastChannel; without locks, every tab has its own hub. */
 import { Hub } from './live_hub';
 import type { FromHub, FromTab } from './live_protocol';
 
@@ -17,15 +17,15 @@ function sharedWorker(hear: Hear): Say {
 	return (message) => worker.port.postMessage(message);
 }
 
-/** As if it came from elsewhere: what the hub keeps is not for tabs to change. */
+/** Clones messages, as a port would: tabs must not change the hub's data. */
 function copied(hear: Hear): Hear {
 	return (message) => hear(structuredClone(message));
 }
 
-/** To the hub, or to one tab or all of them. */
+/** A message to the hub, or from the hub to one tab (`to`) or to all (null). */
 type Broadcast = { ask: FromTab } | { to: string | null; message: FromHub };
 
-/** The tab that has the lock has the hub. When it goes, the next one begins anew. */
+/** The tab that holds the lock runs the hub. When it closes, the next one starts a new hub. */
 function elected(tab: string, hear: Hear): Say {
 	const channel = new BroadcastChannel(NAME);
 	let hub: Hub | null = null;
@@ -59,7 +59,7 @@ export function reachHub(tab: string, hear: Hear): Say {
 	try {
 		if (typeof SharedWorker !== 'undefined') return sharedWorker(hear);
 	} catch {
-		// Browsers that keep nothing for this page let tabs share nothing either.
+		// Browsers that deny this page storage throw here: its tabs cannot share anything.
 		return alone(hear);
 	}
 	// Locks exist on secure pages only.

@@ -1,6 +1,7 @@
-/* One event stream for a changing set of topics. It is opened anew when topics come, or after it broke,
- * and goes on behind the last message that was seen. Topics that it has not had yet are named as fresh:
- * for them the number of the last message means nothing, the server sends all that there is. */
+/* One event stream for a changing set of topics. The stream is reopened when topics change, or
+ * after it broke, and continues after the last message received. Topics that it did not carry
+ * before are named as fresh: the number of the last message does not apply to them, so the server
+ * sends all it has. */
 import { API, ApiError, get } from './client';
 import type { Connection, Topic } from './live_protocol';
 
@@ -25,7 +26,7 @@ export type StreamEvent = (typeof STREAM_EVENTS)[number];
 interface StreamListener {
 	event(kind: StreamEvent, text: string): void;
 	connection(now: Connection): void;
-	/** The stream was away: what was said on these topics meanwhile may never come. */
+	/** The stream was interrupted: messages of these topics may be lost. */
 	missed(topics: Topic[]): void;
 	/** The server does not know this topic. */
 	unknown(topic: Topic): void;
@@ -33,9 +34,9 @@ interface StreamListener {
 
 const PAUSE_MIN_MS = 500;
 const PAUSE_MAX_MS = 10_000;
-/** A stream that held this long was a good one. */
+/** A stream that stayed open for this long resets the pause between tries. */
 const GOOD_MS = 5000;
-/** Topics that come in one moment are one opening; those that go have time: they may come back. */
+/** Topics added within ADD_MS share one reopening. Removed ones wait longer: they may come back. */
 const ADD_MS = 20;
 const REMOVE_MS = 5000;
 
@@ -50,9 +51,9 @@ function parameter(topic: Topic): string {
 
 export class LiveStream {
 	private desired = new Set<Topic>();
-	/** Those of the stream that is open. */
+	/** Topics of the open stream. */
 	private carried = new Set<Topic>();
-	/** Those that `last` holds for. */
+	/** Topics that `last` applies to. */
 	private had = new Set<Topic>();
 	private ended = new Set<Topic>();
 	private last = '';
@@ -66,7 +67,7 @@ export class LiveStream {
 	setTopics(topics: Set<Topic>): void {
 		for (const topic of this.desired) if (!topics.has(topic)) this.ended.delete(topic);
 		this.desired = new Set(topics);
-		if (this.broken) return; // it is opened soon anyway
+		if (this.broken) return; // recover() has scheduled a reopening
 		const wanted = this.wanted();
 		if (wanted.some((topic) => !this.carried.has(topic))) this.openIn(ADD_MS);
 		else if (wanted.length < this.carried.size) this.openIn(REMOVE_MS);
@@ -125,13 +126,13 @@ export class LiveStream {
 			});
 	}
 
-	/** "": a message without a number. "0": in the middle of a snapshot, all of it begins anew if it
-	 * breaks now. What is older than the last is of a topic that is fresh. */
+	/** @id is "" for a message without a number, and "0" within a snapshot: if the stream
+	 * breaks there, all topics start over. A number below `last` belongs to a fresh topic. */
 	private remember(id: string): void {
 		if (id === '0' || Number(id) > Number(this.last)) this.last = id;
 	}
 
-	/** It broke, or was refused. */
+	/** Schedules a reopening after the stream broke or was refused. */
 	private recover(refused: boolean): void {
 		const topics = [...this.carried];
 		this.close();
@@ -143,7 +144,7 @@ export class LiveStream {
 		if (refused) for (const topic of topics) void this.check(topic);
 	}
 
-	/** One topic that does not exist has the whole stream refused. */
+	/** Ends @topic if it does not exist: the server refuses streams with an unknown topic. */
 	private async check(topic: Topic): Promise<void> {
 		const [kind, uuid] = topic.split('/');
 		if (!uuid) return;
@@ -156,7 +157,7 @@ export class LiveStream {
 		}
 	}
 
-	/** All of it has been told: from here on `last` holds for it, too. */
+	/** @topic is complete: from here on `last` applies to it, too. */
 	hasAll(topic: Topic): void {
 		if (Number(this.last)) this.had.add(topic);
 	}

@@ -1,4 +1,4 @@
-/* The hub of all tabs, in a worker that they share. */
+/* The hub of all tabs, in a SharedWorker. */
 import { Hub } from './live_hub';
 import type { FromTab } from './live_protocol';
 

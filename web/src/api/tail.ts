@@ -1,4 +1,4 @@
-/* The end of a text that may be long: it is read through, but only the end is kept. */
+/* The last KEEP bytes of a long text. Reads all of it; returns "" beyond MOST bytes. */
 import { apiPath, type Query } from './client';
 
 const KEEP = 8192;

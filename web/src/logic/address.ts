@@ -1,7 +1,7 @@
 /* The state that the address bar holds: any view can be shared as a link and comes back by reload.
  * Pure: text of a query ⇄ Address. Unknown or broken parts are ignored, never an error. */
 
-/** Nanoseconds since the run began; the end is not in it. */
+/** Nanoseconds since the run began; `to` is exclusive. */
 export interface Window {
 	from: number;
 	to: number;
@@ -45,11 +45,11 @@ export interface Address {
 	session: string | null;
 	run: string | null;
 	view: View;
-	/** What is brushed: everything below the timeline is about this window. */
+	/** The brushed window: all views below the timeline show this window. */
 	window: Window | null;
 	/** The second brush: the differential is window → second. */
 	second: Window | null;
-	/** What the timeline shows; null: all of the run, or the newest of one that runs. */
+	/** The range of the timeline; null: all of the run, or the newest part of a live one. */
 	zoom: Window | null;
 	/** Runs pinned for comparison. */
 	a: string | null;
@@ -67,16 +67,16 @@ export interface Address {
 	/** Path of the node that is zoomed to: names from below the root, joined by a line feed. */
 	focus: string | null;
 	search: string | null;
-	/** Where its root is; auto: as the screen suggests. */
+	/** Where the root of the flame graph is; auto: as the screen suggests. */
 	root: RootPlace;
-	/** Boxes that are too light to be seen without zooming, too. */
+	/** Also show boxes that are too light to be seen without zooming. */
 	light: boolean;
 	colour: Colour;
 	/** Timeline. */
 	plot: Plot;
-	/** What of a comparison is shown. */
+	/** The part of a comparison that is shown. */
 	diff: DiffPart;
-	/** Histogram: a counter's name, "weight:EVENT" for weights of samples, null: what there is first. */
+	/** Histogram: a counter, or "weight:EVENT" for weights of samples; null: the first one. */
 	counter: string | null;
 	/** Logarithmic axes of the histogram. */
 	logx: boolean;
@@ -84,7 +84,7 @@ export interface Address {
 	/** Tables: a regular expression that rows must match, and "COLUMN.up" or "COLUMN.down". */
 	filter: string | null;
 	sort: string | null;
-	/** Output: what of it is shown. */
+	/** Output: the streams that are shown. */
 	stream: OutputStream;
 	/** The function whose code is shown over the flame graph, "name\nmodule". */
 	annotate: string | null;

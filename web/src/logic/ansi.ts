@@ -1,6 +1,6 @@
-/* What programs print for terminals, as lines of styled text. Colours and weights are understood, and
- * what progress bars do: carriage return, backspace, tabs, erasing within a line. All other control
- * sequences are swallowed. Text comes in pieces, cut anywhere. */
+/* Output for terminals as lines of styled text. Colours and text attributes are understood, and
+ * what progress bars use: carriage return, backspace, tabs, erasing within a line. All other
+ * control sequences are dropped. Text may be passed in pieces, cut anywhere. */
 
 /** Colours: null is the default, 0…255 of the palette, or 0x1000000 | rgb. */
 export interface Style {
@@ -27,10 +27,10 @@ const PLAIN: Style = {
 	strike: false,
 };
 
-/** Number 0 is plain. */
+/** Styles by number; 0 is plain. */
 export const styles: Style[] = [PLAIN];
 const numbers = new Map<string, number>([[JSON.stringify(PLAIN), 0]]);
-/** Nobody sees more differences; the rest is shown plain. */
+/** Limit of different styles; further ones are shown plain. */
 const STYLES_MAX = 4096;
 
 function numberOf(style: Style): number {
@@ -42,7 +42,7 @@ function numberOf(style: Style): number {
 	return styles.push(style) - 1;
 }
 
-/** From here on text has this style. */
+/** The style of the text from `start` on. */
 export interface Run {
 	start: number;
 	style: number;
@@ -53,7 +53,7 @@ export interface OutputLine {
 	/** Empty: all plain. */
 	runs: Run[];
 	stream: 1 | 2;
-	/** It goes on from the line before, which was too long. */
+	/** Continues the line before, which was longer than LINE_MAX. */
 	continued: boolean;
 }
 
@@ -98,9 +98,9 @@ const SWITCHES: Record<number, Partial<Style>> = {
 	49: { bg: null },
 };
 
-/** "1;31" on top of a style. */
+/** Applies parameters such as "1;31" to a style. */
 export function graphics(style: Style, text: string): Style {
-	// A colon parts a code from its own arguments: 38:2::R:G:B has one that is empty.
+	// A colon separates a code from its own arguments: 38:2::R:G:B has an empty one.
 	const codes = text
 		.replace(/([34]8):2:[^:;]*:(?=\d+:\d+:\d+)/g, '$1:2:')
 		.replace(/\b4:0\b/g, '24')
@@ -125,27 +125,27 @@ export function graphics(style: Style, text: string): Style {
 	return now;
 }
 
-/** A whole escape sequence; or what may become one when more comes: see UNFINISHED. */
+/** A complete escape sequence. UNFINISHED: one that the next piece may complete. */
 const ESCAPE =
 	/\x1b(?:\[([0-?]*)[ -/]*([@-~])|[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\|(?=\x1b[^\\]))|[ -/]*[0-Z\\^-~])/y;
 const UNFINISHED = /^\x1b(?:\[[0-?]*[ -/]*|[\]PX^_][^\x07\x1b]*\x1b?|[ -/]*)$/;
-/** A sequence longer than this is none. */
+/** A longer sequence is not treated as one. */
 const ESCAPE_MAX = 4096;
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/g;
 
 /** Lines of output as they grow. The last one may still change. */
 export class OutputLines {
 	readonly lines: OutputLine[] = [];
-	/** Lines that were here and are gone: the number of the first one that is left. */
+	/** Number of lines dropped at the front. */
 	dropped = 0;
 	private style: Record<1 | 2, Style> = { 1: PLAIN, 2: PLAIN };
 	private held: Record<1 | 2, string> = { 1: '', 2: '' };
 	private stream: 1 | 2 = 1;
 	private column = 0;
-	/** The last line is not ended. */
+	/** The last line has not ended yet. */
 	private open = false;
 
-	/** @max lines are kept, the newest. */
+	/** Keeps at least the newest @max lines. */
 	constructor(private readonly max = Infinity) {}
 
 	push(stream: 1 | 2, piece: string): void {
@@ -164,14 +164,14 @@ export class OutputLines {
 	}
 
 	private forget(): void {
-		// Not for every line: the array is moved.
+		// Not for every line: splice() moves the whole array.
 		if (this.lines.length <= 1.25 * this.max) return;
 		const gone = this.lines.length - this.max;
 		this.lines.splice(0, gone);
 		this.dropped += gone;
 	}
 
-	/** Where text goes on behind the control character at @at. */
+	/** Handles the control character at @at. Returns where the text goes on. */
 	private control(text: string, at: number): number {
 		const code = text.charCodeAt(at);
 		if (code === 0x1b) return this.escape(text, at);

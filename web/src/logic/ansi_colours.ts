@@ -1,10 +1,10 @@
-/* Colours that programs ask for, made readable on the page: text has a contrast of at least 4.5 : 1 to
- * what is behind it, in both themes. */
+/* Makes the colours that programs ask for readable on the page: text has a contrast of at least 4.5
+ * : 1 to its background, in both themes. */
 import { TRUE_COLOUR, type Style } from './ansi';
 
 export type Rgb = [number, number, number];
 
-/** The sixteen named ones; light and strong enough to be told apart after being made readable. */
+/** The sixteen named colours, light and strong enough to stay distinct after readable(). */
 const NAMED: Rgb[] = [
 	[46, 52, 54],
 	[204, 36, 29],
@@ -58,7 +58,7 @@ const CONTRAST = 4.5;
 /** The nearest colour to @text that can be read on @behind. */
 export function readable(text: Rgb, behind: Rgb): Rgb {
 	if (contrast(text, behind) >= CONTRAST) return text;
-	// Away from what is behind it; one of the two ends always suffices.
+	// Mix with white or black, whichever contrasts more: one of them always suffices.
 	const white: Rgb = [255, 255, 255];
 	const black: Rgb = [0, 0, 0];
 	const end = contrast(white, behind) >= contrast(black, behind) ? white : black;
@@ -78,7 +78,7 @@ function css(rgb: Rgb): string {
 	return `rgb(${rgb.join(' ')})`;
 }
 
-/** @ink and @paper are the page's own colours of text and of what is behind it. */
+/** @ink and @paper are the page's own colours of text and background. */
 export function shownColours(style: Style, ink: Rgb, paper: Rgb): Shown {
 	let fg = style.fg === null ? ink : paletteColour(style.fg);
 	let bg = style.bg === null ? paper : paletteColour(style.bg);

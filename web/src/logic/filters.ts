@@ -1,12 +1,12 @@
-/* What the selection is narrowed to besides its windows, which the timeline shows: as chips with a name,
- * a value, and what to change to be rid of it. */
+/* Filters of the selection as chips with a name, a value, and the change of the address that
+ * removes them. Windows are not included: the timeline shows those. */
 import type { Address } from './address';
 
 export interface Filter {
 	key: string;
 	name: string;
 	value: string;
-	/** What is gone with it. */
+	/** Removes the filter. */
 	clear: Partial<Address>;
 }
 

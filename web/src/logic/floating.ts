@@ -1,8 +1,8 @@
-/* Where a panel beside an element goes, so that it is on the screen as a whole. */
+/* Places a panel beside an element so that all of the panel is on the screen. */
 
 export interface Placed {
 	left: number;
-	/** Of the two only one is set: the panel hangs below the element, or stands above it. */
+	/** Only one of the two is set: the panel hangs below the element, or stands above it. */
 	top?: number;
 	bottom?: number;
 	width: number;
@@ -32,7 +32,7 @@ export function placeBeside(
 	};
 }
 
-/** What belongs to a point: right below it if there is room, and as a whole on the screen. */
+/** Places something at a point: right below it if there is room, and always fully on the screen. */
 export function besidePoint(
 	at: { x: number; y: number },
 	gap: number,

@@ -1,11 +1,11 @@
-/* Numbers of things and points in time in words. Quantities are in units.ts. */
+/* Counts of things and points in time, in words. Quantities are in units.ts. */
 
 /** 1 run, 2 runs. */
 export function plural(count: number, one: string, many = one + 's'): string {
 	return `${count.toLocaleString('en')} ${count === 1 ? one : many}`;
 }
 
-/** How long ago, or the day: "just now", "5 min ago", "3 h ago", "yesterday", "12 Nov", "12 Nov 2025". */
+/** How long ago, or the day: "just now", "5 min ago", "yesterday", "12 Nov", "12 Nov 2025". */
 export function formatAgo(at: string, now: Date): string {
 	const then = new Date(at);
 	const seconds = (now.getTime() - then.getTime()) / 1000;
@@ -30,10 +30,10 @@ export function dayAndTime(at: Date): string {
 	return `${at.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })}, ${timeOfDay(at)}`;
 }
 
-/** The time of day alone is not taken for another day's. */
+/** Within this time, the time of day alone cannot be mistaken for another day's. */
 const RECENT_MS = 12 * 3600e3;
 
-/** "12:03" of the last hours, otherwise "12 Nov, 12:03". */
+/** "12:03" within the last hours, otherwise "12 Nov, 12:03". */
 export function clockTime(at: string, now: Date): string {
 	const then = new Date(at);
 	if (Number.isNaN(then.getTime())) return '';
@@ -41,7 +41,7 @@ export function clockTime(at: string, now: Date): string {
 	return recent ? timeOfDay(then) : dayAndTime(then);
 }
 
-/** A name within a sentence. It may be written from right to left: the sentence stays as it is. */
+/** A name within a sentence. Isolated: a right-to-left name must not reorder the sentence. */
 export function quoted(name: string): string {
 	return `“\u2068${name}\u2069”`;
 }

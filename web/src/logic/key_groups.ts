@@ -4,7 +4,7 @@ interface Entry {
 	where: string;
 }
 
-/** By where they hold: what holds everywhere first, the rest as it came; each once. */
+/** By where they apply: "Everywhere", then "Run", then the rest in order; without duplicates. */
 export function groupShortcuts<T extends Entry>(all: T[]): [string, T[]][] {
 	const groups = new Map<string, T[]>();
 	for (const s of all) {

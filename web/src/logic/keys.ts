@@ -1,4 +1,4 @@
-/* Names of keys as shortcuts write them: "f", "?", "Mod+k", "Shift+ArrowLeft". Mod is Ctrl, or ⌘ on a Mac. */
+/* Names of keys in shortcuts: "f", "?", "Mod+k", "Shift+ArrowLeft". Mod is Ctrl, or ⌘ on a Mac. */
 
 export interface KeyPress {
 	key: string;
@@ -30,7 +30,7 @@ function parse(keys: string): Combination {
 export function pressed(keys: string, e: KeyPress): boolean {
 	const wanted = parse(keys);
 	if (wanted.mod !== (e.ctrlKey || e.metaKey) || wanted.alt !== e.altKey) return false;
-	// Shift is part of how one types "?" or "+": there the character alone counts.
+	// Typing "?" or "+" may need Shift: for such signs only the character counts.
 	const sign = wanted.key.length === 1 && wanted.key.toLowerCase() === wanted.key.toUpperCase();
 	if (!sign && wanted.shift !== e.shiftKey) return false;
 	return wanted.key.length === 1
@@ -47,7 +47,7 @@ const SIGNS: Record<string, string> = {
 	' ': 'Space',
 };
 
-/** The keys to be shown, one text for each: ["Ctrl", "K"]. */
+/** The keys as they are shown, one text each: ["Ctrl", "K"]. */
 export function keyCaps(keys: string, mac: boolean): string[] {
 	const { mod, alt, shift, key } = parse(keys);
 	const caps: string[] = [];

@@ -2,7 +2,7 @@ import type { Run } from '../api/types';
 import { outcomeOf, runName, STATE_SIGNS } from './run/run_words';
 import { formatDuration } from './units';
 
-/** "● 12 s gcc – tacho" while it runs, "✓ gcc – tacho" then. */
+/** "● 12 s gcc – tacho" while the run goes on, "✓ gcc – tacho" afterwards. */
 export function pageTitle(run: Run | null, session: string | null, now: number): string {
 	if (!run) return session ? `${session} – tacho` : 'tacho';
 	const words = [STATE_SIGNS[outcomeOf(run)]];

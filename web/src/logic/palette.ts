@@ -1,16 +1,16 @@
-/* Finding among a few things by what was typed. */
+/* Search in a few choices by what was typed. */
 
 export interface Choice {
 	id: string;
 	/** Heading: Commands, Runs, Sessions. */
 	group: string;
 	text: string;
-	/** Smaller, behind the text. */
+	/** Shown smaller, after the text. */
 	more?: string;
 	run: () => void;
 }
 
-/** How well @text fits the words of @query: 0 not at all; every word must be in it. */
+/** How well @text matches the words of @query; 0 if any word is missing. */
 export function fits(text: string, query: string): number {
 	const words = query.toLowerCase().split(/\s+/).filter(Boolean);
 	const where = text.toLowerCase();
@@ -18,7 +18,7 @@ export function fits(text: string, query: string): number {
 	for (const word of words) {
 		const at = where.indexOf(word);
 		if (at < 0) return 0;
-		// At the beginning of all, or of a word, is better than somewhere within.
+		// A match at the beginning of the text, or of a word, scores more than others.
 		score += at === 0 ? 3 : /\W/.test(where[at - 1]!) ? 2 : 1;
 	}
 	return score;

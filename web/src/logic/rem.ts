@@ -1,9 +1,9 @@
-/* Lengths are written as the pixels that they have at the usual size of text. They become parts of the
- * root's font size, so that all of the page follows the reader's settings and large screens: style sheets
- * when they are built (vite.config.ts), styles of elements when they are set. */
+/* Lengths are written in pixels at the usual size of text. They are converted to rem, so that all
+ * of the page follows the reader's settings and large screens: style sheets when they are built
+ * (vite.config.ts), styles of elements when they are set. */
 
 export const USUAL_ROOT_PX = 16;
-/** Lines and their gaps stay sharp: they are as thin as they are written. */
+/** Lengths up to this stay in pixels, so that thin lines and their gaps stay sharp. */
 const THIN_PX = 3;
 
 /** "4px solid" → "0.25rem solid". */

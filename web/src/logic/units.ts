@@ -1,5 +1,5 @@
-/* Numbers for people: counts, rates, bytes, times. Pure; used by every view, so that one thing has one
- * look everywhere. Three digits are enough to compare by eye, a space stands before the unit. */
+/* Numbers for people: counts, rates, bytes, times. Pure; used by every view, so that one thing has
+ * one look everywhere. Three digits, enough to compare by eye, then a space and the unit. */
 
 /** How values of one counter are shown: value × factor, then the prefix (k, M, …) and `suffix`. */
 export interface Unit {
@@ -114,7 +114,7 @@ const BYTES_OF: Record<string, number> = {
 	gib: 2 ** 30,
 };
 
-/** What @name's value a second is shown in. A second of CPU time a second is one CPU kept busy. */
+/** The unit of @name's rate. A second of CPU time a second is one CPU kept busy. */
 export function rateUnit(name: string, unit: string | null, scale: number): Unit {
 	const word = (unit ?? '').toLowerCase();
 	const seconds = TIME_IN_S[word];
@@ -136,7 +136,7 @@ export function rateUnit(name: string, unit: string | null, scale: number): Unit
 	return { factor: scale, suffix: '/s', style: 'si', about: 'how many a second' };
 }
 
-/** What @unit's values themselves are shown in: sums, weights. */
+/** The unit of plain values, such as sums and weights. */
 export function sumUnit(unit: string | null, scale: number): Unit {
 	const word = (unit ?? '').toLowerCase();
 	const seconds = TIME_IN_S[word];
@@ -173,12 +173,12 @@ export function formatDuration(ns: number): string {
 	return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
 }
 
-/** The digits after the point that tell steps of @step apart. */
+/** Number of decimals that tell steps of @step apart. */
 function digitsFor(step: number): number {
 	return Math.min(9, Math.max(0, Math.ceil(-Math.log10(step) - 1e-9)));
 }
 
-/** When, since the run began, as exactly as @stepNs asks: "12.35 s", "2:05.5"; fine steps of the first
+/** Time since the run began, as exact as @stepNs: "12.35 s", "2:05.5"; fine steps of the first
  * second in ms or µs. */
 export function formatTime(ns: number, stepNs: number): string {
 	const sign = ns < 0 ? '−' : '';
@@ -229,7 +229,7 @@ export function parseTime(text: string): number | null {
 	return Math.round(ns);
 }
 
-/** "12.3 s – 14.1 s" with as many digits as the window's length deserves. */
+/** "12.3 s – 14.1 s" with as many digits as the window's length needs. */
 export function formatWindow(from: number, to: number): string {
 	const step = 10 ** Math.floor(Math.log10(Math.max(to - from, 1)) - 1.3);
 	return `${formatTime(from, step)} – ${formatTime(to, step)}`;

@@ -1,5 +1,5 @@
-/* Words of a command line as a shell splits them, and back. The server splits a workload by the same
- * rules (nothing is expanded), so what is shown as a command line is what is executed. */
+/* Words of a command line as a shell splits them, and back. The server splits a workload by the
+ * same rules (nothing is expanded), so what is shown as a command line is what is executed. */
 
 /** Why a command cannot be split, or its words. */
 type Split = { words: string[]; problem: null } | { words: null; problem: string };
@@ -12,7 +12,7 @@ interface Reader {
 	word: string;
 }
 
-/** Behind an opening double quote; a backslash keeps its meaning only before what is special there. */
+/** Reads after an opening double quote; a backslash escapes only what is special there. */
 function readDoubleQuoted(r: Reader): boolean {
 	for (; r.at < r.text.length; r.at++) {
 		const c = r.text[r.at]!;
@@ -36,7 +36,7 @@ function readSingleQuoted(r: Reader): boolean {
 	return true;
 }
 
-/** One word, which begins here; the problem, or null. */
+/** Reads the word that begins here. Returns the problem, or null. */
 function readWord(r: Reader): string | null {
 	while (r.at < r.text.length && !BLANK.test(r.text[r.at]!)) {
 		const c = r.text[r.at++]!;
@@ -77,7 +77,7 @@ export function joinWords(words: string[]): string {
 	return words.map(quoteWord).join(' ');
 }
 
-/** What only a shell understands and the command has outside of quotes: "|", or null. */
+/** What the command has outside of quotes that only a shell understands, such as "|"; or null. */
 export function needsShell(text: string): string | null {
 	const bare = text.replace(/'[^']*'|"(?:\\.|[^"\\])*"|\\./g, '');
 	const found = /\|\||&&|>>|[|><;*?$`&]|^\s*\w+=\S/.exec(bare);

@@ -1,10 +1,10 @@
-/* The address bar as a signal. Whoever wants the screen to change calls go(). */
+/* The address bar as a signal. Call go() to change the screen. */
 import { signal } from '@preact/signals';
 import { formatAddress, HOME, parseAddress, type Address } from '../logic/address';
 
 export const address = signal<Address>(parseAddress(location.search));
 
-/** Fields that belong to one run: another run begins without them. */
+/** Fields that belong to one run: opening another run clears them. */
 const OF_RUN: Partial<Address> = {
 	window: null,
 	second: null,
@@ -28,12 +28,12 @@ function changed(change: Partial<Address>): Address {
 	return { ...now, ...other, ...change };
 }
 
-/** For href: middle click and "copy link" work. */
+/** The href of go(change), so that middle click and "copy link" work. */
 export function link(change: Partial<Address>): string {
 	return '/' + formatAddress(changed(change));
 }
 
-/** With `replace` no step is added to the history: for what changes while one drags or types. */
+/** @replace adds no step to the history: for changes while the user drags or types. */
 export function go(change: Partial<Address>, replace = false): void {
 	const next = changed(change);
 	const text = '/' + formatAddress(next);

@@ -1,7 +1,7 @@
-/* Text into the clipboard. */
+/* Copies text to the clipboard. */
 import { toast } from './toasts';
 
-/** Browsers keep the clipboard from pages that came over plain HTTP from another host. */
+/** Browsers deny navigator.clipboard to pages loaded over plain HTTP from another host. */
 function copyTheOldWay(text: string): boolean {
 	const area = document.createElement('textarea');
 	area.value = text;
@@ -17,7 +17,7 @@ function copyTheOldWay(text: string): boolean {
 	return done;
 }
 
-/** @said: what to tell when it is done, such as "The link is copied." */
+/** @said is the message on success, such as "The link is copied." */
 export async function copyText(text: string, said: string): Promise<void> {
 	let done: boolean;
 	try {

@@ -1,11 +1,11 @@
-/* Which of the dialogs that belong to the whole page is open, and what was typed until it was there. */
+/* Which dialog of the whole page is open, and what was typed before it was loaded. */
 import { signal } from '@preact/signals';
 
 export const dialog = signal<'palette' | 'help' | null>(null);
 
 let typed = '';
 
-/** A key that was pressed when a dialog was asked for, but not loaded. It is for that, not for the page. */
+/** Takes a key pressed while a requested dialog loads: the key is meant for that dialog. */
 export function typeAhead(key: string): void {
 	if (key === 'Escape') dialog.value = null;
 	if (key === 'Escape' || dialog.peek() !== 'palette') typed = '';

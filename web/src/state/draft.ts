@@ -1,4 +1,4 @@
-/* The form of a new run. It shows the settings of the run that is open, unless they were changed. */
+/* The form of a new run. It shows the settings of the open run, unless they were changed. */
 import { computed, effect, signal } from '@preact/signals';
 import { ApiError, get } from '../api/client';
 import type { Events, Me, Run } from '../api/types';
@@ -20,7 +20,7 @@ import { toast } from './toasts';
 
 const KEY = 'draft';
 
-/** What this tab had when it was reloaded; a new tab begins with what was used last in any. */
+/** The draft of this tab before its reload; a new tab begins with the one last used in any. */
 function stored(): { draft: Draft; base: string } {
 	const own = recallJson(KEY, 'sessionStorage') as { draft?: unknown; base?: unknown } | null;
 	const ownDraft = readDraft(own?.draft);
@@ -31,11 +31,11 @@ function stored(): { draft: Draft; base: string } {
 
 const first = stored();
 export const draft = signal<Draft>(first.draft);
-/** The draft as it was taken from a run or started: what differs from it was typed since. */
+/** The draft as it was taken from a run or started: differences from it are edits of the user. */
 const base = signal<string>(first.base);
 export const edited = computed(() => JSON.stringify(draft.value) !== base.value);
 
-/** What is wrong, by field; `form` is about no field in particular. */
+/** Mistakes by field; `form` is about no field in particular. */
 export const mistakes = signal<Mistakes & { form?: string }>({});
 export const starting = signal(false);
 
@@ -65,7 +65,7 @@ function adopt(settings: Draft): void {
 /** The settings of the run that is open, if they can be used. */
 const ofRun = computed(() => (run.value ? draftOf(run.value) : null));
 
-/** Whether the form shows something else than the run that is open, and could be put right. */
+/** Whether the form differs from the settings of the open run, which can then be taken over. */
 export const offered = computed(
 	() => ofRun.value !== null && JSON.stringify(ofRun.value) !== JSON.stringify(draft.value),
 );
@@ -84,13 +84,13 @@ effect(() => {
 
 let usual = DEFAULT_DRAFT;
 
-/** Once: what to begin with depends on what the CPU can count. */
+/** Runs once: the default draft depends on what the CPU can count. */
 export async function learnUsual(): Promise<void> {
 	if (usual !== DEFAULT_DRAFT) return;
 	const { events } = await get<Events>('emap', { search: 'cycles', group: 'hw' });
 	usual = usualDraft(events.some((e) => e.name === 'cycles' && e.available === true));
 	const untouched = JSON.stringify(draft.value) === JSON.stringify(DEFAULT_DRAFT);
-	// Who has pressed Run meanwhile still has to see what is missing.
+	// Not adopt(): mistakes shown by a Run pressed meanwhile must stay.
 	if (untouched) begin(usual);
 }
 
@@ -103,7 +103,7 @@ async function sessionFor(title: string): Promise<string> {
 	return open ?? (await addSession(title)).uuid;
 }
 
-/** Samples are needed for most views; a run without them is shown by what it printed. */
+/** Most views need samples; a run without them opens its output instead. */
 function viewFor(settings: Draft) {
 	const { view } = address.value;
 	if (settings.tool === 'stat' && (view === 'flame' || view === 'functions' || view === 'diff'))
@@ -128,7 +128,7 @@ function fail(e: unknown): void {
 	mistakes.value = { [field ?? 'form']: sentenceOf(message) };
 }
 
-/** Checks and starts what the form says; false: something has to be put right first. */
+/** Checks and starts the draft. Returns false if it is being started already, or on mistakes. */
 export async function runDraft(): Promise<boolean> {
 	if (starting.value) return false;
 	const settings = draft.value;
@@ -147,7 +147,7 @@ export async function runDraft(): Promise<boolean> {
 	}
 }
 
-/** Profiles the program that the server brings along, for whoever wants to see what this is. */
+/** Profiles the demo program that comes with the server. */
 export async function startDemo(): Promise<void> {
 	const { demo } = (await get<Me>('me')).server;
 	if (!demo?.length) {
@@ -176,7 +176,7 @@ function storedCommands(): string[] {
 	return Array.isArray(list) ? list.filter((c) => typeof c === 'string') : [];
 }
 
-/** The newest first. */
+/** Newest first. */
 export const commands = signal<string[]>(storedCommands());
 
 function remember(command: string): void {

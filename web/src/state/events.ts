@@ -1,23 +1,23 @@
-/* Searching in the events of the machine while one types. */
+/* Search in the events of the machine while the user types. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { get } from '../api/client';
 import type { EventInfo, Events } from '../api/types';
 import { countGroups, type EventGroup, type GroupCount } from '../logic/run/event_groups';
 
 const PAUSE_MS = 120;
-/** As many as the server gives at once. */
+/** The server's largest page. */
 const PAGE = 1000;
 
 export interface EventSearch {
 	events: EventInfo[];
-	/** Of all kinds that fit the words, whichever kind is shown. */
+	/** Matches by kind of event, whichever kind is shown. */
 	counts: GroupCount[];
-	/** There are more than `counts` says. */
+	/** There are more matches than `counts` says. */
 	countsOpen: boolean;
 	problems: string[];
 	loading: boolean;
 	error: Error | null;
-	/** Loads the next page; null: there is none. */
+	/** Loads the next page; null if there is none. */
 	more: (() => void) | null;
 }
 
@@ -31,7 +31,7 @@ const NOTHING: Omit<EventSearch, 'more'> & { next: string | null } = {
 	next: null,
 };
 
-/** What is known of events that were listed: for chips. */
+/** Events that were listed, by name: chips show their details. */
 const known = new Map<string, EventInfo>();
 
 export function eventInfo(name: string): EventInfo | undefined {
@@ -77,7 +77,7 @@ export function useEventSearch(
 				if (!abort.signal.aborted) setFound({ ...NOTHING, loading: false, error: e as Error });
 			}
 		};
-		// What is typed may go on; what was opened or clicked is wanted now.
+		// Wait until the user stops typing; the first search starts at once.
 		const timer = setTimeout(start, began.current ? PAUSE_MS : 0);
 		began.current = true;
 		return () => {
@@ -100,7 +100,7 @@ export function useEventSearch(
 					: old,
 			);
 		} catch {
-			// Scrolling on asks again.
+			// Scrolling further asks again.
 		}
 		loadingMore.current = false;
 	};

@@ -1,4 +1,4 @@
-/* What the flame graph is about: the answer of the server to the selection, or, while a run goes on and
+/* Data of the flame graph: the server's answer for the selection or, while a run goes on and
  * nothing is selected, what has streamed in so far. */
 import {
 	computed,
@@ -17,12 +17,12 @@ import { useQuestion, type Answer } from './questions';
 import { isLive, run } from './runs';
 import { selected } from './selection';
 
-/** So many boxes can be drawn without anybody waiting. */
+/** Limit up to which boxes are drawn without a noticeable delay. */
 const MOST_NODES = 100000;
-/** Share of what is in sight below which a box is a fraction of a pixel broad. */
+/** Boxes below this share of the visible part are a fraction of a pixel wide. */
 const LIGHT = 0.0005;
 
-/** Nothing but the run itself is asked for, so what streams in is the whole answer. */
+/** The live run if shown unfiltered: the stream then has the whole answer. Otherwise null. */
 const growing = computed<string | null>(() => {
 	const { window, threads, pids, cpus, frames, mode } = address.value;
 	const r = run.value;
@@ -30,16 +30,16 @@ const growing = computed<string | null>(() => {
 	return r && isLive(r) && !narrowed && mode === 'plain' ? r.uuid : null;
 });
 
-/** Phones show the beginning of the graph on their first screen: that is to be its root. */
+/** On phones the root is at the top, so that it is on the first screen. */
 export const rootPlace = computed<'top' | 'bottom'>(() => {
 	const { root } = address.value;
 	return root !== 'auto' ? root : width.value === 'phone' ? 'top' : 'bottom';
 });
 
-/** What part of the whole is zoomed to. The closer, the lighter are the boxes that are asked for. */
+/** The share of the whole that is zoomed to. The smaller it is, the lighter boxes are requested. */
 export const zoomedShare = signal(1);
 
-/** Share of the whole below which boxes are left out; in steps, so that not every zoom asks anew. */
+/** Boxes below this share of the whole are left out. In steps: not every zoom asks again. */
 export const lightest = computed(() =>
 	address.value.light ? 0 : LIGHT / 4 ** Math.floor(Math.log(1 / zoomedShare.value) / Math.log(4)),
 );
@@ -51,7 +51,7 @@ function liveFlame(uuid: string, wanted: string | null): Flame {
 	return { event, unit: null, samples: 0, names: live.names, ...tree };
 }
 
-/** As the run grows. */
+/** The flame graph of the live run, as it grows. */
 function useGrowing(): ReadonlySignal<Flame | null> {
 	const shown = useRef<Signal<Flame | null>>();
 	shown.current ??= signal<Flame | null>(null);
@@ -69,7 +69,7 @@ function useGrowing(): ReadonlySignal<Flame | null> {
 	return shown.current;
 }
 
-/** All nodes while one searches: light ones add up, and their share is to be right. Else none. */
+/** While searching: all nodes, as light ones add up in the share of matches. Otherwise none. */
 export function useEveryNode(hidden: number): ReadonlySignal<Answer<Flame>> {
 	return useQuestion<Flame>(() => {
 		const { mode, search } = address.value;

@@ -1,4 +1,4 @@
-/* Keeps sessions, runs and the queue up to date by what the live stream tells. */
+/* Keeps sessions, runs and the queue up to date from the live stream. */
 import { effect } from '@preact/signals';
 import { on, watch } from '../api/live';
 import type { Run } from '../api/types';
@@ -18,7 +18,7 @@ import {
 import { toast } from './toasts';
 import { gone } from './undo';
 
-/** Many runs may change at once: one question is enough. */
+/** Delays @act and merges the calls meanwhile: many runs may change at once. */
 function soon(act: () => Promise<void>, ms: number): () => void {
 	let timer = 0;
 	return () => {
@@ -35,7 +35,7 @@ const sessionsSoon = soon(loadSessions, 400);
 
 const ended = new Set<string>();
 
-/** A message about an end may come by several topics; it is news once. */
+/** The end of a run may be reported on several topics: notifies once. */
 function noticeEnd(r: Run): void {
 	if (!hasEnded(r) || ended.has(r.uuid)) return;
 	const ran = queue.peek().running.some((x) => x.uuid === r.uuid);
@@ -77,7 +77,7 @@ on('missed', ({ topic }) => {
 	else runsSoon();
 });
 
-// Whether the stream is there says early whether the server is.
+// The stream notices early that the server is lost or back.
 on('connection', ({ state }) => {
 	if (state === 'lost' && connection.peek() === 'ok') retry();
 	if (state === 'open' && connection.peek() === 'lost') retry();
@@ -85,7 +85,7 @@ on('connection', ({ state }) => {
 
 watch(['queue', 'sessions']);
 
-/** What is watched follows what is open. */
+/** Watches the topics that @topicsOf gives, whenever they change. */
 function following(topicsOf: () => string[]): void {
 	let stop = () => {};
 	let before = '';

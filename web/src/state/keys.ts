@@ -1,15 +1,16 @@
-/* Keyboard shortcuts: one list, from which keys are handled and the sheet of `?` is made.
+/* Keyboard shortcuts: one list, used to handle keys and to fill the sheet of `?`.
  *
- * A view says useShortcut({keys: 'f', what: 'Search', where: 'Flame graph', run}) while it is on the
- * screen. Without `run` the entry only stands in the sheet: for keys that an element handles itself while it has the
- * focus. The newest of two with the same keys wins. Plain keys do nothing while one types or a dialog is open. */
+ * A view calls useShortcut({keys: 'f', what: 'Search', where: 'Flame graph', run}) while it is on
+ * the screen. Without `run` the entry only appears in the sheet: for keys that an element handles
+ * itself while it has the focus. If two entries have the same keys, the newest wins. Plain keys do
+ * nothing while the user types or a dialog is open. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { pressed } from '../logic/keys';
 import { dialog, typeAhead } from './dialogs';
 
 interface Shortcut {
-	/** See logic/keys.ts; several separated by blanks mean the same. */
+	/** See logic/keys.ts; blanks separate alternatives. */
 	keys: string;
 	what: string;
 	/** Heading in the sheet: "Everywhere", "Timeline", "Flame graph" … */
@@ -21,7 +22,7 @@ export const shortcuts = signal<Shortcut[]>([]);
 
 export const onMac = /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** null: none at present (for example because the user may not do it). */
+/** @wanted: null registers nothing, for example because the user may not do it. */
 export function useShortcut(wanted: Shortcut | null): void {
 	const latest = useRef(wanted);
 	latest.current = wanted;

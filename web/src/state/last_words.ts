@@ -1,5 +1,5 @@
-/* The last lines that a failed program has written to standard error: they often say it all. Of the
- * whole output only the end is kept here; the view of the output has its own (state/output.ts). */
+/* The last lines that a failed program wrote to standard error: they often explain the failure.
+ * Only the end of the output is kept here; the output view has its own copy (state/output.ts). */
 import { useEffect, useState } from 'preact/hooks';
 import { tailOfText } from '../api/tail';
 import { lastLines } from '../logic/live/last_lines';

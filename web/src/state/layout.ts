@@ -1,4 +1,4 @@
-/* How the workbench is laid out in this browser: which panes are folded, how high the timeline is. */
+/* Layout of the workbench in this browser: which panes are folded, how high the timeline is. */
 import { effect, signal, type Signal } from '@preact/signals';
 import { keep, recallJson } from './storage';
 
@@ -22,18 +22,18 @@ for (const query of [phone, middle])
 
 function kept<T>(name: string, standard: T): Signal<T> {
 	const found = recallJson(name);
-	// Somebody else may have written it: then the standard will do.
+	// Something else may have written the stored value: use the standard then.
 	const usable = found !== null && typeof found === typeof standard;
 	const s = signal<T>(usable ? (found as T) : standard);
 	effect(() => keep(name, JSON.stringify(s.value)));
 	return s;
 }
 
-/** Panes at the sides that are folded on wide screens. */
+/** Side panes that are folded on wide screens. */
 export const folded = kept<Record<Side, boolean>>('folded', { left: false, right: false });
 /** The pane that lies over the result on middle screens. */
 export const drawer = signal<Side | null>(null);
-/** What a phone shows. */
+/** The tab that a phone shows. */
 export const tab = signal<Tab>('result');
 /** The timeline's part of the height, in percent. */
 export const SPLIT_STANDARD = 54;

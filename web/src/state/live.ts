@@ -1,4 +1,4 @@
-/* What streams in of runs that go on. One stream serves all tabs (see api/live_hub.ts). Views draw from
+/* Live data of runs that go on. One stream serves all tabs (see api/live_hub.ts). Views draw from
  * these accumulators when `version` changes, all of them in the same frame. */
 import { batch, computed, effect, signal, type Signal } from '@preact/signals';
 import { on, watch } from '../api/live';
@@ -9,22 +9,22 @@ import { RunAccumulator, type RunUpdate, type SavedRun } from '../logic/live/liv
 import { forget } from './questions';
 import { hasEnded, run } from './runs';
 
-/** Values of one counter: the newest at full resolution, all of them thinned. Bounded. */
+/** Values of one counter, bounded: the newest at full resolution, all of them thinned. */
 export interface LiveCounter {
 	name: string;
 	unit: string | null;
 	scale: number;
 	cpu: number | null;
-	/** As a line of a Timeline: rates a second, NaN where nothing was counted; @from…@to in @points. */
+	/** @from…@to in @points pixels: rates a second, NaN where nothing was counted. */
 	line(from: number, to: number, points: number): Line;
 }
 
-/** The newest of what the workload printed. Bounded: `dropped` bytes before it are left out. */
+/** The newest output of the workload. Bounded: `dropped` bytes before it are left out. */
 interface LiveOutput {
-	/** How many characters came in all. */
+	/** Number of characters received so far. */
 	readonly end: number;
 	readonly dropped: number;
-	/** What came behind the first @seen characters, as far as it is kept. */
+	/** Output after the first @seen characters, as far as it is kept. */
 	since(seen: number): { stream: 1 | 2; text: string }[];
 }
 
@@ -38,7 +38,7 @@ interface LiveRun {
 	/** Samples a second, one line for each event; `name` is the event. */
 	readonly rates: LiveCounter[];
 	readonly events: string[];
-	/** The one of them that is shown if nobody has named one; null: none is known yet. */
+	/** The event that is shown unless the user chose one; null if none is known yet. */
 	readonly shownEvent: string | null;
 	readonly names: FunctionName[];
 	/** The call tree of one event so far, with totals. The arrays go on growing. */
@@ -48,10 +48,10 @@ interface LiveRun {
 	readonly output: LiveOutput;
 }
 
-/** Whether live messages come. */
+/** State of the live stream. */
 export const connection = signal<Connection>({ state: 'connecting', retryMs: 0 });
 
-/** How long a run's data stays after its end: views switch to what is stored meanwhile. */
+/** How long a run's data stays after its end, while views switch to the stored run. */
 const LINGER_MS = 15_000;
 
 class Live implements LiveRun {
@@ -115,7 +115,7 @@ class Live implements LiveRun {
 
 const known = new Map<string, Live>();
 
-/** What is known of a run that goes on: nothing yet, or no more, for one that is not the open one. */
+/** Live data of a run that goes on; empty for any run but the open one. */
 export function liveRun(uuid: string): LiveRun {
 	const made = known.get(uuid) ?? new Live(uuid);
 	known.set(uuid, made);
@@ -124,7 +124,7 @@ export function liveRun(uuid: string): LiveRun {
 
 on('connection', (now) => (connection.value = now));
 
-/** It is looked at, not read; and the machine that draws may be the one that is measured. */
+/** Redraw no more often: the machine that draws may be the one that is measured. */
 const TELL_EVERY_MS = 220;
 const changed = new Set<Live>();
 let toldAt = -Infinity;

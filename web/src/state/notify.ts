@@ -1,4 +1,5 @@
-/* Desktop notifications: a long run has ended while nobody looked. Asked for only when switched on. */
+/* Desktop notifications: a long run has ended while the page was hidden. Permission is requested
+ * only when the user switches them on. */
 import { signal } from '@preact/signals';
 import type { Run } from '../api/types';
 import { outcomeOf, runName, STATE_WORDS } from '../logic/run/run_words';
@@ -24,14 +25,14 @@ export async function switchNotifying(yes: boolean): Promise<void> {
 		yes = false;
 	}
 	keep(KEY, yes ? '1' : '0');
-	// The box is drawn anew even if it stays what it was.
+	// Toggling redraws the checkbox even if its value stays the same.
 	notifying.value = !yes;
 	notifying.value = yes;
 }
 
 export function notifyEnd(r: Run): void {
 	if (!notifying.value || !document.hidden || (r.duration_s ?? 0) < LONG_S) return;
-	// Of several tabs with the same message the system shows one: they have the same tag.
+	// All tabs use the same tag, so that the system shows one notification.
 	const n = new Notification(`${runName(r)}: ${STATE_WORDS[outcomeOf(r)]}`, {
 		body: `after ${formatDuration((r.duration_s ?? 0) * 1e9)}`,
 		tag: r.uuid,

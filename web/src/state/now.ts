@@ -1,4 +1,4 @@
-/* The time, for what counts seconds on the screen; stands still while nobody looks. */
+/* The current time, for seconds counted on the screen. Stops while the page is hidden. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 
@@ -10,7 +10,7 @@ function tick(): void {
 	if (!document.hidden) now.value = Date.now();
 }
 
-/** `now` ticks every second while a component with this is on the screen and @wanted. */
+/** `now` ticks every second while a component that calls this is mounted and @wanted is true. */
 export function useNow(wanted = true): void {
 	useEffect(() => {
 		if (!wanted) return;

@@ -1,4 +1,4 @@
-/* What the open run has printed, as lines: read from the server, or as it streams in. */
+/* The output of the open run as lines: stored ones from the server, or those that stream in. */
 import { computed, signal, useSignalEffect, type ReadonlySignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import { getPieces } from '../api/client';
@@ -17,9 +17,9 @@ export interface Output {
 	error: Error | null;
 }
 
-/** Of a run that goes on; the server has all of it. */
+/** Lines kept of a run that goes on; the server has all of them. */
 const LIVE_LINES = 20_000;
-/** How often lines that are being read are shown. */
+/** How often lines are shown while stored output is being read. */
 const SHOW_MS = 100;
 
 type Show = (change: Partial<Output>) => void;
@@ -71,13 +71,13 @@ function followLive(uuid: string, choice: OutputStream, show: Show): () => void 
 
 const NONE: Output = { lines: new OutputLines(), dropped: 0, loading: true, error: null };
 
-/** The signal has a new value whenever there are new lines, the array of which stays the same. */
+/** The signal has a new value whenever lines arrive; the array of lines stays the same. */
 export function useOutput(): ReadonlySignal<Output> & { again: () => void } {
 	const made = useRef<ReadonlySignal<Output> & { again: () => void; follow: () => () => void }>();
 	if (!made.current) {
 		const now = signal<Output>(NONE);
 		const tries = signal(0);
-		// Not the run itself: that has a new value with every word about it.
+		// Not the run itself: it has a new value with every message about it.
 		const source = computed(() => {
 			const r = run.value;
 			if (!r) return '';
@@ -87,7 +87,7 @@ export function useOutput(): ReadonlySignal<Output> & { again: () => void } {
 		const follow = () => {
 			const [uuid, kind, choice] = source.value.split(' ');
 			if (!uuid) return () => {};
-			// What was seen live stays until the stored lines are there.
+			// Live lines stay until the stored lines have arrived.
 			const before = shown === uuid + choice ? now.peek() : NONE;
 			shown = uuid + choice;
 			now.value = { ...before, loading: true, error: null };

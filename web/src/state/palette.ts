@@ -1,4 +1,4 @@
-/* What the palette finds: commands at once, sessions and runs by asking the server. */
+/* Results of the palette: commands at once, sessions and runs from the server. */
 import { signal } from '@preact/signals';
 import { get } from '../api/client';
 import type { Run, Runs, SessionHead, Sessions } from '../api/types';
@@ -96,7 +96,7 @@ async function ask(query: string): Promise<void> {
 	}
 }
 
-/** Commands are there at once, the rest a moment later. */
+/** Commands appear at once, sessions and runs when the server has answered. */
 export function look(query: string): void {
 	abort?.abort();
 	clearTimeout(timer);

@@ -1,4 +1,4 @@
-/* The processes of the machine while one looks for some to attach to. */
+/* The processes of the machine, to choose those to attach to. */
 import { useEffect, useState } from 'preact/hooks';
 import { getPages } from '../api/client';
 import type { Processes, ProcessInfo } from '../api/types';
@@ -6,7 +6,7 @@ import type { Processes, ProcessInfo } from '../api/types';
 const PAUSE_MS = 120;
 const PAGE = 1000;
 
-/** All that fit; there are rarely more than a few hundred. */
+/** All matching processes; there are rarely more than a few hundred. */
 async function load(search: string, signal: AbortSignal): Promise<ProcessInfo[]> {
 	const query = { search, limit: PAGE };
 	return (await getPages<Processes>('processes', query, 'processes', signal)).processes;

@@ -1,5 +1,5 @@
-/* Questions to the server about a run: asked when they change, the old answer stays until the new one
- * is there (so nothing flickers), what nobody waits for any more is aborted. */
+/* Questions to the server about a run. They are asked when they change, the old answer stays until
+ * the new one arrives (so nothing flickers), and requests that nobody waits for are aborted. */
 import {
 	signal,
 	useSignal,
@@ -15,16 +15,16 @@ export interface Question {
 	/** benchmark/ID/flame */
 	path: string;
 	query: Query;
-	/** Large arrays as bytes. */
+	/** Request large arrays as bytes. */
 	columns?: boolean;
-	/** Ask again every so many ms: for runs that go on. */
+	/** Ask again after this many ms: for runs that go on. */
 	again?: number;
-	/** The list of the answer that goes on over pages (`next`, `before`): all of them are asked for. */
+	/** The paged list of the answer (`next`, `before`): all pages are fetched. */
 	pages?: string;
 }
 
 export interface Answer<T> {
-	/** The newest answer; while `loading` it is that of the question before, if that was about the same. */
+	/** The newest answer; while `loading` the previous one, if its subject is the same. */
 	data: T | null;
 	/** The question that `data` answers. */
 	of: Question | null;
@@ -39,12 +39,12 @@ function keyOf(q: Question): string {
 	return q.path + '?' + JSON.stringify(q.query);
 }
 
-/** What a question is about. While one narrows it, the old answer stays; for another one it must not. */
+/** The subject of a question. The old answer stays only while the subject is the same. */
 function aboutOf({ path, query }: Question): string {
 	return JSON.stringify([path, query.before, query.after, query.function]);
 }
 
-/** Counts up when what failed is to be asked again. */
+/** Incremented to ask failed questions again. */
 const attempt = signal(0);
 
 export function tryAgain(): void {
@@ -58,12 +58,12 @@ function remember(key: string, data: unknown): void {
 	if (cache.size > CACHE_MAX) cache.delete(cache.keys().next().value!);
 }
 
-/** What a run has is new, or it is gone. */
+/** Drops cached answers about @run: its data has changed, or it was deleted. */
 export function forget(run: string): void {
 	for (const key of cache.keys()) if (key.includes(run)) cache.delete(key);
 }
 
-/** Asks @q and puts the answer into @into; the result aborts it. */
+/** Asks @q and puts the answer into @into. Returns a function that aborts this. */
 function pursue<T>(q: Question, into: Signal<Answer<T>>): () => void {
 	const abort = new AbortController();
 	const key = keyOf(q);
@@ -103,8 +103,8 @@ function pursue<T>(q: Question, into: Signal<Answer<T>>): () => void {
 	};
 }
 
-/** @make reads signals and gives the question, or null for none; it is called anew when they change, and
- * after each rendering, as what the component was given may be part of it. */
+/** @make reads signals and returns the question, or null for none. It is called again when the
+ * signals change and after each rendering, because it may use props of the component. */
 export function useQuestion<T>(make: () => Question | null): ReadonlySignal<Answer<T>> {
 	const answer = useRef<Signal<Answer<T>>>();
 	answer.current ??= signal<Answer<T>>({ data: null, of: null, error: null, loading: true });

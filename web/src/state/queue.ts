@@ -1,4 +1,4 @@
-/* What runs and what waits, on the whole server. */
+/* Running and waiting runs of the whole server. */
 import { computed, signal } from '@preact/signals';
 import { get, send } from '../api/client';
 import type { Queue, Run } from '../api/types';
@@ -10,7 +10,7 @@ import { gone } from './undo';
 const MOST = 100;
 
 const loaded = signal<Queue>({ running: [], queued: [], next: null });
-/** When `queue` was told, as Date.now() counts: its seconds go on from there. */
+/** When `queue` was received (Date.now()): its seconds count from there. */
 export const toldAt = signal(Date.now());
 
 function shown(r: Run): boolean {
@@ -33,11 +33,11 @@ export async function loadQueue(): Promise<void> {
 	try {
 		take(await get<Queue>('queue', { limit: MOST }));
 	} catch {
-		// What is known stays; the banner says that the server is away.
+		// The known queue stays; the banner says that the server is away.
 	}
 }
 
-/** Puts a run that waits in front of another; null: at the end. */
+/** Moves a waiting run in front of @before; null: to the end. */
 async function moveInQueue(run: string, before: string | null): Promise<void> {
 	try {
 		take(await send<Queue>('PATCH', 'queue', { run, before }));
@@ -47,7 +47,7 @@ async function moveInQueue(run: string, before: string | null): Promise<void> {
 	}
 }
 
-/** One place up (-1) or down (+1). */
+/** Moves a waiting run one place up (-1) or down (+1). */
 export async function shift(uuid: string, by: -1 | 1): Promise<void> {
 	const { queued } = queue.peek();
 	const at = queued.findIndex((r) => r.uuid === uuid);

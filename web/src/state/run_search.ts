@@ -1,4 +1,4 @@
-/* Searching in the runs of a session: at once in those that are loaded, a moment later in all. */
+/* Search in the runs of a session: at once in the loaded ones, a moment later in all. */
 import { computed, effect, signal } from '@preact/signals';
 import { get } from '../api/client';
 import type { Run, Session } from '../api/types';
@@ -10,7 +10,7 @@ const PAUSE_MS = 150;
 const PAGE = 200;
 
 export const runSearch = signal('');
-/** Found by the server among those that are not loaded. */
+/** Matches among the runs that are not loaded, found by the server. */
 const older = signal<Run[]>([]);
 
 /** Newest first. */
@@ -44,7 +44,7 @@ effect(() => {
 	};
 });
 
-// Another session begins without a search.
+// Opening another session clears the search.
 let of: string | undefined;
 effect(() => {
 	const uuid = session.value?.uuid;

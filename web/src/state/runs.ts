@@ -1,4 +1,4 @@
-/* The session that is open, its runs, and what can be done with them. */
+/* The open session, its runs, and the actions on them. */
 import { quoted } from '../logic/format';
 import { computed, effect, signal, untracked } from '@preact/signals';
 import { get, send } from '../api/client';
@@ -23,20 +23,20 @@ const sessionProblem = signal<Error | null>(null);
 /** Why runs that were asked for cannot be shown. */
 const runProblems = signal<ReadonlyMap<string, Error>>(new Map());
 
-/** Runs of the session that were loaded, newest first, and whatever was looked up elsewhere. */
+/** Loaded runs of the session, newest first; `elsewhere`: runs that were looked up by uuid. */
 const loaded = signal<Run[]>([]);
 const elsewhere = signal<ReadonlyMap<string, Run>>(new Map());
 const asked = new Set<string>();
 /** Where the next page of runs begins. */
 const next = signal<string | null>(null);
 
-/** Newest first; without those that were deleted. */
+/** Newest first, without deleted runs. */
 export const runs = computed<Run[]>(() =>
 	loaded.value.filter((r) => !gone.value.has('benchmark/' + r.uuid)),
 );
 export const hasMore = computed(() => next.value !== null);
 
-/** A run of any session by its uuid. One that is not known yet is asked for: null until then. */
+/** Finds a run of any session. Requests an unknown one and returns null until it arrives. */
 export function runOf(uuid: string | null): Run | null {
 	if (!uuid) return null;
 	const known = loaded.value.find((r) => r.uuid === uuid) ?? elsewhere.value.get(uuid);
@@ -65,7 +65,7 @@ export const problem = computed<Error | null>(() => {
 	return (uuid && runProblems.value.get(uuid)) || sessionProblem.value;
 });
 
-/** Asks again for what could not be shown. */
+/** Asks again for the session or run that could not be shown. */
 export function tryProblemAgain(): void {
 	asked.clear();
 	sessionProblem.value = null;
@@ -75,31 +75,31 @@ export function tryProblemAgain(): void {
 	void refresh();
 }
 
-/** A run as a message or an answer tells it: new ones are put in front. */
+/** Takes a run from a message or an answer. A new run of the open session is put in front. */
 export function learn(heard: Run): void {
 	const r = news.newest(heard);
 	const before = loaded.peek().find((x) => x.uuid === r.uuid);
-	// What was answered while it ran is not the last word.
+	// Answers from while the run went on are outdated.
 	if (before && before.state !== r.state && hasEnded(r)) forget(r.uuid);
 	if (before) loaded.value = loaded.peek().map((x) => (x.uuid === r.uuid ? r : x));
 	else if (r.session === session.peek()?.uuid && isNewest(r)) loaded.value = [r, ...loaded.peek()];
 	else if (asked.has(r.uuid)) elsewhere.value = new Map(elsewhere.peek()).set(r.uuid, r);
 }
 
-/** Older runs come in pages, in their order. */
+/** Older runs must come in pages, in their order. */
 function isNewest(r: Run): boolean {
 	const first = loaded.peek()[0];
 	return !first || r.created_at >= first.created_at;
 }
 
-/** What is gone cannot be compared with. */
+/** A deleted run cannot be compared with. */
 function unpin(uuid: string): void {
 	const { a, b } = address.peek();
 	if (a === uuid) go({ a: null }, true);
 	if (b === uuid) go({ b: null }, true);
 }
 
-/** It was deleted, here or by somebody else. Whoever shows it lets go first, so that nobody asks for it. */
+/** Forgets a deleted run. Leaves its address first, so that no view asks for the run again. */
 export function unlearn(uuid: string): void {
 	if (uuid === address.peek().run) go({ run: null }, true);
 	unpin(uuid);
@@ -130,7 +130,7 @@ async function load(uuid: string): Promise<void> {
 	}
 }
 
-/** What may have been missed while nobody listened. Pages further down are kept as they are. */
+/** Reloads the newest page, as messages may have been missed. Older pages are kept as they are. */
 export async function refresh(): Promise<void> {
 	const { session: uuid } = address.peek();
 	if (!uuid) return;
@@ -187,7 +187,7 @@ export async function startRun(sessionId: string, plan: Plan): Promise<Run> {
 	return r;
 }
 
-/** Runs it once more, and opens that. */
+/** Starts the run once more and opens the new run. */
 export async function rerun(uuid: string): Promise<void> {
 	try {
 		const r = await send<Run>('POST', `benchmark/${uuid}/rerun`);
@@ -206,7 +206,7 @@ export async function cancelRun(uuid: string): Promise<void> {
 	}
 }
 
-/** Deletes it when the message with "Undo" is gone; the next one is opened if it was open. */
+/** Deletes @r when its "Undo" message is gone. If @r was open, the newest other run is opened. */
 export function deleteRun(r: Run): void {
 	const before = address.peek();
 	deleteWithUndo('benchmark/' + r.uuid, `${quoted(runName(r))} was deleted`, () => {

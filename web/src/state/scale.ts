@@ -1,5 +1,5 @@
-/* How much larger than usual text is: the root's font size follows the reader's settings and the screen
- * (base.css). What we draw, or place by ourselves, follows it by this. */
+/* Size of text relative to the usual one: the root's font size follows the reader's settings and
+ * the screen (base.css). Canvases and computed positions are scaled by this factor. */
 import { signal } from '@preact/signals';
 import { USUAL_ROOT_PX } from '../logic/rem';
 
@@ -10,7 +10,7 @@ function measure(): number {
 export const scale = signal(measure());
 addEventListener('resize', () => (scale.value = measure()));
 
-/** Pixels of what has @usual pixels at the usual size. */
+/** Scales @usual, a length in pixels at the usual size of text. */
 export function px(usual: number): number {
 	return Math.round(usual * scale.value);
 }

@@ -1,5 +1,5 @@
-/* What is being looked at: the run of the address, the window and the filters, as parameters of a
- * question. Every view below the timeline asks with these, so they all follow the brush. */
+/* The selection: the run of the address, the window and the filters, as parameters of a question.
+ * Every view below the timeline asks with these, so they all follow the brush. */
 import { computed } from '@preact/signals';
 import type { Query } from '../api/client';
 import type { Window } from '../logic/address';
@@ -21,8 +21,8 @@ export function windowQuery(w: Window | null): Query {
 	return w ? { from: Math.round(w.from), to: Math.round(w.to) } : {};
 }
 
-/** While a run goes on all views show the event that its live graph shows, also when another one is about
- * to have more samples. null: the server chooses, which it does in the same way for every question. */
+/** While a run goes on, all views show the event of its live graph, even if another one is about to
+ * have more samples. null: the server chooses, by the same rule for every question. */
 const growingEvent = computed<string | null>(() => {
 	const r = run.value;
 	if (!r || !isLive(r)) return null;
@@ -31,7 +31,7 @@ const growingEvent = computed<string | null>(() => {
 	return live.shownEvent;
 });
 
-/** A question about what is selected: selected('flame', {mode: 'inverted'}). */
+/** A question about the selection: selected('flame', {mode: 'inverted'}). */
 export function selected(kind: string, more: Query = {}, columns = false): Question | null {
 	const r = run.value;
 	if (!r || r.state === 'queued') return null;
@@ -48,14 +48,14 @@ export function selected(kind: string, more: Query = {}, columns = false): Quest
 	};
 }
 
-/** One side of a comparison, as the server wants it: `before_from`, `before_to` … */
+/** One side of a comparison as parameters: `before_from`, `before_to` … */
 export function sideQuery(name: 'before' | 'after', w: Window | null, only: Query = {}): Query {
 	const query = { ...windowQuery(w), ...only };
 	return Object.fromEntries(Object.entries(query).map(([key, value]) => [`${name}_${key}`, value]));
 }
 
-/** The event that runs A and B are to be compared by, and what it could be. The chosen one may be that of the
- * open run alone: then, as without a choice, `event` is null and the server chooses; its answer says which. */
+/** The event by which runs A and B are compared, and the events to choose from. `event` is null if
+ * none was chosen, or one that not both have: the server then chooses and says which. */
 export const compared = computed<{ event: string | null; events: string[] }>(() => {
 	const { run: uuid, window, second, a, b, event } = address.value;
 	const [before, after] = uuid && window && second ? [uuid, uuid] : [a, b];
@@ -90,17 +90,17 @@ export const comparison = computed<Query | null>(() => {
 	};
 });
 
-/** What the selection can be compared with, in tables that show one side. */
+/** The side of a comparison that a table does not show itself. */
 interface OtherSide {
 	question: Question;
-	/** It is what was before; otherwise what came after. */
+	/** True if the other side is "before", false if it is "after". */
 	before: boolean;
 	/** "the second window", "run B" */
 	name: string;
 }
 
-/** The second window, or the run pinned as the other of A and B. @of: the event of this side's answer; null if
- * that is not there yet. */
+/** The second window, or the run pinned as the other of A and B; null if there is none. @of is the
+ * event of this side's answer, null until that has arrived. */
 export function otherSide(kind: string, of: string | null, more: Query = {}): OtherSide | null {
 	const { run: uuid, window, second, a, b, frames } = address.value;
 	if (!uuid) return null;
@@ -112,7 +112,7 @@ export function otherSide(kind: string, of: string | null, more: Query = {}): Ot
 	const other = b && b !== uuid ? b : a && a !== uuid ? a : null;
 	if (!other) return null;
 	const theirs = runOf(other);
-	// Shares of different events are not to be compared.
+	// Shares of different events cannot be compared.
 	if (!of || (theirs && !sampledEvents(theirs).includes(of))) return null;
 	const query = { event: of, frames, ...more };
 	const question = { path: `benchmark/${other}/${kind}`, query };

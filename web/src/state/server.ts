@@ -1,4 +1,4 @@
-/* The server: who we are to it, and whether it answers. */
+/* The server: the user's rights there, and whether it answers. */
 import { computed, signal } from '@preact/signals';
 import { get, onAnswer } from '../api/client';
 import type { Me } from '../api/types';
@@ -9,17 +9,17 @@ export const me = signal<Me | null>(null);
 /** Users who may only look see no buttons that start, change or delete. */
 export const mayRun = computed(() => me.value !== null && me.value.role !== 'look');
 
-/** 'lost': it does not answer; 'refused': it does not know our token (any more). */
+/** 'lost': the server does not answer; 'refused': it does not accept our token (any more). */
 export type Connection = 'ok' | 'lost' | 'refused';
 export const connection = signal<Connection>('ok');
-/** When it is tried again, as Date.now() counts; 0: just now. */
+/** Time of the next try (Date.now()); 0: it is under way. */
 export const retryAt = signal(0);
 
 let attempts = 0;
 let timer = 0;
 const returned = new Set<() => void>();
 
-/** @fn is called when the server answers again after it was away: ask anew. */
+/** Calls @fn when the server answers again after an outage, to load everything again. */
 export function onReturn(fn: () => void): void {
 	returned.add(fn);
 }
@@ -28,7 +28,7 @@ async function introduce(): Promise<void> {
 	try {
 		me.value = await get<Me>('me');
 	} catch {
-		// onAnswer() has seen why. Without knowing who we are there are no buttons: it is asked again.
+		// onAnswer() has seen the reason. Retry: buttons stay hidden until `me` is known.
 		if (connection.peek() === 'ok') plan();
 	}
 }
@@ -48,7 +48,7 @@ export function retry(): void {
 
 onAnswer((status) => {
 	const before = connection.peek();
-	// 502 to 504: something in between answers, but the server itself does not.
+	// 502 to 504: a proxy answers, but the server itself does not.
 	const now =
 		status === 401 ? 'refused' : !status || (status >= 502 && status <= 504) ? 'lost' : 'ok';
 	connection.value = now;

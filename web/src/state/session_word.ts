@@ -1,14 +1,14 @@
-/* What a command line calls the open session: its title, or its id where the title leads elsewhere. */
+/* How a command line names the open session: by title, or by id if the title is ambiguous. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { get } from '../api/client';
 import type { Sessions } from '../api/types';
 import { session } from './runs';
 
-/** Id → whether the title alone leads to another, newer session. */
+/** Id → whether the title alone means another, newer session. */
 const ambiguous = signal<ReadonlyMap<string, boolean>>(new Map());
 
-/** `tacho run --session TITLE` takes the newest of that title: is it ours? */
+/** `tacho run --session TITLE` takes the newest session of that title: checks that it is @uuid. */
 async function checkTitle(uuid: string, title: string): Promise<void> {
 	const { sessions } = await get<Sessions>('sessions', { search: title });
 	const first = sessions.find((s) => s.title === title);

@@ -23,7 +23,7 @@ export const sessions = computed(
 );
 export const moreSessions = computed(() => next.value !== null);
 
-/** The newest runs of a session: what a card shows. */
+/** The newest runs of a session, shown on its card. */
 export const newest = signal<ReadonlyMap<string, Run[]>>(new Map());
 const NEWEST = 4;
 
@@ -52,17 +52,17 @@ export async function loadMoreSessions(): Promise<void> {
 	next.value = page.next;
 }
 
-/** Asked for when a card comes into sight, and again when the session has changed. */
+/** Called when a card becomes visible, and again when the session has changed. */
 export async function loadNewest(uuid: string): Promise<void> {
 	try {
 		const s = await get<Session>('session/' + uuid, { limit: NEWEST });
 		newest.value = new Map(newest.peek()).set(uuid, s.runs);
 	} catch {
-		// The card stays without them.
+		// The card is shown without runs.
 	}
 }
 
-/** A new session with the time as its title, opened. */
+/** Creates a session with the time as its title and opens it. */
 export function newSession(): void {
 	addSession('Session of ' + dayAndTime(new Date()))
 		.then((s) => go({ ...HOME, session: s.uuid }))
@@ -81,7 +81,7 @@ export function learnSession(head: SessionHead): void {
 	if (!known) return;
 	if (known.some((s) => s.uuid === head.uuid))
 		loaded.value = known.map((s) => (s.uuid === head.uuid ? head : s));
-	// Whether an older one or one among those found belongs to the list is for the server to say.
+	// Only the server knows if an older session, or any while searching, belongs here.
 	else if (!search.peek() && head.created_at >= (known[0]?.created_at ?? ''))
 		loaded.value = [head, ...known];
 }

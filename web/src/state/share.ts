@@ -1,4 +1,4 @@
-/* Links to what is on the screen, and the screen as a whole. */
+/* The link to the current view, and full screen. */
 import { address, go } from './address';
 import { copyText } from './copy';
 
@@ -6,7 +6,7 @@ export function copyLink(): void {
 	void copyText(location.href, 'The link to this view was copied.');
 }
 
-/** Only the result, on all of the screen where the browser allows it. */
+/** Shows only the result, in full screen if the browser allows it. */
 export function toggleFull(): void {
 	const full = !address.value.full;
 	go({ full });

@@ -1,4 +1,4 @@
-/* Small lines of runs: asked for when they come into sight, kept when the run has ended. */
+/* Sparklines of runs: requested when they become visible, kept when the run has ended. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { getColumns } from '../api/client';
 import type { Run, Timeline } from '../api/types';
@@ -15,13 +15,13 @@ const kept = new Map<string, (number | null)[]>();
 
 async function ask(run: Run, signal: AbortSignal): Promise<(number | null)[]> {
 	const counter = sparkCounter(run);
-	// A run that has just begun, or failed at once, has none of its counters yet: all are asked for.
+	// A run that has just begun, or failed at once, has no counters: ask for samples, too.
 	const query = { pixels: PIXELS, samples: counter === null };
 	const timeline = await getColumns<Timeline>(`benchmark/${run.uuid}/timeline`, query, signal);
 	return sparkValues(timeline, counter);
 }
 
-/** The open run streams in anyway. */
+/** The open run streams in anyway: needs no request. */
 function ofStream(run: Run): (number | null)[] {
 	const { counters, rates, nowNs } = liveRun(run.uuid);
 	const line = (c: LiveCounter) => c.line(0, nowNs, PIXELS).mean;
@@ -39,7 +39,7 @@ function keep(uuid: string, values: (number | null)[]): void {
 	if (kept.size > KEPT_MAX) kept.delete(kept.keys().next().value!);
 }
 
-/** Asks about @run, again and again while it goes on; the result ends it. */
+/** Requests the line of @run, repeatedly while it goes on. Returns a function that ends this. */
 function pursue(run: Run, set: (values: (number | null)[]) => void): () => void {
 	const abort = new AbortController();
 	let timer = 0;
@@ -52,7 +52,7 @@ function pursue(run: Run, set: (values: (number | null)[]) => void): () => void 
 			if (hasEnded(run)) keep(run.uuid, values);
 			set(values);
 		} catch {
-			// Without a line nothing is missing that one could act on.
+			// The user can do nothing about a missing line.
 		}
 		if (!hasEnded(run) && !abort.signal.aborted)
 			timer = window.setTimeout(turn, streams ? LIVE_AGAIN_MS : AGAIN_MS);
@@ -64,7 +64,7 @@ function pursue(run: Run, set: (values: (number | null)[]) => void): () => void 
 	};
 }
 
-/** The values of a run's line, null until they are there; @ref is what has to be in sight. */
+/** The values of a run's line, null until they arrive; @ref: the element that must be visible. */
 export function useSpark(run: Run) {
 	const ref = useRef<HTMLDivElement>(null);
 	const [seen, setSeen] = useState(false);

@@ -1,4 +1,4 @@
-/* What this browser keeps. It may be forbidden, full or written by somebody else: the page works without. */
+/* Browser storage. It may be forbidden, full or changed by others: the page works without it. */
 
 export type Area = 'localStorage' | 'sessionStorage';
 
@@ -10,17 +10,17 @@ export function recall(name: string, area: Area = 'localStorage'): string | null
 	}
 }
 
-/** null: it is removed. */
+/** @text: null removes the entry. */
 export function keep(name: string, text: string | null, area: Area = 'localStorage'): void {
 	try {
 		if (text === null) window[area].removeItem(name);
 		else window[area].setItem(name, text);
 	} catch {
-		// The next visit begins with what is usual.
+		// The next visit begins with the defaults.
 	}
 }
 
-/** What was kept as JSON; null: nothing that can be read. */
+/** Returns the value stored as JSON, or null if there is none that can be read. */
 export function recallJson(name: string, area?: Area): unknown {
 	try {
 		return JSON.parse(recall(name, area) ?? 'null');

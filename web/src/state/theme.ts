@@ -1,4 +1,4 @@
-/* Dark or light: as the system has it, unless the user chose. Kept in this browser. */
+/* Dark or light: follows the system unless the user has chosen. Kept in this browser. */
 import { effect, signal } from '@preact/signals';
 import { keep, recall } from './storage';
 
@@ -11,12 +11,12 @@ function stored(): Theme {
 
 const system = matchMedia('(prefers-color-scheme: dark)');
 export const theme = signal<Theme>(stored());
-/** What it comes to; canvases redraw when it changes. */
+/** The resulting theme; canvases redraw when it changes. */
 export const dark = signal(false);
 
 function resolve(): void {
 	const now = theme.value === 'dark' || (theme.value === 'system' && system.matches);
-	// First the tokens, then who reads them.
+	// Set the CSS tokens first: listeners of `dark` read them.
 	document.documentElement.dataset.theme = now ? 'dark' : 'light';
 	dark.value = now;
 }

@@ -1,6 +1,6 @@
-/* What the timeline shows and what is being dragged on it. While one drags, `draft` is newer than the
- * address: drawing follows the pointer at once, the address (and with it every other view) follows as
- * fast as is good for the history of the browser and for the server. */
+/* What the timeline shows and what is being dragged on it. During a drag, `draft` is newer than the
+ * address: drawing follows the pointer at once, while the address (and with it every other view) is
+ * updated less often, to spare the browser's history and the server. */
 import { computed, signal } from '@preact/signals';
 import type { Mark } from '../api/types';
 import type { Address, View, Window } from '../logic/address';
@@ -17,28 +17,28 @@ import { width } from './layout';
 import { hasEnded, isLive, run } from './runs';
 import { px } from './scale';
 
-/** The end of what is known of a run, ns: from answers, or from its stream. */
+/** The newest known time of a run, ns: from answers, or from its stream. */
 const ends = signal<{ run: string; ns: number } | null>(null);
-/** What is drawn, and the run that it belongs to. */
+/** The plots that are drawn, and the run that they belong to. */
 export const plots = signal<Plot[]>([]);
 export const plotsOf = signal<string | null>(null);
 export const marks = signal<Mark[]>([]);
-/** Where the pointer or the keyboard is, ns. */
+/** Time at the pointer or the keyboard cursor, ns. */
 export const cursor = signal<number | null>(null);
 /** Space for the value axis, left of the lines; --axis of timeline.css. */
 export const axisWidth = computed(() => px(46));
 /** Width of the area that lines are drawn in, CSS pixels; 0 before it is laid out. */
 export const plotWidth = signal(0);
-/** Plots that were switched on or off: names of counters. */
+/** Plots that the user switched on or off, by name of the counter. */
 const switched = signal<ReadonlyMap<string, boolean>>(new Map());
-/** Phones show the first ones if nothing is said: the result is to begin on the first screen. */
+/** Plots that phones show by default: the result must begin on the first screen. */
 export const PHONE_PLOTS = 2;
 export const hidden = computed<ReadonlySet<string>>(() => {
 	const first = width.value === 'phone' ? PHONE_PLOTS : Infinity;
 	const off = plots.value.filter((p, place) => !(switched.value.get(p.key) ?? place < first));
 	return new Set(off.map((p) => p.key));
 });
-/** The next drag makes the second window, as Shift does: fingers have no Shift. */
+/** The next drag makes the second window, as Shift does: touch screens have no Shift. */
 export const secondNext = signal(false);
 const draft = signal<Partial<Brushes & { zoom: Window | null }>>({});
 
@@ -55,11 +55,11 @@ export const nowNs = computed<number>(() => {
 	return Math.round((r.duration_s ?? 0) * 1e9);
 });
 
-/** How often what is asked of the whole of a run that goes on is asked again, ms: the longer it is, the more
- * it costs and the less there is to see. */
+/** How often questions about the whole of a live run are repeated, ms: the longer the run, the more
+ * they cost and the less they change. */
 export const liveAgain = computed<number>(() => (nowNs.value > 60e9 ? 10_000 : 2000));
 
-/** All that can be shown: the whole run, a little more than what is there while it goes on. */
+/** The whole time axis: all of the run, and a little more while it goes on. */
 export const whole = computed<Window>(() => {
 	const r = run.value;
 	const to = Math.max(nowNs.value, 1000);
@@ -75,7 +75,7 @@ export const following = computed<boolean>(() => {
 export const visible = computed<Window>(() => {
 	const zoom = draft.value.zoom !== undefined ? draft.value.zoom : address.value.zoom;
 	const r = run.value;
-	// A link may lead to where nothing is any more, or never was.
+	// A link may lead beyond the end of the run.
 	const beyond = zoom && r && hasEnded(r) && zoom.from >= whole.value.to;
 	if (zoom && !beyond) return zoom;
 	return following.value ? liveRange(nowNs.value) : whole.value;
@@ -104,17 +104,17 @@ function tellAddress(more: Partial<Address> = {}): void {
 	pushed = true;
 }
 
-/** The brush while it is dragged. The first step can be undone by "back", the following replace it. */
+/** Moves the brush during a drag. The first step can be undone by "back"; later ones replace it. */
 export function brushTo(brush: Brush, w: Window | null): void {
 	draft.value = { ...draft.peek(), [brush]: w };
 	const wait = BRUSH_EVERY_MS - (performance.now() - told);
 	if (!timer) timer = window.setTimeout(() => tellAddress(), Math.max(wait, 0));
 }
 
-/** Views of a single window, which give way to the comparison when there is a second. */
+/** Views of a single window: they are replaced by the comparison when a second one is made. */
 const OF_ONE: readonly View[] = ['flame', 'functions'];
 
-/** @compares: a second window was made, and what one wants to see is how they differ. */
+/** @compares: a second window was made, so show how the two differ. */
 export function brushDone(compares = false): void {
 	clearTimeout(timer);
 	const { window, second } = draft.peek();
@@ -134,7 +134,7 @@ export function setBrush(brush: Brush, w: Window | null): void {
 	brushDone(compares);
 }
 
-/** Without the first window the second means nothing: it takes its place. */
+/** Clears a window. Without the first window the second means nothing: it becomes the first. */
 export function clearBrush(brush: Brush): void {
 	if (brush === 'window' && address.value.second)
 		go({ window: address.value.second, second: null });
@@ -156,7 +156,7 @@ function zoomSettled(): void {
 	draft.value = rest;
 }
 
-/** Zooms and pans come many a second: the address hears of the last. */
+/** Zooms and pans come many times a second: only the last is written to the address. */
 export function zoomTo(range: Window | null): void {
 	const r = run.peek();
 	const all = range && r && hasEnded(r) ? zoomOrAll(range, whole.peek()) : range;
@@ -165,7 +165,7 @@ export function zoomTo(range: Window | null): void {
 	resting = window.setTimeout(zoomSettled, ZOOM_REST_MS);
 }
 
-/** How far what is shown is behind a run that goes on, ns. */
+/** How far the visible range is behind a run that goes on, ns. */
 export const behind = computed<number>(() =>
 	Math.max(0, nowNs.value - Math.max(visible.value.to, 0)),
 );
@@ -180,7 +180,7 @@ export function backToLive(): void {
 	zoomSettled();
 }
 
-/** The run has ended while it was watched: what was to be seen stays where it is. */
+/** Keeps the visible range when the watched run has ended. */
 export function stayAfterEnd(lastShown: Window): void {
 	if (!address.peek().zoom && span(lastShown) < nowNs.peek() * 0.999)
 		go({ zoom: { from: Math.round(lastShown.from), to: Math.round(lastShown.to) } }, true);

@@ -1,4 +1,4 @@
-/* Short messages at the edge of the screen, some with a way back. */
+/* Short messages at the edge of the screen, some with "Undo". */
 import { signal } from '@preact/signals';
 
 export interface Toast {
@@ -6,7 +6,7 @@ export interface Toast {
 	text: string;
 	kind: 'info' | 'error';
 	undo?: () => void;
-	/** Something else that can be done about it. */
+	/** Another action that is offered. */
 	action?: { label: string; run: () => void };
 }
 
@@ -15,14 +15,14 @@ interface More {
 	undo?: () => void;
 	action?: Toast['action'];
 	ms?: number;
-	/** When it goes, unless it was undone. */
+	/** Called when the message goes, unless it was undone. */
 	ended?: () => void;
 }
 
 const MOST = 4;
 
 export const toasts = signal<Toast[]>([]);
-/** Timers stand still while somebody reads: the pointer or the focus is on the messages. */
+/** Timers of the messages. They stand still while the pointer or the focus is on the messages. */
 const waiting = new Map<number, { ms: number; timer: number; ended?: () => void }>();
 let last = 0;
 let held = false;
@@ -72,7 +72,7 @@ export function toast(text: string, more: More = {}): number {
 	return id;
 }
 
-/** For promises of actions that nobody else waits for: what went wrong is said. */
+/** Shows the error of an action that nobody waits for. */
 export function tell(error: unknown): void {
 	if ((error as Error).name !== 'AbortError') toast((error as Error).message, { kind: 'error' });
 }

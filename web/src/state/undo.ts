@@ -1,10 +1,10 @@
-/* Deleting with a way back: what is deleted disappears at once, the server is told when the message with
- * "Undo" goes, or the page is left. */
+/* Deleting with undo: the item disappears at once, but the server is told only when the message
+ * with "Undo" goes, or when the page is left. */
 import { signal } from '@preact/signals';
 import { API, send } from '../api/client';
 import { tell, toast } from './toasts';
 
-/** Paths ("benchmark/UUID") that are not to be shown any more: deleted, or about to be. */
+/** Paths ("benchmark/UUID") to hide: deleted, or about to be. */
 export const gone = signal<ReadonlySet<string>>(new Set());
 const pending = new Set<string>();
 
@@ -15,7 +15,7 @@ function change(path: string, add: boolean): void {
 	gone.value = next;
 }
 
-/** @text says what is gone: "Run gcc was deleted". @back puts the screen back when it is undone. */
+/** @text says what was deleted: "Run gcc was deleted". @back restores the screen after "Undo". */
 export function deleteWithUndo(path: string, text: string, back?: () => void): void {
 	if (gone.peek().has(path)) return;
 	pending.add(path);

@@ -1,4 +1,4 @@
-/* Recordings on their way to the server. */
+/* Recordings that are being uploaded. */
 import { signal } from '@preact/signals';
 import { apiPath, tellAnswer } from '../api/client';
 import type { Run } from '../api/types';
@@ -35,7 +35,7 @@ function messageOf(request: XMLHttpRequest): string {
 	}
 }
 
-/** Only XMLHttpRequest tells how much has been sent. */
+/** Uses XMLHttpRequest: only that reports how much has been sent. */
 function send(file: File, session: string | null, id: number): Promise<Run> {
 	return new Promise((done, fail) => {
 		const request = new XMLHttpRequest();
@@ -57,7 +57,7 @@ function send(file: File, session: string | null, id: number): Promise<Run> {
 	});
 }
 
-/** Into the session that is open, else into a new one; the run is opened when it begins to be read. */
+/** Imports into the open session, else into a new one. Opens the run when its import begins. */
 export async function importFile(file: File): Promise<void> {
 	if (!mayRun.value) {
 		toast('Your token may only look: it cannot import recordings.', { kind: 'error' });
@@ -83,7 +83,7 @@ export async function importFile(file: File): Promise<void> {
 	}
 }
 
-/** For buttons: asks for the file. */
+/** Asks the user for the file. */
 export function chooseFile(): void {
 	const field = document.createElement('input');
 	field.type = 'file';

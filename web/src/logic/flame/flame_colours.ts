@@ -1,5 +1,5 @@
-/* Colours of boxes. They are light in the light theme and deep in the dark one, so that one colour of
- * text can be read on all of them (at least 4.5 : 1; test/flame_colours.test.ts holds it to that). */
+/* Colours of boxes. They are light in the light theme and dark in the dark one, so that one colour
+ * of text is readable on all of them (at least 4.5 : 1; checked by test/flame_colours.test.ts). */
 import type { FunctionName } from '../../api/types';
 import type { Colour } from '../address';
 import { shareChange } from './flame_diff';
@@ -9,7 +9,7 @@ import type { FlameMatches } from './flame_search';
 export type FlameColour = Colour | 'change';
 export type Rgb = [number, number, number];
 
-/** Of text on boxes; the same as --ink in tokens.css. */
+/** Colour of text on boxes; the same as --ink in tokens.css. */
 export const INK: Record<'light' | 'dark', Rgb> = {
 	light: [0x18, 0x20, 0x26],
 	dark: [0xe9, 0xee, 0xf0],
@@ -24,7 +24,7 @@ function hslToRgb(hue: number, saturation: number, lightness: number): Rgb {
 	return [channel(0), channel(8), channel(4)];
 }
 
-/** As a little-endian pixel of a canvas. */
+/** The colour as a little-endian pixel of a canvas. */
 export function pixel([r, g, b]: Rgb): number {
 	return (0xff000000 | (b << 16) | (g << 8) | r) >>> 0;
 }
@@ -33,7 +33,7 @@ function cssOf(p: number): string {
 	return `rgb(${p & 255} ${(p >> 8) & 255} ${(p >> 16) & 255})`;
 }
 
-/** 0 … 1, the same for the same text everywhere and always. */
+/** A hash of @text, 0 … 1; the same everywhere and always. */
 export function textHash(text: string): number {
 	let h = 2166136261;
 	for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 16777619);
@@ -77,7 +77,7 @@ function kindOf(kind: string, inlined: boolean): string {
 
 const HUE_VARIETY = 14;
 
-/** @variety, 0 … 1, tells neighbours of one tone apart. */
+/** @variety, 0 … 1, varies the shade, so that neighbours of one tone can be told apart. */
 function shade(tone: Tone, variety: number, dark: boolean): number {
 	const hue = (tone.hue + (variety - 0.5) * HUE_VARIETY + 360) % 360;
 	// Yellow and green are brighter to the eye than their lightness says.
@@ -107,7 +107,7 @@ function changeShade(change: number, largest: number, dark: boolean): number {
 
 export interface FlamePaint {
 	fills: Uint32Array;
-	/** What has become less in a differential. */
+	/** Nodes whose share has become smaller, in a differential. */
 	striped: Uint8Array | null;
 }
 
@@ -123,7 +123,7 @@ export function paintOf(
 	if (striped)
 		for (let n = 1; n < graph.count; n++)
 			largest = Math.max(largest, Math.abs(shareChange(graph, n)));
-	/* A colour is found once for each name, and once more for where it is inlined. */
+	/* Each name's colour is computed once, and once more for where the function is inlined. */
 	const known = new Map<number, number>();
 	for (let n = 0; n < graph.count; n++) {
 		const name = graph.names[graph.name[n]!] ?? ['', '', 'unknown'];
@@ -134,7 +134,7 @@ export function paintOf(
 		else if (colour === 'change') {
 			const change = shareChange(graph, n);
 			fills[n] = changeShade(change, largest, dark);
-			// Noise bears no stripes.
+			// Changes that may be noise get no stripes.
 			striped![n] = change < -largest / 50 ? 1 : 0;
 		} else {
 			const key = graph.name[n]! * 2 + (graph.inlined[n] ? 1 : 0);
@@ -176,7 +176,7 @@ function moduleLegend(graph: FlameGraph, dark: boolean): LegendEntry[] {
 		.map(([module]) => entry(module));
 }
 
-/** While one searches, colours say only what was found. */
+/** Legend while searching: colours only tell matches from the rest. */
 export function searchLegend(dark: boolean): LegendEntry[] {
 	return [
 		{ label: 'found', note: 'underlined, too', colour: cssOf(shade(MATCH, 0.5, dark)) },
@@ -184,7 +184,7 @@ export function searchLegend(dark: boolean): LegendEntry[] {
 	];
 }
 
-/** What the colours mean: of those that are there. */
+/** What the colours mean, for those that occur in @graph. */
 export function legendOf(graph: FlameGraph, colour: FlameColour, dark: boolean): LegendEntry[] {
 	if (colour === 'name') return [];
 	if (colour === 'module') return moduleLegend(graph, dark);

@@ -1,9 +1,9 @@
-/* Two selections as one flame graph: its widths, and how much the share of a node has changed. */
+/* Two selections as one flame graph: widths of nodes, and how much their shares have changed. */
 import type { Column, Diff } from '../../api/types';
 import { formatPoints } from '../tables/change';
 import { placeNodes, type ChildOrder, type FlameGraph } from './flame_layout';
 
-/** What is as broad as its share: of what was before, of what is after, or of both in the middle. */
+/** What the width of a node shows: its share before, its share after, or the mean of both. */
 export type DiffWidth = 'before' | 'after' | 'both';
 
 function mixed(before: Column, after: Column, b: number, a: number): Float64Array {
@@ -40,7 +40,7 @@ export function layOutDiff(
 	};
 }
 
-/** Share after less share before, of the whole: 0.02 is two points more. */
+/** Share after minus share before, of the whole: 0.02 is two percentage points more. */
 export function shareChange(graph: FlameGraph, node: number): number {
 	const c = graph.change;
 	if (!c) return 0;
@@ -48,7 +48,7 @@ export function shareChange(graph: FlameGraph, node: number): number {
 	return share(c.after[node]!, c.wholeAfter) - share(c.before[node]!, c.wholeBefore);
 }
 
-/** "+2.13 pts", "±0 pts": of the whole, in percentage points. */
+/** "+2.13 pts", "±0 pts": percentage points of the whole. */
 export function changeText(change: number): string {
 	return formatPoints(change) + ' pts';
 }

@@ -1,8 +1,8 @@
-/* A function as a filter of samples: the server takes a POSIX regular expression of limited length. */
+/* A function as a filter of samples: the server takes a short POSIX regular expression. */
 
 const LONGEST = 250;
 
-/** Matches the name alone; of very long names (of templates …) what fits, as a beginning. */
+/** Matches exactly @name; of very long names (templates …) only the beginning that fits. */
 export function framesPattern(name: string): string {
 	let pattern = '^';
 	for (const character of name) {
@@ -13,7 +13,7 @@ export function framesPattern(name: string): string {
 	return pattern + '$';
 }
 
-/** The other way round, for people: what a pattern of ours means, or the pattern as it is. */
+/** The reverse, for people: the name behind framesPattern(), or any other pattern as it is. */
 export function framesWords(pattern: string): string {
 	const found = /^\^((?:[^\\^$.|?*+()[\]{}]|\\.)*)\$?$/s.exec(pattern);
 	return found ? found[1]!.replace(/\\(.)/gs, '$1') : `/${pattern}/`;

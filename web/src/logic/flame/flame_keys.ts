@@ -1,4 +1,4 @@
-/* Keys on a flame graph: what each one asks for, given the node that has the cursor. */
+/* Keys on a flame graph: the command of each key, given the node at the cursor. */
 import type { FlameGraph } from './flame_layout';
 import { besideNode, broadestChild } from './flame_path';
 
@@ -30,7 +30,7 @@ function moved(
 	}
 }
 
-/** @focus is the node that is zoomed to. null: not a key of the graph's. */
+/** @focus is the node that is zoomed to. Returns null if the graph does not use the key. */
 export function flameCommand(
 	graph: FlameGraph,
 	cursor: number,
@@ -41,7 +41,7 @@ export function flameCommand(
 	if (!graph.count || press.ctrlKey || press.metaKey || press.altKey) return null;
 	if (press.key === 'ContextMenu' || (press.key === 'F10' && press.shiftKey) || press.key === 'm')
 		return { kind: 'menu', node: Math.max(cursor, focus) };
-	// The first arrow shows where one is.
+	// The first arrow key only shows the cursor.
 	const here = cursor < 0 ? focus : cursor;
 	const to = moved(graph, here, press.key, rootAt);
 	if (to !== null)

@@ -1,5 +1,5 @@
-/* Where every node of a flame graph stands: from columns of a tree to places, as fractions of the
- * width, and rows of nodes from left to right. Nothing here knows of pixels. */
+/* Layout of a flame graph: turns the columns of a tree into positions, as fractions of the width,
+ * and rows of nodes from left to right. Nothing here depends on pixels. */
 import type { Column, FlameNodes, FunctionName } from '../../api/types';
 
 export type ChildOrder = 'name' | 'weight';
@@ -21,9 +21,9 @@ export interface FlameGraph {
 	self: Column;
 	total: Column;
 	inlined: Column;
-	/** Weight of all that was sampled, in `unit`; the root of a sandwich has less. */
+	/** Weight of all samples, in `unit`; the root of a sandwich has less. */
 	whole: number;
-	/** How many samples that are, if known. */
+	/** Number of these samples, if known. */
 	samples: number | null;
 	unit: string | null;
 	depth: Uint16Array;
@@ -41,12 +41,12 @@ interface FlameSource {
 	names: FunctionName[];
 	nodes: FlameNodes;
 	unit: string | null;
-	/** Weight and number of all samples; without them those of the root. */
+	/** Weight (by default that of the root) and number of all samples. */
 	whole?: number;
 	samples?: number;
 }
 
-/** Number of each name in the order in which people look for them. */
+/** The rank of each name when sorted by name and module. */
 function ranksOfNames(names: FunctionName[]): Uint32Array {
 	const order = Array.from(names.keys());
 	const key = (i: number) => names[i]!;
@@ -61,7 +61,7 @@ function ranksOfNames(names: FunctionName[]): Uint32Array {
 	return rank;
 }
 
-/** All nodes so that siblings, taken in this order, stand from left to right. */
+/** All nodes, in an order that puts siblings from left to right. */
 function orderOfNodes(
 	names: FunctionName[],
 	name: Column,
@@ -74,7 +74,7 @@ function orderOfNodes(
 	for (let r = 0; r < names.length; r++) start[r + 1]! += start[r]!;
 	const order = new Uint32Array(name.length);
 	for (let n = 0; n < name.length; n++) order[start[rank[name[n]!]!]!++] = n;
-	// Sorting is stable: what weighs the same stays in order of name.
+	// Sorting is stable: nodes of equal weight stay sorted by name.
 	return by === 'weight' ? order.sort((a, b) => width[b]! - width[a]!) : order;
 }
 
@@ -93,7 +93,7 @@ function families(parent: Column, order: Uint32Array): { first: Uint32Array; nex
 
 type Places = Pick<FlameGraph, 'depth' | 'x0' | 'x1' | 'rows'>;
 
-/** @width: what decides how broad a node is; children have no more than their parent. */
+/** @width decides how wide a node is; children together have no more than their parent. */
 export function placeNodes(
 	names: FunctionName[],
 	parent: Column,
@@ -128,7 +128,7 @@ export function placeNodes(
 	return { depth, x0, x1, rows };
 }
 
-/** @by name: places hardly move when weights do, which a growing or brushed graph needs. */
+/** @by name: positions hardly move when weights change, which a growing or brushed graph needs. */
 export function layOutTree(source: FlameSource, by: ChildOrder = 'name'): FlameGraph {
 	const { names, nodes, unit } = source;
 	return {

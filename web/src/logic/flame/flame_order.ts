@@ -10,7 +10,7 @@ function rowsOf(boxes: FlameBoxes): number[][] {
 	return Array.from(rows, (row) => row ?? []);
 }
 
-/** Parents come first: node numbers go by rows, behind the root. */
+/** Numbers the nodes by rows, after the root, so that parents come first. */
 export function layOutTime(
 	names: FunctionName[],
 	boxes: FlameBoxes,
@@ -70,7 +70,7 @@ function withoutChildren(parent: Uint32Array, total: Float64Array): Float64Array
 	return self;
 }
 
-/** When a node was on the stack. */
+/** The time during which a node was on the stack. */
 export function timeOf(graph: FlameGraph, node: number): { from: number; to: number } | null {
 	if (!graph.time) return null;
 	const { from, to } = graph.time;

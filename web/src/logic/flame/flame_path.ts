@@ -1,7 +1,7 @@
-/* Ways through a flame graph: from a node to its path and back, and to its neighbours. */
+/* Navigation in a flame graph: from a node to its path and back, and to its neighbours. */
 import type { FlameGraph } from './flame_layout';
 
-/** Nodes from below the root to @node. */
+/** Nodes from the child of the root down to @node. */
 export function ancestry(graph: FlameGraph, node: number): number[] {
 	const out: number[] = [];
 	for (let n = node; n > 0; n = graph.parent[n]!) out.push(n);
@@ -12,7 +12,7 @@ export function nameOf(graph: FlameGraph, node: number): string {
 	return graph.names[graph.name[node]!]?.[0] ?? '';
 }
 
-/** Before the number of a node among siblings of the same name, from the second on. */
+/** Separates a name from the node's number among siblings of that name, from the second on. */
 const NUMBERED = '\t';
 
 function wordOf(graph: FlameGraph, node: number): string {
@@ -34,13 +34,13 @@ export function pathOf(graph: FlameGraph, node: number): string | null {
 		: null;
 }
 
-/** From left to right. */
+/** Children from left to right. */
 function childrenOf(graph: FlameGraph, node: number): number[] {
 	const row = graph.rows[graph.depth[node]! + 1];
 	if (!row) return [];
 	let low = 0;
 	let high = row.length;
-	// Rows are in order of their parents' places, so a node's children stand beside each other.
+	// Rows are sorted by the positions of the parents, so the children of a node are adjacent.
 	while (low < high) {
 		const middle = (low + high) >> 1;
 		const parent = graph.parent[row[middle]!]!;
@@ -62,7 +62,7 @@ function childNamed(graph: FlameGraph, node: number, word: string): number | und
 	return same[Number(number) - 1] ?? same[0];
 }
 
-/** Where a path leads to. What is not in this graph (another window …) ends at the last node that is. */
+/** Follows @path; ends at the last node found if a part is not in this graph (another window …). */
 export function findPath(
 	graph: FlameGraph,
 	path: string | null,
@@ -77,28 +77,28 @@ export function findPath(
 	return { node, missing: [] };
 }
 
-/** -1: it has none. */
+/** Returns -1 if @node has no children. */
 export function broadestChild(graph: FlameGraph, node: number): number {
 	const width = (n: number) => graph.x1[n]! - graph.x0[n]!;
 	const children = childrenOf(graph, node);
 	return children.length ? children.reduce((best, n) => (width(n) > width(best) ? n : best)) : -1;
 }
 
-/** Left (-1) or right (1) in the same row, also under another parent; @node itself at the end. */
+/** Left (-1) or right (1) neighbour in the row, also of another parent; @node itself at the end. */
 export function besideNode(graph: FlameGraph, node: number, step: 1 | -1): number {
 	const row = graph.rows[graph.depth[node]!]!;
 	const next = row[row.indexOf(node) + step];
 	return next === undefined ? node : next;
 }
 
-/** Its place among its siblings, from 1, and how many there are. */
+/** Position among the siblings, from 1, and their number. */
 export function placeAmongSiblings(graph: FlameGraph, node: number): { at: number; of: number } {
 	if (node <= 0) return { at: 1, of: 1 };
 	const siblings = childrenOf(graph, graph.parent[node]!);
 	return { at: siblings.indexOf(node) + 1, of: siblings.length };
 }
 
-/** The stack as other tools write it: from the root, with semicolons. */
+/** The stack in the folded format of other tools: from the root, separated by semicolons. */
 export function foldedStack(graph: FlameGraph, node: number): string {
 	return ancestry(graph, node)
 		.map((n) => nameOf(graph, n).replaceAll(';', ':'))

@@ -1,17 +1,17 @@
-/* Search in a flame graph: what matches, and how much of the whole it is. */
+/* Search in a flame graph: the matching nodes, and their share of the whole. */
 import type { FunctionName } from '../../api/types';
 import type { FlameGraph } from './flame_layout';
 
 export interface FlameMatches {
 	/** 1 for each node whose function matches. */
 	nodes: Uint8Array;
-	/** How many different functions. */
+	/** Number of different functions that match. */
 	functions: number;
-	/** Part of the whole: what stands below a match is not counted again. */
+	/** Share of the whole; a match below another match is not counted again. */
 	share: number;
 }
 
-/** Text in names or modules without regard to case, or /a regular expression/; null: not a valid one. */
+/** Finds text in names or modules, ignoring case, or /a regular expression/; null if invalid. */
 export function matcher(search: string): ((name: FunctionName) => boolean) | null {
 	const found = /^\/(.+)\/?$/s.exec(search);
 	if (!found) {
@@ -27,10 +27,10 @@ export function matcher(search: string): ((name: FunctionName) => boolean) | nul
 	}
 }
 
-/** The canvas and the field beside it ask the same of a graph. */
+/** Cache: the canvas and the search field ask the same of a graph. */
 const latest = new WeakMap<FlameGraph, { search: string; matches: FlameMatches | null }>();
 
-/** null: nothing is searched, or not a valid expression. */
+/** Returns null if nothing is searched, or if the expression is not valid. */
 export function searchGraph(
 	graph: FlameGraph,
 	search: string | null | undefined,
@@ -49,7 +49,7 @@ function findMatches(graph: FlameGraph, search: string): FlameMatches | null {
 	if (!matches) return null;
 	const byName = graph.names.map(matches);
 	const nodes = new Uint8Array(graph.count);
-	/* Parents come first, so whether one above matched is known when its children are looked at. */
+	/* Parents come first, so it is known here whether an ancestor matched. */
 	const covered = new Uint8Array(graph.count);
 	const seen = new Set<number>();
 	let share = 0;

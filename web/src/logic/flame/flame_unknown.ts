@@ -1,8 +1,7 @@
-/* Stacks that lead through code of which nothing is known: mostly they could not be followed, because
- * that code keeps no frame pointers. */
+/* Stacks with unknown frames: mostly they could not be unwound for lack of frame pointers. */
 import type { FlameGraph } from './flame_layout';
 
-/** Share of the samples whose stack has such a frame. */
+/** Share of the samples whose stack has an unknown frame. */
 export function unknownShare(graph: FlameGraph): number {
 	const lost = new Uint8Array(graph.count);
 	let weight = 0;

@@ -1,4 +1,4 @@
-/* What of a flame graph is in sight, where a point of the screen leads to, and rows of it as pixels. */
+/* The visible part of a flame graph, the node at a point of the screen, and rows as pixels. */
 import type { Column } from '../../api/types';
 import type { FlameGraph } from './flame_layout';
 
@@ -9,7 +9,7 @@ export interface FlameView {
 }
 
 export const WHOLE_VIEW: FlameView = { left: 0, right: 1 };
-/** Closer than this nothing is told apart any more, and rounding would show. */
+/** Zooming in further shows nothing new, and rounding errors would become visible. */
 const NARROWEST = 1e-7;
 
 export function clampView(left: number, right: number): FlameView {
@@ -18,7 +18,7 @@ export function clampView(left: number, right: number): FlameView {
 	return { left: from, right: from + width };
 }
 
-/** @at: the place, as part of what is shown, that stays where it is; @factor < 1 comes closer. */
+/** @at: the point, as a part of the visible width, that stays in place; @factor < 1 zooms in. */
 export function zoomView(view: FlameView, at: number, factor: number): FlameView {
 	const width = Math.min(1, (view.right - view.left) * factor);
 	const middle = view.left + (view.right - view.left) * at;
@@ -58,18 +58,18 @@ export type Labels = number[];
 interface RowLook {
 	/** Colour of each node. */
 	fills: Uint32Array;
-	/** 1: with stripes, so that the colour is not alone in saying it. */
+	/** 1: striped, so that the meaning does not depend on colour alone. */
 	striped: Uint8Array | null;
 	gap: number;
 	stripe: number;
-	/** Boxes of fewer pixels bear no name. */
+	/** Boxes with fewer pixels get no name. */
 	labelFrom: number;
 }
 
 const STRIPES_EVERY = 7;
 
-/** One line of pixels of the row of @depth. What is narrower than a pixel shows through where a
- *  pixel's middle falls into it, so any number of nodes costs no more than the line is long. */
+/** Paints one line of pixels of the row at @depth. A box narrower than a pixel is painted only if
+ * it covers the middle of a pixel, so each pixel is painted once, however many nodes there are. */
 export function paintRow(
 	graph: FlameGraph,
 	depth: number,
@@ -101,7 +101,7 @@ function stripe(line: Uint32Array, from: number, to: number, colour: number): vo
 		line[x] = colour;
 }
 
-/** How much of @text fits into @room, with an ellipsis where it is cut; "" when that would say nothing. */
+/** Cuts @text to @room with an ellipsis; "" if fewer than two characters would remain. */
 export function fitText(
 	text: string,
 	room: number,

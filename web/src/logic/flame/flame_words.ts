@@ -1,4 +1,4 @@
-/* A node of a flame graph in words: for who points at it, and for who hears it. */
+/* A node of a flame graph in words, for tooltips and screen readers. */
 import { changeText, shareChange } from './flame_diff';
 import type { FlameGraph } from './flame_layout';
 import { nameOf } from './flame_path';
@@ -7,13 +7,13 @@ import { formatCount, formatDuration, formatShare } from '../units';
 interface NodeWords {
 	name: string;
 	module: string;
-	/** What it is and how much: "Total", "12.3 % · 45 ms". */
+	/** Labels and values: "Total", "12.3 % · 45 ms". */
 	facts: [string, string][];
 }
 
 const NS = /^(ns|nsec|nanoseconds?)$/i;
 
-/** Clocks count nanoseconds even when nobody says so. */
+/** Clock events count nanoseconds even if the server gives no unit. */
 export function weightUnit(event: string | null, unit: string | null): string | null {
 	return unit ?? (/(^|\/|:)(cpu|task)-clock/.test(event ?? '') ? 'ns' : null);
 }
@@ -73,14 +73,14 @@ export function nodeWords(graph: FlameGraph, node: number): NodeWords {
 	return { name, module, facts };
 }
 
-/** One line of the same. */
+/** The same as one line. */
 export function nodeSentence(graph: FlameGraph, node: number): string {
 	const { name, module, facts } = nodeWords(graph, node);
 	const place = module ? ` in ${module}` : '';
 	return `${name}${place}. ${facts.map(([what, much]) => `${what}: ${much}`).join('. ')}.`;
 }
 
-/** What stands on a box. In a differential with its change, which is what a narrow one leaves out. */
+/** The text on a box. In a differential the change comes last: narrow boxes cut it off first. */
 export function nodeLabel(graph: FlameGraph, node: number): string {
 	const name = nameOf(graph, node);
 	return graph.change && node > 0 ? `${name} ${changeText(shareChange(graph, node))}` : name;

@@ -1,4 +1,4 @@
-/** The last @count lines that are not empty, without colours and other commands to a terminal. */
+/** The last @count lines that are not empty, without terminal escape sequences. */
 export function lastLines(text: string, count: number): string[] {
 	return text
 		.replace(/\u001b\[[0-9;?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(\u0007|\u001b\\)/g, '')

@@ -1,7 +1,7 @@
-/* Values of one counter while they stream in, in bounded memory: the newest intervals as they came, and
- * all of the run in levels of ever wider buckets. A line at any resolution comes out of the finest level
- * that has it, by the rule of the server's timeline: what an interval has is spread evenly over the
- * pixels that it touches, and where nothing was counted there is nothing, not zero. */
+/* Values of one streaming counter in bounded memory: the newest intervals as received, and all of
+ * the run in levels of ever wider buckets. A line is drawn from the level that suits its
+ * resolution, by the rule of the server's timeline: the value of an interval is spread evenly over
+ * the pixels that it touches, and where nothing was counted there is no value, not zero. */
 
 /** Rates a second; NaN where nothing was counted. */
 export interface Line {
@@ -12,18 +12,18 @@ export interface Line {
 	mean: Float64Array;
 }
 
-/** The widths of levels, each this many times that of the one before. */
+/** The buckets of each level are this many times wider than those of the level before. */
 const LEVEL_STEP = 4;
 const FIRST_WIDTH_NS = 20e6;
-/** The last one has room for eleven days. */
+/** The widest level has room for 31 days, with 2048 buckets. */
 const LEVELS_MAX = 9;
-/** At least: one on the border of two pixels is spread over both, which must not be seen. */
+/** At least: a bucket on a border is spread over both pixels, which must not be visible. */
 const BUCKETS_A_PIXEL = 4;
 const FIELDS = 4;
 const [MIN, MAX, SUM, DURATION] = [0, 1, 2, 3];
 const NS_A_SECOND = 1e9;
 
-/** A growing, then wrapping list of intervals: end, length, value. */
+/** A ring of intervals, which grows before it wraps: end, length, value. */
 interface Intervals {
 	rows: Float64Array;
 	first: number;
@@ -38,7 +38,7 @@ interface Level {
 	cells: Float64Array;
 }
 
-/** All of it, as it is sent to another tab. */
+/** The complete state, as it is sent to another tab. */
 export interface SavedCounter {
 	newest: Intervals;
 	levels: Level[];
@@ -69,7 +69,7 @@ class Pixels {
 		this.duration = new Float64Array(count);
 	}
 
-	/** @counted: the part of @begin … @end in which it was counted, in ns. */
+	/** @counted: the part of @begin … @end in which the counter was counting, in ns. */
 	add(begin: number, end: number, sum: number, min: number, max: number, counted: number): void {
 		const length = end - begin;
 		const a = Math.max(0, begin - this.from);
@@ -102,10 +102,10 @@ class Pixels {
 export class CounterSeries {
 	private newest: Intervals = { rows: new Float64Array(3 * 64), first: 0, length: 0 };
 	private levels: Level[] = [];
-	/** From here on `newest` has everything. */
+	/** `newest` is complete from this time on. */
 	private wholeFrom = Infinity;
 
-	/** How many intervals and how many buckets of each level are kept. */
+	/** Limits of the number of intervals, and of buckets in each level. */
 	constructor(
 		private readonly intervalsMax = 8192,
 		private readonly bucketsMax = 2048,
@@ -117,7 +117,7 @@ export class CounterSeries {
 		return length ? rows[3 * ((first + length - 1) % (rows.length / 3))]! : 0;
 	}
 
-	/** Where the oldest of the newest values begins; 0: there is none. */
+	/** Start of the time that `newest` covers; 0 if it is empty. */
 	get beginNs(): number {
 		return this.newest.length ? this.wholeFrom : 0;
 	}
@@ -130,7 +130,7 @@ export class CounterSeries {
 		this.addToLevels(t - duration, t, value, rate, rate, duration);
 	}
 
-	/** What came before the first value, from the server's store: a pixel of a timeline. */
+	/** Adds a pixel of the stored timeline, for the time before the first value. */
 	addPast(begin: number, pixelEnd: number, min: number, max: number, mean: number): void {
 		const end = Math.min(pixelEnd, this.wholeFrom);
 		if (!(begin < end) || Number.isNaN(mean)) return;
@@ -142,7 +142,7 @@ export class CounterSeries {
 		const ring = this.newest;
 		let room = ring.rows.length / 3;
 		if (ring.length === room && room < this.intervalsMax) {
-			// It has not wrapped yet: first is 0.
+			// The ring has not wrapped yet: first is 0.
 			room = Math.min(this.intervalsMax, 2 * room);
 			const rows = new Float64Array(3 * room);
 			rows.set(ring.rows);
@@ -159,7 +159,7 @@ export class CounterSeries {
 		ring.rows[at + 2] = value;
 	}
 
-	/** Each level has all that there is, unless that is more than it has room for. */
+	/** Adds to every level; a full level forgets its oldest buckets. */
 	private addToLevels(
 		begin: number,
 		end: number,
@@ -182,7 +182,7 @@ export class CounterSeries {
 		}
 	}
 
-	/** A level more as soon as the widest one would have to forget. It begins with what that one has. */
+	/** Adds a wider level, filled from the widest, before that would have to forget. */
 	private needLevels(end: number): void {
 		for (;;) {
 			const widest = this.levels.at(-1);
@@ -220,7 +220,7 @@ export class CounterSeries {
 		cells[at + DURATION]! += duration;
 	}
 
-	/** Buckets up to @bucket are there and empty; the oldest are forgotten. */
+	/** Appends empty buckets up to @bucket; forgets the oldest ones if there is no room. */
 	private makeRoom(level: Level, bucket: number): void {
 		let room = level.cells.length / FIELDS;
 		while (bucket - level.first >= room && room < this.bucketsMax) {
@@ -243,7 +243,7 @@ export class CounterSeries {
 		level.first = Math.max(level.first, level.end - room);
 	}
 
-	/** At most @points pixels of @from … @to. */
+	/** The line of @from … @to in at most @points pixels. */
 	line(from: number, to: number, points: number): Line {
 		const pixels = new Pixels(from, Math.max(to, from + 1), Math.max(1, Math.floor(points)));
 		const pixel = (to - from) / points;
@@ -253,7 +253,7 @@ export class CounterSeries {
 		return pixels.finish();
 	}
 
-	/** The widest level that still shows single pixels; null: the intervals themselves. */
+	/** The widest level with BUCKETS_A_PIXEL buckets in each pixel; null: use the intervals. */
 	private levelFor(from: number, pixel: number): Level | null {
 		const exact = from >= this.wholeFrom;
 		let best: Level | null = null;
@@ -280,7 +280,7 @@ export class CounterSeries {
 	private drawIntervals(from: number, to: number, pixels: Pixels): void {
 		const { rows, first, length } = this.newest;
 		const room = rows.length / 3;
-		// The newest are looked at most: backwards until they lie before the window.
+		// Mostly the newest are drawn: go backwards until they lie before the window.
 		for (let i = length - 1; i >= 0; i--) {
 			const at = 3 * ((first + i) % room);
 			const [end, duration, value] = [rows[at]!, rows[at + 1]!, rows[at + 2]!];
@@ -295,7 +295,7 @@ export class CounterSeries {
 		return { newest: this.newest, levels: this.levels, wholeFrom: this.wholeFrom };
 	}
 
-	/** Takes over what save() gave, in the copy that a message makes. */
+	/** Takes over @saved: the result of save(), copied by a message. */
 	restore(saved: SavedCounter): this {
 		this.newest = saved.newest;
 		this.levels = saved.levels;

@@ -1,4 +1,4 @@
-/* The newest of what a workload prints, bounded. */
+/* The newest output of a workload, bounded. */
 
 interface OutputPiece {
 	stream: 1 | 2;
@@ -12,13 +12,13 @@ export interface SavedOutput {
 	dropped: number;
 }
 
-/** Characters, which are about bytes here. */
+/** In characters, most of which are single bytes. */
 const KEPT = 1 << 20;
 const PIECE_MAX = 1 << 14;
 
 export class OutputTail {
 	pieces: OutputPiece[] = [];
-	/** How much came before the first piece and is not here. */
+	/** Bytes before the first piece that are not kept. */
 	dropped = 0;
 	/** How many characters were ever added. */
 	end = 0;
@@ -30,7 +30,7 @@ export class OutputTail {
 	add(stream: 1 | 2, text: string, leftOut = 0): void {
 		this.dropped += leftOut;
 		const last = this.pieces.at(-1);
-		// Few pieces, but not one that is copied for every line.
+		// Few pieces, but none so long that every appended line copies much.
 		if (last?.stream === stream && last.text.length + text.length <= PIECE_MAX) last.text += text;
 		else this.pieces.push({ stream, text });
 		this.length += text.length;
@@ -43,7 +43,7 @@ export class OutputTail {
 		if (gone) this.pieces.splice(0, gone);
 	}
 
-	/** What was added behind the first @seen characters, as far as it is still here. */
+	/** Output after the first @seen characters, as far as it is kept. */
 	since(seen: number): OutputPiece[] {
 		const out: OutputPiece[] = [];
 		let begin = this.end;
@@ -60,7 +60,7 @@ export class OutputTail {
 		return { pieces, length, end, dropped };
 	}
 
-	/** Takes over what save() gave, in the copy that a message makes. */
+	/** Takes over @saved: the result of save(), copied by a message. */
 	restore(saved: SavedOutput): this {
 		return Object.assign(this, saved);
 	}

@@ -1,5 +1,5 @@
-/* All that is known of a run that goes on: accumulators that updates are applied to. The hub has one for
- * each run that is watched, and so has each tab that shows it. */
+/* All live data of a run: accumulators that updates are applied to. The hub has one for each
+ * watched run, and so has each tab that shows it. */
 import type {
 	FunctionName,
 	Ledger,
@@ -14,12 +14,12 @@ import { CounterSeries, type SavedCounter } from './live_counts';
 import { OutputTail, type SavedOutput } from './live_output';
 import { LiveTree, type SavedTree } from './live_tree';
 
-/** What a counter of the timeline has, too. */
+/** A counter as the timeline describes it. */
 type CounterInfo = Omit<LiveCounter, 'unit'> & { unit: string | null };
-/** How many samples each event had in each step, from a time on. */
+/** Number of samples of each event in each step, from a start time on. */
 type SampleRates = NonNullable<LiveSamples['rates']>;
 
-/** What is new of a run; numbers in flat arrays, which are cheap to pass on. */
+/** New data of a run; numbers are in flat arrays, which are cheap to pass on. */
 export interface RunUpdate {
 	run: string;
 	counters: CounterInfo[];
@@ -29,13 +29,13 @@ export interface RunUpdate {
 	/** parent, name, inlined of each */
 	nodes: Uint32Array;
 	events: string[];
-	/** The number of the event that is shown if nobody has named one; null: no samples in this. */
+	/** Index of the event that is shown by default; null: this update has no samples. */
 	event: number | null;
 	/** event, node, samples, weight of each */
 	gain: Float64Array;
-	/** The time of the newest sample; 0: no samples in this. */
+	/** Time of the newest sample; 0: this update has no samples. */
 	toNs: number;
-	/** Samples of each event over time: this is the sum of all that happened, not news of one moment. */
+	/** Samples of each event over time: totals of the run so far, not an increment. */
 	rates: SampleRates | null;
 	output: { stream: 1 | 2; text: string; leftOut: number }[];
 	ledger: Ledger | null;
@@ -55,13 +55,13 @@ export interface SavedRun {
 	marks: Mark[];
 }
 
-/** As many as an answer of the server has at most. */
+/** The largest number of counters in an answer of the server. */
 const COUNTERS_MAX = 256;
 /** With more counters than this, each is kept at less detail. */
 const DETAILED_COUNTERS = 32;
-/** More of them cannot be told apart. */
+/** More marks could not be told apart. */
 const MARKS_MAX = 1000;
-/** Samples come in batches: rates of shorter times would only show those. */
+/** Samples come in batches: rates over shorter times would only show the batches. */
 const RATE_NS = 40e6;
 const COUNT_FIELDS = 4;
 
@@ -119,7 +119,7 @@ function lost(l: Ledger): number {
 }
 
 export class RunAccumulator {
-	/** The newest time of anything. */
+	/** The newest time of any data. */
 	nowNs = 0;
 	readonly counters: { info: CounterInfo; series: CounterSeries }[] = [];
 	/** Samples over time, by event. */
@@ -127,12 +127,12 @@ export class RunAccumulator {
 	readonly tree = new LiveTree();
 	readonly output = new OutputTail();
 	ledger: Ledger | null = null;
-	/** Where samples were lost or slowed down: as exactly as the ledger is told. */
+	/** Where samples were lost or throttled, as exactly as the ledger is reported. */
 	marks: Mark[] = [];
-	/** The number of the event that is shown if nobody has named one: the server chooses it. */
+	/** Index of the event that is shown by default: the server chooses it. */
 	private event = 0;
 	private byId = new Map<number, CounterSeries>();
-	/** The samples up to here are in the rates; those after it wait, by event. */
+	/** The rates include the samples up to here; later ones wait, by event. */
 	private sampledNs = -1;
 	private waiting: number[] = [];
 
@@ -152,7 +152,7 @@ export class RunAccumulator {
 		if (u.ledger) this.addLedger(u.ledger);
 	}
 
-	/** The event that is shown if nobody has named one; null: none is known yet. */
+	/** The event that is shown by default; null if none is known yet. */
 	get shownEvent(): string | null {
 		return this.tree.events[this.event] ?? null;
 	}
@@ -160,13 +160,13 @@ export class RunAccumulator {
 	private addLedger(ledger: Ledger): void {
 		const before = this.ledger;
 		this.ledger = ledger;
-		// The first one is told to who comes late: when all that was, the store knows.
+		// The first ledger is about the time before we watched: the store has the marks.
 		if (!before) return;
 		this.addMark('lost', lost(ledger) - lost(before));
 		this.addMark('throttled', (ledger.throttled ?? 0) - (before.throttled ?? 0));
 	}
 
-	/** When that was, nobody has told. */
+	/** Whether samples were lost at a time that is not known here. */
 	private get hasOldLosses(): boolean {
 		return !this.marks.length && !!this.ledger && lost(this.ledger) > 0;
 	}
@@ -191,7 +191,7 @@ export class RunAccumulator {
 		}
 	}
 
-	/** The newest step may not be over. */
+	/** Replaces the rates by @past, whose newest step may not be over. */
 	private startRates(past: SampleRates, toNs: number): void {
 		const step = past.step_ns;
 		this.rates = this.tree.events.map(() => new CounterSeries());
@@ -208,7 +208,7 @@ export class RunAccumulator {
 		this.waiting = [];
 	}
 
-	/** How many samples there were since the last ones. */
+	/** Adds the samples since the last update. */
 	private addRates(u: RunUpdate): void {
 		while (this.rates.length < this.tree.events.length) this.rates.push(new CounterSeries());
 		for (let i = 0; i < u.gain.length; i += COUNT_FIELDS) {
@@ -223,14 +223,14 @@ export class RunAccumulator {
 		this.sampledNs = u.toNs;
 	}
 
-	/** Of the time before this only the store knows; 0: there is none. */
+	/** Data from before this time is only in the store; 0: there is none. */
 	get pastNs(): number {
 		if (this.hasOldLosses) return this.nowNs;
 		const all = [...this.counters.map((c) => c.series), ...this.rates];
 		return Math.max(0, ...all.map((series) => series.beginNs));
 	}
 
-	/** What the server has stored of that. */
+	/** Adds stored data from before pastNs. */
 	addPast(t: Timeline): void {
 		const pixel = (times: ArrayLike<number>) =>
 			times.length > 1 ? times[1]! - times[0]! : t.to_ns - t.from_ns;
@@ -275,7 +275,7 @@ export class RunAccumulator {
 		};
 	}
 
-	/** Takes over what save() gave, in the copy that a message makes. */
+	/** Takes over @saved: the result of save(), copied by a message. */
 	static restored(saved: SavedRun): RunAccumulator {
 		const made = new RunAccumulator(saved.run);
 		for (const c of saved.counters) {

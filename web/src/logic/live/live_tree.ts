@@ -1,5 +1,5 @@
-/* The call tree of a run while it grows: nodes are appended and never change, weights only grow. Totals
- * are kept up to date by walking from each node that gained something to the root. */
+/* The call tree of a run while it grows: nodes are appended and never change, weights only grow.
+ * Totals are kept up to date by walking from each node that gained something to the root. */
 import type { FlameTree, FunctionName } from '../../api/types';
 
 const PARENT = 0;
@@ -58,7 +58,7 @@ export class LiveTree {
 		}
 	}
 
-	/** @nodes: parent, name, inlined of each. Parents come first; what does not fit is the root's. */
+	/** @nodes: parent, name, inlined of each. Parents come first; unknown ones are the root. */
 	addNodes(nodes: ArrayLike<number>): void {
 		const more = nodes.length / NODE_FIELDS;
 		this.makeRoom(this.count + more);
@@ -99,7 +99,7 @@ export class LiveTree {
 		}));
 	}
 
-	/** The arrays are those that grow: whoever keeps the answer sees newer weights in it. */
+	/** The arrays keep growing: a caller that keeps the result sees newer weights in it. */
 	tree(event: string | null): FlameTree {
 		const weights =
 			this.weights[event === null ? -1 : this.events.indexOf(event)] ?? noWeights(this.count);
@@ -123,7 +123,7 @@ export class LiveTree {
 		return { names, events, count, parent, name, inlined, weights, samples };
 	}
 
-	/** Takes over what save() gave, in the copy that a message makes. */
+	/** Takes over @saved: the result of save(), copied by a message. */
 	restore(saved: SavedTree): this {
 		return Object.assign(this, saved);
 	}

@@ -1,12 +1,12 @@
-/* The server's log of both streams: lines of standard error are marked. Pieces of it, cut anywhere, as
- * pieces of the two streams. */
+/* Splits the server's log of both streams, in which lines of standard error are marked, into text
+ * of the two streams. The log may be passed in pieces, cut anywhere. */
 
 const MARK = '[stderr] ';
 
 export class MarkedLog {
 	private begins = true;
 	private stream: 1 | 2 = 1;
-	/** The beginning of a line that may become a mark. */
+	/** The beginning of a line that may turn out to be a mark. */
 	private held = '';
 
 	constructor(private readonly take: (stream: 1 | 2, text: string) => void) {}
@@ -23,7 +23,7 @@ export class MarkedLog {
 				this.stream = text.startsWith(MARK) ? 2 : 1;
 				if (this.stream === 2) text = text.slice(MARK.length);
 			}
-			// All lines up to the next that is of the other stream could go at once; most do.
+			// Pass on unmarked lines together, up to the next one that may be marked.
 			const end = this.endOfStretch(text);
 			this.take(this.stream, text.slice(0, end));
 			this.begins = text[end - 1] === '\n';
@@ -31,7 +31,7 @@ export class MarkedLog {
 		}
 	}
 
-	/** Nothing follows. */
+	/** Must be called after the last piece. */
 	end(): void {
 		if (this.held) this.take(1, this.held);
 		this.held = '';

@@ -1,15 +1,15 @@
-/* The `tacho run` that does the same as the form. */
+/* The `tacho run` command that does the same as the form. */
 import { formatEvents, type Chosen } from './events';
 import { counts, nameOf, repeatsOf, samples, type Draft } from './plan';
 import { quoteWord, splitWords } from '../words';
 
-/** Where `tacho run` looks by itself. */
+/** The default server of `tacho run`. */
 const DEFAULT_SERVER = 'http://127.0.0.1:5000';
 
 export interface Place {
 	/** Address of the server. */
 	server: string;
-	/** Title or id of the session; null: that of the command line. */
+	/** Title or id of the session; null: the default of the command line. */
 	session: string | null;
 }
 
@@ -64,7 +64,7 @@ function description(draft: Draft): string[] {
 	return option('--description', draft.description);
 }
 
-/** Complete, to be pasted into a shell; without a command it ends where that has to be added. */
+/** Complete, to be pasted into a shell; without a command it ends where one has to be added. */
 export function tachoLine(draft: Draft, place: Place): string {
 	const parts = [
 		'tacho run',

@@ -1,8 +1,8 @@
-/* Variables of an environment as text: FOO=bar, one in each line, as `env` prints and `.env` files have them. */
+/* Environment variables as text: FOO=bar, one per line, as in `.env` files and printed by `env`. */
 import type { Variable } from './plan';
 import { splitWords } from '../words';
 
-/** null: this is no list of variables. */
+/** Returns null if @text is not a list of variables. */
 export function parseVariables(text: string): Variable[] | null {
 	const out: Variable[] = [];
 	for (const line of text.split('\n')) {
@@ -10,14 +10,14 @@ export function parseVariables(text: string): Variable[] | null {
 		if (!trimmed || trimmed.startsWith('#')) continue;
 		const found = /^(?:export\s+)?([A-Za-z_]\w*)=(.*)$/.exec(trimmed);
 		if (!found) return null;
-		// Quotes are for a shell; what is in them is meant.
+		// Quotes are for a shell: take what is in them.
 		const quoted = /^(['"]).*\1$/.test(found[2]!) ? splitWords(found[2]!).words : null;
 		out.push({ name: found[1]!, value: quoted?.length === 1 ? quoted[0]! : found[2]! });
 	}
 	return out.length ? out : null;
 }
 
-/** The later of two with the same name counts. */
+/** If both have a variable, that of @more counts. */
 export function mergeVariables(before: Variable[], more: Variable[]): Variable[] {
 	const names = new Set(more.map((v) => v.name));
 	return [...before.filter((v) => (v.name || v.value) && !names.has(v.name)), ...more];

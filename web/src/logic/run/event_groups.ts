@@ -30,7 +30,7 @@ export function countGroups(events: EventInfo[]): GroupCount[] {
 		.map((group) => ({ group, count: counts.get(group)! }));
 }
 
-/** Its name is a form: "rNNN", "mem:ADDR[/LEN][:rwx]". */
+/** Whether the name is a form to be filled in: "rNNN", "mem:ADDR[/LEN][:rwx]". */
 export function isForm(event: EventInfo): boolean {
 	return event.group === 'raw' || event.available === null;
 }
@@ -39,7 +39,7 @@ export function isAvailable(event: EventInfo): boolean {
 	return event.available !== false;
 }
 
-/** What it is, and why it cannot be had. */
+/** The description of an event, and why it is not available. */
 export function aboutEvent(e: EventInfo): string {
 	const place =
 		e.group === 'tracepoint' ? `passing a place in the kernel (${e.name.split(':')[0]})` : '';
@@ -50,7 +50,7 @@ export function aboutEvent(e: EventInfo): string {
 	return parts.join(' · ');
 }
 
-/** Parts of a text that are to be marked because they were searched for. */
+/** Splits @text into parts; those that match a searched word are marked. */
 export function markWords(text: string, search: string): { text: string; found: boolean }[] {
 	const words = search
 		.trim()

@@ -1,5 +1,5 @@
 /* Events as they are written in a plan ("cycles:u", "{a,b}:k", "cpu/event=0x3c/u") ⇄ chosen events
- * with modifiers, of which neighbours can be bound into a group that is counted at the same time. */
+ * with modifiers. Neighbours can be joined into a group that is counted at the same time. */
 
 export interface Chosen {
 	name: string;
@@ -32,7 +32,7 @@ export function splitEvents(text: string): string[] {
 	return out;
 }
 
-/** Letters that mean the same twice are kept once; only p is counted. */
+/** Repeated letters are kept once, except p: its number matters. */
 function addModifiers(before: string, more: string): string {
 	let out = before;
 	for (const letter of more) if (letter === 'p' || !out.includes(letter)) out += letter;
@@ -91,7 +91,7 @@ export function addEvent(events: Chosen[], name: string): Chosen[] {
 	return [...events, { name, modifiers: '', joined: false }];
 }
 
-/** Whoever was bound to the first of a group is not bound to the group before it instead. */
+/** If the first of a group is removed, the second must not join the group before it. */
 export function removeEvent(events: Chosen[], index: number): Chosen[] {
 	const removed = events[index];
 	return events
@@ -112,7 +112,7 @@ export function withMode(event: Chosen, mode: Mode): Chosen {
 	return { ...event, modifiers: letter + rest };
 }
 
-/** 0 … 3: how exactly the instruction is to be found. */
+/** 0 … 3: how exactly the address of the sampled instruction must be known. */
 export function precisionOf(event: Chosen): number {
 	return event.modifiers.split('p').length - 1;
 }

@@ -1,4 +1,4 @@
-/* What is wrong with a draft, and which part of the form it is about. */
+/* What is wrong with a draft, and in which field of the form. */
 import { counts, REPEAT_MAX, samples, type Draft } from './plan';
 import { splitWords } from '../words';
 
@@ -15,7 +15,7 @@ function checkNumber(
 	const value = Number(typed);
 	const { min, max, whole, needed } = limits;
 	if (!typed && !needed) return;
-	// 0 is "without end" where nothing has to be said.
+	// 0 means "no limit" in optional fields.
 	if (typed && value === 0 && !needed) return;
 	if (!typed || !(value >= min && value <= max) || (whole && !Number.isInteger(value)))
 		into[field] = `This has to be a ${whole ? 'whole ' : ''}number from ${min} to ${max}.`;
@@ -46,7 +46,7 @@ function checkCommand(into: Mistakes, draft: Draft): void {
 	checkNumber(into, draft, 'timeout', { min: 0.001, max: 315360000 });
 }
 
-/** What can be said before the server is asked. */
+/** Mistakes that can be found without the server. */
 export function mistakesOf(draft: Draft): Mistakes {
 	const into: Mistakes = {};
 	if (draft.target === 'command') checkCommand(into, draft);
@@ -70,7 +70,7 @@ export function mistakesOf(draft: Draft): Mistakes {
 	return into;
 }
 
-/** Fields of a plan, as the server's sentences quote them → parts of the form. */
+/** Fields of a plan, as quoted in the server's messages → fields of the form. */
 const QUOTED: Record<string, Field> = {
 	workload: 'command',
 	shell: 'shell',
@@ -93,7 +93,7 @@ const QUOTED: Record<string, Field> = {
 	description: 'description',
 };
 
-/** The part of the form that a sentence of the server is about; null: all of it. */
+/** The field of the form that a message of the server is about; null: no particular one. */
 export function fieldOf(sentence: string, draft: Draft): Field | null {
 	const quoted = QUOTED[/^'([a-z_.]+)'/.exec(sentence)?.[1] ?? ''];
 	if (quoted) return quoted;
@@ -104,13 +104,13 @@ export function fieldOf(sentence: string, draft: Draft): Field | null {
 	if (/^cannot run /.test(sentence)) return 'command';
 	if (/no (process|thread) \d/.test(sentence)) return 'pids';
 	if (!/event|tracepoint|modifier/.test(sentence)) return null;
-	// Of two sets it is the one that has the name in it.
+	// Choose the set that contains an event named in the message.
 	const names = [...sentence.matchAll(/'([^']+)'/g)].map((found) => found[1]!);
 	const sampled = draft.samples.some((e) => names.some((name) => name.includes(e.name)));
 	return samples(draft) && (sampled || !counts(draft)) ? 'samples' : 'events';
 }
 
-/** Only the first line: what follows points at a place in a text that the form does not show. */
+/** Only the first line: the rest points at a place in a text that the form does not show. */
 export function sentenceOf(message: string): string {
 	return message.split('\n')[0]!;
 }

@@ -1,4 +1,4 @@
-/* The draft of a run, as the form holds it ⇄ the plan that the server is given. */
+/* The draft of a run, as the form holds it ⇄ the plan that is sent to the server. */
 import type { Plan, Run, Tool } from '../../api/types';
 import { formatEvents, parseEvents, type Chosen } from './events';
 
@@ -10,7 +10,7 @@ export interface Variable {
 	value: string;
 }
 
-/** Numbers are texts, as they are typed; an empty one is not said. */
+/** Numbers are kept as typed text; an empty one is not given. */
 export interface Draft {
 	tool: Tool;
 	target: Target;
@@ -65,7 +65,7 @@ export const DEFAULT_DRAFT: Draft = {
 	description: '',
 };
 
-/** What to begin with: where the CPU can count, its own events say more than the clock. */
+/** The draft to begin with: if the CPU can count, its own events say more than the clock. */
 export function usualDraft(cpuCounts: boolean): Draft {
 	if (!cpuCounts) return DEFAULT_DRAFT;
 	return {
@@ -75,7 +75,7 @@ export function usualDraft(cpuCounts: boolean): Draft {
 	};
 }
 
-/** What the server keeps for us in `client`, at most. */
+/** The server's limit for `client`. */
 const CLIENT_BYTES_MAX = 65536;
 const CLIENT_APP = 'tacho page';
 export const REPEAT_MAX = 100;
@@ -121,12 +121,12 @@ function targetOf(draft: Draft): Plan {
 	};
 }
 
-/** Fields that are not set are left out, so that the plan says only what was chosen. */
+/** Leaves out fields that are not set, so that the plan has only what was chosen. */
 function compact<T extends object>(value: T): T {
 	return Object.fromEntries(Object.entries(value).filter(([, v]) => v !== undefined)) as T;
 }
 
-/** The plan without what only the page wants to know: what an equal command line would send. */
+/** The plan without the page's own data: what an equal command line would send. */
 export function bareplanOf(draft: Draft): Plan {
 	const sample = compact({
 		events: formatEvents(draft.samples),
@@ -149,13 +149,13 @@ export function bareplanOf(draft: Draft): Plan {
 export function planOf(draft: Draft): Plan {
 	const client = { app: CLIENT_APP, draft };
 	const plan = bareplanOf(draft);
-	// A draft that is too large comes back from the plan's own fields.
+	// A draft that is too large can be restored from the plan's own fields.
 	return new TextEncoder().encode(JSON.stringify(client)).length <= CLIENT_BYTES_MAX
 		? { ...plan, client }
 		: plan;
 }
 
-/** What a run of this draft is called. */
+/** The name of a run of this draft. */
 export function nameOf(draft: Draft): string {
 	if (draft.description.trim()) return draft.description.trim();
 	if (draft.target === 'command') return draft.command.trim();
@@ -202,7 +202,7 @@ function isVariable(value: unknown): value is Variable {
 	return typeof v?.name === 'string' && typeof v.value === 'string';
 }
 
-/** A draft from outside (storage, `client` of a run): whatever does not fit is as by default. */
+/** A draft from outside (storage, `client` of a run): invalid fields get their default. */
 export function readDraft(value: unknown): Draft | null {
 	if (typeof value !== 'object' || value === null) return null;
 	const draft = { ...DEFAULT_DRAFT } as Record<string, unknown>;
@@ -230,7 +230,7 @@ function eventsOf(list: string[] | undefined, otherwise: Chosen[]): Chosen[] {
 	return list?.length ? parseEvents(list) : otherwise;
 }
 
-/** Of a run that was started by something else than this page. */
+/** The draft of a run that was not started by this page. */
 function draftOfPlan(run: Run): Draft {
 	const { sample } = run;
 	const command = run.workload ?? '';

@@ -1,14 +1,14 @@
-/* Which processes come first where one is chosen. */
+/* The order in which processes are offered. */
 import type { ProcessInfo } from '../../api/types';
 
 export type ProcessOrder = 'new' | 'cpu';
 
-/* The server has no command line for them, only a name in brackets. */
+/* For kernel threads the server has no command line, only a name in brackets. */
 function isKernelThread(p: ProcessInfo): boolean {
 	return p.command.startsWith('[') && p.command.endsWith(']');
 }
 
-/* @list: newest first. Kernel threads are seldom what one looks for, and run since the machine does. */
+/* @list: newest first. Kernel threads go last: they are seldom wanted, and run since boot. */
 export function orderProcesses(list: readonly ProcessInfo[], order: ProcessOrder): ProcessInfo[] {
 	return [...list].sort(
 		(a, b) =>

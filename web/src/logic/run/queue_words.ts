@@ -17,13 +17,13 @@ interface Remaining {
 	part: number | null;
 }
 
-/** Where a run is that was at @progress @since seconds ago. */
+/** The state of a run that reported @progress @since seconds ago. */
 export function remaining(progress: Progress | null, since: number): Remaining {
 	if (!progress) return { elapsed: 0, left: null, part: null };
 	const elapsed = progress.elapsed_s + Math.max(0, since);
 	const left = progress.eta_s === null ? null : Math.max(0, progress.eta_s - since);
 	if (progress.done_part > 0) return { elapsed, left, part: Math.min(1, progress.done_part) };
 	if (left === null) return { elapsed, left, part: null };
-	// Later than expected: nearly there, for as long as it takes.
+	// Overdue: stays just below the end for as long as it takes.
 	return { elapsed, left: left || null, part: Math.min(0.98, elapsed / (elapsed + left || 1)) };
 }

@@ -12,7 +12,7 @@ export interface Fact {
 	about?: string;
 }
 
-/** Numbers of Linux on all machines that tacho runs on. */
+/** Signal numbers of Linux, the same on all machines that tacho runs on. */
 const SIGNALS: Record<number, [string, string]> = {
 	1: ['SIGHUP', 'its terminal was closed'],
 	2: ['SIGINT', 'Ctrl-C'],
@@ -40,7 +40,7 @@ const STATUS: Record<number, string> = {
 	127: 'it was not found',
 };
 
-/** How the program ended, in words; null: it has not, or there was none. */
+/** How the program ended, in words; null if it has not ended, or there was none. */
 export function exitWords(run: Run): string | null {
 	if (run.signal) {
 		const [name, why] = SIGNALS[run.signal] ?? [`signal ${run.signal}`, ''];
@@ -53,7 +53,7 @@ export function exitWords(run: Run): string | null {
 
 type Maybe = string | number | null | undefined | false;
 
-/** 0 stands for "not given". */
+/** Leaves out empty values; 0 means "not given". */
 function facts(list: [string, Maybe, Partial<Fact>?][]): Fact[] {
 	return list
 		.filter(([, value]) => value)
@@ -94,7 +94,7 @@ function samplingWords(run: Run): string {
 	return [often, stacks].filter(Boolean).join(', ');
 }
 
-/** The words that were executed, where they are not what was typed. */
+/** The words that were executed, if they differ from what was typed. */
 function executed(run: Run): string {
 	const typed = typeof run.workload === 'string' ? splitWords(run.workload).words : null;
 	const same = typed?.length === run.argv.length && typed.every((w, i) => w === run.argv[i]);
@@ -131,7 +131,7 @@ export function whatRan(run: Run): Fact[] {
 	]);
 }
 
-/** @local writes a time as the reader's clock has it. */
+/** @local formats a time in the reader's time zone. */
 export function whenItRan(run: Run, local: (at: string) => string): Fact[] {
 	return facts([
 		['State', run.state === 'queued' ? 'waiting' : run.state],
@@ -181,7 +181,7 @@ function environmentValue(key: string, value: unknown): string {
 	return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** Everything that was noted, also what this page has no words for. */
+/** Everything that was recorded, including fields that this page has no words for. */
 export function machineFacts(environment: Record<string, unknown> | null): Fact[] {
 	const known = Object.keys(MACHINE);
 	const place = (key: string) => (known.indexOf(key) + known.length + 1) % (known.length + 1);

@@ -1,8 +1,8 @@
-/* The list of runs: what is searched for, tags as they are typed. */
+/* Search, tags and neighbours in the list of runs. */
 import type { Run } from '../../api/types';
 import { runName } from './run_words';
 
-/** Whether it has all words somewhere in its name, command, note, tags or state. */
+/** Whether all words occur in the run's name, command, note, tags or state. */
 export function matches(run: Run, search: string): boolean {
 	const text = [runName(run), run.workload, run.note, ...run.tags, run.state]
 		.join('\n')
@@ -20,7 +20,7 @@ export function tagsOf(runs: Run[]): string[] {
 	return [...counts.keys()].sort((a, b) => counts.get(b)! - counts.get(a)!);
 }
 
-/** The neighbour of a run in the list; at the ends the same. Without one it is the first. */
+/** The neighbour of a run in the list, at the ends itself; the first run if @uuid is unknown. */
 export function neighbour(runs: Run[], uuid: string | null, step: 1 | -1): Run | null {
 	const at = runs.findIndex((r) => r.uuid === uuid);
 	if (at < 0) return runs[0] ?? null;

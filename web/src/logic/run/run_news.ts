@@ -1,4 +1,4 @@
-/* What is heard of runs, by answers and by the live stream, which overtake each other. */
+/* Keeps the newest news of runs, as answers and live messages may overtake each other. */
 import type { Run } from '../../api/types';
 
 export function isLive(r: Run): boolean {
@@ -9,14 +9,14 @@ export function hasEnded(r: Run): boolean {
 	return r.state !== 'running' && r.state !== 'queued';
 }
 
-/** As many ends as can be on their way at once, and more. */
+/** More than the number of ends that can be on their way at once. */
 const KEPT = 200;
 
-/** A run that has ended does not run again: what says so is older, however late it comes. */
+/** An ended run never runs again: a message that says so is older, even if it comes later. */
 export class RunNews {
 	private readonly ended = new Map<string, Run>();
 
-	/** @r, or what was heard of it that is newer. */
+	/** Returns @r, or newer news of the same run. */
 	newest(r: Run): Run {
 		if (!hasEnded(r)) return this.ended.get(r.uuid) ?? r;
 		this.ended.delete(r.uuid);

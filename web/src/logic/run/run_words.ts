@@ -1,4 +1,4 @@
-/* Runs in words: what one is called, and what became of it. */
+/* Names and outcomes of runs in words. */
 import type { Run, RunState } from '../../api/types';
 
 export const STATE_WORDS: Record<RunState, string> = {
@@ -10,7 +10,7 @@ export const STATE_WORDS: Record<RunState, string> = {
 	interrupted: 'interrupted',
 };
 
-/** Never by colour alone: each state has its own sign. */
+/** Each state has its own sign, so that none is told by colour alone. */
 export const STATE_SIGNS: Record<RunState, string> = {
 	queued: '◌',
 	running: '●',
@@ -20,7 +20,7 @@ export const STATE_SIGNS: Record<RunState, string> = {
 	interrupted: '⚡',
 };
 
-/** What became of it for people: a program that ends with an error has failed, though its run is done. */
+/** The outcome for people: a program that ends with an error has failed, though its run is done. */
 export function outcomeOf(run: Run): RunState {
 	return run.state === 'done' && (run.exit_status || run.signal) ? 'failed' : run.state;
 }
@@ -32,7 +32,7 @@ function commandLine(argv: string[]): string {
 	return words.join(' ');
 }
 
-/** A line that names the run: what its owner wrote, else what it does. */
+/** One line that names the run: its description, else what it does. */
 export function runName(run: Run): string {
 	if (run.description) return run.description;
 	if (run.import) return String(run.import);
@@ -59,7 +59,7 @@ const SIGNALS: Record<number, string> = {
 	15: 'a request to end',
 };
 
-/** Why a run has not simply ended well, in a sentence; null: it has, or goes on. */
+/** Why a run has not ended well, in a sentence; null if it has, was cancelled, or goes on. */
 export function runTrouble(run: Run): string | null {
 	if (run.state === 'queued' || run.state === 'running') return null;
 	if (run.error) return run.error;

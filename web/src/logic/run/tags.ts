@@ -9,7 +9,7 @@ export function parseTags(text: string): string[] {
 
 type Words = Pick<Run, 'description' | 'note' | 'tags'>;
 
-/** What of @run differs from what was typed. Only that is sent: others may have changed the rest. */
+/** The typed fields that differ from @run. Only these are sent: the rest may have changed. */
 export function changesOf(
 	run: Words,
 	typed: { name: string; note: string; tags: string },

@@ -1,17 +1,17 @@
-/* Code of a function with its samples, as rows to be shown: source, assembly, or each line of source
- * above the instructions made of it. */
+/* Code of a function with its samples, as rows to be shown: source, assembly, or each line of
+ * source above the instructions made of it. */
 import type { AnnotatedFunction, CodeInstruction, CodeLine } from '../../api/types';
 
 export type CodeView = 'source' | 'assembly' | 'both';
 
 export interface CodeRow {
 	kind: 'file' | 'source' | 'instruction' | 'gap';
-	/** Number of the line, or the address. */
+	/** Line number, or address. */
 	place: string;
 	text: string;
-	/** Behind the text: names of addresses, where it was inlined from. */
+	/** After the text: names of addresses, where the code was inlined from. */
 	remark: string;
-	/** Of the function's samples, 0 … 1. */
+	/** Share of the function's samples, 0 … 1. */
 	share: number;
 	samples: number;
 }
@@ -67,7 +67,7 @@ function bothRows(f: AnnotatedFunction): CodeRow[] {
 		if (line && now !== at) {
 			if (i.file !== file) rows.push(heading('file', i.file ?? 'unknown file'));
 			file = i.file;
-			// The samples stand at the instructions below it.
+			// Without samples: they are shown at the instructions below.
 			if (line.text !== undefined) rows.push(sourceRow(line, false));
 		}
 		at = now;
@@ -81,7 +81,7 @@ export function codeRows(f: AnnotatedFunction, view: CodeView): CodeRow[] {
 	return view === 'both' ? bothRows(f) : f.instructions.map(instructionRow);
 }
 
-/** Of what there is: source without text says nothing. */
+/** The views that can be offered: source needs the text of its lines. */
 export function possibleViews(f: AnnotatedFunction): CodeView[] {
 	const source = f.lines.some((line) => line.text !== undefined);
 	if (!f.instructions.length) return source ? ['source'] : [];
@@ -95,7 +95,7 @@ export function hottestRows(rows: CodeRow[]): number[] {
 		.sort((a, b) => rows[b]!.share - rows[a]!.share || a - b);
 }
 
-/** To be pasted somewhere. */
+/** The rows as plain text, to be copied. */
 export function codeText(rows: CodeRow[]): string {
 	return rows
 		.map((row) => {

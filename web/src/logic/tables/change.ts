@@ -1,6 +1,6 @@
-/* Differences in words. The sign is always there, so nothing hangs on colour. */
+/* Differences in words. They always have a sign, so that none depends on colour alone. */
 
-/** 0.0213 → "+2.13": points of per cent. */
+/** 0.0213 → "+2.13": percentage points. */
 export function formatPoints(change: number): string {
 	const points = Math.abs(change) * 100;
 	const text = points < 9.995 ? points.toFixed(2) : points.toFixed(1);
@@ -22,7 +22,7 @@ export function formatRelative(before: number, after: number): string {
 
 type Direction = 'more' | 'less' | 'same';
 
-/** Changes below a twentieth of a point are noise to the eye. */
+/** Changes below a twentieth of a point count as noise. */
 export function directionOf(change: number): Direction {
 	if (Math.abs(change) < 0.0005) return 'same';
 	return change > 0 ? 'more' : 'less';

@@ -16,7 +16,7 @@ export interface Sides {
 	after: Side;
 }
 
-/** What the address says is to be compared. A brush belongs to the run that it was made on. */
+/** The sides that the address asks to compare. A window applies to the run it was brushed on. */
 export function sidesOf(a: Address): Sides | null {
 	if (a.run && a.window && a.second)
 		return {
@@ -69,7 +69,7 @@ export function sortChanges(functions: DiffFunction[], sort: Sort): DiffFunction
 	return sortRows(functions, sort.down, valueOf(sort.key));
 }
 
-/** The interval that a change is in, as parts of what was before: "29 %", and "+23 % … +82 %". */
+/** The interval that a change lies in, relative to the mean before: "29 %", and "+23 % … +82 %". */
 export function intervalOf(c: CounterChange): { half: string; ends: string } | null {
 	if (c.low === null || c.high === null || !c.before?.mean) return null;
 	const { mean } = c.before;

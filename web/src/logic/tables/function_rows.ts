@@ -7,17 +7,17 @@ export interface FunctionLine {
 	name: string;
 	module: string;
 	kind: string;
-	/** Parts of the whole, 0…1. */
+	/** Shares of the whole, 0…1. */
 	self: number;
 	total: number;
 	selfSamples: number;
 	totalSamples: number;
-	/** Share after less share before; null: nothing to compare with. */
+	/** Share after minus share before; null: nothing to compare with. */
 	selfChange: number | null;
 	totalChange: number | null;
 }
 
-/** What the change is against. */
+/** The selection that changes refer to. */
 export interface Other {
 	functions: Functions;
 	/** The other selection is the one before. */
@@ -52,7 +52,7 @@ function line(f: FunctionRow, whole: number): FunctionLine {
 	};
 }
 
-/** Lines of @mine; with @other also of functions that only the other has. */
+/** Lines of @mine; with @other also of functions that only @other has. */
 export function functionLines(mine: Functions, other: Other | null): FunctionLine[] {
 	// Pages of a run that goes on may overlap.
 	const lines = new Map(mine.functions.map((f) => [keyOf(f), line(f, mine.total)]));
@@ -84,7 +84,7 @@ export function arrange(lines: FunctionLine[], filter: RowFilter, sort: Sort): F
 	return sortRows(kept, sort.down, valueOf(sort.key));
 }
 
-/** For a spreadsheet: tabs between columns, a line each. */
+/** Tab-separated values, for a spreadsheet. */
 export function functionsTsv(lines: readonly FunctionLine[], changes: boolean): string {
 	const clean = (text: string) => text.replace(/[\t\r\n]/g, ' ');
 	const percent = (part: number | null) => (part === null ? '' : (part * 100).toFixed(3));
@@ -100,7 +100,7 @@ export function functionsTsv(lines: readonly FunctionLine[], changes: boolean): 
 	return [head.join('\t'), ...rows].join('\n') + '\n';
 }
 
-/** What to search the flame graph for: the plain name, unless that would find others as well. */
+/** Search text for the flame graph: the plain name, unless it would find other functions, too. */
 export function searchFor(f: FunctionLine, all: FunctionLine[]): string {
 	const name = f.name.toLowerCase();
 	if (!all.some((o) => o.name !== f.name && o.name.toLowerCase().includes(name))) return f.name;

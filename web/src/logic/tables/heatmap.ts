@@ -1,5 +1,5 @@
-/* The sub-second heat map: a column is a second (of a long run: several), a row a part of the second,
- * from the bottom up. Reading it column by column is reading time. Pure. */
+/* The sub-second heat map: a column is a second (in long runs several), a row is a part of the
+ * second, from the bottom up. Time runs column by column. Pure. */
 import type { Heatmap } from '../../api/types';
 import type { Window } from '../address';
 
@@ -8,12 +8,12 @@ const SECOND = 1e9;
 export interface Grid {
 	columns: number;
 	rows: number;
-	/** More than one in long runs: each cell is then the mean of so many. */
+	/** More than one in long runs: each cell is then the mean of this many seconds. */
 	secondsAColumn: number;
 	firstS: number;
 	/** Column by column, each with its rows from the beginning of the second. */
 	cells: Float64Array;
-	/** The value that has the strongest colour. */
+	/** The value at which the colour is strongest. */
 	top: number;
 }
 
@@ -22,7 +22,7 @@ export interface Cell {
 	row: number;
 }
 
-/** One cell in a hundred may be beyond the scale: single peaks would make all others pale. */
+/** One cell in a hundred may exceed the scale: single peaks would make all others pale. */
 function scaleTop(cells: Float64Array): number {
 	const used = cells.filter((v) => v > 0).sort();
 	if (!used.length) return 1;
@@ -49,7 +49,7 @@ export function makeGrid(heat: Heatmap, columnsMax: number): Grid {
 	};
 }
 
-/** The times that all columns together span. */
+/** The time range of all columns. */
 export function gridSpan(grid: Grid): Window {
 	const from = grid.firstS * SECOND;
 	return { from, to: from + grid.columns * grid.secondsAColumn * SECOND };
@@ -59,14 +59,14 @@ function inside(value: number, count: number): number {
 	return Math.min(Math.max(value, 0), count - 1);
 }
 
-/** The cell at a time, and at a part of the height from the top (0…1). */
+/** The cell at a time and a height; @fromTop is a part of the height (0…1). */
 export function cellAt(ns: number, fromTop: number, grid: Grid): Cell {
 	const column = Math.floor((ns / SECOND - grid.firstS) / grid.secondsAColumn);
 	const row = Math.floor((1 - fromTop) * grid.rows);
 	return { column: inside(column, grid.columns), row: inside(row, grid.rows) };
 }
 
-/** The cell that a moment falls into; null: none of the grid. */
+/** The cell that contains a time; null if it is outside the grid. */
 export function cellOf(ns: number, grid: Grid): Cell | null {
 	const { from, to } = gridSpan(grid);
 	if (ns < from || ns >= to) return null;
@@ -74,7 +74,7 @@ export function cellOf(ns: number, grid: Grid): Cell | null {
 	return { column, row: inside(Math.floor(((ns % SECOND) / SECOND) * grid.rows), grid.rows) };
 }
 
-/** When a cell is. One that stands for several seconds begins in the first and ends in the last. */
+/** The time of a cell. A cell of several seconds begins in the first and ends in the last. */
 export function cellWindow(cell: Cell, grid: Grid): Window {
 	const first = grid.firstS + cell.column * grid.secondsAColumn;
 	const last = first + grid.secondsAColumn - 1;
@@ -84,7 +84,7 @@ export function cellWindow(cell: Cell, grid: Grid): Window {
 	};
 }
 
-/** All of the time from one cell to the other, whichever is first. */
+/** The time range from one cell to the other, in either order. */
 export function windowBetween(a: Cell, b: Cell, grid: Grid): Window {
 	const [wa, wb] = [cellWindow(a, grid), cellWindow(b, grid)];
 	return { from: Math.min(wa.from, wb.from), to: Math.max(wa.to, wb.to) };
@@ -104,7 +104,7 @@ export function stripesOf(w: Window, grid: Grid): Stripe[] {
 	for (let column = 0; column < grid.columns; column++) {
 		const start = begin + column * length;
 		if (w.to <= start || w.from >= start + length) continue;
-		// Columns of several seconds are shown as wholes.
+		// Columns of several seconds are marked as a whole.
 		const part = (ns: number) => Math.min(Math.max((ns - start) / SECOND, 0), 1);
 		const whole = grid.secondsAColumn > 1;
 		stripes.push({ column, from: whole ? 0 : part(w.from), to: whole ? 1 : part(w.to) });
@@ -112,7 +112,7 @@ export function stripesOf(w: Window, grid: Grid): Stripe[] {
 	return stripes;
 }
 
-/** One step of the keyboard: up and down run on into the neighbouring seconds, as time does. */
+/** One step of the keyboard: up and down continue in the neighbouring second, as time does. */
 export function stepCell(cell: Cell, columns: number, rows: number, grid: Grid): Cell {
 	const place = (cell.column + columns) * grid.rows + cell.row + rows;
 	const last = grid.columns * grid.rows - 1;

@@ -1,8 +1,8 @@
-/* Where the bars, lines and labels of a histogram stand, in parts (0…1) of its width and height. */
+/* Positions of bars, lines and labels of a histogram, in parts (0…1) of its width and height. */
 import type { CounterLine, OpenedEvent, ValueHistogram } from '../../api/types';
 import { weightUnit } from '../flame/flame_words';
 
-/** What can be shown: a counter's name, or weights of samples of an event. */
+/** What a histogram can show: a counter, or weights of the samples of an event. */
 export interface Choice {
 	kind: 'counter' | 'weight';
 	name: string;
@@ -31,12 +31,12 @@ export interface Axes {
 	logy: boolean;
 }
 
-/** "weight:cpu-clock" of the address ⇄ a choice. */
+/** The choice as the address holds it: "weight:cpu-clock". */
 export function choiceKey(c: Choice): string {
 	return c.kind === 'weight' ? 'weight:' + c.name : c.name;
 }
 
-/** Lines for CPUs and threads have the same name: the histogram is of all of them. */
+/** Lines for CPUs and threads have the same name: the histogram covers all of them. */
 export function choicesOf(
 	counters: Pick<CounterLine, 'name' | 'unit'>[],
 	opened: OpenedEvent[] | null,
@@ -53,14 +53,14 @@ export function choicesOf(
 	];
 }
 
-/** What the address asks for, or the first there is. */
+/** The choice that the address names, or the first one. */
 export function chosenOf(choices: Choice[], key: string | null): Choice | null {
 	return choices.find((c) => choiceKey(c) === key) ?? choices[0] ?? null;
 }
 
 type Scale = (value: number) => number;
 
-/** On a logarithmic axis zero has a place of its own at the left end. */
+/** Part of a logarithmic axis that is reserved for zero, at the left end. */
 const ZERO_PART = 0.04;
 
 export function xScale(h: ValueHistogram, log: boolean): Scale {
@@ -80,13 +80,13 @@ export function xScale(h: ValueHistogram, log: boolean): Scale {
 	};
 }
 
-/** Height of a count: by logarithm, one still has a bar. */
+/** Height of a count. With a logarithmic axis, a count of one still has a bar. */
 export function yScale(most: number, log: boolean): Scale {
 	if (!log) return (n) => (most ? n / most : 0);
 	return (n) => (n > 0 ? Math.log(n + 1) / Math.log(most + 1) : 0);
 }
 
-/** A bin without width (all values alike, or zero on a logarithmic axis) is this wide. */
+/** Width of a bin without width (all values alike, or zero on a logarithmic axis). */
 const THIN = 0.02;
 
 export function layOutBars(h: ValueHistogram, axes: Axes): Bar[] {
@@ -115,12 +115,12 @@ export function layOutPercentiles(h: ValueHistogram, axes: Axes): Line[] {
 	}));
 }
 
-/** A label stands at the right of its line, or at the left where the picture ends. */
+/** Labels are right of their line, or left of it near the right edge. */
 export function labelIsLeft(line: Line, width: number): boolean {
 	return line.x > 1 - width;
 }
 
-/** Labels that would stand on each other go to rows below: the row of each. @width: of a label. */
+/** Moves overlapping labels to lower rows. Returns the row of each. @width: of a label. */
 export function labelRows(lines: Line[], width: number): number[] {
 	const ends: number[] = [];
 	return lines.map((line) => {
@@ -132,7 +132,7 @@ export function labelRows(lines: Line[], width: number): number[] {
 	});
 }
 
-/** Steps of 1, 2 or 5 for a linear axis; powers of ten, thinned to @count, for a logarithmic one. */
+/** Steps of 1, 2 or 5 for a linear axis, powers of ten for a logarithmic one; about @count. */
 export function ticksBetween(min: number, max: number, log: boolean, count: number): number[] {
 	if (!(max > min)) return [min];
 	return log && max > 0 ? logTicks(min, max, count) : linearTicks(min, max, count);
@@ -150,7 +150,7 @@ function linearTicks(min: number, max: number, count: number): number[] {
 function logTicks(min: number, max: number, count: number): number[] {
 	const first = Math.ceil(Math.log10(Math.max(min, max / 1e15)) - 1e-9);
 	const last = Math.floor(Math.log10(max) + 1e-9);
-	// Between two powers of ten there is nothing round enough but 2 and 5.
+	// Between two powers of ten only 2 and 5 are round enough.
 	if (last - first < 1) return linearTicks(min, max, count);
 	const every = Math.max(1, Math.ceil((last - first + 1) / Math.max(1, count)));
 	const out = [];

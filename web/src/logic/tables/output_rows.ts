@@ -1,5 +1,5 @@
-/* Lines of output as rows of a screen, all of one height: a line is one row, or as many as it fills where
- * long ones are wrapped. And the parts of a row that look alike. */
+/* Lines of output as rows of a screen, all of one height: one row for each line, or as many as a
+ * wrapped line fills. Also splits a row into segments of one style. */
 import type { OutputLine } from '../ansi';
 
 export interface Place {
@@ -9,14 +9,14 @@ export interface Place {
 	to: number;
 }
 
-/** A row that is broken at a space is at least this full: long words are cut instead. */
+/** A row is broken at a space only if it is at least this full: otherwise the word is cut. */
 const FULL_ENOUGH = 0.4;
 
-/** Where the rows of a line begin: at words, as long as they do not leave much of a row empty. */
+/** Where the rows of a line begin: at words, unless that leaves much of a row empty. */
 export function rowStarts(text: string, columns: number): number[] {
 	const starts = [0];
 	for (let from = 0; text.length - from > columns;) {
-		// A space at the end of a row is not seen, so it may be one too many.
+		// A space at the end of a row is invisible, so the row may be one column too long.
 		const space = text.lastIndexOf(' ', from + columns);
 		from = space - from >= columns * FULL_ENOUGH ? space + 1 : from + columns;
 		if (from < text.length) starts.push(from);
@@ -25,22 +25,22 @@ export function rowStarts(text: string, columns: number): number[] {
 }
 
 export class RowIndex {
-	/** By line: how many rows end with it. Only of wrapped ones. */
+	/** By line: the number of rows up to its end. Used only when lines are wrapped. */
 	private ends: number[] = [];
 	private lines: OutputLine[] = [];
 	private dropped = 0;
 	private count = 0;
-	/** Neighbouring rows are often of one line, which may be long. */
+	/** Cache: neighbouring rows often belong to the same line, which may be long. */
 	private latest: { text: string; starts: number[] } = { text: '', starts: [0] };
 
-	/** @columns null: long lines are not wrapped. */
+	/** @columns: null does not wrap long lines. */
 	constructor(private readonly columns: number | null) {}
 
 	get rows(): number {
 		return this.count;
 	}
 
-	/** There are more lines; the last that was known may have changed, @dropped are gone before the first. */
+	/** Takes more lines. The last known one may have changed; @dropped are gone in front. */
 	update(lines: OutputLine[], dropped: number): void {
 		if (this.columns === null) {
 			this.count = lines.length;
@@ -83,16 +83,16 @@ export class RowIndex {
 	}
 }
 
-/** Where something was found. */
+/** Position of a match. */
 export interface Hit {
 	line: number;
 	start: number;
 }
 
-/** Nobody steps through more. */
+/** Nobody steps through more matches. */
 export const HITS_MAX = 100_000;
 
-/** Upper and lower case are the same. */
+/** Ignores case. */
 export function search(lines: OutputLine[], words: string): Hit[] {
 	const hits: Hit[] = [];
 	if (!words) return hits;
@@ -111,11 +111,11 @@ export function search(lines: OutputLine[], words: string): Hit[] {
 interface Segment {
 	text: string;
 	style: number;
-	/** Part of something that was searched for. */
+	/** Whether the segment belongs to a match. */
 	hit: 'no' | 'yes' | 'current';
 }
 
-/** @starts: where hits of @length begin in the line; @current: the one of them that is looked at. */
+/** @starts: where matches of @length begin in the line; @current: the one that is looked at. */
 export function segments(
 	line: OutputLine,
 	from: number,

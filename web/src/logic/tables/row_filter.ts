@@ -1,17 +1,17 @@
-/* A regular expression that somebody types to see fewer rows. */
+/* A regular expression that the user types to see fewer rows. */
 
 export interface RowFilter {
 	/** Whether a row with these texts stays. */
 	matches: (...texts: string[]) => boolean;
-	/** @text in pieces: every second one, from the second on, matches. */
+	/** @text in pieces: every second piece, from the second on, is a match. */
 	pieces: (text: string) => string[];
-	/** Why the expression cannot be used, for people; then all rows stay. */
+	/** Why the expression is invalid, for people; all rows then stay. */
 	problem: string | null;
 }
 
 const ALL: RowFilter = { matches: () => true, pieces: (text) => [text], problem: null };
 
-/** The engine's own sentences repeat the whole expression and say little. */
+/** Replaces the engine's own messages, which repeat the whole expression and say little. */
 function explain(text: string): string {
 	const count = (c: string) => text.replace(/\\./g, '').split(c).length - 1;
 	if (/(^|[^\\])(\\\\)*\\$/.test(text)) return 'It ends with a \\. Write \\\\ for the sign itself.';
@@ -22,7 +22,7 @@ function explain(text: string): string {
 	return 'This is not a regular expression. Write \\ before signs that are meant as they are.';
 }
 
-/** Small letters find capitals too; with a capital in it the expression is exact. */
+/** Ignores case, unless the expression contains a capital letter. */
 export function rowFilter(text: string | null): RowFilter {
 	if (!text) return ALL;
 	const flags = /[A-Z]/.test(text.replace(/\\./g, '')) ? '' : 'i';

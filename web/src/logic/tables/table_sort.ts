@@ -1,4 +1,4 @@
-/* The order of a table as a word of the address, and rows in it. */
+/* The sort order of a table as text in the address, and sorting by it. */
 
 export interface Sort {
 	key: string;
@@ -16,10 +16,10 @@ export function formatSort(sort: Sort): string {
 	return sort.key + (sort.down ? '.down' : '.up');
 }
 
-/** What rows are compared by; null comes last in either direction. */
+/** The value that rows are compared by; null comes last in either direction. */
 export type SortValue = string | number | null;
 
-/** A sorted copy. Equal rows stay as they were, so that live data do not jump. */
+/** Returns a sorted copy. Equal rows keep their order, so that live data do not jump. */
 export function sortRows<T>(
 	rows: readonly T[],
 	down: boolean,

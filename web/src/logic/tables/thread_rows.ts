@@ -1,20 +1,20 @@
-/* Threads as rows of a table: grouped by process, sorted, with what of them is chosen. */
+/* Threads as rows of a table: grouped by process, sorted, and chosen by clicks. */
 import type { Column, ThreadLine } from '../../api/types';
 import { sortRows, type Sort, type SortValue } from './table_sort';
 
 export interface ThreadRow {
-	/** A process stands above its threads. */
+	/** A process is listed above its threads. */
 	kind: 'process' | 'thread';
 	key: string;
 	pid: number;
 	tid: number;
 	name: string;
-	/** All names that it had, in time: a program that starts another takes its name. */
+	/** All names that it had, in time: a thread that starts another program takes its name. */
 	names: string[];
-	/** Of a process: how many threads it has. */
+	/** Of a process: number of its threads. */
 	threads: number;
 	samples: number;
-	/** Part of the whole selection, 0…1. */
+	/** Share of the whole selection, 0…1. */
 	share: number;
 	firstNs: number;
 	lastNs: number;
@@ -38,7 +38,7 @@ function addCells(lines: ThreadLine[]): Float64Array {
 	return sum;
 }
 
-/** A thread that takes another name comes as another line; it is one thread. */
+/** A thread that changes its name comes as several lines: merges them. */
 function mergeNames(lines: ThreadLine[]): Merged[] {
 	const threads = new Map<string, ThreadLine[]>();
 	for (const t of lines) threads.set(keyOf(t), [...(threads.get(keyOf(t)) ?? []), t]);
@@ -100,7 +100,7 @@ function valueOf(key: string): (t: ThreadRow) => SortValue {
 	return (t) => t.share;
 }
 
-/** Strips are those of @lines; numbers are those of @numbers, which has only what is selected. */
+/** Strips are drawn from @lines; numbers come from @numbers, which has only the selection. */
 export function threadRows(lines: ThreadLine[], numbers: ThreadLine[], sort: Sort): ThreadRow[] {
 	const now = new Map(mergeNames(numbers).map((t) => [keyOf(t), t]));
 	const whole = numbers.reduce((sum, t) => sum + t.weight, 0);
@@ -119,7 +119,7 @@ export function threadRows(lines: ThreadLine[], numbers: ThreadLine[], sort: Sor
 	});
 	const value = valueOf(sort.key);
 	return sortRows(groups, sort.down, (g) => value(g.head)).flatMap((g) => {
-		// A process with one thread is that thread.
+		// A process with one thread is a single row.
 		if (g.rows.length === 1) return [{ ...g.head, key: g.rows[0]!.key, tid: g.rows[0]!.tid }];
 		return [g.head, ...sortRows(g.rows, sort.down, value)];
 	});
@@ -139,21 +139,22 @@ export function isChosen(row: ThreadRow, filter: ThreadFilter): boolean {
 	return row.kind === 'thread' && numbersOf(filter.threads).includes(row.tid);
 }
 
-/** The filter after a click on @row: only it, or @add it to what is chosen; what is chosen goes. */
+/** The filter after a click: chooses only @row, or with @add toggles it. Without @add, a click on
+ * the only chosen row clears the filter. */
 export function choose(row: ThreadRow, filter: ThreadFilter, add: boolean): ThreadFilter {
 	const field = row.kind === 'process' ? 'pids' : 'threads';
 	const id = row.kind === 'process' ? row.pid : row.tid;
 	const old = numbersOf(filter[field]);
 	const had = old.includes(id);
 	const alone = had && old.length === 1;
-	// Threads and processes are joined by "and": one kind at a time is what people mean.
+	// The server requires both filters to match: people mean one kind at a time.
 	const none: ThreadFilter = { threads: null, pids: null };
 	if (!add) return alone ? none : { ...none, [field]: String(id) };
 	const rest = had ? old.filter((x) => x !== id) : [...old, id];
 	return { ...none, [field]: rest.length ? rest.join(',') : null };
 }
 
-/** The largest cell, which is as high as a strip. */
+/** The largest cell: it fills the height of a strip. */
 export function highestCell(rows: readonly ThreadRow[], kind: ThreadRow['kind']): number {
 	let max = 0;
 	for (const row of rows)

@@ -3,20 +3,20 @@
 export interface Rows {
 	/** How many there are. */
 	count: number;
-	/** Of one row, in pixels. */
+	/** Height of one row, in pixels. */
 	height: number;
 }
 
 export interface Scroll {
 	top: number;
-	/** Of what can be seen, without a header that stays. */
+	/** Height of the visible part, without a sticky header. */
 	height: number;
 }
 
-/** Rows above and below the screen that are there already when one scrolls. */
+/** Rows drawn above and below the screen, ready for scrolling. */
 const MARGIN = 6;
 
-/** The rows to draw: first is in it, last is not. */
+/** The rows to draw; `last` is exclusive. */
 export function rowsOnScreen(rows: Rows, scroll: Scroll): { first: number; last: number } {
 	const last = Math.ceil((scroll.top + scroll.height) / rows.height) + MARGIN;
 	const first = Math.floor(scroll.top / rows.height) - MARGIN;
@@ -26,14 +26,14 @@ export function rowsOnScreen(rows: Rows, scroll: Scroll): { first: number; last:
 	};
 }
 
-/** Where to scroll so that row @index is seen whole; the same place if it is. */
+/** Where to scroll so that all of row @index is visible; unchanged if it is. */
 export function scrollToShow(index: number, rows: Rows, scroll: Scroll): number {
 	const top = index * rows.height;
 	if (top < scroll.top) return top;
 	return Math.max(scroll.top, top + rows.height - scroll.height);
 }
 
-/** The row that a key leads to from row @from (-1: none yet); null: not a key of a list. */
+/** The row that a key leads to from row @from (-1: none yet); null if lists do not use the key. */
 export function rowOfKey(key: string, from: number, rows: Rows, scroll: Scroll): number | null {
 	const page = Math.max(1, Math.floor(scroll.height / rows.height) - 1);
 	const steps: Record<string, number> = {

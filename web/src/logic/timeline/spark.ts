@@ -1,7 +1,7 @@
-/* The small line beside a run: the first of its counters, or the rate of its samples. */
+/* The sparkline of a run: its first counter, or the rate of its samples. */
 import type { Column, Run } from '../../api/types';
 
-/** The counter that stands for a run; null: its samples do. */
+/** The counter that represents a run; null: its samples do. */
 export function sparkCounter(run: Run): string | null {
 	return run.opened_events?.find((e) => e.counted && e.supported !== false)?.name ?? null;
 }
@@ -19,7 +19,7 @@ interface SparkSource {
 	samples: { rate: Column }[];
 }
 
-/** Values over time; lines of one counter on several CPUs are added up. null: nothing was counted. */
+/** Values over time, of all CPUs together; null where nothing was counted. */
 export function sparkValues(source: SparkSource, counter: string | null): (number | null)[] {
 	const lines = source.counters.filter((c) => c.name === counter).map((c) => c.mean);
 	const values = sum(lines);
@@ -29,7 +29,7 @@ export function sparkValues(source: SparkSource, counter: string | null): (numbe
 
 const EDGE = 1;
 
-/** The path of an SVG of that size, with gaps where nothing was counted; "" where a line makes no sense. */
+/** The path of an SVG of this size, with gaps where nothing was counted; "" below two values. */
 export function sparkPath(values: (number | null)[], width: number, height: number): string {
 	const known = values.filter((v) => v !== null);
 	if (known.length < 2) return '';

@@ -5,7 +5,7 @@ import type { Window } from '../address';
 import { partAt } from './timeline_range';
 import { rateUnit, SAMPLE_RATE, type Unit } from '../units';
 
-/** One line as it comes: values a second; NaN or null where nothing was counted. */
+/** One line as received: values a second; NaN or null where nothing was counted. */
 export interface RawLine {
 	name: string;
 	unit: string | null;
@@ -30,23 +30,23 @@ interface PlotLine {
 }
 
 export interface Plot {
-	/** The counter's name, or SAMPLES: what the legend remembers. */
+	/** The counter's name, or SAMPLES: identifies the plot in the legend. */
 	key: string;
 	title: string;
 	area: boolean;
 	unit: Unit;
-	/** As the server has it. */
+	/** Unit and scale as the server gives them. */
 	source: { unit: string | null; scale: number };
 	/** Where each point begins; the same for all lines. */
 	t: number[];
 	lines: PlotLine[];
 	/** The top of the value axis, in shown units. */
 	top: number;
-	/** Values above `top`: they are marked, not drawn to scale. */
+	/** Some values exceed `top`: they are marked, not drawn to scale. */
 	clipped: boolean;
-	/** Where the kernel had to share the counter with others: indices into t. */
+	/** Where the kernel multiplexed the counter: indices into t. */
 	shared: number[];
-	/** The least part of the time that it counted, 1: always. */
+	/** The smallest part of the time in which it was counting; 1: always. */
 	running: number;
 }
 
@@ -76,12 +76,12 @@ export function roundTop(value: number): number {
 	return 10 * power;
 }
 
-/** Above this many times what almost all points have, a spike is cut off; */
+/** Spikes above this many times the usual top are cut off. */
 const SPIKE = 6;
-/** almost all: but for one in so many. */
+/** One point in this many exceeds the usual top. */
 const SPIKE_RARE = 100;
 
-/** The value that only the rarest points exceed. */
+/** The value that only one point in SPIKE_RARE exceeds. */
 function usualTop(lines: PlotLine[]): number {
 	const all = lines.flatMap((l) => l.mean.filter((v) => v !== null && v > 0) as number[]);
 	if (!all.length) return 0;
@@ -89,8 +89,8 @@ function usualTop(lines: PlotLine[]): number {
 	return sorted[Math.max(0, Math.ceil(sorted.length * (1 - 1 / SPIKE_RARE)) - 1)]!;
 }
 
-/** A single short interval may show ten times the rate of all others. It does not squeeze them to the
- * ground: the axis ends above what is usual, and what goes beyond it is marked at the top. */
+/** A single short interval may show ten times the rate of all others. To keep those visible, the
+ * axis ends above the usual values, and what exceeds it is marked at the top. */
 export function axisTop(lines: PlotLine[]): { top: number; clipped: boolean } {
 	const max = largest(lines.map((l) => l.max));
 	const usual = usualTop(lines);
@@ -112,7 +112,7 @@ function sameTimes(lines: { t: ArrayLike<number> }[]): boolean {
 	);
 }
 
-/** Lines of one counter may have begun at different times: @values of @t at all of @times. */
+/** Lines of one counter may begin at different times: maps @values at @t to @times. */
 function spread(values: Values, t: ArrayLike<number>, times: number[]): Values {
 	const at = new Map<number, number | null>();
 	for (let i = 0; i < t.length; i++) at.set(t[i]!, values[i]!);
@@ -151,7 +151,7 @@ function plotOf(key: string, raw: RawLine[], area: boolean, unit: Unit): Plot {
 	});
 	if (lines.length === 1) lines[0]!.label = '';
 	const title = area ? (raw.length === 1 ? `${raw[0]!.name} samples` : 'Samples') : key;
-	// The values have been multiplied.
+	// The factor is already applied to the values.
 	const shown = { ...unit, factor: 1 };
 	const source = { unit: raw[0]!.unit, scale: raw[0]!.scale };
 	return {
@@ -269,8 +269,8 @@ export function meanIn(plot: Plot, w: Window): number | null {
 	return time ? sum / time : null;
 }
 
-/** Few samples a pixel make a fence instead of a rate: neighbours are put together until about
- * @least are in each step. */
+/** Few samples a pixel would look like a fence instead of a rate: merges neighbours until each step
+ * has about @least samples. */
 export function smoothRate(
 	t: ArrayLike<number>,
 	count: ArrayLike<number>,

@@ -1,12 +1,12 @@
-/* Where single samples are drawn: time is their x; y is the row of their function, or their address
- * within the part of memory that they lie in. Pure. */
+/* Positions of single samples: x is their time; y is the row of their function, or their address
+ * within its region of memory. Pure. */
 import type { Points } from '../../api/types';
 import { pointAt } from './timeline_plots';
 
-/** A strip of the plot with a name; parts of the height, from the top. */
+/** A named strip of the plot; `top` and `bottom` are parts of the height, from the top. */
 export interface Strip {
 	label: string;
-	/** Longer, for a title. */
+	/** Longer label, for a title. */
 	about: string;
 	top: number;
 	bottom: number;
@@ -15,9 +15,9 @@ export interface Strip {
 
 export interface PointLayout {
 	strips: Strip[];
-	/** Of each point, part of the height from the top. */
+	/** Of each point: part of the height, from the top. */
 	y: Float32Array;
-	/** Of each point: which colour. */
+	/** Of each point: index into `colours`. */
 	colour: Uint8Array;
 	/** What the colours mean. */
 	colours: string[];
@@ -31,7 +31,7 @@ const KIND_WORDS: Record<string, string> = {
 	unknown: 'unknown',
 };
 
-/** Places by number of points, the most first; everything from @max on shares the last place. */
+/** Ranks keys by number of points, the most first; all from @max on share the last rank. */
 function ranked(keys: ArrayLike<number>, kinds: number, max: number): Uint16Array {
 	const counts = new Uint32Array(kinds);
 	for (let i = 0; i < keys.length; i++) counts[keys[i]!]!++;
@@ -41,7 +41,7 @@ function ranked(keys: ArrayLike<number>, kinds: number, max: number): Uint16Arra
 	return place;
 }
 
-/** With several events the colour is the event, otherwise the kind of code. */
+/** The colour tells the event if there are several, otherwise the kind of code. */
 function colouring(points: Points): { colour: Uint8Array; colours: string[] } {
 	const colour = new Uint8Array(points.t.length);
 	if (points.events.length > 1) {
@@ -54,7 +54,7 @@ function colouring(points: Points): { colour: Uint8Array; colours: string[] } {
 	return { colour, colours: kinds.map((kind) => KIND_WORDS[kind] ?? kind) };
 }
 
-/** Points of one row lie a little above and below each other, always in the same way. */
+/** Spreads the points of one row vertically, always in the same way. */
 function jitter(i: number): number {
 	return (((i * 2654435761) >>> 16) & 1023) / 1023;
 }
@@ -90,10 +90,10 @@ export function byFunction(points: Points, rowsMax: number): PointLayout {
 	return { strips, y, ...colouring(points) };
 }
 
-/** Addresses that lie this far apart belong to different parts of memory. */
+/** Addresses further apart belong to different regions of memory. */
 const FAR = 64 * 2 ** 20;
 
-/** The part of memory of each point: a file's code, or for data a run of near addresses. */
+/** The region of each point: a file's code, or for data a sequence of near addresses. */
 function regions(points: Points): { region: Uint32Array; labels: string[] } {
 	const region = new Uint32Array(points.t.length);
 	if (points.address_of === 'code') {
@@ -114,7 +114,7 @@ function regions(points: Points): { region: Uint32Array; labels: string[] } {
 	return { region, labels };
 }
 
-/** Each part of memory is a strip, the busier the higher; in it, low addresses are at the bottom. */
+/** Each region is a strip, busy ones at the top; low addresses are at the bottom of a strip. */
 export function byAddress(points: Points, stripsMax: number): PointLayout {
 	const { region, labels } = regions(points);
 	const place = ranked(region, labels.length, stripsMax);
@@ -148,7 +148,7 @@ export function byAddress(points: Points, stripsMax: number): PointLayout {
 	return { strips, y, ...colouring(points) };
 }
 
-/** Points in the order of their times: what pointNear() needs. */
+/** Points sorted by time, as pointNear() needs them. */
 function timeOrder(t: ArrayLike<number>): Uint32Array {
 	const order = Uint32Array.from({ length: t.length }, (_, i) => i);
 	for (let i = 1; i < t.length; i++)
@@ -168,7 +168,7 @@ export function pointSearch(t: ArrayLike<number>, y: Float32Array): PointSearch 
 	return { t, y, order, times: Float64Array.from(order, (i) => t[i]!) };
 }
 
-/** The point nearest to a place; null: none within @reachPx. @part null: only the time counts. */
+/** The point nearest to a position, or null if none is within @reachPx. @part null: ignores y. */
 export function pointNear(
 	search: PointSearch,
 	ns: number,

@@ -1,8 +1,8 @@
-/* Arithmetic of time ranges: what the timeline shows, zooming, panning, brushes. Pure. All times are
- * nanoseconds since the run began; positions are parts (0…1) of the width, or pixels where it says so. */
+/* Arithmetic of time ranges: what the timeline shows, zooming, panning, brushes. Pure. Times are
+ * nanoseconds since the run began; positions are parts (0…1) of the width, or pixels (…px). */
 import type { Window } from '../address';
 
-/** Closer than this nothing is left to see. */
+/** Zooming in further shows nothing new. */
 const MIN_SPAN_NS = 1000;
 
 export function span(w: Window): number {
@@ -17,14 +17,14 @@ export function partAt(ns: number, range: Window): number {
 	return (ns - range.from) / Math.max(span(range), 1);
 }
 
-/** @w moved, not cut, into @whole; cut only if it is longer. */
+/** Moves @w into @whole; cuts it only if it is longer. */
 export function fit(w: Window, whole: Window): Window {
 	const length = Math.min(Math.max(span(w), MIN_SPAN_NS), span(whole));
 	const from = Math.min(Math.max(w.from, whole.from), whole.to - length);
 	return { from: Math.round(from), to: Math.round(from + length) };
 }
 
-/** @factor < 1 comes closer; what is under @part stays where it is. */
+/** @factor < 1 zooms in; the time at @part stays in place. */
 export function zoomAround(range: Window, part: number, factor: number, whole: Window): Window {
 	const length = Math.min(Math.max(span(range) * factor, MIN_SPAN_NS), span(whole));
 	const from = timeAt(part, range) - part * length;
@@ -36,7 +36,7 @@ export function pan(range: Window, byParts: number, whole: Window): Window {
 	return fit({ from: range.from + by, to: range.to + by }, whole);
 }
 
-/** Two fingers: the times that were under them at the beginning are under them again. */
+/** Two fingers: keeps the times that they first touched under them. */
 export function pinch(
 	start: Window,
 	was: [number, number],
@@ -51,14 +51,14 @@ export function pinch(
 	return fit({ from, to: from + length }, whole);
 }
 
-/** null when all of it is shown: the address then says nothing. */
+/** Returns null if everything is shown: the address then has no zoom. */
 export function zoomOrAll(range: Window, whole: Window): Window | null {
 	return span(range) >= span(whole) * 0.999 ? null : range;
 }
 
 export type Brush = 'window' | 'second';
 
-/** What a pointer takes hold of: a new brush, an edge of one, or the whole of it. */
+/** What a pointer grabs: a new brush, an edge of one, or all of it. */
 export interface Grip {
 	brush: Brush;
 	part: 'new' | 'from' | 'to' | 'all';
@@ -69,7 +69,7 @@ export interface Brushes {
 	second: Window | null;
 }
 
-/** Edges win over everything, that of the second brush first as it lies on top. */
+/** The edge at @px, or null. The second brush is tried first, as it lies on top. */
 export function gripAt(
 	px: number,
 	brushes: Brushes,
@@ -87,7 +87,7 @@ export function gripAt(
 	return null;
 }
 
-/** What the brush has become when the pointer that took @grip at @startNs is at @nowNs. */
+/** The brush after the pointer that grabbed @grip at @startNs has moved to @nowNs. */
 export function dragged(
 	grip: Grip,
 	before: Window | null,
@@ -104,7 +104,7 @@ export function dragged(
 	return { from: Math.min(a, b), to: Math.max(a, b, Math.min(a, b) + 1) };
 }
 
-/** `[` and `]`: one end of the brush is put at @ns; the other is kept, or the end of what is shown. */
+/** `[` and `]`: moves one end of the brush to @ns. The other end is kept, or that of @range. */
 export function setEdge(
 	before: Window | null,
 	edge: 'from' | 'to',
@@ -124,7 +124,7 @@ const LONG_STEPS = [
 	15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14400, 21600, 43200, 86400,
 ].map((s) => s * SECOND);
 
-/** The distance of ticks: 1, 2, 5 × 10ⁿ up to ten seconds, then what clocks have. */
+/** The distance of ticks: 1, 2, 5 × 10ⁿ up to ten seconds, then 15 s, 30 s, 1 min … */
 export function tickStep(spanNs: number, most: number): number {
 	const least = spanNs / Math.max(most, 1);
 	if (least > 10 * SECOND) return LONG_STEPS.find((s) => s >= least) ?? LONG_STEPS.at(-1)!;
@@ -140,11 +140,11 @@ export function timeTicks(range: Window, most: number): { step: number; at: numb
 	return { step, at };
 }
 
-/** At most this much of a run that goes on is shown, the newest of it. */
+/** Of a live run, at most the newest part of this length is shown. */
 const LIVE_SPAN_NS = 30 * SECOND;
 const LIVE_SPANS = [5, 10, 20, 30].map((s) => s * SECOND);
 
-/** What is shown of a run that goes on: it grows in steps, then scrolls. */
+/** The visible range of a live run: grows in steps, then scrolls. */
 export function liveRange(nowNs: number): Window {
 	const length = LIVE_SPANS.find((s) => s >= nowNs) ?? LIVE_SPAN_NS;
 	return nowNs <= length ? { from: 0, to: length } : { from: nowNs - length, to: nowNs };
@@ -153,8 +153,8 @@ export function liveRange(nowNs: number): Window {
 const ASK_MARGIN = 0.5;
 const ASK_COARSEST = 3.5;
 
-/** What to ask the server for, so that @visible can be drawn and moved a little at once; null: all.
- * What was asked for before is kept as long as it is fine enough. */
+/** The range to request, so that @visible can be drawn and moved a little at once; null: all. The
+ * range requested @before is kept as long as it is fine enough. */
 export function askRange(before: Window | null, visible: Window, whole: Window): Window | null {
 	const length = span(visible);
 	if (length >= span(whole) * 0.8) return null;
@@ -166,7 +166,7 @@ export function askRange(before: Window | null, visible: Window, whole: Window):
 	};
 }
 
-/** Pixels of a range that moves begin at multiples of their width: what they show does not flicker. */
+/** Pixels of a moving range begin at multiples of their width: their values must not flicker. */
 export function steadyPixels(range: Window, points: number): Window & { points: number } {
 	const pixel = Math.max(1, Math.round(span(range) / points));
 	const from = Math.floor(range.from / pixel) * pixel;

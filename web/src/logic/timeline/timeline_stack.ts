@@ -1,4 +1,4 @@
-/* The stack of a single sample, out of a flame graph that has only it. */
+/* The stack of a single sample, from a flame graph of only that sample. */
 import type { Flame } from '../../api/types';
 
 /** Names from the outermost caller to the sampled function; of several stacks, the heaviest. */

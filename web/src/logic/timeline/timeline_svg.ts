@@ -1,5 +1,5 @@
-/* The timeline as an SVG file: title, plots with names and units, value axes, one time axis, windows. It
- * stands alone: no fonts, styles or scripts from elsewhere. Pure. */
+/* The timeline as an SVG file: title, plots with names and units, value axes, one time axis,
+ * windows. The file is self-contained: no external fonts, styles or scripts. Pure. */
 import type { Window } from '../address';
 import type { Plot, Values } from './timeline_plots';
 import { partAt, span, timeTicks } from './timeline_range';
@@ -34,7 +34,7 @@ const GAP = 14;
 const FOOT = 30;
 const BANDS_MAX = 4;
 
-/** Names come from the measured program: they are text, whatever they contain. */
+/** Names come from the measured program: they must be escaped, whatever they contain. */
 export function escapeXml(text: string): string {
 	return text
 		.replace(/[^\t\n\r\u0020-\ud7ff\ue000-\ufffd]/g, '\ufffd')
@@ -55,7 +55,7 @@ interface Frame {
 	height: number;
 }
 
-/** Runs of points with values, as [first, end) pairs: between them there are gaps. */
+/** Ranges [first, end) of points with values; between them there are gaps. */
 export function runsOf(values: Values, t: number[], range: Window): [number, number][] {
 	const out: [number, number][] = [];
 	let first = -1;
@@ -156,7 +156,7 @@ function plotSvg(plot: Plot, at: number, p: Picture, frame: Frame): string {
 	return out.join('\n');
 }
 
-/** Where a value goes beyond the axis: the first of each run of them. */
+/** Where values exceed the axis: the first index of each sequence. */
 function clippedAt(plot: Plot, range: Window): number[] {
 	if (!plot.clipped) return [];
 	const beyond = (i: number) => plot.lines.some((l) => (l.max[i] ?? 0) > plot.top);

@@ -21,7 +21,7 @@ const Workbench = lazy('Opening the session …', () =>
 	import('./workbench').then((m) => m.Workbench),
 );
 
-/** A link to a run gets all that it needs at once; the list of sessions is shown before the rest comes. */
+/** A link to a run loads all code at once; the list of sessions is shown before the rest loads. */
 function prepareWorkbench(): void {
 	const { session, run } = address.value;
 	if (run) void import('../timeline/timeline_row').catch(() => {});
@@ -31,7 +31,7 @@ function prepareWorkbench(): void {
 }
 prepareWorkbench();
 
-/** Search and the sheet of keys are fetched when they are first asked for. */
+/** Search and the sheet of keys are loaded when they are first opened. */
 const DIALOGS = {
 	palette: () => import('./palette').then((m) => m.Palette),
 	help: () => import('./help').then((m) => m.Help),

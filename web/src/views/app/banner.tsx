@@ -1,4 +1,4 @@
-/* When the server is away, or does not know us (any more): what happens, and what to do. */
+/* Shown when the server is away, or does not accept our token: what happens, and what to do. */
 import { connection, me, retry, retryAt } from '../../state/server';
 import { now, useNow } from '../../state/now';
 import { Logo } from '../parts/icons';

@@ -1,4 +1,4 @@
-/* Profiles the program that the server brings along, where it has one. */
+/* Profiles the demo program of the server, if it has one. */
 import { startDemo } from '../../state/draft';
 import { me } from '../../state/server';
 import { tell } from '../../state/toasts';

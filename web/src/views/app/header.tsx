@@ -1,4 +1,4 @@
-/* The bar on top: where we are, search, the queue, light or dark, help. */
+/* The bar on top: the open session, search, the queue, light or dark, help. */
 import { useRef, useState } from 'preact/hooks';
 import { keyCaps } from '../../logic/keys';
 import { address, follow, goHome, link } from '../../state/address';

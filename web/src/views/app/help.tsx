@@ -1,4 +1,4 @@
-/* All keyboard shortcuts that mean something at present. */
+/* All keyboard shortcuts that apply at present. */
 import { useEffect, useRef } from 'preact/hooks';
 import { groupShortcuts } from '../../logic/key_groups';
 import { keyCaps } from '../../logic/keys';

@@ -6,12 +6,12 @@ import { dark } from '../../state/theme';
 
 interface StripProps {
 	cells: Column;
-	/** The value that is as high as the strip. */
+	/** The value that fills the height of the strip. */
 	max: number;
-	/** What the strip spans, and the part of it that is selected. */
+	/** The time range of the strip, and the selected part of it. */
 	range: Window;
 	window: Window | null;
-	/** Changes when the width does. */
+	/** A change of it redraws the strip. */
 	width: number;
 	colour: '--series-1' | '--series-6';
 }
@@ -35,7 +35,7 @@ function draw(canvas: HTMLCanvasElement, p: StripProps): void {
 	const step = width / Math.max(1, p.cells.length);
 	for (let i = 0; i < p.cells.length; i++) {
 		if (!p.cells[i]) continue;
-		// By the root: one sample must be seen beside a busy thread.
+		// Square root: one sample must be visible beside a busy thread.
 		const high = Math.max(2, Math.sqrt(p.cells[i]! / (p.max || 1)) * height);
 		c.fillRect(i * step, height - high, Math.max(1, step), high);
 	}

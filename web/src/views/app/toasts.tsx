@@ -1,4 +1,4 @@
-/* Messages at the lower edge, the progress of uploads, and what to do when the server is away. */
+/* Messages at the lower edge, and the progress of uploads. */
 import { dismiss, hold, toasts, undoToast, type Toast } from '../../state/toasts';
 import { Icon } from '../parts/icons';
 import { Uploads } from '../runs/uploads';

@@ -1,4 +1,4 @@
-/* A first visit: what tacho is, and how to begin. */
+/* The screen of a first visit: what tacho is, and how to begin. */
 import { mayRun, me } from '../../state/server';
 import { newSession } from '../../state/sessions';
 import { chooseFile } from '../../state/uploads';

@@ -1,5 +1,5 @@
-/* One session: what to run, what came out, what was run. On narrow screens the outer two lie over the
- * result when asked for, on phones the three are tabs. */
+/* One session: the form of a new run, the result, and the list of runs. On narrow screens the outer
+ * two open over the result, on phones the three are tabs. */
 import { useEffect } from 'preact/hooks';
 import type { ComponentChildren } from 'preact';
 import { ApiError } from '../../api/client';
@@ -101,7 +101,7 @@ function PhoneTabs() {
 	);
 }
 
-/** A run that was just opened is what one wants to see. */
+/** Opening a run shows its result; without a run, the form is shown. */
 function useTabOfRun(): void {
 	const { run: uuid } = address.value;
 	useEffect(() => {
@@ -112,7 +112,7 @@ function useTabOfRun(): void {
 
 function Lost() {
 	const error = problem.value!;
-	// Either the server says that it does not know it, or it may be there when it is asked again.
+	// 400 and 404 mean that the server does not know it; after other errors a retry may help.
 	const known = error instanceof ApiError && error.status !== 404 && error.status !== 400;
 	const { session: open } = address.value;
 	return (

@@ -24,7 +24,7 @@ const NAMES: Record<DiffPart, string> = {
 	counters: 'Counters',
 };
 
-/** As many functions as the server gives. */
+/** The largest number of functions that the server returns. */
 const LIMIT = 1000;
 
 export function DiffView() {
@@ -54,7 +54,7 @@ export function DiffView() {
 	);
 }
 
-/** What is compared by which event, if that is not said by the choice. */
+/** The events that are compared, where the choice does not show them. */
 function ComparedBy(props: { diff: Diff | null }) {
 	const { event: chosen } = address.value;
 	const { events } = compared.value;

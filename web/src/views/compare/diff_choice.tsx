@@ -1,11 +1,11 @@
-/* Before there is anything to compare: the two ways to choose. */
+/* Shown while there is nothing to compare: the two ways to choose. */
 import type { Run } from '../../api/types';
 import { clockTime, plural } from '../../logic/format';
 import { runName } from '../../logic/run/run_words';
 import { address, go } from '../../state/address';
 import { run, runOf, runs } from '../../state/runs';
 
-/** A run of the session; one of another session is in the list while it is chosen. */
+/** Chooses a run of the session; a run of another session is listed while it is chosen. */
 export function RunChoice(props: { pin: 'a' | 'b'; label: string; hidden?: boolean }) {
 	const { pin } = props;
 	const chosen = address.value[pin];

@@ -1,5 +1,5 @@
-/* Counters of both sides: how many a second, how much that varies, and what has changed. The server says
- * which changes are larger than chance. */
+/* Counters of both sides: how many a second, how much that varies, and what has changed. The server
+ * says which changes are larger than chance. */
 import type { CounterChange, CounterRates, DiffCounters as Answer } from '../../api/types';
 import { directionOf, formatRelative } from '../../logic/tables/change';
 import { intervalOf, sidesOf, type Side } from '../../logic/tables/compare';
@@ -115,7 +115,7 @@ function CounterRow(props: { change: CounterChange }) {
 	);
 }
 
-/** What may be chance is marked, of other changes half of the interval is shown; the tip has both its ends. */
+/** Marks changes that may be chance, else shows half of the interval. The tip has both ends. */
 function Certainty(props: { change: CounterChange }) {
 	const { before, after, verdict } = props.change;
 	if (!before || !after) return null;

@@ -10,7 +10,7 @@ import { address, go } from '../../state/address';
 import { runOf } from '../../state/runs';
 import { RunChoice } from './diff_choice';
 
-/** How long a side is, ns; null: not known yet. */
+/** Length of a side, ns; null: not known yet. */
 function lengthOf(side: Side): number | null {
 	if (side.window) return side.window.to - side.window.from;
 	const r = runOf(side.run);
@@ -75,7 +75,7 @@ function SideHead(props: {
 	const title = which === 'before' ? 'Before' : 'After';
 	const pin = which === 'before' ? 'a' : 'b';
 	const facts = [
-		// How long a window is stands on its bar in the timeline.
+		// The bar in the timeline already shows the length of a window.
 		side.window
 			? formatWindow(side.window.from, side.window.to)
 			: length !== null && formatDuration(length),

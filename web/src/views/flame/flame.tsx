@@ -1,4 +1,4 @@
-/* The flame graph of what is selected. */
+/* The flame graph of the selection. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { JSX } from 'preact';
 import type { Flame } from '../../api/types';
@@ -27,7 +27,7 @@ import { NoAnswer } from '../parts/no_answer';
 import { Empty, Loading } from '../parts/states';
 import './flame.css';
 
-/** @all: the light boxes are in it, too. */
+/** @all: the light boxes were searched, too. */
 function foundText(matches: FlameMatches | null, all: boolean): string {
 	if (!matches) return 'Not a valid pattern';
 	if (!matches.functions) return all ? 'No match' : '…';
@@ -35,7 +35,7 @@ function foundText(matches: FlameMatches | null, all: boolean): string {
 	return `${share} in ${plural(matches.functions, 'function')}`;
 }
 
-/** How much of the selection the search has found. */
+/** How much of the selection matches the search, as text. */
 function useFound(flame: Flame | null, graph: FlameGraph | null): string {
 	const { search } = address.value;
 	const every = useEveryNode(flame?.hidden?.nodes ?? 0).value;
@@ -59,7 +59,7 @@ function graphOf(flame: Flame | null): FlameGraph | null {
 	});
 }
 
-/** Tests and the curious can see when the graph of which window came on the screen. */
+/** Marks for tests, and the curious, when the graph of which window was drawn. */
 function drawn(of: Question | null, graph: FlameGraph): void {
 	const { from, to } = of?.query ?? {};
 	performance.clearMarks('flame-drawn');
@@ -96,7 +96,7 @@ function NothingSampled() {
 	);
 }
 
-/** A call in a graph in time is a window. */
+/** In a graph in time, a box is a window that can be selected. */
 function timeActions(graph: FlameGraph, node: number): FlameAction[] {
 	const window = timeOf(graph, node);
 	if (!window || window.to <= window.from) return [];
@@ -146,7 +146,7 @@ function Body(props: { answer: Answer<Flame>; graph: FlameGraph | null }) {
 	);
 }
 
-/** The code of a function comes with what is needed to show it. */
+/** The code view is loaded when it is first opened. */
 function Code() {
 	const [Panel, setPanel] = useState<(() => JSX.Element) | null>(null);
 	useEffect(() => {

@@ -1,4 +1,4 @@
-/* What can be done with a function of a flame graph; the same from every graph. */
+/* Actions on a function, the same in every flame graph. */
 import { framesPattern } from '../../logic/flame/flame_frames';
 import { go } from '../../state/address';
 import type { FlameAction } from './flame_menu';

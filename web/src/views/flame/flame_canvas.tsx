@@ -1,5 +1,5 @@
-/* A flame graph on a canvas: plain or differential. Zoom, search and colours come from outside, so
- * that the address bar can hold them; pan, hover and the keyboard are its own affair. */
+/* A flame graph on a canvas: plain or differential. Zoom, search and colours are props, so that the
+ * address bar can hold them; pan, hover and the keyboard are handled here. */
 import { useId } from 'preact/hooks';
 import type { FlameColour } from '../../logic/flame/flame_colours';
 import type { FlameGraph } from '../../logic/flame/flame_layout';
@@ -12,24 +12,24 @@ import './flame_canvas.css';
 export type { FlameAction };
 
 export interface FlameCanvasProps {
-	/** Made by layOutTree(), layOutDiff() …; make it once for each answer (useMemo), not each render. */
+	/** Made by layOutTree(), layOutDiff() … once for each answer (useMemo), not each render. */
 	graph: FlameGraph;
-	/** What this graph is about, for those who hear it. */
+	/** Name of the graph, for screen readers. */
 	label: string;
 	/** 'change': red for more, blue with stripes for less; for differentials. */
 	colour: FlameColour;
-	/** Where the root stands. */
+	/** Where the root is drawn. */
 	root: 'top' | 'bottom';
 	/** Path of the node that is zoomed to (address.focus). */
 	focus: string | null;
 	onFocus: (path: string | null) => void;
-	/** Text, or /regular expression/: what matches is marked. */
+	/** Text, or /regular expression/: matches are marked. */
 	search?: string | null;
-	/** What can be done with a function, beside zooming and copying its stack. */
+	/** Actions on a function, besides zooming and copying its stack. */
 	actions?: (name: string, module: string, node: number) => FlameAction[];
-	/** How to read it, while nothing is zoomed to; that line is left out without it. */
+	/** How to read the graph; shown while nothing is zoomed to. */
 	hint?: string;
-	/** A graph that was not there before has been painted. */
+	/** Called when a new graph has been painted. */
 	onDrawn?: (graph: FlameGraph) => void;
 }
 

@@ -47,10 +47,10 @@ function HiddenNodes(props: { nodes: number }) {
 	);
 }
 
-/** Less of it is usual. */
+/** A smaller share of unknown callers is usual. */
 const MUCH_UNKNOWN = 0.1;
 
-/** Half a graph of "[unknown]" has a remedy that nobody can guess. */
+/** Half a graph of "[unknown]" has a remedy that nobody can guess: offers it. */
 function Unknown(props: { graph: FlameGraph }) {
 	const r = run.value;
 	const share = useMemo(() => unknownShare(props.graph), [props.graph]);

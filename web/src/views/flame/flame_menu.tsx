@@ -1,4 +1,4 @@
-/* What can be done with a node: opened by the right button, a long touch, or a key. */
+/* The menu of a node: opened by the right button, a long touch, or a key. */
 import { useEffect, useRef } from 'preact/hooks';
 import { menuKey } from '../parts/menu_keys';
 import { putBeside } from '../parts/put_beside';
@@ -18,7 +18,7 @@ export function FlameMenu(props: {
 	title: string;
 	place: MenuPlace;
 	actions: FlameAction[];
-	/** @back: the focus goes to where it came from. */
+	/** @back: the focus must return to the graph. */
 	onClose: (back: boolean) => void;
 }) {
 	const { title, place, actions, onClose } = props;

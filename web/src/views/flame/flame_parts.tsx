@@ -1,5 +1,5 @@
-/* What stands around the canvas of a flame graph: the path above it, the tip beside the pointer, and the
- * node with the cursor as an item of a tree, for those who do not see the canvas. */
+/* Elements around the canvas of a flame graph: the path above it, the tip beside the pointer, and
+ * the node at the cursor as an item of a tree, for screen readers. */
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { FlameGraph } from '../../logic/flame/flame_layout';
 import { ancestry, nameOf, placeAmongSiblings } from '../../logic/flame/flame_path';
@@ -13,7 +13,7 @@ export interface TipPlace {
 	y: number;
 }
 
-/** To the pointer. */
+/** Distance to the pointer. */
 const TIP_GAP = 14;
 
 export function FlameTip(props: { graph: FlameGraph; tip: TipPlace }) {

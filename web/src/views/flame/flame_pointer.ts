@@ -8,7 +8,7 @@ export interface PointerEvents {
 	menu: (node: number, x: number, y: number) => void;
 }
 
-/** Less than this is a click by an unsteady hand. */
+/** A shorter movement is a click by an unsteady hand. */
 const DRAG_FROM = 4;
 
 interface Drag {
@@ -17,7 +17,7 @@ interface Drag {
 	moved: boolean;
 }
 
-/** The second click of two would zoom to whatever has come under the pointer by the first. */
+/** Detects second clicks: they would zoom to whatever the first has moved under the pointer. */
 function secondClicks(): (e: Event) => boolean {
 	let last = -1000;
 	return (e) => {
@@ -27,7 +27,7 @@ function secondClicks(): (e: Event) => boolean {
 	};
 }
 
-/** The result takes everything off again. */
+/** Returns a function that removes all listeners. */
 export function listenToPointers(
 	element: HTMLElement,
 	stage: FlameStage,
@@ -89,7 +89,7 @@ export function listenToPointers(
 	return () => off.abort();
 }
 
-/** One finger has moved to @x: what is between the two keeps to them. */
+/** One finger has moved to @x: zooms so that the content between the two follows them. */
 function pinch(stage: FlameStage, down: Map<number, Drag>, moving: number, x: number): void {
 	const before = down.get(moving)!.x;
 	const other = [...down].find(([id]) => id !== moving)![1].x;
@@ -100,7 +100,7 @@ function pinch(stage: FlameStage, down: Map<number, Drag>, moving: number, x: nu
 const LINE_PX = 30;
 const ZOOM_A_PIXEL = 0.004;
 
-/** Whether it did something: else the page may scroll. */
+/** Returns whether the wheel changed the view; if not, the page may scroll. */
 function wheel(stage: FlameStage, e: WheelEvent, x: number): boolean {
 	const unit = e.deltaMode === WheelEvent.DOM_DELTA_PIXEL ? 1 : LINE_PX;
 	const [dx, dy] = [e.deltaX * unit, e.deltaY * unit];

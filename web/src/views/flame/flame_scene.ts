@@ -1,4 +1,4 @@
-/* What happens on the canvas of a flame graph: the stage follows the data, the zoom and the theme, and
+/* Interaction with the canvas of a flame graph: the stage follows the data, the zoom and the theme;
  * pointers and keys become zooms, moves of the cursor, tips and menus. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { paintOf } from '../../logic/flame/flame_colours';
@@ -21,7 +21,7 @@ export function copyStack(graph: FlameGraph, node: number): void {
 	void copyText(foldedStack(graph, node), 'The stack is on the clipboard.');
 }
 
-/** A stage that is as large as the element around its canvas, and hears its pointers. */
+/** A stage that is as large as the element around its canvas, and gets the pointers of it. */
 function useStage(events: PointerEvents) {
 	const host = useRef<HTMLDivElement>(null);
 	const canvas = useRef<HTMLCanvasElement>(null);
@@ -50,7 +50,7 @@ function useStage(events: PointerEvents) {
 	return { host, canvas, stage };
 }
 
-/** Graph, colours and what is searched come onto the stage when they change. */
+/** Puts graph, colours and matches onto the stage when they change. */
 function useShow(stage: { current: FlameStage | null }, props: FlameCanvasProps): void {
 	const { graph, colour, root, search } = props;
 	const isDark = dark.value;
@@ -77,7 +77,7 @@ function useShow(stage: { current: FlameStage | null }, props: FlameCanvasProps)
 	}, [graph, paint, root]);
 }
 
-/** Whatever is zoomed to is in sight, also when its place changes with the data. */
+/** Keeps the node that is zoomed to in sight, also when its position changes with the data. */
 function useZoom(stage: { current: FlameStage | null }, props: FlameCanvasProps) {
 	const { graph, focus, onFocus } = props;
 	const zoomed = useMemo(() => findPath(graph, focus), [graph, focus]);
@@ -90,7 +90,7 @@ function useZoom(stage: { current: FlameStage | null }, props: FlameCanvasProps)
 	};
 	useLayoutEffect(() => {
 		const isNew = shown.current !== graph;
-		// Who has panned away by hand stays there when the data grow.
+		// After panning by hand, the view stays where it is when the data grow.
 		const follows = !shown.current || focus !== null || !isNew;
 		shown.current = graph;
 		if (follows) showFocus(!isNew);
@@ -103,7 +103,7 @@ function useZoom(stage: { current: FlameStage | null }, props: FlameCanvasProps)
 	return { zoomed, zoomTo };
 }
 
-/** The node that keys are about, by its path: it stays when the data change. */
+/** The node that keys act on. Kept as a path, so that it stays when the data change. */
 function useCursor(stage: { current: FlameStage | null }, graph: FlameGraph) {
 	const [path, setPath] = useState<string | null | undefined>(undefined);
 	const cursor = useMemo(

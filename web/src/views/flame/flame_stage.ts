@@ -1,4 +1,4 @@
-/* The canvas of a flame graph: which part is in sight, moving there, and painting it. Boxes are put
+/* The canvas of a flame graph: the visible part, moving to another one, and painting. Boxes are put
  * into the pixels directly, a row at a time, which costs the same for ten nodes and for 100,000. */
 import { INK, pixel, type FlamePaint, type Rgb } from '../../logic/flame/flame_colours';
 import type { FlameGraph } from '../../logic/flame/flame_layout';
@@ -15,7 +15,7 @@ import {
 } from '../../logic/flame/flame_view';
 import { px } from '../../state/scale';
 
-/** Usual pixels. */
+/** In pixels at the usual size of text. */
 const ROW = 19;
 const TEXT = 12;
 const MOVE_MS = 150;
@@ -34,7 +34,7 @@ function characterWidths(font: string): (character: string) => number {
 	};
 }
 
-/** A colour of tokens.css as it is now. */
+/** The current value of a token of tokens.css. */
 function tokenColour(element: Element, name: string): string {
 	return getComputedStyle(element).getPropertyValue(name).trim();
 }
@@ -55,7 +55,7 @@ export class FlameStage {
 	view: FlameView = WHOLE_VIEW;
 	/** Height of a box with its gap. */
 	row = px(ROW);
-	/** Pixels that are scrolled away from the root. */
+	/** Pixels scrolled away from the root. */
 	scroll = 0;
 	root: 'top' | 'bottom' = 'bottom';
 	hover = -1;
@@ -80,7 +80,7 @@ export class FlameStage {
 	private widthOf: (character: string) => number = () => 6;
 
 	constructor(private readonly canvas: HTMLCanvasElement) {
-		// The pixels are ours: a copy in the graphics card would only be fetched back and forth.
+		// We write the pixels: a copy in the graphics card would be moved back and forth.
 		this.context = canvas.getContext('2d', { alpha: false, willReadFrequently: true })!;
 	}
 
@@ -100,7 +100,7 @@ export class FlameStage {
 		this.paintNow();
 	}
 
-	/** Colours and type of the theme, read once each time that it changes. */
+	/** Reads colours and font of the theme. Must be called when these change. */
 	dress(dark: boolean): void {
 		this.row = px(ROW);
 		const [r, g, b] = INK[dark ? 'dark' : 'light'];
@@ -138,7 +138,7 @@ export class FlameStage {
 		else this.move = null;
 	}
 
-	/** @smooth: on the way there what is between is seen. */
+	/** @smooth: animates the move. */
 	moveTo(to: FlameView, smooth: boolean): void {
 		const moves = smooth && !matchMedia('(prefers-reduced-motion: reduce)').matches;
 		this.move = moves ? { from: this.view, to, since: performance.now() } : null;
@@ -160,7 +160,7 @@ export class FlameStage {
 		this.invalidate();
 	}
 
-	/** Whether there are more rows than fit. */
+	/** How far the rows can be scrolled, pixels; 0 if all fit. */
 	get scrollable(): number {
 		return Math.max(0, (this.graph?.rows.length ?? 0) * this.row + 2 - this.height);
 	}
@@ -169,7 +169,7 @@ export class FlameStage {
 		this.scroll = Math.min(this.scrollable, Math.max(0, scroll));
 	}
 
-	/** Scrolls no farther than needed to have the row of @node in sight. */
+	/** Scrolls no farther than needed to show the row of @node. */
 	reveal(node: number): void {
 		if (!this.height) return;
 		const depth = this.graph?.depth[node] ?? 0;
@@ -193,7 +193,7 @@ export class FlameStage {
 		return nodeAt(this.graph, Math.floor(down / this.row), at);
 	}
 
-	/** Where a node is drawn, cut to what is in sight. */
+	/** Where a node is drawn, cut to the visible part. */
 	boxOf(node: number): Box {
 		const { x0, x1, depth } = this.graph!;
 		const scale = this.width / (this.view.right - this.view.left);
@@ -214,7 +214,7 @@ export class FlameStage {
 		this.onPaint();
 	}
 
-	/** Puts the rows into the pixels; gives where names may stand. */
+	/** Paints the rows into the pixels. Returns where names may be drawn. */
 	private paintBoxes(graph: FlameGraph, paint: FlamePaint): { depth: number; labels: Labels }[] {
 		const { width, height } = this.canvas;
 		this.image ??= new ImageData(width, height);
@@ -254,13 +254,13 @@ export class FlameStage {
 				const right = labels[i + 2]! / ratio;
 				const text = fitText(this.labelOf(node), right - left - 2 * PAD, this.widthOf);
 				if (text) context.fillText(text, left + PAD, top + this.row / 2);
-				// A match is not told by its colour alone.
+				// Underline matches: colour alone must not tell them.
 				if (this.marked?.[node]) context.fillRect(left, top + this.row - 3, right - left - 1, 2);
 			}
 		}
 	}
 
-	/** There are more rows than these. */
+	/** The scroll bar, if there are more rows than fit. */
 	private paintThumb(): void {
 		if (!this.scrollable) return;
 		const all = this.scrollable + this.height;

@@ -1,4 +1,4 @@
-/* How the flame graph is shown: its mode, direction and colours, what is searched, what can be saved. */
+/* The toolbar of the flame graph: mode, direction, colours, search, and saving. */
 import { useRef } from 'preact/hooks';
 import { apiPath } from '../../api/client';
 import { COLOURS, FLAME_MODES, type Colour, type FlameMode } from '../../logic/address';
@@ -73,13 +73,13 @@ function SearchField() {
 	);
 }
 
-/** The graph as it is seen. */
+/** Saves the graph as it is shown. */
 function savePng(): void {
 	const canvas = document.querySelector<HTMLCanvasElement>('.flame-host canvas');
 	canvas?.toBlob((blob) => blob && saveFile(blob, 'flame.png'));
 }
 
-/** @event: as in the graph. */
+/** @event: the event of the graph. */
 function Save(props: { event: string | null }) {
 	if (!run.value) return null;
 	const href = (ending: string) =>
@@ -105,7 +105,7 @@ function Save(props: { event: string | null }) {
 	);
 }
 
-/** @event: whose samples are shown. */
+/** @event: the event whose samples are shown. */
 export function FlameToolbar(props: { found: string; event: string | null }) {
 	const onTop = rootPlace.value === 'top';
 	const { colour, frames, mode } = address.value;

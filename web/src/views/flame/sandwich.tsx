@@ -1,4 +1,4 @@
-/* One function between those that call it, above, and those that it calls, below. */
+/* One function between its callers, above, and its callees, below. */
 import { useMemo } from 'preact/hooks';
 import type { Flame, FlameTree, Functions } from '../../api/types';
 import { layOutTree, type FlameGraph } from '../../logic/flame/flame_layout';
@@ -13,7 +13,7 @@ import { FlameFoot } from './flame_foot';
 import { NoAnswer } from '../parts/no_answer';
 import { Empty, Loading } from '../parts/states';
 
-/** In address.focus: the path goes up, to callers. */
+/** Prefix of address.focus: the path goes up, to callers. */
 const UPWARDS = '↑\n';
 
 export function Sandwich(props: { flame: Flame; onDrawn: (graph: FlameGraph) => void }) {
@@ -85,7 +85,7 @@ function SandwichHead(props: { name: string | null; share: number }) {
 	);
 }
 
-/** Without a function there is nothing to put in between: the heaviest are offered. */
+/** Offers the heaviest functions while none is chosen. */
 export function SandwichChoice() {
 	const answer = useQuestion<Functions>(() => selected('functions', { limit: 24 }));
 	const { data, error, loading } = answer.value;

@@ -1,4 +1,4 @@
-/* Events that were chosen, each with a small menu for its modifiers. */
+/* The chosen events, each with a small menu for its modifiers. */
 import { useRef, useState } from 'preact/hooks';
 import {
 	formatOne,
@@ -31,7 +31,7 @@ function replaceAt(events: Chosen[], index: number, by: Chosen): Chosen[] {
 	return events.map((e, i) => (i === index ? by : e));
 }
 
-/** "NAME:MASK" of an event that has variants → its own name. */
+/** "NAME:MASK" of an event that has variants → "NAME". */
 function baseOf(name: string): string {
 	return eventInfo(name) ? name : name.slice(0, Math.max(0, name.lastIndexOf(':')));
 }

@@ -1,7 +1,7 @@
-/* Which event samples are of, where there is a choice: the views of a run all follow it. */
+/* Chooses the event of the samples, if there are several: all views of a run follow it. */
 import { go } from '../../state/address';
 
-/** @event: the one that is shown; null while the server has not said which. */
+/** @event: the event that is shown; null until the server has said which. */
 export function EventChoice(props: { events: string[]; event: string | null }) {
 	const { events, event } = props;
 	if (events.length < 2) return null;

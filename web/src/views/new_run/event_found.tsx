@@ -1,4 +1,4 @@
-/* What the search for events has found. */
+/* Results of the search for events. */
 import type { EventInfo } from '../../api/types';
 import { aboutEvent } from '../../logic/run/event_groups';
 import { EventList, GroupButtons } from './event_list';

@@ -1,5 +1,5 @@
-/* The list that opens below the search for events. Focus stays in the search; this draws what is on
- * the screen of it and marks the active row. */
+/* The list below the search for events. The focus stays in the search field; the list draws only
+ * the visible rows and marks the active one. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { EventInfo } from '../../api/types';
 import {
@@ -71,7 +71,7 @@ export function GroupButtons(props: {
 			class="plain"
 			aria-pressed={group === value}
 			title={title}
-			// The search keeps the focus.
+			// The search field keeps the focus.
 			onMouseDown={(e) => e.preventDefault()}
 			onClick={() => props.onGroup(value)}
 		>
@@ -92,7 +92,7 @@ export function GroupButtons(props: {
 	);
 }
 
-/** Which rows are in sight; the active one is. */
+/** The visible rows; scrolls to the active one. */
 function useListScroll(count: number, active: number) {
 	const box = useRef<HTMLDivElement>(null);
 	const [top, setTop] = useState(0);

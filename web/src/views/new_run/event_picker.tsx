@@ -1,4 +1,4 @@
-/* Choosing events: a search with a list below it, and what was chosen as chips. */
+/* Choosing events: a search field with a list below it, and chips for the chosen ones. */
 import { useId, useRef, useState } from 'preact/hooks';
 import type { EventInfo } from '../../api/types';
 import { isAvailable, isForm, type EventGroup } from '../../logic/run/event_groups';
@@ -35,14 +35,14 @@ function usePicker(): Picker {
 	const found = useEventSearch(text, group, open);
 	const turn = (to: boolean) => {
 		setOpen(to);
-		// What was searched for and chosen or not is done with.
+		// Closing ends the search.
 		if (!to) setText('');
 		if (!to) setActive(-1);
 	};
 	return { text, setText, open, setOpen: turn, active, setActive, found, group, setGroup };
 }
 
-/** Chooses what was typed as it is: events that no list can have, such as codes and patterns. */
+/** Adds the typed text as it is: for events that no list has, such as codes and patterns. */
 function addTyped(events: Chosen[], text: string): Chosen[] {
 	const typed = parseEvents([text]);
 	return [...events, ...typed.filter((t) => !events.some((e) => e.name === t.name))];
@@ -61,7 +61,7 @@ function onKey(
 ): void {
 	const input = e.currentTarget as HTMLInputElement;
 	if (e.ctrlKey || e.metaKey || e.altKey) {
-		// Ctrl-Enter runs: what comes should be seen.
+		// Ctrl-Enter starts the run: close the list, so that the run can be seen.
 		if (e.key === 'Enter') p.setOpen(false);
 		return;
 	}

@@ -41,7 +41,7 @@ const TARGETS: Choice<Target>[] = [
 	{ value: 'system', text: 'Machine', title: 'Watch everything that runs on the machine' },
 ];
 
-/** What was changed is not taken away when another run is opened; its settings are offered. */
+/** Changes of the form are kept when another run is opened; its settings are offered instead. */
 function Offer() {
 	if (!offered.value && !edited.value) return null;
 	return (
@@ -77,7 +77,7 @@ function RunButton() {
 	);
 }
 
-/** After an attempt that failed, focus goes to the first thing to put right. */
+/** After a failed attempt, focuses the first field with a mistake. */
 function focusMistake(form: HTMLFormElement | null): void {
 	const count = Object.keys(mistakes.peek()).length;
 	if (!form || !count) return;
@@ -96,7 +96,7 @@ export function NewRun() {
 		if (!(await runDraft())) focusMistake(form.current);
 	};
 	useShortcut({ keys: 'Mod+Enter', what: 'Run', where: 'New run', run: () => void start() });
-	// Without an answer the defaults that work everywhere stay.
+	// Without an answer the defaults stay, which work everywhere.
 	useEffect(() => void learnUsual().catch(() => {}), []);
 	const { tool, target } = draft.value;
 	return (

@@ -1,4 +1,4 @@
-/* The same as a command line, to copy. */
+/* The form as a command line, to copy. */
 import { tachoLine } from '../../logic/run/command_line';
 import { copyText } from '../../state/copy';
 import { draft } from '../../state/draft';

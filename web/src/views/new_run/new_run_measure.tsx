@@ -1,4 +1,4 @@
-/* What is counted, what samples are taken by, and how often. */
+/* Fields for what is counted, what triggers samples, and how often. */
 import { change, draft } from '../../state/draft';
 import { EventPicker } from './event_picker';
 import { Field, PresetField, Segments, TextField } from '../parts/form_parts';
@@ -79,7 +79,7 @@ function CallGraph() {
 		{ value: 'dwarf', text: 'Copies', title: CALL_GRAPHS.dwarf },
 		{ value: 'none', text: 'None', title: CALL_GRAPHS.none },
 	];
-	// Whatever else a run was made with is kept.
+	// Any other setting of an earlier run is kept as a choice.
 	if (!choices.some((c) => c.value === callgraph))
 		choices.push({ value: callgraph, text: callgraph, title: CALL_GRAPHS[kind] ?? '' });
 	return (

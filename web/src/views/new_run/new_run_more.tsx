@@ -1,4 +1,4 @@
-/* What is rarely needed, folded; environment and directory of a command, and how the run is kept. */
+/* Rarely needed settings, folded: environment and directory of a command, storage of the run. */
 import { mergeVariables, parseVariables } from '../../logic/run/env';
 import { DEFAULT_DRAFT, type Draft, type Variable } from '../../logic/run/plan';
 import { plural } from '../../logic/format';
@@ -10,7 +10,7 @@ function setVariable(index: number, part: Partial<Variable>): void {
 	change({ env: draft.value.env.map((v, i) => (i === index ? { ...v, ...part } : v)) });
 }
 
-/** Lines of FOO=bar that are pasted become rows. */
+/** Pasted lines of FOO=bar become rows. */
 function pasted(e: ClipboardEvent): void {
 	const more = parseVariables(e.clipboardData?.getData('text') ?? '');
 	if (!more) return;

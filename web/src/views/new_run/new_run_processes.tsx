@@ -1,4 +1,4 @@
-/* The processes of the machine, to attach to. */
+/* Choosing the processes to attach to. */
 import { useState } from 'preact/hooks';
 import type { ProcessInfo } from '../../api/types';
 import { formatAgo, plural } from '../../logic/format';

@@ -15,7 +15,7 @@ const DURATIONS = [
 	{ value: '60', text: '1 min' },
 ];
 
-/** Commands of before that have what is typed in them, newest first. */
+/** Earlier commands that contain the typed text, newest first. */
 function suggestions(typed: string): string[] {
 	const of = runs.value.map((r) => (typeof r.workload === 'string' ? r.workload : ''));
 	const all = [...new Set([...commands.value, ...of])].filter(Boolean);
@@ -25,7 +25,7 @@ function suggestions(typed: string): string[] {
 		.slice(0, SUGGESTIONS_MAX);
 }
 
-/** As high as what is in it. */
+/** Makes the field as high as its text. */
 function useGrowing(text: string) {
 	const ref = useRef<HTMLTextAreaElement>(null);
 	useLayoutEffect(() => {
@@ -76,7 +76,7 @@ interface SuggestionKeys {
 	take: (text: string) => void;
 }
 
-/** Arrows go through the list, Enter takes what is marked, Escape and Tab leave it. */
+/** Arrows move in the list, Enter takes the marked entry, Escape and Tab close the list. */
 function suggestionKey(e: KeyboardEvent, s: SuggestionKeys, manyLines: boolean): void {
 	if (e.ctrlKey || e.metaKey) return;
 	if (e.key === 'Escape' && s.open) {
@@ -173,7 +173,7 @@ function Command() {
 	);
 }
 
-/** The list of processes is loaded when it is wanted. */
+/** The list of processes is loaded when it is first needed. */
 function Attach() {
 	const [List, setList] = useState<(() => preact.JSX.Element) | null>(null);
 	useEffect(() => {

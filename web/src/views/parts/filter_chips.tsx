@@ -1,4 +1,4 @@
-/* What the selection is narrowed to, each with a way to be rid of it. */
+/* Chips for the active filters, each with a button that removes it. */
 import { filtersOf } from '../../logic/filters';
 import { address, go } from '../../state/address';
 import { useShortcut } from '../../state/keys';
@@ -10,7 +10,7 @@ export function FilterChips() {
 	useShortcut(
 		filters.length ? { keys: 'c', what: 'Clear the filters', where: 'Run', run: clearAll } : null,
 	);
-	// Windows stand in the timeline: a row that comes while one drags would move what is dragged on.
+	// The timeline shows windows: a row that appears during a drag would move the plots.
 	const chips = filters.filter((f) => f.key !== 'window' && f.key !== 'second');
 	if (!chips.length) return null;
 	return (

@@ -1,4 +1,4 @@
-/* A regular expression to see fewer rows of a table, kept in the address. */
+/* A regular expression that filters the rows of a table, kept in the address. */
 import { useId } from 'preact/hooks';
 import type { RowFilter } from '../../logic/tables/row_filter';
 import { address, go } from '../../state/address';

@@ -1,4 +1,4 @@
-/* A panel beside an element, over everything else: panes that scroll do not cut it off. */
+/* A panel beside an element, above everything else: scrolling panes do not cut it off. */
 import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { placeBeside, type Placed } from '../../logic/floating';
@@ -7,13 +7,13 @@ import { useLeaving } from './use_leaving';
 
 export function Floating(props: {
 	anchor: RefObject<HTMLElement>;
-	/** Wanted, at the usual size of text; it gets what the screen has. */
+	/** Wanted size, at the usual size of text; the screen limits it. */
 	width: number;
 	height: number;
 	class?: string;
 	role?: 'dialog' | 'menu' | 'listbox';
 	label?: string;
-	/** A click or the focus elsewhere. */
+	/** Called on a click elsewhere, or when the focus goes elsewhere. */
 	onLeave: () => void;
 	children: ComponentChildren;
 }) {

@@ -1,11 +1,11 @@
-/* Parts of forms: a labelled field with its hint and its mistake, one of a few, common values. */
+/* Parts of forms: a labelled field with hint and mistake, a choice of a few, preset values. */
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Field as FieldName } from '../../logic/run/mistakes';
 import { change, draft, mistakes } from '../../state/draft';
 import './form_parts.css';
 
-/** What the control inside of a field has to be given. */
+/** Attributes that the control in a field must have. */
 export interface ControlProps {
 	id: string;
 	'aria-invalid': boolean | undefined;
@@ -15,10 +15,10 @@ export interface ControlProps {
 export function Field(props: {
 	name: FieldName;
 	label: string;
-	/** Always to be read, below the label. */
+	/** Always visible, below the control. */
 	hint?: ComponentChildren;
 	class?: string;
-	/** It has several controls, which say themselves what they are. */
+	/** The field has several controls, each with its own label. */
 	group?: boolean;
 	children: (control: ControlProps) => ComponentChildren;
 }) {
@@ -94,7 +94,7 @@ export interface Choice<T extends string> {
 	title?: string;
 }
 
-/** One of a few. The arrows move the choice, as in any group of radio buttons. */
+/** A choice of a few. Arrows move the choice, as in any group of radio buttons. */
 export function Segments<T extends string>(props: {
 	label: string;
 	value: T;
@@ -136,7 +136,7 @@ export function Segments<T extends string>(props: {
 	);
 }
 
-/** A number with the values that are mostly wanted as buttons beside it. */
+/** A number, with buttons for its most common values. */
 export function PresetField(props: {
 	name: 'interval' | 'frequency' | 'duration';
 	label: string;

@@ -1,4 +1,4 @@
-/* Signs for buttons, drawn in the colour of the text. They say nothing to screen readers: the button does. */
+/* Icons for buttons, in the colour of the text. Hidden from screen readers: buttons have labels. */
 import { pxToRem } from '../../logic/rem';
 
 const PATHS = {

@@ -1,10 +1,10 @@
-/* Views that the first screen does not need are fetched when they are asked for, or about to be. */
+/* Views that the first screen does not need: loaded when they are opened, or about to be. */
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Loading, Problem } from './states';
 
-/** @what is said while it is fetched: "Functions …". Its `prepare` fetches it before it is shown. */
+/** @what is the text while it loads: "Functions …". `prepare` loads the view before it is shown. */
 export function lazy<P extends object = object>(
 	what: string,
 	load: () => Promise<ComponentType<P>>,

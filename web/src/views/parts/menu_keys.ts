@@ -1,4 +1,4 @@
-/** The arrows, Home and End go through the buttons of a menu; tells whether it was one of these keys. */
+/** Arrows, Home and End move between the buttons of a menu. Returns whether @e was such a key. */
 export function menuKey(e: KeyboardEvent): boolean {
 	const items = [...(e.currentTarget as HTMLElement).querySelectorAll('button')];
 	const at = items.indexOf(document.activeElement as HTMLButtonElement);

@@ -1,11 +1,11 @@
-/* What a view says when its question was not answered: why, and what to do. */
+/* Shown when the question of a view was not answered: why, and what to do. */
 import { ApiError } from '../../api/client';
 import { filtersOf } from '../../logic/filters';
 import { address, go } from '../../state/address';
 import { tryAgain } from '../../state/questions';
 import { Problem } from './states';
 
-/** What has to change before the server can answer; null: nothing that we know of. */
+/** A change after which the server can answer; null if none is known. */
 function wayOn(missing: boolean) {
 	const { view, mode, function: name, a, b } = address.value;
 	if (missing && view === 'diff' && a && b)
@@ -20,7 +20,7 @@ function wayOn(missing: boolean) {
 export function NoAnswer(props: { error: Error }) {
 	const { error } = props;
 	const status = error instanceof ApiError ? error.status : 0;
-	// Refused questions would be refused again: it is what was chosen that has to change.
+	// A refused question would be refused again: what was chosen has to change.
 	if (status < 400 || status >= 500) return <Problem error={error} again={tryAgain} />;
 	const way = wayOn(status === 404);
 	return (

@@ -1,4 +1,4 @@
-/* What views of samples say when there are none: why, and what to do. */
+/* Shown by views of samples when there are none: why, and what to do. */
 import { address, go } from '../../state/address';
 import { run } from '../../state/runs';
 import { Empty } from './states';

@@ -1,15 +1,16 @@
-/* A button with a small panel below it, or above where there is no room below. Esc, a click elsewhere and leaving by Tab close it. */
+/* A button with a small panel below it, or above it if there is no room below. Esc, a click
+ * elsewhere and leaving by Tab close the panel. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useLeaving } from './use_leaving';
 
 interface Props {
-	/** What the button says; `label` instead where that is only a sign. */
+	/** Content of the button; `label` names the button if that is only a sign. */
 	button: ComponentChildren;
 	label?: string;
 	title?: string;
 	class?: string;
-	/** Of the panel. */
+	/** Name of the panel. */
 	name: string;
 	align?: 'left' | 'right';
 	onToggle?: (open: boolean) => void;

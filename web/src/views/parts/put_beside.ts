@@ -1,7 +1,8 @@
-/* Panels at a point of a graph, which may be lower than they are: they are put on the screen, over all. */
+/* Places a panel at a point of a graph. The graph may be lower than the panel, so the panel is
+ * placed on the screen, above everything. */
 import { besidePoint } from '../../logic/floating';
 
-/** @at: within the element that the panel is in, which has `position: fixed` itself. */
+/** @at: relative to the panel's parent. The panel must have `position: fixed`. */
 export function putBeside(panel: HTMLElement, at: { x: number; y: number }, gap: number): void {
 	const host = panel.parentElement!.getBoundingClientRect();
 	const { left, top } = besidePoint(

@@ -10,7 +10,7 @@ function within(percent: number): number {
 	return Math.round(Math.min(MOST, Math.max(LEAST, percent)) * 10) / 10;
 }
 
-/** @part is how much of its parent the element above has, in percent. */
+/** @part: the share of its parent that the element above has, in percent. */
 export function Splitter(props: { part: Signal<number>; standard: number; name: string }) {
 	const bar = useRef<HTMLDivElement>(null);
 	const drag = (e: PointerEvent) => {

@@ -1,4 +1,4 @@
-/* What is shown where there is nothing to show: why, and what to do. Never a blank area. */
+/* Shown instead of a blank area: why there is nothing to show, and what to do. */
 import type { ComponentChildren } from 'preact';
 import './states.css';
 

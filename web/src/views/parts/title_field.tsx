@@ -1,4 +1,4 @@
-/* Renaming in place: Enter or leaving keeps it, Esc does not. */
+/* Renaming in place: Enter or leaving the field saves the title, Esc discards it. */
 import { useEffect, useRef } from 'preact/hooks';
 
 export function TitleField(props: { title: string; done: (title: string | null) => void }) {

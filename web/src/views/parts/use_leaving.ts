@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Calls @leave when one presses or focuses something outside of all these elements. */
+/** Calls @leave when the user presses or focuses something outside of all these elements. */
 export function useLeaving(inside: RefObject<HTMLElement>[], leave: () => void, open = true): void {
 	const latest = useRef(leave);
 	latest.current = leave;

@@ -1,7 +1,7 @@
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/** How large the element of `ref` is: 0 until it is there. */
+/** The size of the element of `ref`; 0 until it is laid out. */
 export function useSize<E extends HTMLElement>(): {
 	ref: RefObject<E>;
 	width: number;

@@ -1,7 +1,7 @@
-/* Long lists and tables of which only what is on the screen exists. Focus stays on the list; the
- * arrows move a mark in it, Enter opens the marked row.
+/* Long lists and tables of which only the visible rows exist. The focus stays on the list; arrows
+ * move a mark in it, Enter opens the marked row.
  *
- * VirtualTable is a grid with a header that stays and columns to sort by; VirtualList a plain listbox. */
+ * VirtualTable is a grid with a sticky header and sortable columns; VirtualList is a listbox. */
 import type { ComponentChildren, RefObject } from 'preact';
 import { useCallback, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Sort } from '../../logic/tables/table_sort';
@@ -19,7 +19,7 @@ interface Virtual {
 	scroll: () => Scroll;
 }
 
-/** @headHeight: what a header that stays takes of what can be seen. */
+/** @headHeight: height of a sticky header, which covers part of the list. */
 function useVirtual(count: number, rowHeight: number, headHeight: number): Virtual {
 	const ref = useRef<HTMLDivElement>(null);
 	const rows = { count, height: rowHeight };
@@ -30,7 +30,7 @@ function useVirtual(count: number, rowHeight: number, headHeight: number): Virtu
 	}, [headHeight]);
 	const onScroll = useCallback(() => {
 		const now = scroll();
-		// A row's height is the finest step that can change what is drawn.
+		// Only scrolling by a whole row changes what is drawn.
 		now.top -= now.top % rowHeight;
 		setSeen((old) => (old.top === now.top && old.height === now.height ? old : now));
 	}, [rowHeight, scroll]);
@@ -53,7 +53,7 @@ function useVirtual(count: number, rowHeight: number, headHeight: number): Virtu
 	};
 }
 
-/** Moves the mark by keys; what is not a key of a list is left to @more. */
+/** Moves the mark by keys. Returns false if it does not handle the key. */
 function moveByKey(
 	e: KeyboardEvent,
 	virtual: Virtual,
@@ -73,12 +73,12 @@ function moveByKey(
 interface VirtualListProps {
 	count: number;
 	label: string;
-	/** Of one row. */
+	/** Height of one row. */
 	rowHeight: number;
 	item: (index: number, active: boolean) => ComponentChildren;
 	/** Click, Enter or Space on a row. */
 	onPick: (index: number, e: MouseEvent | KeyboardEvent) => void;
-	/** Given: several rows can be chosen, and these are. */
+	/** If given, several rows can be chosen; tells which are. */
 	chosen?: (index: number) => boolean;
 	/** Keeps a row's element when the rows around it change. */
 	keyOf?: (index: number) => string | number;
@@ -149,7 +149,7 @@ export interface TableColumn<T> {
 	/** As in CSS grid-template-columns. */
 	width: string;
 	number?: boolean;
-	/** The first click on the header sorts so that the largest is first; none: cannot be sorted by. */
+	/** Order after the first click ('down': largest first); without it, not sortable. */
 	sort?: 'down' | 'up';
 	cell: (row: T, index: number) => ComponentChildren;
 }
@@ -160,18 +160,18 @@ interface VirtualTableProps<T> {
 	label: string;
 	keyOf: (row: T, index: number) => string | number;
 	rowHeight?: number;
-	/** Below this the table scrolls sideways. */
+	/** Below this width the table scrolls sideways. */
 	minWidth?: number;
 	sort?: Sort;
 	onSort?: (sort: Sort) => void;
 	/** Click or Enter on a row. */
 	onOpen?: (row: T, e: MouseEvent | KeyboardEvent) => void;
-	/** Other keys while a row is marked; true: handled. */
+	/** Called for other keys while a row is marked. Returns true if it handled the key. */
 	onKey?: (row: T, e: KeyboardEvent) => boolean;
 	chosen?: (row: T) => boolean;
-	/** Rows that are headings of groups look different. */
+	/** Further classes of a row, such as for headings of groups. */
 	rowClass?: (row: T) => string;
-	/** Instead of rows, when there is none. */
+	/** Shown if there are no rows. */
 	empty?: ComponentChildren;
 	class?: string;
 }

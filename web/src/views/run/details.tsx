@@ -1,5 +1,5 @@
-/* Everything about a run that is not its data: what was run where, whether the data can be trusted,
- * what measuring has cost, and the files to take away. */
+/* Everything about a run except its data: what was run where, whether the data can be trusted, what
+ * measuring has cost, and files to download. */
 import type { LedgerAnswer, LedgerEntry, OpenedEvent, Run } from '../../api/types';
 import { HOME } from '../../logic/address';
 import { plural } from '../../logic/format';
@@ -100,7 +100,7 @@ function Facts(props: { facts: Fact[] }) {
 	);
 }
 
-/** The sentence that matters most comes first. */
+/** The verdict on the data comes first: it matters most. */
 function Trust(props: { run: Run; answer: LedgerAnswer | null; error: Error | null }) {
 	const { run: r, answer } = props;
 	if (r.state === 'queued')
@@ -227,7 +227,7 @@ function EventRow(props: { event: OpenedEvent }) {
 	);
 }
 
-/** Moments worth a look; a click shows what is around. */
+/** Moments that tacho noted; a click zooms to the time around one. */
 function Notes(props: { notes: LedgerAnswer['notes'] }) {
 	const { notes } = props;
 	if (!notes.length) return null;

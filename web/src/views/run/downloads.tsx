@@ -1,4 +1,4 @@
-/* Files of a run to take away, and what each is good for. */
+/* Files of a run to download, and what each is good for. */
 import { useState } from 'preact/hooks';
 import { apiPath, type Query } from '../../api/client';
 import type { Run } from '../../api/types';
@@ -8,12 +8,12 @@ import { filters, windowQuery } from '../../state/selection';
 import { Part } from './details_part';
 
 interface Format {
-	/** The end of the file's name. */
+	/** File name extension. */
 	end: string;
 	name: string;
 	use: string;
 	query?: Query;
-	/** It can be made of the selection alone. */
+	/** The file can be limited to the selection. */
 	selects?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/* What the program printed: coloured as in a terminal, searched, downloaded; live and stored. */
+/* The output of the program: coloured as in a terminal, searched, downloaded; live and stored. */
 import { useSignal, type Signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { apiPath } from '../../api/client';
@@ -52,7 +52,7 @@ function found(count: number, at: number): string {
 
 function Search(props: {
 	words: string;
-	/** What `hits` are of; behind `words` while one types. */
+	/** The words that `hits` belong to; older than `words` while the user types. */
 	searched: string;
 	setWords: (words: string) => void;
 	hits: Hit[];
@@ -93,7 +93,7 @@ function Download(props: { uuid: string }) {
 	);
 }
 
-/** What is not among the lines, and how it ended. */
+/** Notes about output that is not among the lines. */
 function Notes(props: { r: Run; output: Output }) {
 	const { r, output } = props;
 	const cut = r.ledger?.warnings?.find((w) => w.key === 'output_dropped_bytes');
@@ -140,7 +140,7 @@ function Nothing(props: { r: Run }) {
 	);
 }
 
-/** The search is done when typing has paused, and again for lines that came since. */
+/** Searches when typing has paused, and again when lines have arrived. */
 function useHits(output: Output, words: string): { hits: Hit[]; searched: string } {
 	const searched = useSignal('');
 	useEffect(() => {

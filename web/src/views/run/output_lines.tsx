@@ -1,4 +1,4 @@
-/* Lines of output, of which only those in sight are in the page. */
+/* Lines of output, of which only the visible ones are in the page. */
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { styles, type OutputLines } from '../../logic/ansi';
@@ -8,7 +8,7 @@ import { px } from '../../state/scale';
 import { dark } from '../../state/theme';
 
 const ROW_HEIGHT = 19;
-/** Browsers know no higher elements than this, about; beyond it the bar is coarser than a row. */
+/** About the limit of browsers; beyond it, a step of the scroll bar is more than a row. */
 const HEIGHT_MAX = 8_000_000;
 const MARGIN_ROWS = 12;
 
@@ -18,7 +18,7 @@ function token(name: string): Rgb {
 	return [n >> 16, (n >> 8) & 255, n & 255];
 }
 
-/** Styles of the theme, each made when first needed. */
+/** CSS of a style in the current theme, made when first needed. */
 function useStyles(): (number: number) => { [name: string]: string } {
 	const isDark = dark.value;
 	return useMemo(() => {
@@ -106,7 +106,7 @@ function Row(props: {
 	);
 }
 
-/** The hits of one line; all are in the order of lines. */
+/** The hits of one line; @hits are sorted by line. */
 function hitsOf(hits: Hit[], line: number): Hit[] {
 	let [low, high] = [0, hits.length];
 	while (low < high) {
@@ -119,7 +119,7 @@ function hitsOf(hits: Hit[], line: number): Hit[] {
 	return out;
 }
 
-/** Which of @rows rows are in sight, and where each is. The newest one while they are followed. */
+/** The visible ones of @rows rows, and where each is. With @follow, scrolls to the newest. */
 function useRowsInSight(
 	box: RefObject<HTMLDivElement>,
 	rows: number,
@@ -130,7 +130,7 @@ function useRowsInSight(
 	const rowHeight = px(ROW_HEIGHT);
 	const height = Math.min(HEIGHT_MAX, rows * rowHeight);
 	const visible = Math.ceil(view.height / rowHeight);
-	// Where the bar is coarse, its position is a part of all rows.
+	// With a coarse scroll bar, its position is a fraction of all rows.
 	const coarse = height < rows * rowHeight;
 	const scale = coarse ? (rows - visible) / (height - view.height) : 1 / rowHeight;
 	const look = () => {
@@ -139,7 +139,7 @@ function useRowsInSight(
 	};
 	const scrolled = () => {
 		const { scrollTop, clientHeight, scrollHeight } = box.current!;
-		// By the time this is told there may be more lines: only going up means to stay.
+		// More lines may have come since the event: only scrolling up stops following.
 		if (scrollTop + clientHeight >= scrollHeight - 4) setFollow(true);
 		else if (scrollTop < view.top) setFollow(false);
 		look();
@@ -161,7 +161,7 @@ function useRowsInSight(
 
 export function Lines(props: {
 	lines: OutputLines;
-	/** Lines of standard error are marked. */
+	/** Marks lines of standard error. */
 	marked: boolean;
 	wrap: boolean;
 	follow: boolean;

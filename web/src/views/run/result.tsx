@@ -1,4 +1,4 @@
-/* What a run has brought: the timeline on top, and below it one view of what is selected there. */
+/* The result of a run: the timeline on top, and below it one view of the selection. */
 import type { ComponentType } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { VIEW_NAMES, VIEWS, type View } from '../../logic/address';
@@ -60,7 +60,7 @@ function NoRun() {
 	return <FirstRun />;
 }
 
-/** A session without runs: how it goes, in three steps. */
+/** Shown for a session without runs: the three steps to a first result. */
 function FirstRun() {
 	return (
 		<section class="result card first-run">
@@ -105,7 +105,7 @@ function Waiting(props: { run: Run }) {
 	);
 }
 
-/** It failed before there was anything to see. */
+/** Whether the run failed before anything was measured. */
 function hasNothing(r: Run): boolean {
 	return r.state === 'failed' && !r.samples && !r.opened_events?.length;
 }
@@ -132,7 +132,7 @@ function Nothing(props: { run: Run }) {
 	);
 }
 
-/** Without data there is still what was asked for, and how it ended. */
+/** Without data, the plan and the outcome can still be shown. */
 function OnlyDetails() {
 	const DetailsView = BODIES.details;
 	return (
@@ -152,7 +152,7 @@ function ViewTabs() {
 	useShortcut({ keys: ',', what: 'Previous view', where: 'Run', run: () => step(-1) });
 	const tabs = useRef<HTMLElement>(null);
 	useEffect(() => {
-		// Narrow screens have not all of them in sight.
+		// Narrow screens do not show all tabs: scroll to the current one.
 		const now = tabs.current!.querySelector<HTMLElement>('[aria-current]')!;
 		tabs.current!.scrollLeft = now.offsetLeft + now.offsetWidth / 2 - tabs.current!.clientWidth / 2;
 	}, [view]);

@@ -1,4 +1,4 @@
-/* The line above the timeline: which run this is, what became of it, what can be done with it. */
+/* The line above the timeline: which run this is, its outcome, and its actions. */
 import type { Ledger, LedgerEntry, Run } from '../../api/types';
 import { plural } from '../../logic/format';
 import { outcomeOf, runName, runTrouble, STATE_WORDS } from '../../logic/run/run_words';
@@ -21,13 +21,13 @@ function seconds(r: Run): number | null {
 	return r.duration_s;
 }
 
-/** Of a run that goes on, as its stream has told it last; read again with every second that passes. */
+/** The newest ledger of a live run, from its stream; read again every second. */
 function newestLedger(r: Run): Ledger | null {
 	void now.value;
 	return liveRun(r.uuid).ledger ?? r.ledger;
 }
 
-/** What one should know about a run's data before trusting them. */
+/** Warnings about a run's data that are shown beside its name. */
 function labelled(ledger: Ledger | null): LedgerEntry[] {
 	return ledger?.warnings?.filter((w) => w.words) ?? [];
 }

@@ -1,4 +1,4 @@
-/* Name, note and tags of a run, to be changed: in the list, where it closes again, and in the details. */
+/* Edits name, note and tags of a run: in the list, where it closes again, and in the details. */
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Run } from '../../api/types';
@@ -9,9 +9,9 @@ import { mayRun } from '../../state/server';
 import { toast } from '../../state/toasts';
 import './run_edit.css';
 
-/** What is typed, and how it is saved. */
+/** The typed texts, and saving them. */
 function useWords(run: Run, close?: () => void) {
-	// What nobody has typed into follows what others write.
+	// Fields that the user has not typed into follow changes by others.
 	const [typed, setTyped] = useState<{ name?: string; note?: string; tags?: string }>({});
 	const [problem, setProblem] = useState<string | null>(null);
 	const name = typed.name ?? run.description ?? '';
@@ -79,7 +79,7 @@ function Fields(props: { words: ReturnType<typeof useWords>; run: Run; focus: bo
 	);
 }
 
-/** With @close it takes the focus; children are further buttons. */
+/** With @close the form takes the focus; children are further buttons. */
 export function RunEdit(props: { run: Run; close?: () => void; children?: ComponentChildren }) {
 	const { run, close } = props;
 	const words = useWords(run, close);

@@ -1,4 +1,4 @@
-/* What can be done with a run of the list. */
+/* The menu of a run in the list. */
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Run } from '../../api/types';
 import { address, go, link } from '../../state/address';
@@ -17,7 +17,7 @@ interface Action {
 	danger?: boolean;
 }
 
-/** A run that is gone cannot be compared with. */
+/** A deleted run cannot be compared with: unpins it. */
 function remove(run: Run): void {
 	const { a, b } = address.value;
 	if (a === run.uuid) go({ a: null }, true);

@@ -1,4 +1,4 @@
-/* What became of a run: a sign, a colour and a word. */
+/* The outcome of a run: a sign, a colour and a word. */
 import type { Run } from '../../api/types';
 import { outcomeOf, STATE_SIGNS, STATE_WORDS } from '../../logic/run/run_words';
 

@@ -1,4 +1,4 @@
-/* What runs and what waits on the whole server: how far, how long still, in which order. */
+/* Running and waiting runs of the whole server: progress, remaining time, and order. */
 import { useEffect } from 'preact/hooks';
 import type { Run } from '../../api/types';
 import { queueWords, remaining } from '../../logic/run/queue_words';

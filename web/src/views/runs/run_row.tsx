@@ -14,7 +14,7 @@ import { StateSign } from '../run/run_state';
 import { Sparkline } from '../parts/sparkline';
 
 function durationOf(run: Run): string {
-	// How long it took to read says nothing about what was measured.
+	// The time it took to read an import says nothing about what was measured.
 	if (run.import && !isLive(run)) return 'imported';
 	if (run.duration_s !== null) return formatDuration(run.duration_s * 1e9);
 	if (!run.started_at || !isLive(run)) return '';

@@ -1,4 +1,4 @@
-/* What was run in this session, the newest first. */
+/* The runs of this session, newest first. */
 import { useEffect, useRef } from 'preact/hooks';
 import { neighbour, tagsOf } from '../../logic/run/run_list';
 import { runName } from '../../logic/run/run_words';
@@ -12,7 +12,7 @@ import { RunRow } from './run_row';
 import { Empty, Loading } from '../parts/states';
 import './runs.css';
 
-/** A search is for those who have something to search in. */
+/** The search is shown from this number of runs on. */
 const SEARCH_FROM = 8;
 
 function PinnedRun(props: { side: 'a' | 'b' }) {
@@ -37,7 +37,7 @@ function PinnedRun(props: { side: 'a' | 'b' }) {
 	);
 }
 
-/** The second brush would be compared instead. */
+/** Without `second: null`, the two windows would be compared instead. */
 const COMPARE = { view: 'diff', second: null } as const;
 
 function Pinned() {
@@ -88,7 +88,7 @@ function Search() {
 	);
 }
 
-/** Older runs come when one scrolls to the end. */
+/** Older runs are loaded when the user scrolls to the end. */
 function Older() {
 	const end = useRef<HTMLButtonElement>(null);
 	const load = () => void loadMore().catch(tell);

@@ -1,4 +1,4 @@
-/* A session of the list: its title, when, and what was run last. */
+/* A session of the list: its title, its age, and its last runs. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Run, SessionHead } from '../../api/types';
 import { formatAgo, plural } from '../../logic/format';
@@ -29,7 +29,7 @@ function useInSight(uuid: string, count: number) {
 	return box;
 }
 
-/** Durations side by side: whether it has become faster is seen at a glance. The newest is at the right. */
+/** Durations side by side, newest at the right: shows at a glance whether runs became faster. */
 function Bars(props: { runs: Run[] }) {
 	const list = [...props.runs].reverse().filter((r) => r.duration_s !== null && !r.import);
 	if (list.length < 2) return null;

@@ -1,4 +1,4 @@
-/* The first screen: all sessions, and for a first visit what this is and how to begin. */
+/* The first screen: all sessions, or what tacho is and how to begin, on a first visit. */
 import { useEffect } from 'preact/hooks';
 import { signal } from '@preact/signals';
 import { SORTS, sortSessions, type Sort } from '../../logic/run/session_sort';

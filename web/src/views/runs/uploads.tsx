@@ -1,4 +1,4 @@
-/* Dropping a recording anywhere on the page, and how far it has come. */
+/* Importing a recording by dropping it anywhere on the page, and the progress of uploads. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { quoted } from '../../logic/format';
@@ -43,7 +43,7 @@ function useDrop(): void {
 			over.value = true;
 		};
 		const leave = (e: DragEvent) => {
-			// Elements within the page are left all the time; the window itself has no other side.
+			// Without a target the window was left, not just an element of the page.
 			if (!e.relatedTarget) over.value = false;
 		};
 		const drop = (e: DragEvent) => {

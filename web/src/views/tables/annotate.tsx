@@ -23,7 +23,7 @@ import { Empty, Loading } from '../parts/states';
 import './annotate.css';
 
 const ROW_HEIGHT = 20;
-/** Rows above and below what is seen. */
+/** Rows drawn above and below the visible ones. */
 const SPARE = 20;
 const VIEW_WORDS: Record<CodeView, string> = {
 	both: 'Both',
@@ -63,7 +63,7 @@ function Row(props: { row: CodeRow; at: number; hottest: number; current: boolea
 	);
 }
 
-/** Where in the function it is hot, at a glance; a click goes there. */
+/** Shows at a glance where the function is hot; a click goes there. */
 function MiniMap(props: { rows: CodeRow[]; hottest: number; onPick: (row: number) => void }) {
 	const { rows, hottest, onPick } = props;
 	const canvas = useRef<HTMLCanvasElement>(null);

@@ -1,4 +1,4 @@
-/* All functions of what is selected: how much time each took itself, and with all it called. */
+/* All functions of the selection: the share of each alone, and with all it called. */
 import { useMemo } from 'preact/hooks';
 import type { Functions } from '../../api/types';
 import { directionOf, formatPoints } from '../../logic/tables/change';
@@ -32,7 +32,7 @@ import '../parts/change.css';
 import './functions.css';
 
 const PAGE = { limit: 1000 };
-/** Below this the table has only the most important columns. */
+/** Below this width the table has only the most important columns. */
 const NARROW = 560;
 const WIDE_ONLY = ['total', 'totalChange', 'module', 'kind'];
 const USUAL = { key: 'self', down: true };
@@ -133,7 +133,7 @@ function keyOnFunction(f: FunctionLine, e: KeyboardEvent): boolean {
 
 function FunctionBar(props: {
 	filter: RowFilter;
-	/** Whose samples are shown. */
+	/** The event whose samples are shown. */
 	event: string | null;
 	shown: number;
 	all: number;
@@ -165,12 +165,12 @@ function Marked(props: { filter: RowFilter; text: string }) {
 	return <>{pieces.map((piece, i) => (i % 2 ? <mark key={i}>{piece}</mark> : piece))}</>;
 }
 
-/** As much of the number as there is room for; the rest is told by its title. */
+/** Long numbers are shortened to fit; the title has all digits. */
 function samplesText(samples: number): string {
 	return samples < 100_000 ? samples.toLocaleString('en') : formatCount(samples);
 }
 
-/** A bar is seen at once, the number can be read, samples say how sure it is. */
+/** The bar is for a quick look, the number for reading; samples tell how reliable it is. */
 function Share(props: { part: number; samples: number }) {
 	return (
 		<span class="function-share" title={plural(props.samples, 'sample')}>

@@ -1,5 +1,5 @@
-/* The sub-second heat map below the plots: patterns that come back every second, and single bursts, are
- * seen at a glance and selected by dragging. */
+/* The sub-second heat map below the plots: shows patterns that repeat every second, and single
+ * bursts. Both can be selected by dragging. */
 import { signal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { Heatmap } from '../../api/types';
@@ -25,7 +25,7 @@ const TALL_PX = 100;
 const LOW_PX = 56;
 const TALL = matchMedia('(min-height: 1000px)');
 
-/** What the user said; null: as the run's length suggests. */
+/** The user's choice; null: as the run's length suggests. */
 const opened = signal<boolean | null>(null);
 /** A counter's name; null: samples. */
 const counter = signal<string | null>(null);
@@ -54,7 +54,7 @@ function Legend(props: { top: string }) {
 }
 
 function useGrid(name: string | null, open: boolean) {
-	// Signals, so that the question above is asked anew.
+	// Signals, so that a change asks the question below again.
 	const opens = useSignal(open);
 	const wanted = useSignal(name);
 	opens.value = open;
@@ -119,8 +119,8 @@ export function HeatmapView(props: { plots: Plot[] }) {
 	const r = run.value;
 	const live = r !== null && isLive(r);
 	const long = nowNs.value >= SHORT_NS;
-	// A run that begins keeps the place: nothing moves when there is enough to show. On phones the result
-	// needs it more.
+	// A live run reserves the space, so that nothing moves when there is enough to show. On
+	// phones the result needs the space more.
 	const open = opened.value ?? (layoutWidth.value !== 'phone' && (live || long));
 	const asks = open && props.plots.length > 0 && (long || !live);
 	const names = props.plots.filter((p) => p.key !== SAMPLES).map((p) => p.key);

@@ -1,4 +1,4 @@
-/* The cells of the heat map, and what is done with them. The brushes are those of the timeline. */
+/* The cells of the heat map, and interaction with them. Uses the brushes of the timeline. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { Window } from '../../logic/address';
 import {
@@ -63,7 +63,7 @@ function drawBrush(c: CanvasRenderingContext2D, w: Window, grid: Grid, at: Place
 		const top = (1 - stripe.to) * at.height;
 		const [wide, tall] = [right - left, (stripe.to - stripe.from) * at.height];
 		c.fillRect(left, top, wide, tall);
-		// A rim of the paper's colour: the frame is seen on any cell.
+		// A rim in the colour of the background makes the frame visible on any cell.
 		for (const [colourNow, width] of [
 			[colours.value.surface, 4],
 			[colour, 2],
@@ -113,7 +113,7 @@ function middle(w: Window): number {
 	return w.from + span(w) / 2;
 }
 
-/** Drag from one cell to another: everything between them is the window. */
+/** Dragging from one cell to another selects everything between them. */
 function followCells(area: HTMLElement, grid: Grid): () => void {
 	let from: { cell: Cell; brush: Brush } | null = null;
 	const down = (e: PointerEvent) => {
@@ -169,7 +169,7 @@ function heatKey(e: KeyboardEvent, grid: Grid): void {
 	e.stopPropagation();
 }
 
-/** What the cell under the cursor has, as a text. */
+/** The value of the cell under the cursor, as text. */
 export function HeatText(props: { grid: Grid; text: (value: number) => string }) {
 	const { grid } = props;
 	const now = cursor.value === null ? null : cellOf(cursor.value, grid);
@@ -188,7 +188,7 @@ export function HeatCanvas(props: { grid: Grid; height: number }) {
 	const canvas = useRef<HTMLCanvasElement>(null);
 	const cells = useRef<{ grid: Grid; stops: string[]; image: HTMLCanvasElement }>();
 	useEffect(() => followCells(area.current!, grid), [grid]);
-	// Everything that draw() reads; then one drawing for all of it.
+	// Everything that draw() reads: any change of it leads to one drawing.
 	const parts = [plotWidth.value, whole.value.to, brushes.value, cursor.value, heatStops.value];
 	useEffect(() => {
 		const stops = heatStops.value;

@@ -1,4 +1,4 @@
-/* How the values of a counter, or the weights of samples, are spread. */
+/* Distribution of the values of a counter, or of the weights of samples. */
 import { useState } from 'preact/hooks';
 import type { Query } from '../../api/client';
 import type { Timeline, ValueHistogram } from '../../api/types';
@@ -15,12 +15,12 @@ import { Empty, Loading } from '../parts/states';
 import { useSize } from '../parts/use_size';
 import './histogram.css';
 
-/** As many bins as can be told apart, in steps so that a drag of the window's edge asks seldom. */
+/** As many bins as can be told apart; in steps, so that resizing seldom asks the server. */
 function binsFor(width: number): number {
 	return Math.min(120, Math.max(20, Math.round(width / 200) * 20));
 }
 
-/** Counters are not counted for each function or event that is chosen: these filters are not theirs. */
+/** Counters are not counted by function or event: these filters do not apply to them. */
 const NOT_OF_COUNTERS = { event: null, frames: null };
 
 function questionOf(choice: Choice | null, width: number): Question | null {
@@ -40,7 +40,7 @@ export function HistogramView() {
 }
 
 function Chosen(props: { width: number }) {
-	// One point is enough: what counters there are, and their units.
+	// One point is enough: only the counters and their units are needed.
 	const counters = useQuestion<Timeline>(() =>
 		selected('timeline', { pixels: 1, ...NOT_OF_COUNTERS }),
 	);
@@ -63,12 +63,12 @@ function OfChoice(props: { choices: Choice[]; choice: Choice; width: number }) {
 	const { choices, choice, width } = props;
 	const [asTable, setAsTable] = useState(false);
 	const answer = useQuestion<ValueHistogram>(() => {
-		// Read here, so that a change of the address asks anew.
+		// The address is read here, so that its changes ask again.
 		const now = chosenOf(choices, address.value.counter);
 		return questionOf(now, width);
 	});
 	const { data, error, of } = answer.value;
-	// Until the new answer is there, the old one is shown with its own names and units.
+	// Until the new answer arrives, the old one is shown with its own name and unit.
 	const shown =
 		choices.find((c) => c.name === (c.kind === 'weight' ? of?.query.weight : of?.query.counter)) ??
 		choice;
@@ -161,7 +161,7 @@ function Tools(props: {
 	);
 }
 
-/** The sentence that a histogram is for. */
+/** The key figures of the histogram. */
 function Summary(props: { histogram: ValueHistogram; choice: Choice; unit: Unit }) {
 	const { histogram: h, choice, unit } = props;
 	const f = (v: number) => formatAmount(v, unit);

@@ -1,4 +1,4 @@
-/* The picture of a histogram: bars, lines of percentiles, axes; hover and arrows read single bars. */
+/* The picture of a histogram: bars, percentiles, axes. Hovering and arrow keys read single bars. */
 import { useMemo, useState } from 'preact/hooks';
 import type { ValueHistogram } from '../../api/types';
 import { plural } from '../../logic/format';
@@ -34,7 +34,7 @@ interface HistogramPlotProps {
 	width: number;
 }
 
-/** Where things are, in pixels. */
+/** Positions in pixels. */
 interface Frame {
 	width: number;
 	top: number;
@@ -124,7 +124,7 @@ function BarShape(props: { bar: Bar; frame: Frame; on: boolean }) {
 	const { bar: b, frame, on } = props;
 	const [x0, x1] = [frame.x(b.x0), frame.x(b.x1)];
 	const gap = x1 - x0 > 4 ? 1 : 0;
-	// What was seen once must not vanish below a pixel.
+	// A value that occurred once must not vanish below a pixel.
 	const high = b.count ? Math.max(2, b.y * frame.height) : 0;
 	return (
 		<>
@@ -172,7 +172,7 @@ function XAxis(props: { frame: Frame; plot: HistogramPlotProps }) {
 	const { histogram: h, axes } = plot;
 	const scale = xScale(h, axes.logx);
 	const least = axes.logx ? Math.min(...h.bins.map((b) => b.from).filter((v) => v > 0)) : h.min;
-	// Ticks are round in the unit that is shown, not in the one that was sent.
+	// Ticks are round in the unit that is shown, not in the server's.
 	const k = plot.unit.factor;
 	const ticks = ticksBetween(least * k, h.max * k, axes.logx, frame.width / px(90)).map(
 		(v) => v / k,

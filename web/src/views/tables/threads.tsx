@@ -1,4 +1,4 @@
-/* Who did the work: processes and their threads, when each was active, and how much it took. */
+/* Processes and their threads: when each was active, and its share of the samples. */
 import { useMemo } from 'preact/hooks';
 import type { Threads } from '../../api/types';
 import type { Window } from '../../logic/address';
@@ -25,22 +25,22 @@ import { useSize } from '../parts/use_size';
 import { VirtualTable, type TableColumn } from '../parts/virtual';
 import './threads.css';
 
-/** A strip is a few hundred pixels wide; bars of a few pixels can be told apart. */
+/** Bars of a strip: it is a few hundred pixels wide, so each bar has a few of them. */
 const PIXELS = 150;
-/** Below this only the most important columns are left. */
+/** Below this width only the most important columns are left. */
 const NARROW = 540;
-/** The table is where these filters are chosen: what they leave out must stay to be clicked. */
+/** This table chooses these filters: rows that they exclude must stay, to be clicked. */
 const NO_FILTER = { threads: null, pids: null };
 const USUAL = { key: 'samples', down: true };
 
-/** Strips span what the timeline shows, whatever is brushed. */
+/** Strips cover the visible range of the timeline, whatever is brushed. */
 function stripQuestion(): Question | null {
 	const q = selected('threads', { pixels: PIXELS, ...NO_FILTER }, true);
 	const range = { from: null, to: null, ...windowQuery(address.value.zoom) };
 	return q && { ...q, query: { ...q.query, ...range } };
 }
 
-/** Numbers are those of the brush; null when the strips' answer has them already. */
+/** Numbers cover the brushed window; null if the answer for the strips already has them. */
 function numberQuestion(): Question | null {
 	const { window, zoom } = address.value;
 	if (window ? window.from === zoom?.from && window.to === zoom.to : !zoom) return null;

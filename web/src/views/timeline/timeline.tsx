@@ -1,5 +1,5 @@
-/* The timeline: a small plot for each counter and one for samples, with one time axis, one cursor and
- * the brushes that every view below follows. */
+/* The timeline: a small plot for each counter and one for samples, with one time axis, one cursor
+ * and the brushes that every view below follows. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Run } from '../../api/types';
 import { flagsOf, SAMPLES, type Plot } from '../../logic/timeline/timeline_plots';
@@ -33,14 +33,14 @@ const ROW_MIN_PX = 50;
 const ROW_MAX_PX = 110;
 const POINTS_PX = 208;
 
-/** Few plots are higher than many, on high screens all of them; when they need more room they scroll. */
+/** Few plots are higher than many, and tall screens make all higher. Too many plots scroll. */
 function rowHeight(count: number): number {
 	if (width.value === 'phone') return px(ROW_MIN_PX);
 	const part = count <= 2 ? 0.1 : count <= 4 ? 0.06 : 0.055;
 	return Math.round(Math.min(Math.max(innerHeight * part, px(ROW_MIN_PX)), px(ROW_MAX_PX)));
 }
 
-/** Measures where lines are drawn: as wide as the sheet that lies over them. */
+/** Measures the width that lines are drawn in: that of the overlay. */
 function useWidth() {
 	const area = useRef<HTMLDivElement>(null);
 	useLayoutEffect(() => {
@@ -56,7 +56,7 @@ function useWidth() {
 	return area;
 }
 
-/** What draws is loaded with the first run that is looked at: the list of sessions does without. */
+/** The drawing code is loaded with the first run: the list of sessions does not need it. */
 const loadRows = () => import('./timeline_row');
 const loadPoints = () => import('./timeline_points');
 
@@ -68,7 +68,7 @@ function useLoaded<T>(load: (() => Promise<T>) | null): T | null {
 	return loaded?.by === load ? loaded.what : null;
 }
 
-/** How many plots there will be: the place is kept for them, so that nothing moves when they come. */
+/** The number of plots to come: their space is reserved, so that nothing moves later. */
 function expected(r: Run): number {
 	const counted = r.tool === 'record' ? 0 : (r.events?.length ?? 0);
 	const all = counted + (r.tool === 'stat' ? 0 : 1);

@@ -31,14 +31,14 @@ export const colours = computed<Colours>(() => {
 	};
 });
 
-/** From nothing to most: each step differs from the one before in brightness, too. */
+/** Colours from nothing to most; each step also differs in brightness from the one before. */
 export const heatStops = computed<string[]>(() => {
 	void dark.value;
 	const style = getComputedStyle(document.documentElement);
 	return [1, 2, 3, 4].map((n) => style.getPropertyValue('--heat-' + n).trim());
 });
 
-/** "#0b6e75" and 0.2 → a colour that lets through what is behind it. */
+/** "#0b6e75" and 0.2 → the colour with this opacity. */
 export function faint(colour: string, alpha: number): string {
 	const [r, g, b] = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
 	return `rgb(${r} ${g} ${b} / ${alpha * 100}%)`;

@@ -1,5 +1,5 @@
-/* Where the timeline's plots come from: a question to the server about what is visible, or, while a run
- * goes on, what streams in. Either puts them into state/timeline.ts, where drawing finds them. */
+/* Source of the timeline's plots: a question to the server about the visible range or, while a run
+ * goes on, its stream. Either puts them into state/timeline.ts, from where they are drawn. */
 import { batch, useSignal, useSignalEffect, type ReadonlySignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { Timeline } from '../../api/types';
@@ -22,14 +22,14 @@ import {
 } from '../../state/timeline';
 
 const ASK_EVERY_MS = 80;
-/** Width is asked for in steps, so that a resized window does not ask for every pixel. */
+/** The width is requested in steps, so that resizing does not ask for every pixel. */
 const PIXEL_STEP = 100;
-/** A run that goes on is looked at, not read. */
+/** A live graph is looked at, not read: it has one point for this many pixels. */
 const LIVE_PIXELS_A_POINT = 3;
-/** After each drawing there is a pause of at least so many times what it took. */
+/** After each drawing there is a pause of at least this many times its duration. */
 const LIVE_REST = 6;
 
-/** What the server is asked for: follows what is visible, not faster than is useful. */
+/** The range to request: follows the visible range, at most every ASK_EVERY_MS. */
 export function useAskedRange() {
 	const asked = useSignal<Window | null>(null);
 	const timer = useRef(0);
@@ -98,7 +98,7 @@ function drawLive(uuid: string): void {
 	});
 }
 
-/** Calls @then when what was drawn is on the screen. */
+/** Calls @then when the drawing is on the screen. */
 function afterFrame(then: () => void): void {
 	requestAnimationFrame(() => setTimeout(then));
 }
@@ -139,14 +139,14 @@ function useLive(): void {
 		setTimeout(() => {
 			waiting.current = false;
 			if (run.peek()?.uuid !== r.uuid || !isLive(run.peek()!)) return;
-			// What is drawn moves what is visible, which is no reason to draw it again.
+			// Drawing moves the visible range, which must not cause another drawing.
 			const version = liveRun(r.uuid).version.peek();
 			const shown = visible.peek();
 			if (isDrawn(last.current, { run: r.uuid, shown, width, version })) return;
 			const begin = performance.now();
 			drawLive(r.uuid);
 			last.current = { run: r.uuid, shown: visible.peek(), width, version };
-			// Where drawing is slow, it is done less often: the machine has something to measure.
+			// If drawing is slow, draw less often: this may be the measured machine.
 			afterFrame(() => {
 				const end = performance.now();
 				restUntil.current = end + LIVE_REST * (end - begin);
@@ -155,7 +155,7 @@ function useLive(): void {
 	});
 }
 
-/** Fills `plots` and `marks`; gives what became of the question. */
+/** Fills `plots` and `marks`. Returns the answer to the question. */
 export function useTimelineData(): ReadonlySignal<Answer<Timeline>> {
 	const answer = useStored();
 	useLive();

@@ -1,6 +1,6 @@
-/* Pointers, wheel and keys on the timeline. Drag: brush; Shift: the second brush; Alt or the zoom tool:
- * box; middle button: pan; two fingers: zoom and pan. What comes of it is arithmetic of
- * logic/timeline_range.ts and is kept by state/timeline.ts. */
+/* Pointers, wheel and keys on the timeline. Drag: brush; Shift: the second brush; Alt or the zoom
+ * tool: zoom box; middle button: pan; two fingers: zoom and pan. The arithmetic is in
+ * logic/timeline/timeline_range.ts, the state in state/timeline.ts. */
 import { signal } from '@preact/signals';
 import type { Window } from '../../logic/address';
 import * as ranges from '../../logic/timeline/timeline_range';
@@ -18,14 +18,14 @@ import {
 	zoomTo,
 } from '../../state/timeline';
 
-/** The box that is being drawn to zoom to. */
+/** The zoom box that is being drawn. */
 export const box = signal<Window | null>(null);
 /** The zoom tool: a plain drag draws a box instead of a brush. */
 export const boxTool = signal(false);
 
-/** Where the pointer is on the screen, for plots in which the height means something. */
+/** Vertical position of the pointer, for plots in which the height means something. */
 export const pointerY = signal<number | null>(null);
-/** A press without a drag, until somebody has made something of it. */
+/** A press without a drag, until a plot has handled it. */
 export const tapped = signal(false);
 
 /** A press that moves less than this is a click. */
@@ -42,7 +42,7 @@ type Drag =
 
 type Listeners = { [K in keyof HTMLElementEventMap]?: (e: HTMLElementEventMap[K]) => void };
 
-/** Adds all of them; the result takes them away. */
+/** Adds all listeners. Returns a function that removes them. */
 export function listen(element: HTMLElement, listeners: Listeners): () => void {
 	const all = Object.entries(listeners) as [string, EventListener][];
 	for (const [name, listener] of all) element.addEventListener(name, listener);
@@ -56,12 +56,12 @@ function partOf(e: { clientX: number }, area: HTMLElement): number {
 	return (e.clientX - rect.left) / rect.width;
 }
 
-/** Which window a drag makes: without a first one, the first. */
+/** The window that a new drag makes: the first one if there is none yet. */
 export function freshBrush(e: PointerEvent): ranges.Brush {
 	return (e.shiftKey || secondNext.peek()) && brushes.peek().window ? 'second' : 'window';
 }
 
-/** What a press begins. The bar of a brush and its edges say so by data-grip. */
+/** The drag that a press begins. The bars of brushes have data-grip. */
 function begin(e: PointerEvent, area: HTMLElement): Drag {
 	const range = visible.peek();
 	const part = partOf(e, area);
@@ -102,7 +102,7 @@ function finish(drag: Drag): void {
 	}
 }
 
-/** Follows pointers on @area; the result stops it. */
+/** Follows pointers on @area. Returns a function that stops this. */
 export function followPointers(area: HTMLElement): () => void {
 	const pointers = new Map<number, number>();
 	let drag: Drag | null = null;
@@ -214,7 +214,7 @@ export function zoomToWindow(): void {
 	zoomTo(ranges.fit({ from: w.from - margin, to: w.to + margin }, whole.peek()));
 }
 
-/** Moves the cursor; what is shown follows it. */
+/** Moves the cursor; the visible range follows it. */
 function step(parts: number): void {
 	pointerY.value = null;
 	const range = visible.peek();
@@ -247,7 +247,7 @@ const KEYS: Record<string, () => unknown> = {
 	']': () => edge('window', 'to'),
 	'{': () => edge('second', 'from'),
 	'}': () => edge('second', 'to'),
-	// On points it is the press of a button.
+	// On points, Enter acts as a click.
 	Enter: () => (address.peek().plot === 'lines' ? zoomToWindow() : (tapped.value = true)),
 	Escape: () => (boxTool.peek() ? (boxTool.value = false) : clearBrushes()),
 };

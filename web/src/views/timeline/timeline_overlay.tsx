@@ -1,5 +1,4 @@
-/* One sheet over all plots: the shared cursor, the brushes, the flags, and whatever is done with
- * pointer, fingers and keys. */
+/* One sheet over all plots: cursor, brushes, flags, and input by pointer, fingers and keys. */
 import { useEffect, useRef } from 'preact/hooks';
 import type { Window } from '../../logic/address';
 import { pointAt, type Flag, type Plot } from '../../logic/timeline/timeline_plots';
@@ -32,7 +31,7 @@ function isOutside(w: Window): boolean {
 	return w.to < visible.value.from || w.from > visible.value.to;
 }
 
-/** Of small text: half of a number would be a wrong one. */
+/** Width of a letter of small text. Labels must fit: half of a number would be a wrong one. */
 const LETTER_PX = 7.5;
 
 function BrushArea(props: { brush: Brush }) {
@@ -70,7 +69,7 @@ function Box() {
 	return w ? <div class="zoom-box" style={place(w)} /> : null;
 }
 
-/** What is under the cursor, for people who do not see it. Spoken when the keyboard moves it. */
+/** The values at the cursor, for screen readers; announced while the timeline has the focus. */
 function spoken(plots: Plot[]): string {
 	const ns = cursor.value;
 	if (ns === null) return '';
@@ -154,7 +153,7 @@ export function Flags(props: { flags: Flag[] }) {
 	);
 }
 
-/** At the right of its line; nothing where it would be cut off. */
+/** The label at the right of a tick; empty where it would be cut off. */
 function timeLabel(ns: number, step: number): string {
 	const text = formatTime(ns, step);
 	const room = (1 - partAt(ns, visible.value)) * plotWidth.value;
@@ -188,7 +187,7 @@ export function TimeAxis() {
 	);
 }
 
-/** Which part of the whole run is shown, as a thin bar. */
+/** The visible part of the whole run, as a thin bar. */
 function partOfWhole(range: Window): { left: string; width: string } {
 	const all = whole.value;
 	const left = partAt(range.from, all);

@@ -1,5 +1,5 @@
-/* One small plot: a counter's lines with the band from least to largest, or the rate of samples as an
- * area. uPlot draws; data and ranges are swapped in place. */
+/* One small plot: a counter's lines with bands from minimum to maximum, or the rate of samples as
+ * an area. uPlot draws; data and ranges are replaced in place. */
 import { effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
@@ -11,10 +11,10 @@ import { axisWidth, plots, visible } from '../../state/timeline';
 import { px, scale } from '../../state/scale';
 import { colours, faint } from './timeline_colours';
 
-/** More lines than this have no bands: they would only hide each other. */
+/** With more lines there are no bands: they would only hide each other. */
 const BANDS_MAX = 4;
 
-/** Colours go around; the first plot has the first one, so neighbours differ. */
+/** Plots take the colours in order, so that neighbours differ; after the last, the first again. */
 function colourOf(place: number): string {
 	const all = colours.value.series;
 	return all[place % all.length]!;
@@ -58,7 +58,7 @@ function alignedData(plot: Plot): uPlot.AlignedData {
 	] as uPlot.AlignedData;
 }
 
-/** Small triangles at the top where a value goes beyond the axis. */
+/** Draws small triangles at the top where values exceed the axis. */
 function drawClipped(u: uPlot, plot: Plot): void {
 	const { ctx, bbox } = u;
 	const size = 4 * uPlot.pxRatio;
@@ -78,7 +78,7 @@ function drawClipped(u: uPlot, plot: Plot): void {
 		}
 }
 
-/** A dashed line along the ground where the counter had to be shared with others. */
+/** Draws a dashed line at the bottom where the kernel multiplexed the counter. */
 function drawShared(u: uPlot, plot: Plot): void {
 	const { ctx, bbox } = u;
 	const thick = 3 * uPlot.pxRatio;
@@ -135,7 +135,7 @@ function options(holder: Holder, width: number, height: number): uPlot.Options {
 	};
 }
 
-/** Keeps @chart as the signals have it: only while it can be seen, one drawing for all that changed. */
+/** Keeps @chart up to date while it is visible; simultaneous changes lead to one drawing. */
 function keepDrawn(chart: uPlot, holder: Holder, host: HTMLElement): () => void {
 	const seen = signal(true);
 	const observer = new IntersectionObserver((entries) => {

@@ -1,4 +1,4 @@
-/* Single samples: time × function, or time × address. uPlot has the axis, the points are drawn by us. */
+/* Single samples: time × function, or time × address. uPlot draws the axis, we draw the points. */
 import { effect, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
@@ -76,7 +76,7 @@ function drawPoints(u: uPlot, scene: Scene): void {
 		bbox.left + partAt(points.t[i]!, range) * bbox.width,
 		bbox.top + layout.y[i]! * bbox.height,
 	];
-	// One colour after the other: changing it costs more than drawing.
+	// One colour after the other: changing the colour costs more than drawing.
 	for (let colour = 0; colour < layout.colours.length; colour++) {
 		ctx.fillStyle = colours.peek().series[colour % 8]!;
 		for (let i = 0; i < points.t.length; i++) {
@@ -158,7 +158,7 @@ function Canvas(props: { scene: Scene; width: number; height: number }) {
 	return <div class="plot-canvas points-canvas" ref={host} />;
 }
 
-/** The stack of one moment. */
+/** The stack at the time of the hit point. */
 function useStack(scene: Scene | null) {
 	const at = scene && scene.hit !== null ? scene.points.t[scene.hit]! : null;
 	const moment = useSignal(at);
@@ -211,7 +211,7 @@ function Tip(props: { scene: Scene; stack: string[] | null; area: HTMLElement | 
 	);
 }
 
-/** The point under the pointer; by keyboard, the one nearest to the cursor. */
+/** The point under the pointer or, with the keyboard, the one nearest to the cursor. */
 function useHit(search: PointSearch | null, area: { current: HTMLElement | null }, height: number) {
 	const ns = cursor.value;
 	if (!search || ns === null || !area.current) return null;
@@ -259,7 +259,7 @@ export function PointsPlot(props: { height: number }) {
 	useEffect(
 		() =>
 			effect(() => {
-				// A press without a drag: the stack under it becomes the root of the flame graph.
+				// A press without a drag zooms the flame graph to this stack.
 				if (tapped.value && stack) {
 					tapped.value = false;
 					go({ view: 'flame', mode: 'plain', focus: stack.join('\n') });

@@ -1,4 +1,4 @@
-/* One plot with what stands beside it: name, unit, and the value under the cursor or of the windows. */
+/* One plot and the text beside it: name, unit, and the value at the cursor or in the windows. */
 import type { Window } from '../../logic/address';
 import { meanIn, pointAt, type Plot } from '../../logic/timeline/timeline_plots';
 import { formatShare, formatValue } from '../../logic/units';
@@ -6,7 +6,7 @@ import { brushes, cursor, visible } from '../../state/timeline';
 import { colours } from './timeline_colours';
 import { PlotCanvas } from './timeline_plot';
 
-/** Lines that are named beside a plot; there may be a hundred CPUs. */
+/** Number of lines named beside a plot; there may be a hundred CPUs. */
 const NAMED_MAX = 3;
 
 function colour(place: number): string {
@@ -44,7 +44,7 @@ function Means(props: { plot: Plot }) {
 	);
 }
 
-/** Which line is which, where there is room to say it. */
+/** The names of the lines, if there is room for them. */
 function Names(props: { plot: Plot }) {
 	const { lines } = props.plot;
 	if (lines.length < 2 || lines.length > NAMED_MAX) return null;

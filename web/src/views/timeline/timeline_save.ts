@@ -1,4 +1,4 @@
-/* The timeline as a file. The PNG is the SVG, drawn. */
+/* The timeline as a file. The PNG is drawn from the SVG. */
 import { runName } from '../../logic/run/run_words';
 import { timelineSvg } from '../../logic/timeline/timeline_svg';
 import { run } from '../../state/runs';

@@ -26,7 +26,7 @@ import { tell } from '../../state/toasts';
 import { Popover } from '../parts/popover';
 import { boxTool, zoomBy, zoomToWindow } from './timeline_gestures';
 
-/** A window as text that can be changed. */
+/** A window as editable text. */
 function WindowText(props: { brush: Brush; name: string }) {
 	const w = brushes.value[props.brush];
 	const text = w ? formatWindow(w.from, w.to) : '';
@@ -72,7 +72,7 @@ function WindowText(props: { brush: Brush; name: string }) {
 	);
 }
 
-/** What Shift does, for fingers and for who does not know it. */
+/** Does what Shift does, for touch screens and for users who do not know that key. */
 function Second() {
 	const next = secondNext.value;
 	return (
@@ -187,7 +187,7 @@ function Kinds() {
 	);
 }
 
-/** Which plots are shown. */
+/** Chooses which plots are shown. */
 function Legend(props: { plots: Plot[] }) {
 	if (props.plots.length < 2) return null;
 	const shown = props.plots.filter((p) => !hidden.value.has(p.key)).length;
@@ -216,7 +216,7 @@ function Legend(props: { plots: Plot[] }) {
 	);
 }
 
-/** The writer is loaded when it is needed. */
+/** The writer is loaded when it is first needed. */
 async function save(kind: 'png' | 'svg'): Promise<void> {
 	const writer = await import('./timeline_save');
 	await (kind === 'png' ? writer.savePng() : writer.saveSvg());
@@ -244,7 +244,7 @@ function Save() {
 	);
 }
 
-/** What the sheet of keys says; the sheet over the plots handles them while it has the focus. */
+/** Entries of the sheet of keys; the overlay handles them while it has the focus. */
 const SHEET = [
 	['ArrowLeft ArrowRight', 'Move the cursor'],
 	['Shift+ArrowLeft Shift+ArrowRight', 'Move along the time'],
