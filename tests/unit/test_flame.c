@@ -223,6 +223,23 @@ static void changes_are_shares(void **state)
 	forget(&t);
 }
 
+static void everything_is_gone(void **state)
+{
+	for (int normalize = 0; normalize < 2; normalize++) {
+		struct diff_table table;
+		const struct diff_function *f;
+		struct two t;
+
+		compare(&t, "m;f 75\nm;g 25\n", "", normalize);
+		diff_table_make(&table, &t.d);
+		f = function_in(&table, &t.d, "f");
+		assert_true(fabs(f->self[0] - 0.75) < 1e-9 && f->self[1] == 0);
+		diff_table_release(&table);
+		forget(&t);
+	}
+	(void)state;
+}
+
 static void recursion_counts_once(void **state)
 {
 	struct diff_table table;
@@ -288,6 +305,7 @@ int main(void)
 		cmocka_unit_test(picture_places_by_name),
 		cmocka_unit_test(shades_are_those_of_names),
 		cmocka_unit_test(changes_are_shares),
+		cmocka_unit_test(everything_is_gone),
 		cmocka_unit_test(recursion_counts_once),
 		cmocka_unit_test(inlined_functions_meet),
 		cmocka_unit_test(what_is_gone_is_shown_below),

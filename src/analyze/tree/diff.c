@@ -189,9 +189,9 @@ void diff_finish(struct diff *d, bool normalize)
 	for (int side = 0; side < 2; side++) {
 		uint64_t whole = root->total[normalize ? side : DIFF_AFTER];
 
-		/* If that total is 0, try the total of the opposite side. */
+		/* A side without samples has no shares of its own: take those of the other. */
 		if (!whole)
-			whole = root->total[!side];
+			whole = root->total[normalize ? !side : DIFF_BEFORE];
 		d->scale[side] = whole ? 1 / (double)whole : 0;
 	}
 }
