@@ -168,8 +168,6 @@ void source_machine(struct walk *w)
 	/* Without @uarch libpfm4 describes this machine's CPU, not the one whose files we read. */
 	if (!uarch && w->c->roots.foreign)
 		return;
-	if (!uarch && w->c->roots.foreign)
-		return;
 	if (!w->stopped && pfm_visit(uarch, true, emit_pfm, &p) == 0 && uarch && !set)
 		unknown_uarch(w, uarch);
 	vendor_release(&named);
