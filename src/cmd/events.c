@@ -77,7 +77,9 @@ static int run_events(const struct command *self, int argc, char **argv)
 	if (!*verb || !strcmp(verb, "list"))
 		return show(&out);
 	if (used >= argc && (!strcmp(verb, "load") || !strcmp(verb, "remove")))
-		return command_fail(EXIT_USAGE, "events: %s what?", verb);
+		return command_fail(EXIT_USAGE,
+				    "events: %s needs an argument (load FILE|DIR, remove UARCH)",
+				    verb);
 	if (!strcmp(verb, "load"))
 		return load(&o, argv + used, argc - used, &out);
 	if (strcmp(verb, "remove"))

@@ -117,7 +117,8 @@ static int find_event(const struct profile *p, const char *name, event_id *ret, 
 		}
 		buf_addf(&known, "%s%s", i ? ", " : "", event);
 	}
-	return err_set(e, EINVAL, "--by: no event '%s' is in it (%s)", name, buf_str(&known));
+	return err_set(e, EINVAL, "--by: the recording has no event '%s'; it has: %s", name,
+		       buf_str(&known));
 }
 
 static int choose_event(const struct flame_options *o, const struct profile_input *in,
@@ -206,7 +207,9 @@ static int show(const struct flame_options *o, struct choice *c, struct profile_
 	/* Add no first level to folded stacks: they already contain one, if they have any. */
 	if (in->source == PROFILE_FOLDED && c->view.group != GROUP_EVENT) {
 		if (c->by_given && c->view.group != GROUP_NONE)
-			return err_set(e, EINVAL, "--by %s: folded text says nothing of it", o->by);
+			return err_set(e, EINVAL,
+				       "--by %s: folded stacks do not contain this; use perf.data",
+				       o->by);
 		c->view.group = GROUP_NONE;
 	}
 	/* Weights of different events (nanoseconds, faults) cannot be compared: count samples. */

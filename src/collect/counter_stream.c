@@ -161,8 +161,8 @@ static const char *problem_of(const struct counter_row *row)
 		return NULL;
 	if (row->reason)
 		return row->reason;
-	return row->event->tool ? "only tacho stat tells it, when the program has ended"
-				: "it counts nothing here";
+	return row->event->tool ? "only tacho stat counts this, at the end of the program"
+				: "nothing is counted for the chosen target";
 }
 
 int counter_stream_check(const struct counter_stream *s, struct err *e)

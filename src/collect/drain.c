@@ -372,7 +372,9 @@ static int drain_ring(struct drainer *t, struct ring *ring)
 	buf_clear(&t->copy);
 	ring_consume(ring, &all);
 	if (r == 0 && size < view.first_bytes + view.second_bytes)
-		r = err_set(&t->e, EIO, "the kernel's buffer holds what is no record");
+		r = err_set(&t->e, EIO,
+			    "the kernel's ring buffer contains an invalid record; recording stops "
+			    "here");
 	return r;
 }
 

@@ -184,8 +184,8 @@ int recorder_begin_file(void *ctx, struct buf *out, struct err *e)
 	result = synthesise(r, synth);
 	if (synth_cut(synth))
 		recorder_say(r, MESSAGE_NOTE,
-			     "there is too much on this machine: some processes that ran before "
-			     "have no names or mappings in the recording");
+			     "too many processes are running to describe all of them: some have no "
+			     "names or mappings in the recording");
 	if (synth_kernel_hidden(synth))
 		tell_hidden_kernel(r);
 	synth_free(synth);

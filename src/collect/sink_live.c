@@ -94,7 +94,7 @@ static bool next_round(struct live_sink *s, struct buf *ret, struct err *e)
 	if (spill_is_empty(&s->spill))
 		return false;
 	if (!spill_take(&s->spill, ret) && !s->failed)
-		s->failed = err_set(e, EIO, "what was waiting on the disk cannot be read back");
+		s->failed = err_set(e, EIO, "cannot read waiting samples back from the disk");
 	s->waiting_bytes += size_of_round(ret);
 	return true;
 }
@@ -193,7 +193,7 @@ static void tell_full(struct live_sink *s)
 	if (s->spill_failed || !o->note)
 		return;
 	s->spill_failed = true;
-	text = xasprintf("'%s' has no room for samples that wait to be read: some are dropped",
+	text = xasprintf("'%s' has no room for waiting samples: some are dropped",
 			 o->spill_directory);
 	o->note(o->ctx, text);
 }

@@ -99,8 +99,8 @@ static void tell_cut(struct memory_sink *s, uint64_t age_ns)
 	if (s->cut || !o->note)
 		return;
 	s->cut = true;
-	text = xasprintf("more than %llu MB come in %llu s: only the last %.1f s or so are kept; "
-			 "fewer samples (-F, -c) make it more",
+	text = xasprintf("%llu MB are not enough for %llu s: only about the last %.1f s are kept; "
+			 "a lower rate (-F, -c) keeps more",
 			 (unsigned long long)o->keep_bytes >> 20,
 			 (unsigned long long)(o->keep_ns / NS_PER_SEC),
 			 (double)age_ns / NS_PER_SEC);

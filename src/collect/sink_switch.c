@@ -27,7 +27,9 @@ static int switch_append(struct sink *sink, unsigned lane, const struct ring_vie
 
 	/* Closing the last file or opening the next one has failed: nothing more is written. */
 	if (!s->output.writer)
-		return err_set(e, EIO, "there is no file to write to");
+		return err_set(
+			e, EIO,
+			"the next output file could not be opened; nothing more is recorded");
 	return writer_append(s->output.lanes[lane], view->first, view->first_bytes, view->second,
 			     view->second_bytes, e);
 }

@@ -320,8 +320,9 @@ static void check_quota(struct doctor *d, struct finding *f)
 		return;
 	}
 	finding_set(f, CHECK_LIMITED, "%.2f of %zu CPUs", lowest, d->cpus);
-	finding_cost(f, "whoever uses more is stopped for the rest of each period: elapsed times "
-			"jump");
+	finding_cost(f,
+		     "a program that uses more is paused for the rest of each period, so elapsed "
+		     "times vary");
 	finding_advice(f, "run outside the container or service, or raise its CPU limit");
 }
 

@@ -125,7 +125,8 @@ int sdt_visit_file(const char *path, sdt_visitor visit, void *ctx, struct err *e
 		return err_set(e, errno, "cannot open '%s': %s", path, strerror(errno));
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size == 0) {
 		close(fd);
-		return err_set(e, EINVAL, "cannot read '%s': not a file with contents", path);
+		return err_set(e, EINVAL, "cannot read '%s': it is empty or not a regular file",
+			       path);
 	}
 	data = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);

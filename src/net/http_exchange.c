@@ -101,7 +101,7 @@ static enum step give_to_worker(struct exchange *x, enum exchange_job job)
 {
 	wait_for_client(x, false);
 	if (x->server->closing) {
-		http_reply_error(&x->reply, 503, "The server is about to end.");
+		http_reply_error(&x->reply, 503, "The server is shutting down. Try again later.");
 		exchange_answer(x);
 		return STEP_OURS;
 	}

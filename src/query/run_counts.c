@@ -157,7 +157,9 @@ int counters_choose(const struct profile *p, const char *list, bool *wanted, str
 			if (strlen(name) != len || strncmp(name, list, len) || wanted[i])
 				continue;
 			if (count++ == COUNTERS_MAX)
-				return err_set(e, EINVAL, "That is more than %u counters.",
+				return err_set(e, EINVAL,
+					       "The list selects more than %u counters. Name fewer "
+					       "of them.",
 					       COUNTERS_MAX);
 			wanted[i] = true;
 		}

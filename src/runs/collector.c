@@ -114,7 +114,8 @@ static int send_plan(struct active *a, struct err *e)
 	if (!json_is_object(plan)) {
 		json_decref(plan);
 		json_decref(all);
-		return err_set(e, EINVAL, "what the run was to do cannot be read any more");
+		return err_set(e, EINVAL,
+			       "The stored plan of this run is damaged. Submit the run again.");
 	}
 	a->import = json_object_get(plan, "import") != NULL;
 	/* An import cannot stream: samples get names only after the whole file was read. */

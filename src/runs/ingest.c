@@ -37,9 +37,10 @@ void ingest_over(struct active *a, enum run_state state, const char *error)
 static void give_up(struct active *a, const char *what)
 {
 	CLEANUP(free_ptr)
-	char *sentence = xasprintf("The collector sent something that cannot be: %s. It was ended "
-				   "with its workload; what had been measured until then is kept.",
-				   what);
+	char *sentence =
+		xasprintf("The collector sent an invalid message (%s). It was ended with its "
+			  "workload; the data measured so far is kept.",
+			  what);
 
 	ingest_over(a, STATE_FAILED, sentence);
 	kill(a->pid, SIGKILL);
@@ -183,9 +184,10 @@ static void take_ended(struct active *a, const struct message *m)
 	if (error && *error) {
 		ingest_over(a, a->cancelled ? STATE_CANCELLED : STATE_FAILED, error);
 	} else if (json_is_true(json_object_get(json, "timed_out"))) {
-		sentence = xasprintf("The workload was ended when its time was over, after %g s. "
-				     "What was measured is kept.",
-				     plan_number(a, "timeout"));
+		sentence = xasprintf(
+			"The workload took longer than its timeout of %g s and was ended. "
+			"The data measured so far is kept.",
+			plan_number(a, "timeout"));
 		ingest_over(a, STATE_FAILED, sentence);
 	} else if (stopped && a->cancelled) {
 		ingest_over(a, STATE_CANCELLED, NULL);
@@ -235,7 +237,7 @@ static void take_output(struct active *a, struct message *m)
 	struct message cut = *m;
 
 	if (m->body.failed || stream < 1 || stream > 2) {
-		give_up(a, "output of nobody");
+		give_up(a, "output of an unknown stream");
 		return;
 	}
 	/* The collector keeps to the limit, too, but is not trusted. */

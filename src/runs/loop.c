@@ -52,7 +52,9 @@ static int cancel(struct runs *r, struct request *q)
 	if (!a)
 		return queue_cancel(r, q->uuid, &q->err);
 	if (a->over)
-		return err_set(&q->err, EALREADY, "The run has ended already: it is %s.",
+		return err_set(&q->err, EALREADY,
+			       "This run is already %s; only queued or running runs "
+			       "can be cancelled.",
 			       run_state_name(a->run.state));
 	/* A second request kills the workload at once. */
 	collector_stop(a, a->cancelled);
@@ -179,9 +181,10 @@ static void check_room(struct runs *r, uint64_t now)
 	vec_each(&r->active, p)
 		if (!(*p)->over) {
 			CLEANUP(free_ptr)
-			char *why = xasprintf("There is no room any more. %s What was measured "
-					      "until then is kept.",
-					      e.text);
+			char *why = xasprintf(
+				"The run was stopped because there is no room left. %s The data "
+				"measured so far is kept.",
+				e.text);
 
 			ingest_over(*p, STATE_FAILED, why);
 			collector_stop(*p, true);
@@ -294,7 +297,9 @@ static void refuse_rest(struct runs *r)
 		if (list->kind == REQUEST_ADDED || list->kind == REQUEST_CHANGED)
 			free(list);
 		else
-			answer(r, list, err_set(&list->err, EBUSY, "The server is about to end."));
+			answer(r, list,
+			       err_set(&list->err, EBUSY,
+				       "The server is shutting down. Try again later."));
 	}
 }
 
@@ -320,7 +325,9 @@ void *runs_loop(void *runs)
 	writer_stop(r);
 	vec_each(&r->active, a) {
 		vec_each(&(*a)->releasers, q)
-			answer(r, *q, err_set(&(*q)->err, EBUSY, "The server is about to end."));
+			answer(r, *q,
+			       err_set(&(*q)->err, EBUSY,
+				       "The server is shutting down. Try again later."));
 		active_free(*a);
 	}
 	r->active.len = r->visible.len = 0;

@@ -163,7 +163,9 @@ int queue_cancel(struct runs *r, const char *uuid, struct err *e)
 	int rc = store_run_get(r->store, uuid, &run, e);
 
 	if (rc == 0 && run.state != STATE_QUEUED)
-		rc = err_set(e, EALREADY, "The run has ended already: it is %s.",
+		rc = err_set(e, EALREADY,
+			     "This run is already %s; only queued or running runs can be "
+			     "cancelled.",
 			     run_state_name(run.state));
 	if (rc == 0)
 		rc = end_unbegun(r, &run, STATE_CANCELLED, NULL, e);
@@ -245,7 +247,8 @@ int queue_move(struct runs *r, const char *uuid, const char *before, struct err 
 		memcpy(order, r->queue.items, count * sizeof(*order));
 	pthread_mutex_unlock(&r->lock);
 	if (from < 0 || to < 0)
-		return err_set(e, ENOENT, "The run '%s' does not wait in the queue.",
+		return err_set(e, ENOENT,
+			       "Run '%s' is not in the queue; only queued runs can be moved.",
 			       from < 0 ? uuid : before);
 	if (from == to || count < 2)
 		return 0;

@@ -140,7 +140,7 @@ static int ask(struct runs *r, struct request *q, struct err *e)
 	pthread_mutex_lock(&r->lock);
 	if (r->stopping) {
 		pthread_mutex_unlock(&r->lock);
-		return err_set(e, EBUSY, "The server is about to end.");
+		return err_set(e, EBUSY, "The server is shutting down. Try again later.");
 	}
 	hand_over(r, q);
 	while (!q->answered)
@@ -216,10 +216,11 @@ static int check_limits(struct runs *r, struct store *store, struct err *e)
 	queued = (unsigned)r->queue.len;
 	pthread_mutex_unlock(&r->lock);
 	if (queued >= max)
-		return err_set(e, EBUSY,
-			       "%u runs are waiting already, and no more may (queue-max): cancel "
-			       "some, or come again later.",
-			       queued);
+		return err_set(
+			e, EBUSY,
+			"The queue is full: %u runs are waiting (the limit is queue-max). Cancel "
+			"some of them, or try again later.",
+			queued);
 	return files_check_room(r->host, store, 0, e);
 }
 
@@ -246,7 +247,7 @@ static int submit(struct runs *r, struct store *store, const struct stored_sessi
 	stopping = r->stopping;
 	pthread_mutex_unlock(&r->lock);
 	/* Not under the lock: the supervisor may wait for the lock while it holds the store. */
-	rc = stopping ? err_set(e, EBUSY, "The server is about to end.")
+	rc = stopping ? err_set(e, EBUSY, "The server is shutting down. Try again later.")
 		      : store_run_add(store, run, e);
 	if (rc < 0) {
 		free(q);
@@ -302,7 +303,9 @@ int runs_submit_import(struct runs *r, struct store *store, const struct stored_
 	int rc = check_limits(r, store, e);
 
 	if (rc == 0 && !plan)
-		rc = err_set(e, EINVAL, "The name of the file is not text.");
+		rc = err_set(
+			e, EINVAL,
+			"The name of the file is not valid UTF-8. Rename it and upload it again.");
 	if (rc == 0) {
 		uuid_make(run.uuid);
 		rc = raw_keep(r->host, run.uuid, fd, e);

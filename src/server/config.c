@@ -132,7 +132,8 @@ static int from_line(entries *l, const char *path, unsigned number, const char *
 			       buf_str(&hint));
 	}
 	if (!strcmp(name, "config"))
-		return err_set(e, EINVAL, "%s:%u: a file cannot name another one", path, number);
+		return err_set(e, EINVAL, "%s:%u: 'config' is not allowed in a settings file", path,
+			       number);
 	vec_each(l, x)
 		if (x->row == row && x->rank == rank && row->kind != CONFIG_LIST)
 			return err_set(e, EINVAL, "%s:%u: '%s' was set already, at %s", path,

@@ -65,7 +65,7 @@ struct server_config {
 	ROW("no-token", no_token, CONFIG_COUNT, NULL, "0",                                         \
 	    "everybody who can connect may do everything; only with --insecure twice")             \
 	ROW("user", users, CONFIG_LIST, "NAME:ROLE", NULL,                                         \
-	    "a user that there has to be; the token is put into DIR/tokens/NAME")                  \
+	    "create this user if missing; the token is written to DIR/tokens/NAME")                \
 	ROW("quota", quota_bytes, CONFIG_BYTES, "SIZE", "0",                                       \
 	    "no new runs when the data directory is larger (10G); 0: no limit")                    \
 	ROW("keep-age", keep_s, CONFIG_SECONDS, "TIME", "0",                                       \
@@ -86,7 +86,7 @@ struct server_config {
 	ROW("running-max", running_max, CONFIG_NUMBER, "N", "16",                                  \
 	    "runs at the same time, at most")                                                      \
 	ROW("cache", cache_bytes, CONFIG_BYTES, "SIZE", "256M",                                    \
-	    "memory for what runs were last asked about")                                          \
+	    "memory for the data of runs that were looked at last")                                \
 	ROW("default-modifiers", default_modifiers, CONFIG_LIST, "PATTERN MODIFIERS", NULL,        \
 	    "for events without modifiers, as in events.conf: 'cycles u'; may be given again")
 

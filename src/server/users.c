@@ -132,8 +132,7 @@ static int want_user(struct store *store, const struct server_config *c, const c
 			"'user' is NAME:ROLE with a role of look, run or administer, not '%s'",
 			text);
 	if (!users_name_valid(name) || !strcmp(name, USERS_ADMIN))
-		return err_set(e, EINVAL, "'%s' cannot be the name of a user of the settings",
-			       name);
+		return err_set(e, EINVAL, "invalid user name '%s' in the setting 'user'", name);
 	rc = find_user(store, name, &there, e);
 	if (rc < 0 || there)
 		return rc;

@@ -98,7 +98,7 @@ int jit_keep_program(const char *dir, const struct file_identity *f, int fd, str
 	int r;
 
 	if (!path || fstat(fd, &st))
-		return err_set(e, EINVAL, "the file has no identity to keep it by");
+		return err_set(e, EINVAL, "the file has neither a build id nor a known inode");
 	id = made_up_id(f, &st);
 	if (!debug_cache_touch(&id, DEBUG_CACHE_ELF)) {
 		r = debug_cache_keep(&id, DEBUG_CACHE_ELF, fd, DEBUG_CACHE_COPY, e);

@@ -122,7 +122,7 @@ static void settle_lines(struct jitdump *j, const struct jitdump_load *load)
 static void add_load(struct jitdump *j, struct jitdump_load load)
 {
 	if (j->loads.len >= JITDUMP_LOADS_MAX) {
-		j->damage = "it has more pieces of code than are read";
+		j->damage = "it has too many code records; the rest was not read";
 		return;
 	}
 	vec_push(&j->loads, load);
@@ -306,7 +306,7 @@ static void read_records(struct jitdump *j, uint64_t at)
 		else if (r.kind == CODE_CLOSE)
 			return;
 		else if (!read_record(j, &r))
-			j->damage = "a record says more than it has";
+			j->damage = "a record is damaged: its contents do not fit its size";
 		at += r.size;
 	}
 }
@@ -329,7 +329,8 @@ static int read_header(struct jitdump *j, const char *name, uint64_t *ret_at, st
 	cursor_u64(&c); /* time when the file was begun */
 	flags = cursor_u64(&c);
 	if (c.failed || (magic != MAGIC && !j->swap))
-		return err_set(e, EINVAL, "'%s' is no jitdump file", name);
+		return err_set(e, EINVAL,
+			       "'%s' is not a jitdump file: its header is missing or wrong", name);
 	if (version != 1)
 		return err_set(e, ENOTSUP, "'%s' is a jitdump file of version %u, only 1 is known",
 			       name, version);

@@ -30,8 +30,8 @@ static int check_file(const char *path, const struct stat *st, uint32_t uid, uin
 			       path, (unsigned)st->st_uid);
 	if (start_ns && written_ns + START_SLACK_NS < start_ns)
 		return err_set(e, ESTALE,
-			       "'%s' is older than the process: it was left by another one of the "
-			       "same number, and is not used",
+			       "'%s' is older than the process and not used: an earlier process "
+			       "with the same pid has written it",
 			       path);
 	if (st->st_size > PERF_MAP_BYTES_MAX)
 		return err_set(e, EFBIG, "'%s' is larger than %u MiB: not used", path,
@@ -86,7 +86,7 @@ int perf_map_open(const struct perf_map_source *source, int *ret_fd, char **ret_
 	struct process_facts now = {};
 	int r = -ENOENT;
 
-	err_set(e, ENOENT, "there is no /tmp/perf-%u.map, by which a JIT names its code", s.pid);
+	err_set(e, ENOENT, "there is no /tmp/perf-%u.map, in which a JIT names its code", s.pid);
 	/* No age check: the recorder has checked the original. It also owns the copy. */
 	unchecked.start_ns = 0;
 	if (s.kept_dir && try_path(xasprintf("%s/perf-%u.map", s.kept_dir, s.pid), &unchecked,

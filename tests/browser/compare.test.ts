@@ -35,7 +35,7 @@ test('by the chosen event', async ({ server, screens }) => {
 	expect(query.get('after_event')).toBe('page-faults');
 
 	await page.getByLabel('After: run B').selectOption(c.uuid);
-	await page.getByText('By cpu-clock: not both have samples of page-faults').waitFor();
+	await page.getByText('By cpu-clock, because only one side has samples of page-faults').waitFor();
 	// Which event both have, and which of several it is, the server knows.
 	const last = await until('it is asked for without it', () =>
 		asked.find((q) => q.get('after') === c.uuid && !q.has('after_event')),

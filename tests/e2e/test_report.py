@@ -422,7 +422,7 @@ class Options(ReportCase):
         self.assertEqual(shares["b"], (90, 20))
         result = self.tacho("report", "-i", path, "--comm", "x")
         self.assertEqual(result.returncode, 1)
-        self.assertIn("says nothing of", result.stderr)
+        self.assertIn("does not tell threads apart", result.stderr)
 
     def test_nothing_left(self):
         path = self.path("in.txt")
@@ -439,9 +439,9 @@ class Options(ReportCase):
         data = self.record(shape(200000))
         for command in (("report",), ("flame", "-o", "-"), ("annotate",), ("convert", "--to", "folded", "-o", "-")):
             result = self.tacho(*command, "-i", data, "--event", "nosuch")
-            self.assertRegex(result.stderr, r"no sample of '.*' passes --event nosuch; its events: ")
+            self.assertRegex(result.stderr, r"no sample in '.*' matches --event nosuch; its events: ")
             result = self.tacho(*command, "-i", data, "--time", "1,2")
-            self.assertRegex(result.stderr, r"passes --time 1,2; its times: [\d.]+,[\d.]+\n")
+            self.assertRegex(result.stderr, r"matches --time 1,2; its times: [\d.]+,[\d.]+\n")
 
     def test_words_of_perf(self):
         data = self.record(shape(200000))

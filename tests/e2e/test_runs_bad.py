@@ -36,7 +36,7 @@ class Lies(BadCase):
             with self.subTest(what):
                 run = self.run_one(what)
                 self.assertEqual(run["state"], "failed")
-                self.assertIn("sent something that cannot be", run["error"])
+                self.assertIn("sent an invalid message", run["error"])
         self.assertGoesOn()
 
 

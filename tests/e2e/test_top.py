@@ -468,7 +468,7 @@ class Screen(Top):
         self.open("--", shape(), until="shape_thirty")
         self.keys("/")
         self.keys("T", "h", "i", "r", "x")
-        self.wait("nothing is like this", absent="shape_seventy")
+        self.wait("no samples match the filter or zoom", absent="shape_seventy")
         self.keys("BSpace")
         screen = self.wait(r"shape_thirty", absent="shape_seventy")
         # Shares are still those of all.

@@ -215,7 +215,7 @@ class Quota(StoreCase):
         uuid = self.submit(line, shell=True, events=["task-clock"])
         run = self.server.wait_run(uuid)
         self.assertEqual(run["state"], "failed")
-        self.assertRegex(run["error"], r"no room any more.*the quota is 6\.\d+ MB")
+        self.assertRegex(run["error"], r"no room left.*the quota is 6\.\d+ MB")
         self.assertTrue(eventually(lambda: not processes(program[0])))
         answer = self.server.request("POST", "session/" + self.session, {"workload": "true", "tool": "stat"})
         self.assertEqual(answer.status, 507, answer)

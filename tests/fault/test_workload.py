@@ -176,7 +176,7 @@ class Workload(Case):
             with self.subTest(steps=steps):
                 run = self.server.wait_run(self.submit("stops", steps, timeout=1))
                 self.assertEqual(run["state"], "failed")
-                self.assertIn("its time was over", run["error"])
+                self.assertIn("longer than its timeout", run["error"])
                 self.assertEqual(processes(self.program), [])
 
     def test_traces_its_collector(self):

@@ -223,7 +223,7 @@ static void test_not_kept(void **state)
 
 	(void)state;
 	f = json_array_get(json_object_get(all, "functions"), 0);
-	assert_non_null(strstr(json_string_value(json_object_get(f, "problem")), "not kept"));
+	assert_non_null(strstr(json_string_value(json_object_get(f, "problem")), "not stored"));
 	assert_int_equal(json_integer_value(json_object_get(f, "weight")), 1000);
 	json_decref(all);
 }

@@ -132,7 +132,7 @@ static void wrong_ones_say_where(void **state)
 		{"quota\n", "'quota' is not 'name = value'"},
 		{"quota =\n", "'quota' has no value"},
 		{"quota = 1\n\nquota = 2\n", "tacho.conf:3: 'quota' was set already, at "},
-		{"config = x\n", "cannot name another"},
+		{"config = x\n", "'config' is not allowed"},
 		{"= 3\n", "there is no setting ''"},
 	};
 

@@ -217,7 +217,7 @@ static void from_a_file(void **state)
 	jitdump_close(j);
 	write_text("text", "this is none");
 	assert_int_equal(jitdump_open(&j, in_dir("text"), &e), -EINVAL);
-	assert_non_null(strstr(e.text, "is no jitdump file"));
+	assert_non_null(strstr(e.text, "is not a jitdump file"));
 }
 
 /* What was there before the end of a growing file is there. */

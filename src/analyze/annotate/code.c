@@ -132,7 +132,8 @@ void annotation_of_code(struct annotation *a, const struct code *code)
 		vec_push(&a->notes, copied(a, code, *note));
 	if (a->instructions.len && a->lost_weight)
 		vec_push(&a->notes,
-			 annotation_stringf(
-				 a, "%.2f %% of its samples are at no instruction that is shown.",
-				 annotation_share(a, LOCAL_PERIOD, a->lost_weight, 0)));
+			 annotation_stringf(a,
+					    "%.2f %% of the function's samples are outside the "
+					    "instructions shown.",
+					    annotation_share(a, LOCAL_PERIOD, a->lost_weight, 0)));
 }

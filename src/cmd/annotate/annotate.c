@@ -30,7 +30,8 @@ struct annotate_options {
 
 static const struct option_def annotate_table[] = {
 	PROFILE_FILE_ROW(struct annotate_options, profile),
-	{'s', "symbol", "NAME", OPT_STR, AT(symbol), "the function, as the first word says it too"},
+	{'s', "symbol", "NAME", OPT_STR, AT(symbol),
+	 "the function to show; the same as the argument FUNCTION"},
 	{'d', "dso", "NAMES", OPT_STR, AT(dso),
 	 "only functions of these programs and libraries: paths, or their last parts"},
 	{0, "dsos", "NAMES", OPT_STR, AT(dso), NULL},

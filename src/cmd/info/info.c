@@ -32,7 +32,8 @@ static void add_cuts(const struct info *info, strvec *out)
 			 xstrdup("There is no header of the machine (host, command, build ids): "
 				 "the recorder was cut off, or the end of the file is missing."));
 	if (!p->stream.events.len)
-		vec_push(out, xstrdup("It describes no event."));
+		vec_push(out, xstrdup("The recording describes no event, so its samples cannot be "
+				      "decoded."));
 }
 
 static void add_order(const struct info *info, strvec *out)
@@ -40,8 +41,8 @@ static void add_order(const struct info *info, strvec *out)
 	const struct stream *s = &info->file->stream;
 
 	if (s->order.late)
-		vec_push(out, xasprintf("%llu records stand behind newer ones of an earlier round, "
-					"the worst by %.6f s; tacho convert sorts them.",
+		vec_push(out, xasprintf("%llu records are out of order, by up to %.6f s; "
+					"tacho convert sorts them.",
 					(unsigned long long)s->order.late,
 					(double)s->order.worst_late_ns / 1e9));
 	if (s->unknown_ids)

@@ -347,7 +347,7 @@ int profile_input_nothing(const struct profile_input *in, struct err *e)
 	if (f->time && facts && facts->last_sample_ns)
 		buf_addf(&hint, "; its times: %.6f,%.6f", (double)facts->first_sample_ns / 1e9,
 			 (double)facts->last_sample_ns / 1e9);
-	return err_set(e, ENODATA, "no sample of '%s' passes%s%s", in->path, buf_str(&options),
+	return err_set(e, ENODATA, "no sample in '%s' matches%s%s", in->path, buf_str(&options),
 		       buf_str(&hint));
 }
 
@@ -381,8 +381,8 @@ static void warn_gaps(const struct profile_input *in, struct buf *b)
 	add_share(b, gaps.unnamed_callers, gaps.samples);
 	buf_addf(b, " %s callers without a name%s\n", gaps.unnamed_callers == 1 ? "has" : "have",
 		 in->file && (double)gaps.lost_callers > HINT_SHARE * (double)gaps.samples
-			 ? ": stacks go astray in code without frame pointers, record "
-			   "--call-graph dwarf follows them there"
+			 ? ": code without frame pointers breaks call stacks, "
+			   "record again with --call-graph dwarf"
 			 : "");
 }
 
@@ -402,8 +402,9 @@ static void warn_counts(const struct profile_input *in, struct buf *b)
 		buf_add(b, " before the outermost function\n");
 	}
 	if (in->profile.refused)
-		add_count(b, in->profile.refused, "piece found no room: the result lacks it\n",
-			  "pieces found no room: the result lacks them\n");
+		add_count(b, in->profile.refused,
+			  "entry was dropped: a table of the profile is full\n",
+			  "entries were dropped: a table of the profile is full\n");
 	if (in->bad_lines) {
 		add_count(b, in->bad_lines, "line is", "lines are");
 		buf_addf(b, " not as expected and left out (the first: line %llu)\n",

@@ -134,7 +134,9 @@ static int run_view(struct report_view *v)
 	if (profile_input_load(v->o.profile.input, &v->resolve, &v->in, &e) < 0)
 		return command_fail(EXIT_FAILED, "report: %s", e.text);
 	if (v->ro.want_thread && v->in.profile.threads.len <= 1 && v->in.profile.rows.len) {
-		command_fail(0, "report: threads cannot be chosen: '%s' says nothing of them",
+		command_fail(0,
+			     "report: '%s' does not tell threads apart; leave out --comms, --pid "
+			     "and --tid",
 			     v->in.path);
 		profile_input_release(&v->in);
 		return EXIT_FAILED;
@@ -166,7 +168,8 @@ static int run_report(const struct command *self, int argc, char **argv)
 		left -= used + 1;
 	}
 	if (used < left || (word && v.o.profile.input != word))
-		return command_fail(EXIT_USAGE, "report: '%s' is one word too many: it reads '%s'",
+		return command_fail(EXIT_USAGE,
+				    "report: unexpected argument '%s': the input is already '%s'",
 				    used < left ? rest[used] : word, v.o.profile.input);
 	status = run_view(&v);
 	report_view_release(&v);

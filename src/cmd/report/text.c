@@ -187,6 +187,6 @@ void report_show_text(struct report_view *v)
 			any = true;
 		}
 	if (!any && !v->o.header_only)
-		buf_add(out, "# There is no sample in it.\n");
+		buf_add(out, "# The recording contains no samples that match the options.\n");
 	report_flush(v, true);
 }

@@ -35,7 +35,7 @@ static bool was_filtered(struct tui *t)
 
 	if (!o->profile.comms && !o->dsos)
 		return false;
-	buf_add(&t->status, "the options --comms and --dsos have chosen already");
+	buf_add(&t->status, "cannot zoom: restart without --comms and --dsos");
 	return true;
 }
 
@@ -134,8 +134,8 @@ static void sort(struct tui *t)
 		(1u << REPORT_CPU | 1u << REPORT_TIME | 1u << REPORT_SRCLINE |
 		 1u << REPORT_SRCFILE);
 	if (needs) {
-		buf_add(&t->status, "cpu, time and lines must be among the keys of --sort from the "
-				    "beginning");
+		buf_add(&t->status, "cpu, time, srcline and srcfile were not loaded: restart with "
+				    "them in --sort");
 		(void)report_view_sort(v, NULL, NULL);
 	}
 	report_view_defaults(v, v->has_callers);

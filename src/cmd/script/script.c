@@ -410,7 +410,7 @@ int script_document(struct info *info, int fd, struct err *e)
 	buf_add(&s.out, "}\n");
 	if (!script_flush(&s) || s.problem.code)
 		r = err_set(e, s.problem.code ? s.problem.code : EPIPE,
-			    "cannot write the output, which is not whole: %s",
+			    "cannot write the output, which is incomplete: %s",
 			    strerror(s.problem.code ? s.problem.code : EPIPE));
 	s.data = NULL; /* belongs to the caller */
 	release(&s);
@@ -447,7 +447,7 @@ static int run_script(const struct command *self, int argc, char **argv)
 	s.max_stack = max_stack_of(&s.o);
 	if (used < argc)
 		status = command_fail(EXIT_USAGE,
-				      "script: '%s' is one word too many; a file is given with -i",
+				      "script: unexpected argument '%s'; name the file with -i",
 				      argv[used]);
 	vec_each(&s.o.fields, text)
 		if (!status && script_fields_parse(&s, *text, &e) < 0)

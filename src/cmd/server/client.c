@@ -105,9 +105,8 @@ int connection_explain(const struct connection *c, struct err *e)
 	case EACCES:
 		return err_set(
 			e, EACCES,
-			"the server at %s does not know who we are: give it a token by "
-			"--token-file or TACHO_TOKEN, or --server with the whole address that "
-			"'tacho serve' prints",
+			"the server at %s rejected the token: set --token-file or TACHO_TOKEN, or "
+			"give --server the whole address that 'tacho serve' prints",
 			c->url);
 	default:
 		return -e->code;

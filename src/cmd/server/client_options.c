@@ -32,7 +32,7 @@
 static const struct option_def run_table[] = {
 	{0, NULL, NULL, OPT_HEADING, 0, "What to measure"},
 	{0, "tool", "TOOL", OPT_STR, AT(tool),
-	 "stat: counters over time; record: samples; both, which is so without it"},
+	 "stat: counters over time; record: samples; both: the default"},
 	{'e', "event", "EVENT", OPT_LIST, AT(events),
 	 "events that are counted; with --tool record those that are sampled"},
 	{'s', "sample", "EVENT", OPT_LIST, AT(samples), "events that are sampled"},
@@ -40,8 +40,7 @@ static const struct option_def run_table[] = {
 	 "counters are read this often; 0.1 without it"},
 	{'F', "freq", "HZ", OPT_STR, AT(freq), "samples a second; 999 without it"},
 	{'c', "count", "N", OPT_STR, AT(period), "a sample every N events instead"},
-	{'g', NULL, NULL, OPT_FLAG, AT(calls),
-	 "call stacks by frame pointers; this is so if nothing else is said"},
+	{'g', NULL, NULL, OPT_FLAG, AT(calls), "call stacks by frame pointers; the default"},
 	{0, "call-graph", "MODE", OPT_STR, AT(call_graph),
 	 "call stacks: fp, dwarf (with a copy of the stack), dwarf,SIZE, lbr or none"},
 	{0, NULL, NULL, OPT_HEADING, 0, "The command"},

@@ -295,7 +295,8 @@ static bool heed_signals(struct following *f)
 	f->cancels = signals_seen;
 	clear_line(f);
 	if (f->cancels >= (int)SIGNALS_MAX) {
-		command_fail(0, "run: left alone; tacho show %.8s tells how it ends", f->uuid);
+		command_fail(0, "run: no longer followed; tacho show %.8s tells how it ends",
+			     f->uuid);
 		return false;
 	}
 	if (connection_json(f->connection, "POST", NULL, NULL, &e, "benchmark/%s/cancel", f->uuid) <
@@ -327,7 +328,9 @@ static int exit_status(const struct following *f)
 	if (*error)
 		command_fail(0, "run: %s", error);
 	else if (!strcmp(state, "interrupted"))
-		command_fail(0, "run: the server was stopped meanwhile; what it has is kept");
+		command_fail(
+			0,
+			"run: the server was stopped meanwhile; the data measured so far is kept");
 	if (f->cancels)
 		return 128 + last_signal;
 	if (!isnan(number) && number > 0)
@@ -344,7 +347,7 @@ static int finish(struct following *f, int r)
 	pass_output(f);
 	clear_line(f);
 	if (f->removed)
-		return command_fail(EXIT_TACHO_FAILED, "run: it was removed from the server");
+		return command_fail(EXIT_TACHO_FAILED, "run: the run was deleted on the server");
 	if (r < 0)
 		return command_fail(EXIT_TACHO_FAILED, "run: %s", f->err.text);
 	if (!f->ended)

@@ -134,7 +134,8 @@ int server_users(const struct command *self, int argc, char **argv)
 			return status;
 		at += used;
 		if (at < argc && count == ARRAY_LEN(words))
-			return command_fail(EXIT_USAGE, "users: '%s' is too much", argv[at]);
+			return command_fail(EXIT_USAGE, "users: unexpected argument '%s'",
+					    argv[at]);
 		if (at < argc)
 			words[count++] = argv[at];
 	}
@@ -143,7 +144,8 @@ int server_users(const struct command *self, int argc, char **argv)
 		return command_fail(EXIT_USAGE, "users: '%s' is not ls, add or revoke", words[0]);
 	if (named != (words[1] != NULL))
 		return command_fail(EXIT_USAGE,
-				    named ? "users: %s whom?" : "users: %s takes no name",
+				    named ? "users: %s needs the name of a user"
+					  : "users: %s takes no name",
 				    words[0]);
 	r = serve_settings(&o, &config, NULL, &e);
 	if (r == 0)

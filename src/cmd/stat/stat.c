@@ -56,8 +56,7 @@ static const struct option_def stat_table_of_options[] = {
 	{'o', "output", "FILE", OPT_STR, AT(output), "write to FILE instead of standard error"},
 	{0, "append", NULL, OPT_FLAG, AT(append), "with -o: add to the file"},
 	{0, "log-fd", "FD", OPT_UINT, AT(log_fd), "write to this descriptor"},
-	{'B', "big-num", NULL, OPT_ORDERED, AT(forms),
-	 "commas between thousands; this is so if nothing else is said"},
+	{'B', "big-num", NULL, OPT_ORDERED, AT(forms), "commas between thousands; the default"},
 	{0, "no-big-num", NULL, OPT_ORDERED, AT(forms), "no commas between thousands"},
 	{0, "scale", NULL, OPT_ORDERED, AT(forms),
 	 "estimate the whole of what was counted for a part of the time; this is so if nothing "

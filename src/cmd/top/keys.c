@@ -238,7 +238,7 @@ static void zoom(struct top_session *s, enum top_zoom kind)
 	}
 	pthread_mutex_unlock(&s->feed.lock);
 	if (!name) {
-		top_say(s, "this line is not of one %s: v changes what lines are",
+		top_say(s, "this line covers more than one %s: press v to change the grouping",
 			kind == ZOOM_PROCESS ? "process" : "library");
 		return;
 	}

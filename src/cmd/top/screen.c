@@ -304,7 +304,7 @@ static void draw_body(const struct top_session *s)
 
 	if (!s->lines.len)
 		screen_put(HEAD_LINES, 2, SCREEN_DIM,
-			   s->has_filter || s->zoom_count ? "nothing is like this at the moment"
+			   s->has_filter || s->zoom_count ? "no samples match the filter or zoom"
 							  : "no samples yet");
 	for (size_t i = 0; i < page && s->first_line + i < s->lines.len; i++) {
 		const struct top_line *line = &s->lines.items[s->first_line + i];

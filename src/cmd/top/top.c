@@ -36,7 +36,7 @@
 static const struct option_def table_of_options[] = {
 	{0, NULL, NULL, OPT_HEADING, 0, "Where"},
 	{'a', "all-cpus", NULL, OPT_FLAG, RECORD(where.all_cpus),
-	 "the whole system; this is so if nothing else is said"},
+	 "the whole system; the default without -p, -t or -u"},
 	{'C', "cpu", "LIST", OPT_STR, RECORD(where.cpus), "only these CPUs (0-3,8)"},
 	{'p', "pid", "PID", OPT_STR, RECORD(where.pids),
 	 "running processes, with all their threads"},

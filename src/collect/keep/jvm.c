@@ -191,7 +191,7 @@ static void explain(pid_t pid, int status, strvec *notes)
 		[NO_ACCESS] = "we may not act as its user: run tacho as that user or as root",
 		[NO_LISTENER] = "it opens no socket for us",
 		[NO_ANSWER] = "it does not answer",
-		[REFUSED] = "it does not know how (that came with JDK 17)",
+		[REFUSED] = "it cannot write a perf map (JDK 17 and later can)",
 	};
 	int answer = WIFEXITED(status) ? WEXITSTATUS(status) : NO_ANSWER;
 

@@ -505,8 +505,8 @@ static void say_of_files(struct keeper *k, strvec *notes)
 	for (size_t i = k->files.copied; i < k->files.files.len; i++)
 		left += !k->files.files.items[i].path;
 	if (k->files.rewritten)
-		vec_push(notes, xasprintf("%llu program%s written over while recorded: the code "
-					  "that ran is gone, it will have no names",
+		vec_push(notes, xasprintf("%llu program%s overwritten during the recording: "
+					  "functions of the code that is gone will have no names",
 					  (unsigned long long)k->files.rewritten,
 					  k->files.rewritten == 1 ? " was" : "s were"));
 	if (k->files.failed)

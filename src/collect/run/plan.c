@@ -60,9 +60,10 @@ static int check_target(const struct run_plan *p, struct err *e)
 			       "'cpus' are for 'system_wide'; 'affinity' says where a "
 			       "workload may run");
 	if (p->duration_s && p->argv.len)
-		return err_set(e, EINVAL,
-			       "'duration' is for what is attached to; a workload has a "
-			       "'timeout'");
+		return err_set(
+			e, EINVAL,
+			"'duration' applies to 'pids', 'tids' and 'system_wide'; a 'workload' "
+			"has a 'timeout'");
 	if (!p->argv.len && (p->env.len || p->cwd || p->user || p->affinity || p->timeout_s))
 		return err_set(e, EINVAL,
 			       "'env', 'cwd', 'user', 'affinity' and 'timeout' are for a "

@@ -220,7 +220,7 @@ static int wait_for_order(struct runner *r, struct err *e)
 			return -errno;
 	if (result < 0) {
 		r->gone = true;
-		return err_set(e, EPIPE, "there is no server");
+		return err_set(e, EPIPE, "the server closed the connection before it sent a plan");
 	}
 	if (m.type != RUN_PLAN)
 		return err_set(e, EBADMSG, "the server has sent no plan");

@@ -112,7 +112,8 @@ static int call_field(struct print_expr_parser *x, struct node *n)
 		lexer_next(&x->lex);
 		return 0;
 	}
-	return err_set(x->e, EINVAL, "print fmt names the field '%.*s', which is not there",
+	return err_set(x->e, EINVAL,
+		       "print fmt refers to the field '%.*s', which the format does not define",
 		       (int)(x->lex.tok.len < 60 ? x->lex.tok.len : 60), x->lex.tok.s);
 }
 

@@ -151,7 +151,8 @@ static int field_token(struct print_expr_parser *x, uint32_t *ret)
 		lexer_next(&x->lex);
 		return print_expr_node(x, n, 0, ret);
 	}
-	return err_set(x->e, EINVAL, "print fmt names the field '%.*s', which is not there",
+	return err_set(x->e, EINVAL,
+		       "print fmt refers to the field '%.*s', which the format does not define",
 		       (int)(x->lex.tok.len < 60 ? x->lex.tok.len : 60), x->lex.tok.s);
 }
 

@@ -16,7 +16,7 @@ static const struct {
 	{"overwrite", "buffers are never overwritten; tacho record --overwrite keeps the last "
 		      "seconds of all events in memory"},
 	{"percore", "tacho stat --per-core adds up all events of a core"},
-	{"nr", "it limits what perf trace prints, and nothing is printed event by event here"},
+	{"nr", "it limits the output of perf trace; tacho does not print single events"},
 	{"aux-output", "data of the AUX area (Intel PT, Arm CoreSight) is not recorded"},
 	{"aux-sample-size", "data of the AUX area (Intel PT, Arm CoreSight) is not recorded"},
 	{"branch_type", "-j of tacho record says which branches are recorded with all events"},
@@ -54,7 +54,7 @@ static int take_calls(struct parse *p, struct event *event, const char *value, c
 {
 	if (!value || !call_graph_find(value, strlen(value), &event->calls))
 		return parse_error(p, at,
-				   "call stacks are taken by call-graph=fp, dwarf, lbr or no");
+				   "invalid value for 'call-graph': use fp, dwarf, lbr or no");
 	event->calls_chosen = true;
 	return 0;
 }
@@ -154,7 +154,7 @@ int parse_config_term(struct parse *p, struct event *event, const char *key, con
 			return take_number(p, event, &number_terms[i], value, at);
 	for (size_t i = 0; i < ARRAY_LEN(refused); i++)
 		if (!strcmp(key, refused[i].key))
-			return parse_error(p, at, "term '%s' is not for tacho: %s", key,
+			return parse_error(p, at, "tacho does not support the term '%s': %s", key,
 					   refused[i].instead);
 	if (!strcmp(key, "inherit") || !strcmp(key, "no-inherit"))
 		event->inherit = key[0] == 'i' ? 1 : -1;
@@ -178,7 +178,8 @@ static int one_term(struct parse *p, struct event *event, const char *at, const 
 	if (!*key)
 		return parse_error(p, at, "a term is missing here");
 	if (event->tool && strcmp(key, "name"))
-		return parse_error(p, at, "a time that tacho measures itself has no term but name");
+		return parse_error(p, at,
+				   "a time that tacho measures itself takes only the term name");
 	if (event->tracepoint && !strncmp(key, "config", 6))
 		return parse_error(p, at, "the code of a tracepoint cannot be changed");
 	r = parse_config_term(p, event, key, value, equals ? equals + 1 : at, &known);

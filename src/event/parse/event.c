@@ -90,7 +90,7 @@ static int add_pmu_alias(struct parse *p, struct pmu *pmu, char *label, const ch
 	r = parse_terms(&inner, pmu, event, terms, terms + strlen(terms));
 	if (r < 0)
 		return parse_error(p, at,
-				   "this event of PMU '%s' is written '%s', which cannot be read",
+				   "PMU '%s' defines this event as '%s', which cannot be parsed",
 				   pmu->name, terms);
 	return with_modifiers(p, event, mods, end);
 }

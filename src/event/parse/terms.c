@@ -52,7 +52,7 @@ static int alias_term(struct parse *p, struct pmu *pmu, struct event *event, con
 		if (r < 0)
 			r = parse_error(
 				p, at,
-				"event '%s' of PMU '%s' is written '%s', which cannot be read",
+				"event '%s' of PMU '%s' is defined as '%s', which cannot be parsed",
 				name, pmu->name, alias.terms);
 		free(event->unit_text);
 		event->unit_text = alias.unit ? xstrdup(alias.unit) : NULL;
@@ -234,7 +234,7 @@ int parse_pmu_event(struct parse *p, const char *at, const char *slash, const ch
 	struct event *event;
 
 	if (!text.close)
-		return parse_error(p, slash, "the '/' behind the terms is missing");
+		return parse_error(p, slash, "the closing '/' after the terms is missing");
 	if (!strcmp(name, "cpu") && !pmus_find(catalog_pmus(p->c), name))
 		return add_on_cores(p, at, &text);
 	if (!has_units(catalog_pmus(p->c), name)) {

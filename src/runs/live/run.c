@@ -31,9 +31,9 @@ static void say_full(struct live_run *r)
 	if (r->full)
 		return;
 	r->full = true;
-	live_run_note(
-		r, "The live graph has become too large to grow further: what is new is added to "
-		   "the nearest caller that it has. Questions about the run see everything.");
+	live_run_note(r,
+		      "The live graph has reached its size limit: new functions are added to their "
+		      "nearest known caller. The stored run contains everything.");
 }
 
 /* Turns new stacks into nodes of the tree at once, so that the profile can forget them. */

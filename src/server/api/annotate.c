@@ -33,7 +33,8 @@ static int annotate(struct question *q, struct err *e)
 	int rc;
 
 	if (!http_query(q->r, "function"))
-		return err_set(e, EINVAL, "The parameter function names what is to be annotated.");
+		return err_set(e, EINVAL,
+			       "Missing parameter 'function': name the function to annotate.");
 	rc = selection_event(&q->sel, q->d, q->api->store, &event, e);
 	if (rc == 0)
 		rc = run_cache_addresses(q->api->store, q->d, &p, e);

@@ -2,12 +2,13 @@
 
 #include "export/annotate_json.h"
 
-static const char not_kept[] = "The code of this function was not kept when it was recorded: that "
-			       "is done for the functions that were hit most, at the end of a run.";
+static const char not_kept[] =
+	"The code of this function was not stored. At the end of a run tacho "
+	"stores code only for the functions with the most samples.";
 
 static const char nameless[] =
-	"There is no code to show: this stands for all places of the file that "
-	"no symbol covers.";
+	"There is no code to show: this entry sums up all addresses of the file "
+	"that have no symbol.";
 
 int annotation_answer(const struct leaf_weights *l, event_id event, function_id function,
 		      const struct buf *bytes, struct buf *out, struct err *e)

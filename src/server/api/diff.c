@@ -35,7 +35,8 @@ int diff_run_find(struct api *a, const struct http_request *r, int side, struct 
 	const char *uuid = http_query(r, names[side]);
 
 	return uuid ? api_run_find(a, uuid, ret, e)
-		    : err_set(e, EINVAL, "The parameter %s names a run.", names[side]);
+		    : err_set(e, EINVAL, "Missing parameter '%s': give the UUID of a run.",
+			      names[side]);
 }
 
 /* ---- the two sides ---- */

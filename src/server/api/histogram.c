@@ -64,8 +64,7 @@ static int gather(struct question *q, struct gathering *g, struct err *e)
 	int rc;
 
 	if (!counter == !weight)
-		return err_set(e, EINVAL,
-			       "Either counter=NAME or weight=EVENT says whose values are meant.");
+		return err_set(e, EINVAL, "Give exactly one of counter=NAME and weight=EVENT.");
 	if (counter) {
 		rc = counters_choose(p, counter, wanted, e);
 		if (rc < 0)

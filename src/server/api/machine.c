@@ -103,7 +103,9 @@ static int get_processes(void *worker, const struct http_request *r, struct http
 	if (rc < 0)
 		return rc;
 	if (page.before > INT32_MAX)
-		return err_set(e, EINVAL, "The parameter before is no cursor of this list.");
+		return err_set(
+			e, EINVAL,
+			"Invalid value for 'before': use the 'next' value of the previous page.");
 	processes_read(page.search, (int)page.before, page.limit, &rows, &more);
 	jw_open(&j, '{');
 	jw_key(&j, "processes");

@@ -78,9 +78,10 @@ static int asset(void *worker, const struct http_request *r, struct http_reply *
 
 	(void)worker;
 	if (!f)
-		return err_set(e, ENOENT,
-			       "The page has no file %s. It is of another version: load it anew.",
-			       r->args[0]);
+		return err_set(
+			e, ENOENT,
+			"This page was built for another version of tacho (no file %s). Reload it.",
+			r->args[0]);
 	http_reply_header(reply, "Cache-Control", "private, max-age=31536000, immutable");
 	return send_file(f, r, reply, e);
 }

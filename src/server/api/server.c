@@ -165,7 +165,8 @@ static int move_in_queue(struct api *a, const json_t *body, struct err *e)
 	if (rc == 0 && before_uuid && !strcmp(run.uuid, before.uuid))
 		return err_set(e, EINVAL, "A run cannot be moved in front of itself.");
 	if (rc == 0 && (run.state != STATE_QUEUED || (before_uuid && before.state != STATE_QUEUED)))
-		return err_set(e, EBUSY, "The run '%s' does not wait in the queue.",
+		return err_set(e, EBUSY,
+			       "Run '%s' is not in the queue; only queued runs can be moved.",
 			       run.state != STATE_QUEUED ? run.uuid : before.uuid);
 	if (rc == 0)
 		rc = runs_move(a->server->host.runs, a->store, run.uuid,

@@ -72,7 +72,8 @@ static int write_log(struct export_run *x, const struct http_request *r, struct 
 	else if (name)
 		return err_set(e, EINVAL, "stream is stdout or stderr, not '%s'.", name);
 	if (!stream && l.skip)
-		return err_set(e, EINVAL, "An offset is one of a stream: stream=stdout or stderr.");
+		return err_set(e, EINVAL,
+			       "The parameter 'offset' needs stream=stdout or stream=stderr.");
 	return store_output_each(x->api->store, x->run.id, stream,
 				 stream ? write_plain : write_marked, &l, e);
 }

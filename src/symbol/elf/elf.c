@@ -297,7 +297,7 @@ int elf_open_memory(struct elf_file **ret, const void *data, size_t size, struct
 	struct elf_file f = {.fd = -1, .memory = data, .size = size};
 
 	if (!size)
-		return err_set(e, ENOEXEC, "no bytes are no ELF file");
+		return err_set(e, ENOEXEC, "the ELF image in memory is empty");
 	return open_any(ret, &f, "memory", e);
 }
 

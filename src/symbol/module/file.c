@@ -296,8 +296,7 @@ void module_open_vdso(struct module *m)
 	if (open_kept_vdso(m, debug_cache_find(id, DEBUG_CACHE_VDSO)) ||
 	    open_kept_vdso(m, perf_cache_find(id, "vdso")))
 		return;
-	module_problem(m, "the vdso of the recorded kernel is not this kernel's, and no copy of it "
-			  "was kept");
+	module_problem(m, "another kernel was recorded, and no copy of its vdso was kept");
 }
 
 /* ---- debug file and names ---- */

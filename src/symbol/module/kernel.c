@@ -169,7 +169,8 @@ static void use_vmlinux(struct module *m, const char *file)
 		build_id_short(elf_build_id(s->elf), is);
 		build_id_short(&s->request.build_id, then);
 		module_problem(m,
-			       "'%s' is of another kernel than the recording (build id %s, not %s)",
+			       "'%s' belongs to another kernel than the recorded one (build id %s, "
+			       "not %s)",
 			       file, is, then);
 		elf_close(s->elf);
 		s->elf = NULL;
@@ -235,8 +236,8 @@ static void open_core_kernel(struct module *m)
 		return;
 	}
 	if (!r->build_id.size) {
-		module_problem(m, "it is not known which kernel was recorded: give --kallsyms or "
-				  "--vmlinux of it");
+		module_problem(m, "the recording does not tell which kernel it is of: give "
+				  "--kallsyms or --vmlinux of the recorded kernel");
 		return;
 	}
 	if (use_kept(m))
@@ -323,8 +324,7 @@ static void open_part(struct module *m)
 void module_open_kernel(struct module *m)
 {
 	if (!strncmp(m->path, "[guest", 6)) {
-		module_problem(m,
-			       "code of a virtual machine's kernel: its names are not known here");
+		module_problem(m, "code of a guest's kernel: its names are not known here");
 		return;
 	}
 	if (m->kind == MODULE_KERNEL)

@@ -68,7 +68,7 @@ export function nodeWords(graph: FlameGraph, node: number): NodeWords {
 	const samples = samplesText(graph, total);
 	if (samples) facts.unshift(['Samples', samples]);
 	if (node > 0)
-		facts.push(['Of the box it stands on', share(total, graph.total[graph.parent[node]!]!)]);
+		facts.push(['Share of its parent box', share(total, graph.total[graph.parent[node]!]!)]);
 	if (graph.inlined[node]) facts.push(['Inlined', 'the compiler put it into its caller']);
 	return { name, module, facts };
 }

@@ -61,7 +61,7 @@ export function mistakesOf(draft: Draft): Mistakes {
 		checkNumber(into, draft, 'interval', { min: 0.001, max: 3600, needed: true });
 	}
 	if (samples(draft)) {
-		if (!draft.samples.length) into.samples = 'Choose what samples are taken by.';
+		if (!draft.samples.length) into.samples = 'Choose at least one event to sample.';
 		const whole = draft.rate === 'period';
 		const limits = { min: 1, max: whole ? 2 ** 53 : 1e6, whole, needed: true };
 		checkNumber(into, draft, draft.rate, limits);

@@ -63,14 +63,17 @@ const SIGNALS: Record<number, string> = {
 export function runTrouble(run: Run): string | null {
 	if (run.state === 'queued' || run.state === 'running') return null;
 	if (run.error) return run.error;
-	if (run.timed_out) return `It was ended because it took longer than ${run.timeout} s.`;
+	if (run.timed_out)
+		return `The program took longer than its timeout of ${run.timeout} s and was ended.`;
 	if (run.state === 'interrupted')
-		return 'The server ended while it ran; what had come in until then is kept.';
+		return 'The server stopped during this run. The data measured until then is kept.';
 	if (run.state === 'cancelled') return null;
 	if (run.signal) {
 		const what = SIGNALS[run.signal];
 		return `The program was ended by signal ${run.signal}${what ? ` (${what})` : ''}.`;
 	}
 	if (run.exit_status) return `The program ended with status ${run.exit_status}.`;
-	return run.state === 'failed' ? 'It failed.' : null;
+	return run.state === 'failed'
+		? 'The run failed without a reason. The output may tell more.'
+		: null;
 }

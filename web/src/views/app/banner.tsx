@@ -30,8 +30,8 @@ export function Refused() {
 				<h1>{me.value ? 'Your token is no longer valid' : 'This page needs a token'}</h1>
 				<p>
 					{me.value
-						? 'It was revoked, or the server was set up anew.'
-						: 'Without it nobody gets in.'}{' '}
+						? 'The token was revoked, or the server was set up anew.'
+						: 'The server accepts only requests with a token.'}{' '}
 					Open the address that the server prints when it starts. It looks like this:
 				</p>
 				<p>

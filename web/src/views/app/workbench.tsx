@@ -119,7 +119,7 @@ function Lost() {
 		<main class="workbench lost">
 			<h1 class="visually-hidden">Not found</h1>
 			<div class="card">
-				<Empty title={known ? 'This could not be opened' : 'This is not here (any more)'}>
+				<Empty title={known ? 'This could not be opened' : 'Run or session not found'}>
 					<p>{error.message}</p>
 					{!known && <p>It may have been deleted, or the link belongs to another server.</p>}
 					<div class="actions">

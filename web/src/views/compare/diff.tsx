@@ -68,7 +68,7 @@ function ComparedBy(props: { diff: Diff | null }) {
 	if (chosen && event && chosen !== event)
 		return (
 			<span class="small dim diff-by">
-				By {event}: not both have samples of {chosen}
+				By {event}, because only one side has samples of {chosen}
 			</span>
 		);
 	if (events.length === 1) return <span class="small dim diff-by">Samples of {events[0]}</span>;

@@ -105,7 +105,8 @@ function timeActions(graph: FlameGraph, node: number): FlameAction[] {
 
 const HINTS: Partial<Record<FlameMode, string>> = {
 	plain: 'Each box is a function, as broad as its share of the samples.',
-	inverted: 'At the root is what was running; on it stands who called it.',
+	inverted:
+		'The boxes at the root are the functions that were running; each next row shows their callers.',
 	ordered: 'From left to right as it happened, of one thread. Select a shorter time to see more.',
 };
 

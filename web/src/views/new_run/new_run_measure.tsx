@@ -41,16 +41,16 @@ function Rate() {
 					presets={FREQUENCIES}
 					hint={
 						Number(draft.value.frequency) > 5000
-							? 'So many slow the program down: above 5000 by a tenth and more.'
+							? 'More than 5000 samples a second slow the program down by 10 % or more.'
 							: undefined
 					}
 				/>
 			) : (
 				<TextField
 					name="period"
-					label="A sample every so many events"
+					label="Events between two samples"
 					number
-					hint="By events instead of time: a tenth as many samples where the program does a tenth of it."
+					hint="Takes a sample each time the event has happened this often."
 				/>
 			)}
 			<button
@@ -58,7 +58,7 @@ function Rate() {
 				class="plain link"
 				onClick={() => change({ rate: rate === 'frequency' ? 'period' : 'frequency' })}
 			>
-				{rate === 'frequency' ? 'Every so many events instead' : 'So often a second instead'}
+				{rate === 'frequency' ? 'Sample by event count instead' : 'Sample at a fixed rate instead'}
 			</button>
 		</>
 	);

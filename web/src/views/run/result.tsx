@@ -95,7 +95,13 @@ function Waiting(props: { run: Run }) {
 	const soon = progress?.starts_in_s;
 	return (
 		<div class="card waiting">
-			<Empty title={place > 1 ? `${place - 1} before it` : 'It is next'}>
+			<Empty
+				title={
+					place > 1
+						? `Waiting for ${place - 1} other ${place > 2 ? 'runs' : 'run'}`
+						: 'Next in the queue'
+				}
+			>
 				<p>
 					One program is measured at a time, so that none disturbs another.
 					{soon ? ` It starts in about ${Math.ceil(soon)} s.` : ''}
