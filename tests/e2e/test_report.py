@@ -428,8 +428,8 @@ class Options(ReportCase):
         path = self.path("in.txt")
         with open(path, "w") as text:
             text.write("prog;main;hot 7\n")
-        for option, value, sentence in (("--symbols", "nosuch", "passes --symbols"),
-                                        ("--dsos", "nosuch", "passes --dsos"),
+        for option, value, sentence in (("--symbols", "nosuch", "matches --symbols"),
+                                        ("--dsos", "nosuch", "matches --dsos"),
                                         ("--percent-limit", "99.5", "nothing has 99.5 %")):
             result = self.tacho("report", "-i", path, "--no-children", option, value)
             if option == "--percent-limit":

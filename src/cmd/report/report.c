@@ -96,7 +96,7 @@ static void explain_nothing(const struct report_view *v)
 				     : v->o.symbols ? "--symbols"
 						    : "--symbol-filter";
 
-		command_fail(0, "report: nothing in '%s' passes %s%s", v->in.path, option,
+		command_fail(0, "report: nothing in '%s' matches %s%s", v->in.path, option,
 			     v->min_pct > 0 ? " and --percent-limit" : "");
 	} else if (v->min_pct > 0) {
 		command_fail(0, "report: nothing has %g %% or more", v->min_pct);
