@@ -207,7 +207,7 @@ class Runs(DescribedCase):
         ended = self.server.wait_run(running["uuid"])
         self.assertEqual(ended["state"], "cancelled")
         message = self.server.expect(409, "POST", "benchmark/%s/cancel" % running["uuid"]).message()
-        self.assertIn("ended", message)
+        self.assertIn("already cancelled", message)
         self.server.expect(404, "POST", "benchmark/%s/cancel" % NOBODY)
         self.server.expect(400, "POST", "benchmark/%s/cancel" % running["uuid"], {"now": True})
 
