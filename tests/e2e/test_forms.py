@@ -310,7 +310,7 @@ class Terms(Case):
         for text, word in (("page-faults/bogus=1/", "'bogus'"), ("page-faults/period=x/", "period"),
                            ("page-faults/percore/", "--per-core"), ("page-faults/overwrite/", "--overwrite"),
                            ("page-faults/aux-output/", "AUX"), ("page-faults/nr=3/", "perf trace"),
-                           ("page-faults/call-graph=sideways/", "call-graph=fp"), ("page-faults/name=/", "name"),
+                           ("page-faults/call-graph=sideways/", "use fp"), ("page-faults/name=/", "name"),
                            ("page-fautls/period=1/", "'page-faults'"), ("page-faults/period=1", "'/'")):
             with self.subTest(text):
                 result = self.stat("-e", text, "true")
