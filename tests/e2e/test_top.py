@@ -249,7 +249,8 @@ class Ends(Top):
 
     def test_slow_reader_loses_nothing_of_the_rings(self):
         """A stopped screen does not stop the collector; when it goes on, the table does, too."""
-        child = self.start_top("-F", "4000", "--", shape())
+        # All samples so far: a table of the last seconds is empty if the program got no CPU in them.
+        child = self.start_top("-F", "4000", "-w", "all", "--", shape())
         self.wait_table(child)
         child.send_signal(signal.SIGSTOP)
         time.sleep(3)
