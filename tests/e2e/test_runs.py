@@ -142,6 +142,7 @@ class Ends(RunCase):
 class Cancel(RunCase):
     def test_queued(self):
         first, second = self.submit("sleep 60"), self.submit("sleep 60")
+        self.server.wait_state(first, "running")
         self.assertEqual(self.cancel(second)["state"], "cancelled")
         self.assertIsNone(self.server.benchmark(second)["started_at"])
         self.assertEqual(self.queue(), ([first], []))
@@ -222,13 +223,15 @@ class Queue(RunCase):
     def test_new_ones_come_last_after_moves(self):
         first = self.submit("sleep 60")
         self.server.wait_state(first, "running")
-        a, b = self.submit("true"), self.submit("true")
+        # b comes first after the restart, and keeps the others waiting.
+        a, b = self.submit("true"), self.submit("sleep 60")
         self.server.patch("queue", {"run": a, "before": None})
         c = self.submit("true")
         self.assertEqual(self.queue()[1], [b, a, c])
         self.server.restart()
         self.assertEqual(self.queue()[1][-1:], [c])
         self.assertEqual(self.state(first), "interrupted")
+        self.cancel(b)
 
     def test_shared_ones_do_not_wait(self):
         first = self.submit("sleep 60")

@@ -220,7 +220,7 @@ class Text(Case):
         self.assertIn("Performance counter stats", plain(output))
         status, output = in_terminal([*args[:2], "--no-live", *args[2:]], environment(self.home))
         self.assertFalse(re.search("[\u2581-\u2588]{2}", output.decode()))
-        self.assertRegex(plain(output), r"(?m)^ +0\.0\d+ +\d+ +page-faults")
+        self.assertRegex(plain(output), r"(?m)^ +\d+\.\d+ +\d+ +page-faults")
 
     def test_hostile_command_name(self):
         text = self.stat("-e", "page-faults", "sh", "-c", ":", "\x1b[31mred\x07").stderr
@@ -342,7 +342,7 @@ class Counts(Case):
     def test_null_run(self):
         result = self.stat("-n", "sleep", "0.02")
         self.assertEqual(result.returncode, 0)
-        self.assertRegex(result.stderr, r"0\.\d+ seconds time elapsed")
+        self.assertRegex(result.stderr, r"\d+\.\d+ seconds time elapsed")
         self.assertNotIn("task-clock", result.stderr)
         self.assertEqual(self.stat("-n", "-x,", "true").stderr, "")
 

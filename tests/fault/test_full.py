@@ -9,7 +9,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 
-from helpers import Case, eventually, load, needs_namespace  # noqa: E402
+from helpers import LIMIT_S, Case, eventually, load, needs_namespace  # noqa: E402
 from server import Server  # noqa: E402
 from test_runs import processes, tree  # noqa: E402
 
@@ -78,7 +78,8 @@ class Locked(Case):
         run = self.server.run(self.session, load("busy", 9000), tool="both", events=["task-clock"],
                               interval=0.01, sample={"events": ["cpu-clock"], "frequency": 1000})
         self.server.wait_state(run["uuid"], "running")
-        store = sqlite3.connect(os.path.join(self.server.data, "tacho.db"), isolation_level=None)
+        store = sqlite3.connect(os.path.join(self.server.data, "tacho.db"), isolation_level=None,
+                                timeout=LIMIT_S)
         store.execute("BEGIN IMMEDIATE")
         time.sleep(7)
         self.assertEqual(self.server.benchmark(run["uuid"])["state"], "running")

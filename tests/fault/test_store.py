@@ -12,7 +12,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 
-from helpers import Case, compiled, eventually, needs_namespace  # noqa: E402
+from helpers import LIMIT_S, Case, compiled, eventually, needs_namespace  # noqa: E402
 from server import Server  # noqa: E402
 from test_runs import processes, tree  # noqa: E402
 
@@ -68,7 +68,8 @@ class StoreCase(Case):
 
 class Locked(StoreCase):
     def lock(self):
-        store = sqlite3.connect(os.path.join(self.server.data, "tacho.db"), isolation_level=None)
+        store = sqlite3.connect(os.path.join(self.server.data, "tacho.db"), isolation_level=None,
+                                timeout=LIMIT_S)
         self.addCleanup(store.close)
         store.execute("BEGIN EXCLUSIVE")
         return store

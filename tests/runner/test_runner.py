@@ -152,7 +152,7 @@ for i in range(25):
 
     def test_hangs(self):
         """It fails, where it hung is said, what it started is ended, and the others run."""
-        results = self.run_files(self.file("test_hangs.py", HANGS, "fault"), hang_s=8)
+        results = self.run_files(self.file("test_hangs.py", HANGS, "fault"), hang_s=30)
         self.assertEqual(self.states(results), {"Hangs.test_a": "passed", "Hangs.test_b_hangs": "failed",
                                                 "Hangs.test_c": "passed"})
         text = next(one.text for one in results if one.state == "failed")
@@ -172,7 +172,7 @@ class First(unittest.TestCase):
 class Second(unittest.TestCase):
     def test_it(self):
         pass
-""", "fault"), hang_s=8)
+""", "fault"), hang_s=30)
         self.assertEqual(self.states(results), {"First.test_it": "failed", "Second.test_it": "passed"})
 
     def test_process_ends(self):
