@@ -103,7 +103,7 @@ test('links to what is not there lead on', async ({ server, screens }) => {
 	await page.getByRole('application', { name: /^Timeline/ }).waitFor();
 	expect(await page.getByRole('alert').count()).toBe(0);
 	await page.goto(`${server.url}/?session=${session}&run=00000000-0000-4000-8000-000000000000`);
-	await page.getByText('This is not here').waitFor();
+	await page.getByText('Run or session not found').waitFor();
 	await page.getByRole('button', { name: 'Other runs of the session' }).click();
 	await page.getByText('No run is open').waitFor();
 	await page.goto(`${server.url}/?run=${run}&view=diff&a=nobody&b=${run}`);
@@ -127,7 +127,7 @@ test('a run that somebody else deletes is not waited for', async ({ server, scre
 	await listed(page, first).getByRole('link').first().click();
 	await page.goBack();
 	await page.goBack();
-	await page.getByText('This is not here').waitFor();
+	await page.getByText('Run or session not found').waitFor();
 });
 
 test('a browser that keeps and shares nothing will do', async ({ server, screens }) => {
