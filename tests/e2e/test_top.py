@@ -258,7 +258,9 @@ class Ends(Top):
         # What was waiting is shown, and then what is new.
         text = "".join(itertools.islice(child.stdout, 40))
         child.send_signal(signal.SIGTERM)
-        text += child.communicate(timeout=LIMIT_S)[0]
+        # Not by communicate(), which leaves out what was read ahead for the lines above.
+        text += child.stdout.read()
+        self.assertEqual(child.wait(LIMIT_S), 0)
         self.assertShape(tables_of(text)[-1])
         # The rings have room for a second of samples, which a collector may lose that gets no CPU for so long.
         # One that waits for the screen would lose twice as many.
