@@ -471,20 +471,19 @@ static void test_full_disk(void **state)
 /* ---- pipes ---- */
 
 struct pipe_reader {
-	const char *path;
+	int fd;
 	struct buf bytes;
 };
 
 static void *read_pipe(void *ctx)
 {
 	struct pipe_reader *reader = ctx;
-	int fd = open(reader->path, O_RDONLY);
 	char block[1000];
 	ssize_t n;
 
-	while ((n = read(fd, block, sizeof(block))) > 0)
+	while ((n = read(reader->fd, block, sizeof(block))) > 0)
 		buf_add_mem(&reader->bytes, block, (size_t)n);
-	close(fd);
+	close(reader->fd);
 	return NULL;
 }
 
@@ -519,7 +518,8 @@ static void test_pipe(void **state)
 	CLEANUP(feature_set_release) struct feature_set set = {};
 	struct build_id id = {.size = 3, .bytes = {1, 2, 3}};
 	struct build_id_table *table = build_id_table_new();
-	struct pipe_reader reader = {.path = in_dir("fifo")};
+	const char *path = in_dir("fifo");
+	struct pipe_reader reader = {};
 	CLEANUP(buf_release) struct buf records = {};
 	struct writer_lane *lane;
 	struct writer *w;
@@ -527,13 +527,17 @@ static void test_pipe(void **state)
 	char types[200];
 
 	(void)state;
-	assert_int_equal(mkfifo(reader.path, 0600), 0);
-	pthread_create(&thread, NULL, read_pipe, &reader);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	/* Opened before the writer, which waits for a reader only for so long. */
+	reader.fd = open(path, O_RDONLY | O_NONBLOCK);
+	assert_true(reader.fd >= 0);
 	feature_add_str(feature_set_begin(&set, FEATURE_HOSTNAME), "here");
 	buf_add(feature_set_begin(&set, FEATURE_TRACING_DATA), "nine bytes");
 	build_id_table_add(table, -1, PERF_RECORD_MISC_USER, &id, "/bin/true");
 	build_id_table_feature(table, &set);
-	w = open_writer(reader.path, &set, 0);
+	w = open_writer(path, &set, 0);
+	fcntl(reader.fd, F_SETFL, 0);
+	pthread_create(&thread, NULL, read_pipe, &reader);
 	lane = writer_lane_new(w);
 	add_record(&records, 1, 60000, false);
 	for (int i = 0; i < 10; i++)
