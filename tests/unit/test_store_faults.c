@@ -18,6 +18,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 
@@ -245,22 +246,45 @@ static void test_opened_by_many_at_once(void **state)
 	}
 }
 
-/* Deleting much does not keep others from writing for long. */
+/*
+ * Deleting much does not keep others from writing for long: it is done in many steps, and between any two of
+ * them others can write. The purger waits after each step until somebody has written once more.
+ */
+struct purger {
+	const char *directory;
+	atomic_int written;
+	int purges, shrinks;
+	atomic_bool over;
+	int failures;
+};
+
+static void let_others_write(struct purger *p)
+{
+	int before = p->written;
+
+	while (p->written == before)
+		usleep(1000);
+}
+
 static void *purge_all(void *arg)
 {
-	struct writer *w = arg;
+	struct purger *p = arg;
 	struct store *s = NULL;
 	bool more = true;
 
-	w->failures = store_open(
-		&s, &(struct store_options){.directory = w->directory, .busy_ms = 60000}, NULL);
-	while (more && !w->failures) {
-		w->failures = store_purge(s, 4 << 20, &more, NULL);
-		usleep(2000);
+	p->failures = store_open(
+		&s, &(struct store_options){.directory = p->directory, .busy_ms = 60000}, NULL);
+	while (more && !p->failures) {
+		p->failures = store_purge(s, 4 << 20, &more, NULL);
+		p->purges++;
+		let_others_write(p);
 	}
-	while (!w->failures && store_shrink(s, 2 << 20))
-		usleep(2000);
+	while (!p->failures && store_shrink(s, 2 << 20)) {
+		p->shrinks++;
+		let_others_write(p);
+	}
 	store_close(s);
+	p->over = true;
 	return NULL;
 }
 
@@ -269,12 +293,11 @@ static void test_others_write_while_much_is_deleted(void **state)
 	CLEANUP(free_ptr) char *directory = xstrdup(in_dir("much"));
 	struct chunk_info info = {.kind = CHUNK_SAMPLES, .rows = 1, .first_ns = 1, .last_ns = 1};
 	struct store *s = open_store(directory);
-	struct writer purger = {.directory = directory};
+	struct purger purger = {.directory = directory};
 	int64_t run = new_run(s), other = new_run(s);
 	char *bytes = xcalloc(1, 1 << 20);
 	uint64_t size, unused;
 	pthread_t thread;
-	int written = 0;
 
 	(void)state;
 	OK(store_begin(s, &error));
@@ -283,15 +306,18 @@ static void test_others_write_while_much_is_deleted(void **state)
 	OK(store_commit(s, &error));
 	OK(store_run_delete(s, run, &error));
 	assert_int_equal(pthread_create(&thread, NULL, purge_all, &purger), 0);
-	do {
+	while (!purger.over) {
 		OK(store_note_add(s, other, 1, "meanwhile", &error));
-		written++;
+		purger.written++;
 		usleep(1000);
-	} while (pthread_tryjoin_np(thread, NULL));
-	print_message("# %d transactions meanwhile\n", written);
+	}
+	pthread_join(thread, NULL);
+	print_message("# %d and %d steps, %d transactions meanwhile\n", purger.purges,
+		      purger.shrinks, purger.written);
 	assert_int_equal(purger.failures, 0);
-	/* In one go it would be one or two. */
-	assert_true(written > 10);
+	/* 100 MB by 4 MB, and given back by 2 MB; in one go it would be one step each. */
+	assert_true(purger.purges >= 25);
+	assert_true(purger.shrinks >= 40);
 	while (store_shrink(s, 2 << 20))
 		;
 	OK(store_size(s, &size, &unused, &error));
