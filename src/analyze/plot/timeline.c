@@ -38,7 +38,8 @@ struct stretch {
 	uint32_t least_ppm;
 };
 
-static void add_to_pixel(struct timeline *t, uint32_t pixel, const struct stretch *s, double part)
+static inline void add_to_pixel(struct timeline *t, uint32_t pixel, const struct stretch *s,
+				double part)
 {
 	t->sum[pixel] += s->sum * part;
 	t->duration_ns[pixel] += (s->to - s->from) * s->counted * part;
@@ -51,7 +52,7 @@ static void add_to_pixel(struct timeline *t, uint32_t pixel, const struct stretc
 		t->running_ppm[pixel] = 1000000 - s->least_ppm;
 }
 
-static void add_stretch(struct timeline *t, const struct stretch *s)
+static void spread(struct timeline *t, const struct stretch *s)
 {
 	double length = s->to - s->from, end = t->pixels * t->pixel_ns;
 	double from = s->from > 0 ? s->from : 0, to = s->to < end ? s->to : end;
@@ -76,6 +77,18 @@ static void add_stretch(struct timeline *t, const struct stretch *s)
 	}
 }
 
+/* Most stretches lie in one pixel, and there may be half a million of them. */
+static inline void add_stretch(struct timeline *t, const struct stretch *s, double pixels_a_ns)
+{
+	double place = s->from * pixels_a_ns;
+	uint32_t pixel = place >= 0 && place < t->pixels ? (uint32_t)place : UINT32_MAX;
+
+	if (pixel < t->pixels && s->to <= (pixel + 1) * t->pixel_ns)
+		add_to_pixel(t, pixel, s, 1);
+	else
+		spread(t, s);
+}
+
 static double after(const struct timeline *t, uint64_t ns)
 {
 	return ns >= t->from_ns ? (double)(ns - t->from_ns) : -(double)(t->from_ns - ns);
@@ -94,12 +107,13 @@ bool timeline_takes_block(const struct timeline *t, const struct count_block *b)
 void timeline_add_block(struct timeline *t, const struct count_block *b)
 {
 	double length = (double)(b->last_ns - b->first_ns);
+	double counted = (double)b->duration_ns / length;
+	struct stretch s = {after(t, b->first_ns), after(t, b->last_ns), (double)b->sum,
+			    b->min_rate,           b->max_rate,          counted < 1 ? counted : 1,
+			    b->least_ppm};
 
-	if (b->last_ns <= b->first_ns)
-		return;
-	add_stretch(t, &(struct stretch){after(t, b->first_ns), after(t, b->last_ns),
-					 (double)b->sum, b->min_rate, b->max_rate,
-					 fmin(1, (double)b->duration_ns / length), b->least_ppm});
+	if (b->last_ns > b->first_ns)
+		add_stretch(t, &s, 1 / t->pixel_ns);
 }
 
 void timeline_add_rows(struct timeline *t, const struct count_columns *c, size_t from, size_t to)
@@ -110,17 +124,11 @@ void timeline_add_rows(struct timeline *t, const struct count_columns *c, size_t
 		double end = after(t, c->time_ns[i]), length = (double)c->duration_ns[i];
 		double begin = end - length, value = (double)c->value[i];
 		struct stretch s = {begin, end, value, 0, 0, 1, c->running_ppm[i]};
-		uint32_t pixel;
 
 		if (length <= 0 || end <= 0 || begin >= limit)
 			continue;
 		s.min_rate = s.max_rate = value / length * NS_A_SECOND;
-		/* Fast path: most rows lie in one pixel, and there may be half a million. */
-		pixel = begin >= 0 ? (uint32_t)(begin * pixels_a_ns) : UINT32_MAX;
-		if (pixel < t->pixels && end <= (pixel + 1) * t->pixel_ns)
-			add_to_pixel(t, pixel, &s, 1);
-		else
-			add_stretch(t, &s);
+		add_stretch(t, &s, pixels_a_ns);
 	}
 }
 
