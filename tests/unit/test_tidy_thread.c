@@ -14,9 +14,20 @@
 #define WALL_NS (1700000000 * NS_PER_SEC)
 
 static struct manual_clock now; /* stands still unless a test moves it */
+/* Until when the thread waits, as it has told the clock; 0: it has never waited for a time. */
+static _Atomic uint64_t waits_until_ns;
+static void (*manual_wait)(const struct clock *c, pthread_cond_t *cond, pthread_mutex_t *lock,
+			   uint64_t until_ns);
 static struct run_host host;
 static struct store *store;
 static char directory[300];
+
+static void noted_wait(const struct clock *c, pthread_cond_t *cond, pthread_mutex_t *lock,
+		       uint64_t until_ns)
+{
+	waits_until_ns = until_ns;
+	manual_wait(c, cond, lock, until_ns);
+}
 
 static int begin(void **state)
 {
@@ -25,6 +36,9 @@ static int begin(void **state)
 	(void)state;
 	snprintf(directory, sizeof(directory), "%s/data%u", support_dir, count++);
 	manual_clock_init(&now, 1000 * NS_PER_SEC, WALL_NS);
+	manual_wait = now.clock.wait;
+	now.clock.wait = noted_wait;
+	waits_until_ns = 0;
 	host = (struct run_host){.settings = {.data = directory}, .clock = &now.clock};
 	OK(store_open(&store, &(struct store_options){.directory = directory}, &error));
 	return 0;
@@ -77,25 +91,44 @@ static uint64_t passes(void)
 	return counts.passes;
 }
 
-/*
- * Moves the clock on by whole seconds until pass @number has begun. One second may not be enough: the
- * pause is counted from the end of the pass before, which may still be at work.
- */
-static void wait_for_pass(uint64_t number)
+/* Gives up after two minutes: any machine is quicker than that. */
+#define LOOKS 120000
+
+/* Waits until the thread waits for a time, and returns the time. A time that is over was told late, by a thread
+ * that was held up just before it waited. */
+static uint64_t wait_until_it_waits(void)
 {
-	/* Gives up after two minutes: any machine is quicker than that. */
-	for (int i = 0; i < 120000 && passes() < number; i++) {
-		manual_clock_advance(&now, NS_PER_SEC);
+	for (int i = 0; i < LOOKS && waits_until_ns <= now.monotonic_ns; i++)
 		usleep(1000);
-	}
+	assert_true(waits_until_ns > now.monotonic_ns);
+	return waits_until_ns;
+}
+
+static void move_to(uint64_t ns)
+{
+	manual_clock_advance(&now, ns - now.monotonic_ns);
+}
+
+static void wait_for_begun(uint64_t number)
+{
+	for (int i = 0; i < LOOKS && passes() < number; i++)
+		usleep(1000);
 	assert_int_equal(passes(), number);
+}
+
+/* Moves the clock to when the thread begins its next pass, which is pass @number, and waits until it has. The
+ * clock stands while the thread is at work, whatever holds it up. */
+static void let_pass_begin(uint64_t number)
+{
+	move_to(wait_until_it_waits());
+	wait_for_begun(number);
 }
 
 static void wait_until_merged(int64_t run, size_t chunks)
 {
 	stored_chunks list = {};
 
-	for (int i = 0; i < 12000; i++) {
+	for (int i = 0; i < LOOKS / 10; i++) {
 		list_chunks(run, &list);
 		if (list.len == chunks)
 			break;
@@ -118,18 +151,23 @@ static void test_work(void **state)
 	/* What was left to do is done at the start. */
 	OK(tidy_start(&host, &error));
 	wait_until_merged(run, 1);
-	/* What comes later, when it is said. */
+	/* What comes later, when it is said. The thread waits meanwhile: if we were held up while we write, it
+	 * would find the store locked. */
+	tidy_kick(host.tidy, 0);
+	wait_until_it_waits();
 	add_samples(other, 0, 100);
 	add_samples(other, 100, 100);
 	tidy_kick(host.tidy, other);
-	wait_for_pass(2);
+	let_pass_begin(2);
 	wait_until_merged(other, 1);
 	/* What was deleted goes, and its room as well. */
+	tidy_kick(host.tidy, 0);
+	wait_until_it_waits();
 	OK(store_output_add(store, other, 1, 1, much, 20 << 20, &error));
 	OK(store_run_delete(store, other, &error));
 	tidy_kick(host.tidy, 0);
-	wait_for_pass(3);
-	for (int i = 0; i < 12000 && size > 2 << 20; i++) {
+	let_pass_begin(3);
+	for (int i = 0; i < LOOKS / 10 && size > 2 << 20; i++) {
 		OK(store_size(store, &size, &unused, &error));
 		usleep(10000);
 	}
@@ -149,14 +187,23 @@ static void test_once_a_second(void **state)
 
 	(void)state;
 	OK(tidy_start(&host, &error));
-	wait_for_pass(1);
+	wait_for_begun(1);
 	for (uint64_t number = 2; number < 12; number++) {
+		uint64_t due_ns;
+
 		for (int i = 0; i < 20; i++) {
 			tidy_kick(host.tidy, run);
 			usleep(1000);
 		}
+		/* The clock has not moved since the last pass began. */
+		due_ns = wait_until_it_waits();
+		assert_int_equal(due_ns, now.monotonic_ns + NS_PER_SEC);
+		/* It looks at the clock again before it waits once more. */
+		move_to(due_ns - 1);
+		waits_until_ns = 0;
+		assert_int_equal(wait_until_it_waits(), due_ns);
 		assert_int_equal(passes(), number - 1);
-		wait_for_pass(number);
+		let_pass_begin(number);
 	}
 	tidy_free(&host);
 }
@@ -165,12 +212,13 @@ static void test_sleeps(void **state)
 {
 	(void)state;
 	OK(tidy_start(&host, &error));
-	wait_for_pass(1);
+	wait_for_begun(1);
 	for (int i = 0; i < 100; i++) {
 		manual_clock_advance(&now, 3600 * NS_PER_SEC);
 		usleep(1000);
 	}
 	assert_int_equal(passes(), 1);
+	assert_int_equal(waits_until_ns, 0);
 	tidy_free(&host);
 }
 
@@ -206,16 +254,14 @@ static uint64_t expired(void)
 	return counts.expired_runs;
 }
 
-/* A minute passes: old runs are looked for, by a pass that nothing else has asked for. */
+/* A minute passes at most: old runs are looked for, by a pass that nothing else has asked for. */
 static void pass_a_minute(void)
 {
-	uint64_t before = passes();
+	uint64_t due_ns = wait_until_it_waits(), before = passes();
 
-	for (int i = 0; i < 120000 && passes() == before; i++) {
-		manual_clock_advance(&now, i ? NS_PER_SEC : 60 * NS_PER_SEC);
-		usleep(1000);
-	}
-	assert_true(passes() > before);
+	assert_true(due_ns <= now.monotonic_ns + 60 * NS_PER_SEC);
+	move_to(due_ns);
+	wait_for_begun(before + 1);
 }
 
 /* Runs go when they are older than the setting says, by the time that has passed, not by a wall clock
@@ -223,6 +269,7 @@ static void pass_a_minute(void)
 static void test_old_runs_go(void **state)
 {
 	int64_t run = new_run();
+	uint64_t before, due_ns;
 
 	(void)state;
 	host.settings.keep_s = 24 * 3600;
@@ -231,16 +278,18 @@ static void test_old_runs_go(void **state)
 	OK(runs_prepare(&host.runs, &host, &error));
 	OK(tidy_start(&host, &error));
 	OK(runs_begin(host.runs, &error));
-	wait_for_pass(1);
+	wait_for_begun(1);
 	/* Somebody sets the clock ten years on. */
 	manual_clock_set_wall(&now, WALL_NS + 10ull * 365 * 24 * 3600 * NS_PER_SEC);
 	pass_a_minute();
 	pass_a_minute();
 	assert_true(is_there(run));
-	/* A day passes. */
-	manual_clock_advance(&now, 24 * 3600 * NS_PER_SEC);
-	for (int i = 0; i < 1000 && !expired(); i++)
-		pass_a_minute();
+	/* A day passes. When the next pass begins, the one that looked has ended. */
+	due_ns = wait_until_it_waits();
+	before = passes();
+	move_to(due_ns + 24 * 3600 * NS_PER_SEC);
+	wait_for_begun(before + 1);
+	pass_a_minute();
 	assert_int_equal(expired(), 1);
 	assert_false(is_there(run));
 	tidy_stop(&host);
