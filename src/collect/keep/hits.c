@@ -1,15 +1,10 @@
 #include "collect/keep/hits.h"
 #include "base/open_table.h"
 
-static uint64_t hash_of(uint64_t page)
-{
-	return (page * 0x9e3779b97f4a7c15ull) >> 32;
-}
-
 static bool home(const void *slot, uint64_t seed, uint64_t *ret_hash)
 {
 	(void)seed;
-	*ret_hash = hash_of(*(const uint64_t *)slot);
+	*ret_hash = hits_hash(*(const uint64_t *)slot);
 	return *(const uint64_t *)slot;
 }
 
@@ -19,13 +14,15 @@ static void give_up(struct hits *h)
 	h->all = true;
 }
 
-static void add_page(struct hits *h, uint64_t key)
+void hits_add_page(struct hits *h, uint64_t key)
 {
 	size_t at;
 
+	if (h->all)
+		return;
 	if (!h->slots || h->count * 2 > h->mask)
 		h->slots = open_table_grow(h->slots, &h->mask, sizeof(*h->slots), home, 0);
-	at = hash_of(key) & h->mask;
+	at = hits_hash(key) & h->mask;
 	while (h->slots[at] && h->slots[at] != key)
 		at = (at + 1) & h->mask;
 	if (h->slots[at])
@@ -35,24 +32,13 @@ static void add_page(struct hits *h, uint64_t key)
 		give_up(h);
 }
 
-void hits_add(struct hits *h, uint64_t address)
-{
-	uint64_t key = (address >> HIT_PAGE_SHIFT) + 1;
-
-	/* Skip repetitions: loops stay on a page. */
-	if ((int64_t)address < 0 || key == h->last || h->all)
-		return;
-	h->last = key;
-	add_page(h, key);
-}
-
 void hits_merge(struct hits *h, const struct hits *from)
 {
 	if (from->all && !h->all)
 		give_up(h);
 	for (size_t i = 0; from->slots && i <= from->mask && !h->all; i++)
 		if (from->slots[i])
-			add_page(h, from->slots[i]);
+			hits_add_page(h, from->slots[i]);
 }
 
 static int by_number(const void *a, const void *b)

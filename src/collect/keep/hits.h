@@ -15,17 +15,37 @@
 /* Beyond this many pages everything counts as hit, and the memory is freed. */
 #define HIT_PAGES_MAX  (1u << 18)
 #define HIT_PAGE_SHIFT 12
+#define HITS_RECENT    512u
 
 struct hits {
 	uint64_t *slots; /* page number + 1; 0: free */
 	size_t mask, count;
-	uint64_t last;        /* the page that was added last */
-	bool all;             /* there were too many pages: everything counts as hit */
-	VEC(uint64_t) sorted; /* after hits_sort() */
+	uint64_t recent[HITS_RECENT]; /* pages added already, in the form of slots */
+	bool all;                     /* there were too many pages: everything counts as hit */
+	VEC(uint64_t) sorted;         /* after hits_sort() */
 };
 
-/* Ignores kernel addresses and the context marks in call stacks. */
-void hits_add(struct hits *h, uint64_t address);
+static inline uint64_t hits_hash(uint64_t key)
+{
+	return (key * 0x9e3779b97f4a7c15ull) >> 32;
+}
+
+/* Adds the page of which @key is the number + 1. */
+void hits_add_page(struct hits *h, uint64_t key);
+
+/* Ignores kernel addresses and the context marks in call stacks. Inline because it runs for every
+ * frame of every sample, and call stacks come back to the same pages: @recent sorts those out. */
+static inline void hits_add(struct hits *h, uint64_t address)
+{
+	uint64_t key = (address >> HIT_PAGE_SHIFT) + 1;
+	uint64_t *recent = &h->recent[hits_hash(key) % HITS_RECENT];
+
+	if (key == *recent || (int64_t)address < 0)
+		return;
+	*recent = key;
+	hits_add_page(h, key);
+}
+
 /* Adds the pages of @from to @h. */
 void hits_merge(struct hits *h, const struct hits *from);
 
