@@ -18,6 +18,8 @@ import tempfile
 import time
 import unittest
 
+from perfdata import File
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TACHO = os.path.abspath(os.environ.get("TACHO", os.path.join(TOP, "build", "tacho")))
 TREES = os.path.join(TOP, "tests", "trees")
@@ -182,6 +184,15 @@ int main(int argc, char **argv)
 		touch(a);
 		rest(b);
 		touch(c);
+	} else if (!strcmp(mode, "orders")) { /* for each line of its input: CPU time, calls, pages, an answer */
+		char line[64];
+
+		while (fgets(line, sizeof(line), stdin) && sscanf(line, "%ld %ld %ld", &a, &b, &c) == 3) {
+			busy(cpu_ms(CLOCK_PROCESS_CPUTIME_ID) + a, CLOCK_PROCESS_CPUTIME_ID);
+			calls(b);
+			touch(c);
+			say("done\n");
+		}
 	} else if (!strcmp(mode, "steps")) { /* N times: calls, pages, a rest */
 		for (long i = 0; i < a; i++) {
 			calls(b);
@@ -259,6 +270,25 @@ def compiled(name, source, *flags):
 def load(*args):
     """The command line of the program above in one of its modes."""
     return [compiled("load", LOAD_C, "-pthread"), *[str(a) for a in args]]
+
+
+def order(child, cpu_ms=0, calls=0, pages=0, answers=None):
+    """Has the program above, in its mode "orders", do something, and returns when that is done."""
+    child.stdin.write("%d %d %d\n" % (cpu_ms, calls, pages))
+    child.stdin.flush()
+    answer = (answers or child.stdout).readline()
+    if answer != "done\n":
+        raise AssertionError("the program says %r" % answer)
+
+
+def with_enough_time(run):
+    """What @run(ms) returns, with more and more time until that is something: a program that is held up may not
+    get to what it should do within the time that tacho gives it."""
+    for ms in (1000, 4000, 16000, 64000):
+        result = run(ms)
+        if result:
+            return result
+    raise AssertionError("%d ms are not enough" % ms)
 
 
 def dice(what):
@@ -420,10 +450,59 @@ class Case(unittest.TestCase):
         self.assertEqual(len(rows), 1, rows)
         return float(rows[0][0])
 
+    def rows_around_delay(self, events, before, after):
+        """Rows of tacho stat -D for a program that does @before (see order()) in the delay, and @after behind it.
+        Intervals are printed from the end of the delay on."""
+        def begin(delay_ms):
+            end = time.monotonic() + delay_ms / 1e3
+            child = self.start_stat("-x,", "-I", 100, "-D", delay_ms, "-e", events, *load("orders"),
+                                    stdin=subprocess.PIPE)
+            order(child, **before)
+            return child if time.monotonic() < end else None
+        child = with_enough_time(begin)
+        text = child.stderr.readline()
+        order(child, **after)
+        child.stdin.close()
+        text += child.stderr.read()
+        self.assertEqual(child.wait(LIMIT_S), 0, text)
+        return columns_of(text)
+
+    def rows_of_orders(self, event, *args, orders=10, **work):
+        """Rows of tacho stat -I for a program that does the same @orders times (see order()), each time when a row
+        has shown what it did before."""
+        child = self.start_stat("-x,", *args, *load("orders"), stdin=subprocess.PIPE)
+        text = ""
+        for _ in range(orders):
+            order(child, **work)
+            line = ""
+            while not re.match(r" *[\d.]+,[1-9]\d*,[^,]*,%s(:u)?," % event, line):
+                line = child.stderr.readline()
+                self.assertTrue(line, text)
+                text += line
+        child.stdin.close()
+        text += child.stderr.read()
+        self.assertEqual(child.wait(LIMIT_S), 0, text)
+        return columns_of(text)
+
     def json_lines(self, *args, **more):
         result = self.stat("-j", *args, **more)
         self.assertEqual(result.returncode, 0, result.stderr)
         return [json.loads(line) for line in result.stderr.splitlines()]
+
+    def samples_so_far(self, name="x.data"):
+        """Samples in a recording that may still be written; its header comes first."""
+        path = self.path(name)
+        return File(path).samples() if os.path.exists(path) and os.path.getsize(path) > 1000 else []
+
+    def record_until(self, enough, *args):
+        """What tacho record says about programs that do not end by themselves; it is ended at enough()."""
+        tacho = self.start([TACHO, "record", "-o", self.path("x.data"), *args], stdin=subprocess.DEVNULL,
+                           stderr=subprocess.PIPE)
+        self.assertTrue(eventually(lambda: enough() or tacho.poll() is not None))
+        tacho.send_signal(signal.SIGINT)
+        said = tacho.communicate(timeout=LIMIT_S)[1]
+        self.assertEqual(tacho.returncode, 0, said)
+        return said
 
     @staticmethod
     def removed(path):
@@ -464,13 +543,18 @@ def corpus_truth():
         return json.load(text)
 
 
-def alive(pid):
-    """A process is there and has not ended."""
+def state_of(pid):
+    """What the first thread of a process does, as in /proc/PID/stat: S waits, T is stopped; X if it is gone."""
     try:
         with open("/proc/%d/stat" % pid) as text:
-            return text.read().rpartition(")")[2].split()[0] not in "ZX"
+            return text.read().rpartition(")")[2].split()[0]
     except OSError:
-        return False
+        return "X"
+
+
+def alive(pid):
+    """A process is there and has not ended."""
+    return state_of(pid) not in "ZX"
 
 
 def eventually(test, seconds=LIMIT_S):
@@ -554,6 +638,21 @@ def send_and_see(pid, number):
 def wait_taken(pid, number):
     if not eventually(lambda: not signal_set(pid, "ShdPnd", number)):
         raise AssertionError("process %d does not look at its signals" % pid)
+
+
+def wait_ran(pid, name=""):
+    """Until each thread of this name has had a millisecond of a CPU from now on."""
+    def used():
+        found = {}
+        for tid in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/comm" % (pid, tid)) as comm, \
+                    open("/proc/%d/task/%s/schedstat" % (pid, tid)) as text:
+                if comm.read().startswith(name):
+                    found[tid] = int(text.read().split()[0])
+        return found
+    before = used()
+    if not eventually(lambda: all(now - before[tid] > 1000000 for tid, now in used().items())):
+        raise AssertionError("process %d does not run" % pid)
 
 
 def worker_labels(pid, count):
