@@ -32,7 +32,7 @@ def kill_tree(leader, seconds=10):
     """Kills the process, which must lead a session of its own, and all below it. A process may fork while
     it is looked for, so this repeats until none is left."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while True:
         family = _family(leader)
         if not family:
             return
@@ -41,4 +41,6 @@ def kill_tree(leader, seconds=10):
                 os.kill(pid, signal.SIGKILL)
             except OSError:
                 pass
+        if time.monotonic() > end:
+            return
         time.sleep(0.02)

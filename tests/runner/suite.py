@@ -28,13 +28,30 @@ WORKER = os.path.join(HERE, "worker.py")
 HANG_S = 600
 # More failures than this are no chance, and repeating them all would only take time.
 REPEAT_MAX = 20
-STACK_S = 1.0
+# A process that has not said where it hangs after this time never will.
+STACK_S = 60
 OUTPUT_BYTES = 20000
+# How faulthandler begins the stack of a thread.
+STACK_BEGINS = "(most recent call first)"
 SIDE_BY_SIDE = re.compile(r"^SIDE_BY_SIDE = True$", re.MULTILINE)
 
 
 class Interrupted(Exception):
     pass
+
+
+def takes_signal(pid, number):
+    """Whether a signal waits for a process, or is blocked in one of its threads, as it is while its handler
+    runs there."""
+    try:
+        for task in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/status" % (pid, task), encoding="utf-8", errors="replace") as text:
+                for mask in re.findall(r"^(?:SigPnd|ShdPnd|SigBlk):\s*(\w+)$", text.read(), re.M):
+                    if int(mask, 16) >> (number - 1) & 1:
+                        return True
+    except OSError:
+        return True  # a thread has ended meanwhile
+    return False
 
 
 class File:
@@ -129,8 +146,15 @@ class Worker:
             self.child.send_signal(signal.SIGUSR1)
         except OSError:
             return ""
-        time.sleep(STACK_S)
-        return self.said()
+        said, end = "", time.monotonic() + STACK_S
+        while self.child.poll() is None and time.monotonic() < end:
+            # The handler has begun before, and has ended: all that it writes is there.
+            complete = STACK_BEGINS in said and not takes_signal(self.child.pid, signal.SIGUSR1)
+            said += self.said()
+            if complete:
+                return said
+            time.sleep(0.02)
+        return said + self.said()
 
     def close(self):
         kill_tree(self.child.pid)
