@@ -180,11 +180,7 @@ int main(int argc, char **argv)
 		switches(a);
 	else if (!strcmp(mode, "calls"))
 		calls(a);
-	else if (!strcmp(mode, "phases")) { /* pages, a rest, pages */
-		touch(a);
-		rest(b);
-		touch(c);
-	} else if (!strcmp(mode, "orders")) { /* for each line of its input: CPU time, calls, pages, an answer */
+	else if (!strcmp(mode, "orders")) { /* for each line of its input: CPU time, calls, pages, an answer */
 		char line[64];
 
 		while (fgets(line, sizeof(line), stdin) && sscanf(line, "%ld %ld %ld", &a, &b, &c) == 3) {
@@ -584,6 +580,19 @@ def waits(pid):
     try:
         with open("/proc/%d/syscall" % pid) as text:
             return text.read().split()[0] in map(str, WAITS[os.uname().machine])
+    except OSError:
+        return False
+
+
+# nanosleep and clock_nanosleep.
+SLEEPS = {"x86_64": (35, 230), "aarch64": (101, 115)}
+
+
+def sleeps(pid):
+    """Whether the first thread of a process waits for nothing but time."""
+    try:
+        with open("/proc/%d/syscall" % pid) as text:
+            return text.read().split()[0] in map(str, SLEEPS[os.uname().machine])
     except OSError:
         return False
 
