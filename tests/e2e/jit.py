@@ -9,7 +9,8 @@ from helpers import Case, compiled
 
 # Makes a function that counts down, at one and the same address again and again, and runs each for
 # so many milliseconds of CPU time. Modes: "map" names them in /tmp/perf-PID.map, the last one at
-# that address wins; "dump" writes DIR/jit-PID.dump; "none" tells nobody.
+# that address wins; "dump" writes DIR/jit-PID.dump; "none" tells nobody. With $JIT_HELD it goes on until its
+# input ends.
 JIT_C = r"""
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -76,7 +77,7 @@ int main(int argc, char **argv)
 	char map_path[64];
 	FILE *map = NULL;
 
-	alarm(50);
+	alarm(300);
 	if (!strcmp(mode, "dump"))
 		begin_dump(argv[2]);
 	snprintf(map_path, sizeof(map_path), "/tmp/perf-%d.map", getpid());
@@ -98,6 +99,8 @@ int main(int argc, char **argv)
 		while (now(CLOCK_PROCESS_CPUTIME_ID) < end)
 			made();
 	}
+	if (getenv("JIT_HELD"))
+		getchar();
 	return 0;
 }
 """

@@ -10,6 +10,7 @@ from helpers import AS_NOBODY, needs_other_user, needs_program
 from jit import JitCase, jit_program
 
 SIDE_BY_SIDE = True
+FOR_EVER_MS = 10**9  # the program ends by itself before
 
 
 class Jitdump(JitCase):
@@ -43,6 +44,10 @@ class Map(JitCase):
         self.forget_map(pid)
         return child, pid
 
+    def record_made(self, pid):
+        """What tacho says of a program that goes on, once there are samples of it."""
+        return self.record_until(lambda: len(self.samples_so_far()) > 10, "-p", pid)
+
     def test_names(self):
         result = self.record(jit_program(), "map", ".", "py::fib:/srv/fib.py", 100)
         self.forget_map(int(result.stdout))
@@ -66,30 +71,28 @@ class Map(JitCase):
         self.assertNotIn("made", self.leaves())
 
     def test_a_map_that_is_older_than_the_process(self):
-        _, pid = self.start_jit("none", ".", "made", 2000)
+        _, pid = self.start_jit("none", ".", "made", FOR_EVER_MS)
         path = "/tmp/perf-%d.map" % pid
         with open(path, "w") as out:
             out.write("0 7fffffffffff somebody_elses\n")
         os.utime(path, (time.time() - 3600,) * 2)
-        result = self.record("-p", pid, "--timeout", 200)
-        self.assertIn("older than the process", result.stderr)
+        self.assertIn("older than the process", self.record_made(pid))
         self.assertNotIn("somebody_elses", self.leaves())
 
     def test_a_map_of_somebody_else(self):
         needs_other_user()
-        _, pid = self.start_jit("none", ".", "made", 2000)
+        _, pid = self.start_jit("none", ".", "made", FOR_EVER_MS)
         path = "/tmp/perf-%d.map" % pid
         with open(path, "w") as out:
             out.write("0 7fffffffffff somebody_elses\n")
         os.chown(path, 1, 1)
-        result = self.record("-p", pid, "--timeout", 200)
-        self.assertIn("belongs to user 1", result.stderr)
+        self.assertIn("belongs to user 1", self.record_made(pid))
         self.assertNotIn("somebody_elses", self.leaves())
 
     def test_a_map_of_the_process_of_another_user(self):
         needs_other_user()
-        _, pid = self.start_jit("map", ".", "made", 2000, before=AS_NOBODY)
-        self.record("-p", pid, "--timeout", 200)
+        _, pid = self.start_jit("map", ".", "made", FOR_EVER_MS, before=AS_NOBODY)
+        self.record_made(pid)
         self.assertIn("made", self.leaves())
 
 
