@@ -598,9 +598,18 @@ def sleeps(pid):
 
 
 def has_open(pid, kind):
-    """Whether a process has a descriptor of this kind open: perf_event, bpf…"""
+    """Whether a process has a descriptor open whose name matches: perf_event, bpf…"""
     try:
-        return any(kind in os.readlink("/proc/%d/fd/%s" % (pid, fd)) for fd in os.listdir("/proc/%d/fd" % pid))
+        return any(re.search(kind, os.readlink("/proc/%d/fd/%s" % (pid, fd))) for fd in os.listdir("/proc/%d/fd" % pid))
+    except OSError:
+        return False
+
+
+def has_mapped(pid, name):
+    """Whether a process has a file of a name that ends so in its memory."""
+    try:
+        with open("/proc/%d/maps" % pid) as text:
+            return any(line.rstrip().endswith(name) for line in text)
     except OSError:
         return False
 

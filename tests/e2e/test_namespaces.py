@@ -3,10 +3,12 @@
 with maps by the number inside of a pid namespace."""
 
 import os
+import signal
 import subprocess
 import unittest
 
-from helpers import LIMIT_S, TACHO, children_of, compiled, eventually, has_open, needs_namespace
+from helpers import (LIMIT_S, TACHO, children_of, compiled, environment, eventually, has_mapped, has_open,
+                     needs_namespace)
 from jit import JitCase, jit_program
 
 SPIN_C = r"""
@@ -36,6 +38,9 @@ int main(int argc, char **argv)
 """
 
 
+FOR_EVER_MS = 10**9  # tests end such a program
+
+
 class HeldCase(JitCase):
     """Programs that do not end before the collector has opened their file, however long that takes it."""
 
@@ -45,14 +50,20 @@ class HeldCase(JitCase):
     def held(self):
         return self.path("held")
 
-    def record_held(self, *command):
-        tacho = self.start([TACHO, "record", "-o", self.path("x.data"), *command], stderr=subprocess.PIPE)
-        # Open, or even copied: then it is closed.
-        self.assertTrue(eventually(lambda: self.kept() or any(has_open(pid, "/program")
-                                                              for pid in children_of(tacho.pid))))
+    def record_held(self, *command, opened=None, env=None):
+        """What the command writes. It ends at once when the file is there, and its input has ended."""
+        tacho = self.start([TACHO, "record", "-o", self.path("x.data"), *command], stdin=subprocess.PIPE,
+                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(self.home, env))
+        self.wait_opened(tacho, opened)
         self.write("held", "")
-        said = tacho.communicate(timeout=LIMIT_S)[1]
+        out, said = tacho.communicate(timeout=LIMIT_S)
         self.assertEqual(tacho.returncode, 0, said)
+        return out
+
+    def wait_opened(self, tacho, opened=None):
+        """@opened stays open until the end; the program may be copied before, and then it is closed."""
+        self.assertTrue(eventually(lambda: (not opened and self.kept()) or
+                                   any(has_open(pid, opened or "/program") for pid in children_of(tacho.pid))))
 
 
 class Namespaces(HeldCase):
@@ -82,9 +93,16 @@ class Namespaces(HeldCase):
 
     def test_one_that_runs_already(self):
         needs_namespace()
-        script = "mount -t tmpfs none /mnt && cp %s /mnt/program && echo $$ && exec /mnt/program 30000"
-        child = self.start(["unshare", "-m", "sh", "-c", script % self.spin()], stdout=subprocess.PIPE)
-        self.record("-p", int(child.stdout.readline()), "--timeout", 2000)
+        script = "mount -t tmpfs none /mnt && cp %s /mnt/program && exec /mnt/program %d"
+        child = self.start(["unshare", "-m", "sh", "-c", script % (self.spin(), FOR_EVER_MS)])
+        self.assertTrue(eventually(lambda: has_mapped(child.pid, "/program")))
+        tacho = self.start([TACHO, "record", "-o", self.path("x.data"), "-p", child.pid], stdin=subprocess.DEVNULL,
+                           stderr=subprocess.PIPE)
+        self.wait_opened(tacho)
+        self.assertTrue(eventually(lambda: len(self.samples_so_far()) > 100))
+        tacho.send_signal(signal.SIGINT)
+        said = tacho.communicate(timeout=LIMIT_S)[1]
+        self.assertEqual(tacho.returncode, 0, said)
         child.kill()
         child.wait()
         self.assertNamed()
@@ -92,11 +110,10 @@ class Namespaces(HeldCase):
     def test_a_map_by_the_number_inside(self):
         needs_namespace()
         # The program is brought along, because its own place is in the /tmp that is hidden.
-        result = self.record("unshare", "-m", "-p", "-f", "--mount-proc", "sh", "-c",
-                             "mount -t tmpfs none /mnt && cp \"$0\" /mnt/jit && "
-                             "mount -t tmpfs none /tmp && /mnt/jit map . made_inside 1500; true",
-                             jit_program())
-        inside = int(result.stdout)
+        inside = int(self.record_held("unshare", "-m", "-p", "-f", "--mount-proc", "sh", "-c",
+                                      "mount -t tmpfs none /mnt && cp \"$0\" /mnt/jit && "
+                                      "mount -t tmpfs none /tmp && /mnt/jit map . made_inside 1500; true",
+                                      jit_program(), opened="^/tmp$", env={"JIT_HELD": "1"}))
         self.assertLess(inside, 100)
         self.assertFalse(os.path.exists("/tmp/perf-%d.map" % inside))
         counts = self.leaves()
@@ -104,8 +121,9 @@ class Namespaces(HeldCase):
 
     def test_a_dump_inside(self):
         needs_namespace()
-        self.record("unshare", "-m", "-p", "-f", "sh", "-c",
-                    "mount -t tmpfs none /mnt && \"$0\" dump /mnt made_inside 1500; true", jit_program())
+        self.record_held("unshare", "-m", "-p", "-f", "sh", "-c",
+                         "mount -t tmpfs none /mnt && \"$0\" dump /mnt made_inside 1500; true", jit_program(),
+                         opened="/jit-", env={"JIT_HELD": "1"})
         counts = self.leaves()
         self.assertGreater(counts.get("made_inside", 0), 0.7 * sum(counts.values()), counts)
 
@@ -128,7 +146,8 @@ class Deleted(HeldCase):
 
     def test_nothing_is_copied_if_not_wanted(self):
         path = self.program()
-        self.record("-N", "sh", "-c", "$0 200 & sleep 0.1; rm $0; wait", path)
+        self.record("-N", "sh", "-c", "$0 200 $1 & until [ \"$(readlink /proc/$!/exe)\" = $0 ]; do sleep 0.01; done; "
+                    "rm $0; echo >$1; wait", path, self.held())
         self.assertEqual(self.kept(), [])
         self.assertNotIn("spin_inside", self.leaves())
 
