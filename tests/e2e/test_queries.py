@@ -6,19 +6,23 @@ import struct
 import unittest
 
 import perfdata
-from helpers import compiled
+from helpers import compiled, eventually
 from openapi import DescribedCase, DescribedServer
 
 SIDE_BY_SIDE = True
 
 # Two phases by the CPU time of the main thread: hot and cold as 70 to 30, then late and hot as 80 to 20. A
-# second thread is in side() all the time.
+# second thread does as much in side() as the main thread has done: what one of them does while the other one
+# is held up is limited, so the shares are.
 PHASES_C = r"""
 #include <pthread.h>
+#include <semaphore.h>
 #include <time.h>
 
 volatile long sink;
 volatile int done;
+static volatile long posted;
+static sem_t rounds;
 
 static long cpu_ms(void)
 {
@@ -39,25 +43,38 @@ __attribute__((noinline)) void side(void) { BODY(1000); }
 
 static void *beside(void *x)
 {
-	while (!done)
-		side();
+	for (long n = 0; !done || n < posted; n++) {
+		sem_wait(&rounds);
+		for (int i = 0; i < 10; i++)
+			side();
+	}
 	return x;
+}
+
+static void post(void)
+{
+	posted++;
+	sem_post(&rounds);
 }
 
 int main(void)
 {
 	pthread_t thread;
 
+	sem_init(&rounds, 0, 0);
 	pthread_create(&thread, 0, beside, 0);
 	while (cpu_ms() < 600) {
 		hot(7000);
 		cold(3000);
+		post();
 	}
 	while (cpu_ms() < 1200) {
 		late(8000);
 		hot(2000);
+		post();
 	}
 	done = 1;
+	sem_post(&rounds); /* it may wait for a round that does not come */
 	pthread_join(thread, 0);
 	return 0;
 }
@@ -300,16 +317,22 @@ class Questions(DescribedCase):
 
 class Running(DescribedCase):
     def test_a_run_that_goes_on_can_be_asked(self):
-        run = self.server.run(self.server.session(), [phases()], tool="both", events=["task-clock"],
+        """It goes on until it was seen to."""
+        workload = ["sh", "-c", 'until [ -e "$1" ]; do "$0"; done', phases(), self.path("enough")]
+        run = self.server.run(self.server.session(), workload, tool="both", events=["task-clock"],
                               sample={"events": ["cpu-clock"], "frequency": 1000, "callgraph": "fp"})
         uuid, seen = run["uuid"], []
-        while True:
-            state = self.server.benchmark(uuid)["state"]
+
+        def ask():
             seen.append(self.server.get("benchmark/%s/flame" % uuid)["samples"])
-            if state not in ("queued", "running"):
-                break
+            return len(set(seen)) > 3
+        self.server.wait_state(uuid, "running")
+        self.assertTrue(eventually(ask), seen)
+        self.assertEqual(self.server.benchmark(uuid)["state"], "running")
+        self.write("enough", "")
+        self.assertEqual(self.server.wait_run(uuid)["state"], "done")
+        ask()
         self.assertEqual(seen, sorted(seen))
-        self.assertGreater(len(set(seen)), 3)
         self.assertEqual(seen[-1], self.server.benchmark(uuid)["samples"])
 
 
