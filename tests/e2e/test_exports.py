@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import tempfile
 import unittest
 import xml.dom.minidom
 
@@ -98,8 +99,21 @@ class Formats(OneRun):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.run_json = cls.measured([shape()], tool="both", events=["task-clock", "page-faults"],
-                                    interval=0.01, sample={"events": ["cpu-clock"], "frequency": 2000})
+        # Again and again until there are rows enough, however rarely the collector could read its counters.
+        place = tempfile.TemporaryDirectory(prefix="tacho-enough-")
+        cls.addClassCleanup(place.cleanup)
+        enough = os.path.join(place.name, "enough")
+        run = cls.server.run(cls.session, ["sh", "-c", 'until [ -e "$1" ]; do "$0"; done', shape(), enough],
+                             tool="both", events=["task-clock", "page-faults"], interval=0.01,
+                             sample={"events": ["cpu-clock"], "frequency": 2000})
+        cls.server.wait_state(run["uuid"], "running")
+        csv_path = "benchmark/%s.csv" % run["uuid"]
+        assert eventually(lambda: cls.server.get_bytes(csv_path).count(b"\n") > 1 + 3 and
+                          cls.server.benchmark(run["uuid"])["samples"] > 100)
+        with open(enough, "w"):
+            pass
+        cls.run_json = cls.server.wait_run(run["uuid"])
+        assert cls.run_json["state"] == "done", cls.run_json
 
     def rows(self, **query):
         return list(csv.DictReader(io.StringIO(self.get("csv", **query).decode())))
@@ -218,15 +232,24 @@ class Formats(OneRun):
 
 class Output(OneRun):
     def test_streams(self):
-        script = "printf 'one\\ntw'; sleep .2; printf 'bad\\377\\n' >&2; sleep .2; printf 'o\\n'"
-        run = self.measured(["sh", "-c", script], tool="stat", events=["page-faults"])
+        """Each piece is written when the one before was seen in the log: so they are read in this order."""
+        script = """wait_for() { until [ -e "$1" ]; do sleep .01; done; }
+            printf 'one\\ntw'; wait_for "$1"; printf 'bad\\377\\n' >&2; wait_for "$2"; printf 'o\\n'"""
+        run = self.server.run(self.session, ["sh", "-c", script, "sh", self.path("first"), self.path("second")],
+                              tool="stat", events=["page-faults"])
+        self.server.wait_state(run["uuid"], "running")
+        for stream, text, name in (("stdout", b"one\ntw", "first"), ("stderr", b"bad\xff\n", "second")):
+            self.assertTrue(eventually(lambda: self.get("log", run, stream=stream) == text),
+                            self.get("log", run))
+            self.write(name, "")
+        self.assertEqual(self.server.wait_run(run["uuid"])["state"], "done")
         self.assertEqual(self.get("log", run, stream="stdout"), b"one\ntwo\n")
         self.assertEqual(self.get("log", run, stream="stderr"), b"bad\xff\n")
         self.assertEqual(self.get("log", run, stream="stdout", offset=4), b"two\n")
         self.assertEqual(self.get("log", run), b"one\ntw\n[stderr] bad\xff\no\n")
 
     def test_of_a_run_that_goes_on(self):
-        run = self.server.run(self.session, ["sh", "-c", "echo here; sleep 60"], tool="both",
+        run = self.server.run(self.session, ["sh", "-c", "echo here; sleep infinity"], tool="both",
                               events=["page-faults"])
         self.assertTrue(eventually(lambda: self.get("log", run, stream="stdout") == b"here\n"))
         for format in ("csv", "h5", "folded", "html", "log"):
