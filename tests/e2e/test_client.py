@@ -125,8 +125,14 @@ class Run(ClientCase):
         self.assertIn(self.newest()["state"], ("interrupted", "cancelled"))
 
     def test_terminal(self):
-        status, output = in_terminal([TACHO, "run", "-e", "task-clock", "-I", "0.05", "--", *load("busy", 1500)],
-                                     environment(self.home, self.client_env()))
+        """The program goes on until the line that tells of it was seen with all that it has."""
+        def end_when_seen(output, _):
+            seen = re.sub(rb"\x1b\[[0-9;]*[A-Za-z]", b"", output)
+            if all(re.search(words, seen) for words in (rb"running \d", rb"task-clock", rb"\d samples")):
+                self.write("enough", "")
+        status, output = in_terminal([TACHO, "run", "-e", "task-clock", "-I", "0.05", "--", "sh", "-c",
+                                      'until [ -e "$1" ]; do :; done', "sh", self.path("enough")],
+                                     environment(self.home, self.client_env()), feed=end_when_seen)
         self.assertEqual(status, 0, output)
         text = plain(output)
         self.assertRegex(text, r"running \d")
@@ -447,8 +453,12 @@ class View(Case):
         keeper = [int(p) for p in os.listdir("/proc") if p.isdigit() and self.parent(p) == child.pid]
         self.assertEqual(len(keeper), 1)
         server = [int(p) for p in os.listdir("/proc") if p.isdigit() and self.parent(p) == keeper[0]]
-        for pid in [child.pid, *keeper, *server]:
-            os.kill(pid, signal.SIGKILL)
+        # All at once: who sees that another one is gone would clean up.
+        everybody = [*keeper, *server, child.pid]
+        for number in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in everybody:
+                os.kill(pid, number)
+            self.assertTrue(eventually(lambda: all(self.state(p) in ("T", "Z", None) for p in everybody)))
         child.wait()
         self.assertTrue(eventually(lambda: not any(os.path.exists("/proc/%d" % p) for p in keeper + server)))
         self.assertEqual(len(os.listdir(self.places)), 1)
@@ -457,6 +467,14 @@ class View(Case):
         child.send_signal(signal.SIGTERM)
         child.wait(LIMIT_S)
         self.nothing_left(url)
+
+    @staticmethod
+    def state(pid):
+        try:
+            with open("/proc/%d/stat" % pid) as text:
+                return text.read().rpartition(")")[2].split()[0]
+        except OSError:
+            return None
 
     @staticmethod
     def parent(pid):
