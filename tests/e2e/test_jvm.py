@@ -41,8 +41,14 @@ public class Work {
 
     static void work(long ms) throws Exception {
         long sum = 0;
-        while (spent() < ms)
+        boolean told = false;
+        while (spent() < ms) {
             sum += deep(8);
+            if (!told && spent() > 500) {
+                System.out.println("warm");
+                told = true;
+            }
+        }
         System.out.println(ProcessHandle.current().pid() + " " + sum);
     }
 
@@ -186,18 +192,27 @@ class Jvm(JitCase):
         self.assertFalse(os.path.exists("/tmp/perf-%d.map" % int(result.stdout.split()[0])))
 
     def test_ended_by_a_timeout(self):
-        result = self.record_work("-g", "--timeout", 1500, *self.work(20000))
+        """Again with more time if the program was held up: before it had used half a second of a CPU, or for two
+        seconds when it was to end, after which it is killed."""
+        script = 'trap : TERM; "$@" & while kill -0 $! 2>/dev/null; do wait $!; done; wait $!; echo ended $?'
+        for i in range(6):
+            result = self.record_work("-g", "--timeout", 1500 << i, "sh", "-c", script, "sh", *self.work(300000))
+            if "warm\n" in result.stdout and "ended 143\n" in result.stdout:
+                break
+        else:
+            self.fail(result)
         self.assertNotIn("left no names", result.stderr)
         self.assertIn("long Work.leaf(long)", {n for s in self.stacks() for n in s.names()})
 
     def test_killed(self):
-        result = self.record("sh", "-c", '"$@" & sleep 1; kill -9 $!; wait', "sh", *self.work(20000))
+        """As soon as it has said its number."""
+        result = self.record("sh", "-c", '"$@" | { read pid; kill -9 $pid; }', "sh", *self.work(20000))
         self.assertIn("1 JVM left no names of its Java code", result.stderr)
 
     # ---- running already ----
 
     def test_asked_for_its_names(self):
-        child, pid = self.start_work(20000, "-XX:+PreserveFramePointer")
+        child, pid = self.start_work(100000, "-XX:+PreserveFramePointer")
         self.assertFalse(os.path.exists("/tmp/perf-%d.map" % pid))
         said = self.record_running(pid, 0.5, "-g")
         self.assertNotIn("JVM", said)
