@@ -64,6 +64,8 @@ test('the server is started anew while the page is open', async ({ server, scree
 	const screen = await screens.open({ path });
 	screen.expect(/ERR_CONNECTION_REFUSED|ERR_EMPTY_RESPONSE|ERR_CONNECTION_RESET/);
 	screen.expect(/ERR_INCOMPLETE_CHUNKED_ENCODING/);
+	// What is asked between the signal and the server's end.
+	screen.expect(/status of 503/);
 	const { page } = screen;
 	await goesOn(page);
 	await server.stop();
