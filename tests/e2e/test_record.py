@@ -704,7 +704,8 @@ class Ends(Record):
         self.write("pids", "")
 
         def run(timeout_ms):
-            self.record("-e", "page-faults", "--timeout", timeout_ms, "--", "sh", "-c", script.format(self.path("pids")))
+            self.record("-e", "page-faults", "--timeout", timeout_ms, "--", "sh", "-c",
+                        script.format(self.path("pids")))
             pids = [int(p) for p in self.text("pids").split()]
             # Only those that still die may be left.
             self.assertTrue(eventually(lambda: all(state_of(p) == "X" for p in pids)))
