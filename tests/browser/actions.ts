@@ -136,6 +136,25 @@ export async function flameSeconds(page: Page): Promise<number> {
 	return found ? Number(found[1]!.replaceAll(',', '')) * SECONDS[found[2]!]! : 0;
 }
 
+/** Begins to watch the flame graph, in the page, so that it is seen to grow however seldom a test looks; the
+ * result says whether it has. */
+export async function watchGrowth(page: Page): Promise<() => Promise<boolean>> {
+	type Watched = Window & { flameGrew?: boolean };
+	await page.evaluate((seconds) => {
+		let first = 0;
+		const look = () => {
+			const text = document.querySelector('.flame-foot')?.textContent ?? '';
+			const found = /([\d.,]+)\s?(ns|µs|ms|s|min) of /.exec(text);
+			const now = found ? Number(found[1]!.replaceAll(',', '')) * seconds[found[2]!]! : 0;
+			if (first && now > first) (window as Watched).flameGrew = true;
+			else requestAnimationFrame(look);
+			first ||= now;
+		};
+		look();
+	}, SECONDS);
+	return () => page.evaluate(() => (window as Watched).flameGrew === true);
+}
+
 /** Starts a command by the form; the id of the run. */
 export async function start(page: Page, text: string): Promise<string> {
 	const before = addressOf(page).get('run');

@@ -160,6 +160,13 @@ export class Server {
 		}
 	}
 
+	/** When the samples of a run that has ended were taken, in nanoseconds and in their order. Windows from one of
+	 * them to another have samples, whatever was held up while the run was measured. */
+	async sampleTimes(run: string): Promise<number[]> {
+		const { t } = await this.get<{ t: number[] }>(`benchmark/${run}/points`);
+		return t.sort((a, b) => a - b);
+	}
+
 	/** Somebody else, with less rights. */
 	async user(name: string, role: 'look' | 'run'): Promise<string> {
 		return (await this.post<{ token: string }>('users', { name, role })).token;
