@@ -16,6 +16,8 @@ export interface Measured {
 	session: string;
 	/** The demo, from beginning to end. */
 	demo: RunFacts;
+	/** When its samples were taken. */
+	times: number[];
 	/** A program that failed. */
 	failed: RunFacts;
 	/** One that goes on. */
@@ -48,7 +50,13 @@ export async function measure(server: Server): Promise<Measured> {
 	const endless = { ...plan, workload: 'tacho demo --seconds 3600' };
 	const live = await server.run(session, endless);
 	await server.reaches(live.uuid, 'running');
-	return { session, demo: done, failed, live };
+	return {
+		session,
+		demo: done,
+		times: await server.sampleTimes(demo.uuid),
+		failed,
+		live,
+	};
 }
 
 interface Place {
@@ -61,10 +69,10 @@ interface Place {
 	only?: 'desktop' | 'phone';
 }
 
-/** A window of the demo, as parts of its duration. */
+/** A window of the demo, as parts of its samples. */
 function part(m: Measured, from: number, to: number): string {
-	const ns = Number(m.demo.duration_s) * 1e9;
-	return `${Math.round(ns * from)}-${Math.round(ns * to)}`;
+	const at = (part: number) => m.times[Math.floor(m.times.length * part)]!;
+	return `${at(from)}-${at(to)}`;
 }
 
 function demo(m: Measured, more = ''): string {
