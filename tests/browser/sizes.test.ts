@@ -1,7 +1,20 @@
 /* Phones begin with the result, and large screens have large text. */
+import type { Page } from 'playwright-core';
 import { flame } from './actions';
 import { expect, test } from './test';
 import { until } from './wait';
+
+/** One more warning beside the run's name, whatever else the machine has caused. */
+async function warn(page: Page, words: string): Promise<void> {
+	await page.locator('.run-facts').evaluate((facts, text) => {
+		const chip = document.createElement('a');
+		chip.className = 'chip warn';
+		const label = chip.appendChild(document.createElement('span'));
+		label.className = 'cut';
+		label.textContent = text;
+		facts.append(chip);
+	}, words);
+}
 
 test('on the first screen of a phone, and on a large one', async ({ server, screens }) => {
 	const session = await server.session('sizes');
@@ -16,6 +29,7 @@ test('on the first screen of a phone, and on a large one', async ({ server, scre
 	const { page } = await screens.open({ path, viewport: { width: 360, height: 640 } });
 	const plots = page.locator('.plot-row');
 	await until('there are two plots', async () => (await plots.count()) === 2);
+	await warn(page, '1,234 samples lost');
 	const tabs = (await page
 		.getByRole('navigation', { name: 'Parts of the session' })
 		.boundingBox())!;

@@ -50,7 +50,7 @@ function Facts(props: { run: Run }) {
 				</span>
 			)}
 			{samples > 0 && (
-				<span title={`${plural(samples, 'sample')} of the stack were taken`}>
+				<span class="cut" title={`${plural(samples, 'sample')} of the stack were taken`}>
 					{formatCount(samples)} samples
 				</span>
 			)}
@@ -63,7 +63,7 @@ function Facts(props: { run: Run }) {
 					onClick={follow({ view: 'details' })}
 				>
 					<Icon name="warning" size={12} />
-					{w.words}
+					<span class="cut">{w.words}</span>
 				</a>
 			))}
 		</p>
