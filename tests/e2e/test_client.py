@@ -495,7 +495,8 @@ class View(Case):
     def test_browser(self):
         tools = self.path("bin")
         os.mkdir(tools)
-        script = self.write("bin/xdg-open", "#!/bin/sh\nprintf '%s' \"$1\" >\"$HOME/asked\"\ncp \"$1\" \"$HOME/page\"\n")
+        script = self.write("bin/xdg-open", "#!/bin/sh\nprintf '%s' \"$1\" >\"$HOME/asked\"\n"
+                            "cp \"$1\" \"$HOME/copy\" && mv \"$HOME/copy\" \"$HOME/page\"\n")
         os.chmod(script, 0o755)
         env = environment(self.home, {"XDG_RUNTIME_DIR": self.places, "DISPLAY": ":77",
                                       "PATH": tools + ":" + os.environ["PATH"]})
