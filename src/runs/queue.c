@@ -461,10 +461,10 @@ static char *attached_words(const struct stored_run *run)
 	return words.len ? buf_steal(&words) : xstrdup("the whole machine");
 }
 
-static void overlap_add(struct active *a, const struct active *other, uint64_t now_ns)
+static void overlap_add(struct active *a, const struct active *other, uint64_t since_ns)
 {
 	const char *name = other->run.description;
-	struct overlap o = {.from_ns = now_ns,
+	struct overlap o = {.from_ns = since_ns,
 			    .command = name && *name ? xstrdup(name) : attached_words(&other->run)};
 
 	memcpy(o.uuid, other->run.uuid, sizeof(o.uuid));
@@ -475,15 +475,16 @@ static void overlap_add(struct active *a, const struct active *other, uint64_t n
 /* An import can disturb other runs, but they do not disturb it: its data was measured elsewhere. */
 void overlap_begin(struct runs *r, struct active *a)
 {
-	uint64_t now = runs_now_ns(r);
+	/* Not now: the collector may have started the workload before we came to this. */
+	uint64_t since = a->begun_ns;
 
 	vec_each(&r->active, other) {
 		if (*other == a || (*other)->over)
 			continue;
 		if (!a->import)
-			overlap_add(a, *other, now);
+			overlap_add(a, *other, since);
 		if (!(*other)->import)
-			overlap_add(*other, a, now);
+			overlap_add(*other, a, since);
 	}
 }
 
