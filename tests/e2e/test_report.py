@@ -264,11 +264,21 @@ class Options(ReportCase):
         pid = self.entries(self.recording, "-s", "pid")[0]["pid"]
         self.assertTrue(self.entries(self.recording, "--pid", pid))
 
+    def samples_between(self, *time):
+        return sum(s["samples"] for s in self.json(self.recording, *time)["sections"])
+
     def test_time(self):
-        whole = self.json(self.recording)["sections"][0]["samples"]
-        part = self.json(self.recording, "--time", "10%-30%")["sections"][0]["samples"]
-        self.assertLess(part, whole / 2)
-        self.assertGreater(part, 0)
+        """As many as there are by their times: the program may have been held up in any part."""
+        text = self.tacho("script", "-i", self.recording, "-F", "time", "--ns").stdout
+        times = sorted(float(word) for word in text.replace(":", " ").split())
+        whole, span = self.json(self.recording)["sections"][0]["samples"], times[-1] - times[0]
+        for low, high in ((0.1, 0.3), (0, 0.5), (0.6, 1)):
+            inside = sum(times[0] + low * span <= t <= times[0] + high * span for t in times)
+            # One at each border may be taken for the other side's.
+            self.assertAlmostEqual(self.samples_between("--time", "%g%%-%g%%" % (100 * low, 100 * high)), inside,
+                                   delta=2)
+        middle = times[len(times) // 2]
+        self.assertAlmostEqual(self.samples_between("--time", "%.9f," % middle), len(times) / 2, delta=2)
         steps = self.entries(self.recording, "-s", "time", "--time-quantum", "10ms", "-g", "none")
         self.assertGreater(len(steps), 2)
         self.assertEqual(sum(e["self_samples"] for e in steps), whole)
