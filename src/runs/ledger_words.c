@@ -100,6 +100,7 @@ static void say_samples(const struct speaker *s)
 /*
  * Says that a part of @whole samples has a defect. @e holds the key, the name, the meaning and the
  * advice; value and sentence are added here.
+ * @fact comes behind "was" or "were".
  */
 static void say_part(const struct speaker *s, struct ledger_entry e, double whole,
 		     const char *words, const char *fact)
@@ -117,7 +118,7 @@ static void say_part(const struct speaker *s, struct ledger_entry e, double whol
 		add_count(&sentence, part);
 		buf_add(&sentence, " of ");
 		add_plural(&sentence, whole, "sample", "samples");
-		buf_addf(&sentence, " %s", fact);
+		buf_addf(&sentence, " %s %s", part == 1 ? "was" : "were", fact);
 		e.bad = true;
 		e.words = words ? buf_str(&few) : NULL;
 		e.sentence = buf_str(&sentence);
@@ -158,22 +159,21 @@ static void say_sampling(const struct speaker *s)
 				       .about = "Samples for which the kernel had no room, because "
 						"they came faster than they were read.",
 				       .advice = FEWER_SAMPLES},
-		 wanted, "of samples lost", "were lost: the kernel had no room for them.");
+		 wanted, "of samples lost", "lost: the kernel had no room for them.");
 	say_part(s,
 		 (struct ledger_entry){.key = "dropped",
 				       .name = "Left out by tacho",
 				       .about = "Samples that were read, but that tacho could not "
 						"keep up with.",
 				       .advice = FEWER_SAMPLES},
-		 wanted, "of samples left out",
-		 "were left out: tacho could not keep up with them.");
+		 wanted, "of samples left out", "left out: tacho could not keep up with them.");
 	say_throttled(s);
 	say_part(s,
 		 (struct ledger_entry){.key = "cut_stacks",
 				       .name = "Stacks cut off",
 				       .about = "Stacks so deep that their outermost callers are "
 						"missing in the flame graph."},
-		 taken, NULL, "have a stack without its outermost callers: it was too deep.");
+		 taken, NULL, "taken without the outermost callers: the stack was too deep.");
 }
 
 /* ---- counters ---- */

@@ -90,8 +90,11 @@ static void test_losses(void **state)
 	      "The kernel held sampling back 1 time, because it took too much CPU time.");
 	/* Of those taken: a lost sample has no stack that could have been cut. */
 	check(bad, "cut_stacks", "750 samples (10.0 %)", "",
-	      "750 of 7,500 samples have a stack without its outermost callers: it was too deep.");
+	      "750 of 7,500 samples were taken without the outermost callers: the stack was too "
+	      "deep.");
 	assert_true(line(bad, "cut_stacks", &measured).bad);
+	check("{\"samples\": 642, \"cut_stacks\": 1}", "cut_stacks", "1 sample (0.16 %)", "",
+	      "1 of 642 samples was taken without the outermost callers: the stack was too deep.");
 }
 
 static void test_counters(void **state)
@@ -198,7 +201,7 @@ static void test_verdict(void **state)
 	      "All samples of the file are here.");
 	/* The same advice is given once. */
 	judge("{\"samples\": 9, \"lost\": 1, \"throttled\": 2}", "{}", &measured, false,
-	      "1 of 10 samples were lost: the kernel had no room for them. The kernel held "
+	      "1 of 10 samples was lost: the kernel had no room for them. The kernel held "
 	      "sampling "
 	      "back 2 times, because it took too much CPU time.",
 	      "Take fewer samples a second, or fewer events.");
