@@ -29,6 +29,8 @@ CORPUS = os.path.abspath(os.environ.get("TACHO_CORPUS", os.path.join(TOP, os.par
 AS_NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
 # After this time something hangs. No test may fail because a machine is slow or others use it.
 LIMIT_S = 180
+# Longer than any test: a load program that is given this time is ended by its test.
+FOR_EVER_MS = 10**9
 
 # ---- a program of many shapes; whatever it does, it ends by itself after a while ----
 
@@ -278,8 +280,8 @@ def order(child, cpu_ms=0, calls=0, pages=0, answers=None):
 
 
 def with_enough_time(run):
-    """What @run(ms) returns, with more and more time until that is something: a program that is held up may not
-    get to what it should do within the time that tacho gives it."""
+    """Calls @run(ms) with more and more time until it gives a true value, and returns that: a program that is held
+    up may not get to what it should do within the time that tacho gives it."""
     for ms in (1000, 4000, 16000, 64000):
         result = run(ms)
         if result:

@@ -12,8 +12,8 @@ import threading
 import unittest
 import urllib.request
 
-from helpers import (LIMIT_S, TACHO, Case, environment, eventually, in_terminal, load, needs_program,
-                     plain)
+from helpers import (LIMIT_S, TACHO, Case, children_of, environment, eventually, in_terminal, load, needs_program,
+                     plain, state_of)
 from server import ServerCase
 from shapes import shape
 
@@ -450,15 +450,15 @@ class View(Case):
     def test_all_of_it_killed(self):
         """Then the next one takes away what is left."""
         child, url = self.begin(self.recording)
-        keeper = [int(p) for p in os.listdir("/proc") if p.isdigit() and self.parent(p) == child.pid]
+        keeper = children_of(child.pid)
         self.assertEqual(len(keeper), 1)
-        server = [int(p) for p in os.listdir("/proc") if p.isdigit() and self.parent(p) == keeper[0]]
+        server = children_of(keeper[0])
         # All at once: who sees that another one is gone would clean up.
         everybody = [*keeper, *server, child.pid]
         for number in (signal.SIGSTOP, signal.SIGKILL):
             for pid in everybody:
                 os.kill(pid, number)
-            self.assertTrue(eventually(lambda: all(self.state(p) in ("T", "Z", None) for p in everybody)))
+            self.assertTrue(eventually(lambda: all(state_of(p) in "TZX" for p in everybody)))
         child.wait()
         self.assertTrue(eventually(lambda: not any(os.path.exists("/proc/%d" % p) for p in keeper + server)))
         self.assertEqual(len(os.listdir(self.places)), 1)
@@ -467,22 +467,6 @@ class View(Case):
         child.send_signal(signal.SIGTERM)
         child.wait(LIMIT_S)
         self.nothing_left(url)
-
-    @staticmethod
-    def state(pid):
-        try:
-            with open("/proc/%d/stat" % pid) as text:
-                return text.read().rpartition(")")[2].split()[0]
-        except OSError:
-            return None
-
-    @staticmethod
-    def parent(pid):
-        try:
-            with open("/proc/%s/stat" % pid) as text:
-                return int(text.read().rpartition(")")[2].split()[1])
-        except OSError:
-            return -1
 
     def test_what_is_no_recording(self):
         for path, status in ((self.write("text", "hello\n"), 1), (self.path("nowhere"), 1)):

@@ -6,11 +6,10 @@ import subprocess
 import time
 import unittest
 
-from helpers import AS_NOBODY, needs_other_user, needs_program
+from helpers import AS_NOBODY, FOR_EVER_MS, needs_other_user, needs_program
 from jit import JitCase, jit_program
 
 SIDE_BY_SIDE = True
-FOR_EVER_MS = 10**9  # the program ends by itself before
 
 
 class Jitdump(JitCase):

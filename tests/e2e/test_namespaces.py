@@ -7,8 +7,8 @@ import signal
 import subprocess
 import unittest
 
-from helpers import (LIMIT_S, TACHO, children_of, compiled, environment, eventually, has_mapped, has_open,
-                     needs_namespace)
+from helpers import (FOR_EVER_MS, LIMIT_S, TACHO, children_of, compiled, environment, eventually, has_mapped,
+                     has_open, needs_namespace)
 from jit import JitCase, jit_program
 
 SPIN_C = r"""
@@ -36,9 +36,6 @@ int main(int argc, char **argv)
 	return 0;
 }
 """
-
-
-FOR_EVER_MS = 10**9  # tests end such a program
 
 
 class HeldCase(JitCase):

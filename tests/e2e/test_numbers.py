@@ -12,7 +12,7 @@ import struct
 import time
 import unittest
 
-from helpers import alive, eventually, load, needs_no_pmu, needs_system_wide, online_cpus
+from helpers import alive, eventually, load, needs_no_pmu, needs_system_wide, online_cpus, state_of
 from server import ServerCase
 from test_live import Client
 from test_stages import pair
@@ -23,11 +23,6 @@ PIXELS = (1, 7, 100, 2000, 20000)
 def parent_of(pid):
     with open("/proc/%d/stat" % pid) as text:
         return int(text.read().rpartition(")")[2].split()[1])
-
-
-def state_of(pid):
-    with open("/proc/%d/stat" % pid) as text:
-        return text.read().rpartition(")")[2].split()[0]
 
 
 class Numbers(ServerCase):
@@ -247,10 +242,10 @@ class Ledgers(Numbers):
                               sample={"events": ["cpu-clock"], "period": 1000, "callgraph": "dwarf,65000"})
         go = eventually(self.open_go)
         self.assertTrue(go)
-        workload = self.server.benchmark(run["uuid"])["workload_pid"]
+        workload = eventually(lambda: self.server.benchmark(run["uuid"])["workload_pid"])
         reader = parent_of(workload)
-        # Who reads the rings is held up from before the program works until it has ended. The others are held up,
-        # too, because each continues whom it has started; in the end they do.
+        # The collector, which reads the rings, is stopped until the program has ended. Server and runner are stopped
+        # first: each of them continues its child when it sees it stopped, which is what they do in the end.
         others = [self.server.pid(), parent_of(reader)]
         try:
             for pid in (*others, reader):

@@ -13,14 +13,13 @@ import subprocess
 import time
 import unittest
 
-from helpers import (AS_NOBODY, LIMIT_S, TACHO, Case, cgroup2_mount, children_of, end_process, eventually, has_pmu,
-                     in_terminal, load, environment, needs_namespace, needs_no_pmu, needs_other_user, needs_program,
-                     needs_root, needs_system_wide, needs_tracefs, online_cpus, order, plain, send_and_see, sleeps,
-                     state_of, wait_recording, waits, with_enough_time)
+from helpers import (AS_NOBODY, FOR_EVER_MS, LIMIT_S, TACHO, Case, cgroup2_mount, children_of, end_process,
+                     eventually, has_pmu, in_terminal, load, environment, needs_namespace, needs_no_pmu,
+                     needs_other_user, needs_program, needs_root, needs_system_wide, needs_tracefs, online_cpus,
+                     order, plain, send_and_see, sleeps, state_of, wait_recording, waits, with_enough_time)
 from perfdata import FORK, LOST, LOST_SAMPLES, SAMPLE, SWITCH, File
 
 FINISHED_ROUND, COMPRESSED = 68, 81
-FOR_EVER_MS = 10**9  # the load program ends by itself before
 
 
 class Record(Case):

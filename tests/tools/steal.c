@@ -4,10 +4,10 @@
  *	steal [-s SECONDS] [-p PERCENT] [-b BURST_MS] [-r SEED] [COMMAND [ARGUMENT...]]
  *
  * One process a CPU computes at real-time priority for PERCENT of the time (40), in bursts of up to BURST_MS
- * (250). It ends after SECONDS (120), or with COMMAND, whose exit status it passes on, or with the process
- * that started it. The same SEED (1) gives the same bursts. Needs root.
+ * (250). It ends after SECONDS, or with COMMAND, whose exit status it passes on, or with the process that started
+ * it. The same SEED (1) gives the same bursts. Needs root; without it, COMMAND is not run.
  *
- *	build/tests/steal -s 120 tests/e2e/run test_runs
+ *	build/tests/steal tests/e2e/run test_runs
  */
 #include <errno.h>
 #include <getopt.h>
@@ -56,20 +56,13 @@ static void rest(uint64_t ns)
 	nanosleep(&ts, NULL);
 }
 
-/* Returns only if it may not have the CPU. */
+/* Ends with @parent. */
 static void steal_cpu(const struct settings *s, int cpu, pid_t parent)
 {
 	uint64_t state = s->seed * 0x9e3779b97f4a7c15ull + (uint64_t)cpu + 1;
-	struct sched_param priority = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
-	cpu_set_t set;
 
-	CPU_ZERO(&set);
-	CPU_SET(cpu, &set);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent || sched_setaffinity(0, sizeof(set), &set) ||
-	    sched_setscheduler(0, SCHED_FIFO, &priority))
-		return;
-	for (;;) {
+	while (getppid() == parent) {
 		uint64_t burst_ns = (1 + random_below(&state, s->burst_ms)) * NS_A_MSEC;
 		uint64_t end_ns = now_ns() + burst_ns;
 
@@ -92,16 +85,25 @@ static pid_t checked_fork(void)
 	exit(125);
 }
 
+/* The thief gets its CPU and its priority here, not by itself: no command may run that nobody robs. */
 static pid_t start_thief(const struct settings *s, int cpu)
 {
+	struct sched_param priority = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
 	pid_t parent = getpid(), pid = checked_fork();
+	cpu_set_t set;
 
-	if (pid)
+	if (!pid) {
+		steal_cpu(s, cpu, parent);
+		_exit(0);
+	}
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (!sched_setaffinity(pid, sizeof(set), &set) &&
+	    !sched_setscheduler(pid, SCHED_FIFO, &priority))
 		return pid;
-	steal_cpu(s, cpu, parent);
 	fprintf(stderr, "steal: cannot take CPU %d at real-time priority: %s\n", cpu,
 		strerror(errno));
-	_exit(125);
+	exit(125);
 }
 
 static pid_t start_command(char **argv)
@@ -116,45 +118,37 @@ static pid_t start_command(char **argv)
 	_exit(127);
 }
 
-/* Those that have ended already are 0: their numbers may be somebody else's by now. */
-static void end_thieves(pid_t *thieves, int count)
+static void end_thieves(const pid_t *thieves, int count)
 {
 	for (int i = 0; i < count; i++)
-		if (thieves[i])
-			kill(thieves[i], SIGKILL);
+		kill(thieves[i], SIGKILL);
 	for (int i = 0; i < count; i++)
-		if (thieves[i])
-			waitpid(thieves[i], NULL, 0);
-	memset(thieves, 0, (size_t)count * sizeof(*thieves));
+		waitpid(thieves[i], NULL, 0);
 }
 
-/* Until the time is over or the command has ended; its exit status, or 0. */
-static int wait_for_end(const struct settings *s, pid_t command, pid_t *thieves, int count)
+static int exit_status(int status)
+{
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/* Until the time is over or the command has ended, which goes on undisturbed if it has more time; its exit
+ * status, or 0. */
+static int wait_for_end(const struct settings *s, pid_t command, const pid_t *thieves, int count)
 {
 	uint64_t end_ns = now_ns() + (uint64_t)(s->seconds * 1e9);
-	int status, running = count;
+	int status = 0;
 
-	for (;;) {
-		pid_t ended = waitpid(-1, &status, WNOHANG);
-
-		if (ended > 0 && ended == command)
-			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-		for (int i = 0; ended > 0 && i < count; i++)
-			if (thieves[i] == ended)
-				thieves[i] = 0;
-		if (ended > 0 && --running == 0)
-			return 125;
-		if (now_ns() >= end_ns) {
+	while (!s->seconds || now_ns() < end_ns) {
+		if (command && waitpid(command, &status, WNOHANG) == command) {
 			end_thieves(thieves, count);
-			if (!command)
-				return 0;
-			/* The command goes on undisturbed. */
-			waitpid(command, &status, 0);
-			return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+			return exit_status(status);
 		}
-		if (ended <= 0)
-			rest(20 * NS_A_MSEC);
+		rest(20 * NS_A_MSEC);
 	}
+	end_thieves(thieves, count);
+	if (command)
+		waitpid(command, &status, 0);
+	return exit_status(status);
 }
 
 static int usage(void)
@@ -186,7 +180,7 @@ static int read_settings(int argc, char **argv, struct settings *s)
 			return -1;
 		}
 	/* Linux itself takes a real-time task off its CPU at 95 % of a second. */
-	return s->seconds > 0 && s->percent >= 1 && s->percent <= 90 && s->burst_ms >= 1 &&
+	return s->seconds >= 0 && s->percent >= 1 && s->percent <= 90 && s->burst_ms >= 1 &&
 			       s->burst_ms <= 900
 		       ? 0
 		       : -1;
@@ -194,10 +188,10 @@ static int read_settings(int argc, char **argv, struct settings *s)
 
 int main(int argc, char **argv)
 {
-	struct settings s = {.seconds = 120, .percent = 40, .burst_ms = 250, .seed = 1};
+	struct settings s = {.percent = 40, .burst_ms = 250, .seed = 1};
 	pid_t thieves[CPUS_MAX], command = 0, parent = getppid();
 	cpu_set_t allowed;
-	int count = 0, status;
+	int count = 0;
 
 	if (read_settings(argc, argv, &s) < 0)
 		return usage();
@@ -209,7 +203,5 @@ int main(int argc, char **argv)
 			thieves[count++] = start_thief(&s, cpu);
 	if (optind < argc)
 		command = start_command(argv + optind);
-	status = wait_for_end(&s, command, thieves, count);
-	end_thieves(thieves, count);
-	return status;
+	return wait_for_end(&s, command, thieves, count);
 }
