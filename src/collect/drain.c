@@ -116,20 +116,11 @@ static uint64_t word_at(const unsigned char *bytes, size_t at)
 	return word;
 }
 
-static void note_hits(struct drainer *t, const struct ring_view *view, size_t at, size_t size)
+static void note_hits(struct drainer *t, const unsigned char *sample, size_t size)
 {
-	uint64_t copy[(RECORD_BYTES_MAX + 8) / 8], depth;
-	const unsigned char *sample = (const unsigned char *)copy;
 	size_t chain = t->drain->chain_at;
+	uint64_t depth;
 
-	if (size < SAMPLE_TIME_OFFSET)
-		return;
-	if (at >= view->first_bytes)
-		sample = view->second + (at - view->first_bytes);
-	else if (size <= view->first_bytes - at)
-		sample = view->first + at;
-	else if (!ring_view_copy(view, at, copy, size))
-		return;
 	hits_add(&t->hits, word_at(sample, SAMPLE_IP_OFFSET));
 	if (!chain || size < chain + 8)
 		return;
@@ -231,12 +222,24 @@ static void look_at(struct drainer *t, const struct ring_view *view, size_t at, 
 	}
 }
 
-static uint64_t sample_time(const struct ring_view *view, size_t at)
+/* The record is read where it lies, unless it goes around the end of the ring. */
+static void note_sample(struct drainer *t, const struct ring_view *view, size_t at, size_t size)
 {
-	uint64_t value = 0;
+	uint64_t copy[(RECORD_BYTES_MAX + 8) / 8];
+	const unsigned char *sample = (const unsigned char *)copy;
 
-	ring_view_copy(view, at + SAMPLE_TIME_OFFSET, &value, sizeof(value));
-	return value;
+	t->counts.samples++;
+	if (size < SAMPLE_TIME_OFFSET + sizeof(uint64_t))
+		return;
+	if (at >= view->first_bytes)
+		sample = view->second + (at - view->first_bytes);
+	else if (size <= view->first_bytes - at)
+		sample = view->first + at;
+	else if (!ring_view_copy(view, at, copy, size))
+		return;
+	span_widen(&t->samples, word_at(sample, SAMPLE_TIME_OFFSET));
+	if (t->drain->watch_hits)
+		note_hits(t, sample, size);
 }
 
 /*
@@ -260,10 +263,7 @@ static size_t walk(struct drainer *t, const struct ring_view *view)
 			break;
 		switch (header->type) {
 		case PERF_RECORD_SAMPLE:
-			t->counts.samples++;
-			span_widen(&t->samples, sample_time(view, at));
-			if (t->drain->watch_hits)
-				note_hits(t, view, at, header->size);
+			note_sample(t, view, at, header->size);
 			break;
 		case PERF_RECORD_LOST:
 		case PERF_RECORD_LOST_SAMPLES:

@@ -5,14 +5,6 @@
 #include <errno.h>
 #include <time.h>
 
-void span_widen(struct sample_span *span, uint64_t time_ns)
-{
-	if (!span->first_ns || time_ns < span->first_ns)
-		span->first_ns = time_ns;
-	if (time_ns > span->last_ns)
-		span->last_ns = time_ns;
-}
-
 struct lost_record lost_record_of(uint64_t event_id, uint64_t lost)
 {
 	return (struct lost_record){

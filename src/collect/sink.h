@@ -30,7 +30,14 @@ struct sample_span {
 	uint64_t first_ns, last_ns;
 };
 
-void span_widen(struct sample_span *span, uint64_t time_ns);
+/* Inline because it runs for every sample. */
+static inline void span_widen(struct sample_span *span, uint64_t time_ns)
+{
+	if (!span->first_ns || time_ns < span->first_ns)
+		span->first_ns = time_ns;
+	if (time_ns > span->last_ns)
+		span->last_ns = time_ns;
+}
 
 struct sink_options {
 	enum sink_kind kind;
