@@ -100,7 +100,7 @@ static void say_samples(const struct speaker *s)
 /*
  * Says that a part of @whole samples has a defect. @e holds the key, the name, the meaning and the
  * advice; value and sentence are added here.
- * @fact comes behind "was" or "were".
+ * @fact ends the sentence: "3 of 9 samples were" @fact
  */
 static void say_part(const struct speaker *s, struct ledger_entry e, double whole,
 		     const char *words, const char *fact)

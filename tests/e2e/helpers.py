@@ -31,6 +31,7 @@ AS_NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"
 LIMIT_S = 180
 # Longer than any test: a load program that is given this time is ended by its test.
 FOR_EVER_MS = 10**9
+PF_EXITING = 4  # in the flags of /proc/PID/stat
 
 # ---- a program of many shapes; whatever it does, it ends by itself after a while ----
 
@@ -488,7 +489,7 @@ class Case(unittest.TestCase):
         return [json.loads(line) for line in result.stderr.splitlines()]
 
     def samples_so_far(self, name="x.data"):
-        """Samples in a recording that may still be written; its header comes first."""
+        """Samples in a recording that may still be written: a very small file has no whole header yet."""
         path = self.path(name)
         return File(path).samples() if os.path.exists(path) and os.path.getsize(path) > 1000 else []
 
@@ -553,6 +554,18 @@ def state_of(pid):
 def alive(pid):
     """A process is there and has not ended."""
     return state_of(pid) not in "ZX"
+
+
+def has_to_end(pid):
+    """A process has ended, does so just now, or has been killed."""
+    if signal_set(pid, "SigPnd", signal.SIGKILL) or signal_set(pid, "ShdPnd", signal.SIGKILL):
+        return True
+    try:
+        with open("/proc/%d/stat" % pid) as text:
+            fields = text.read().rpartition(")")[2].split()
+    except OSError:
+        return True
+    return fields[0] in "ZX" or bool(int(fields[6]) & PF_EXITING)
 
 
 def eventually(test, seconds=LIMIT_S):
@@ -623,12 +636,22 @@ def wait_counting(child):
         raise AssertionError("tacho stat does not count")
 
 
+def parent_of(pid):
+    with open("/proc/%d/stat" % pid) as text:
+        return int(text.read().rpartition(")")[2].split()[1])
+
+
 def children_of(pid):
     try:
         with open("/proc/%d/task/%d/children" % (pid, pid)) as text:
             return [int(p) for p in text.read().split()]
     except OSError:
         return []
+
+
+def below(pid):
+    """All processes below one, each before those that it has started."""
+    return [process for child in children_of(pid) for process in [child, *below(child)]]
 
 
 def wait_recording(child):

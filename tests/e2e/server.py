@@ -290,6 +290,15 @@ class Server:
         finally:
             connection.close()
 
+    def snapshot_of_samples(self, run):
+        """What a new watcher of a run is told of the samples before it came; None if that has none yet."""
+        for event in self.stream({"run": run}):
+            if event.name == "samples":
+                return event.json()
+            if event.name == "current":
+                return None
+        return None
+
     # ---- what it costs ----
 
     def pid(self):

@@ -12,8 +12,8 @@ import threading
 import unittest
 import urllib.request
 
-from helpers import (LIMIT_S, TACHO, Case, children_of, environment, eventually, in_terminal, load, needs_program,
-                     plain, state_of)
+from helpers import (LIMIT_S, TACHO, Case, children_of, environment, eventually, in_terminal, needs_program, plain,
+                     state_of)
 from server import ServerCase
 from shapes import shape
 

@@ -196,8 +196,11 @@ class Jvm(JitCase):
         seconds when it was to end, after which it is killed."""
         script = 'trap : TERM; "$@" & while kill -0 $! 2>/dev/null; do wait $!; done; wait $!; echo ended $?'
         for i in range(6):
-            result = self.record_work("-g", "--timeout", 1500 << i, "sh", "-c", script, "sh", *self.work(300000))
-            if "warm\n" in result.stdout and "ended 143\n" in result.stdout:
+            result = self.record("-g", "--timeout", 1500 << i, "sh", "-c", script, "sh", *self.work(300000))
+            pid = re.match(r"\d+\n", result.stdout)
+            if pid:
+                self.forget_map(int(pid[0]))
+            if pid and "warm\n" in result.stdout and "ended 143\n" in result.stdout:
                 break
         else:
             self.fail(result)

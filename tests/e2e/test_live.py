@@ -137,15 +137,6 @@ class Live(ServerCase):
             stored = {name for line in folded.splitlines() for name in line.rpartition(" ")[0].split(";")}
             self.assertEqual(told - stored, set())
 
-    def samples_of_snapshot(self, run):
-        """The first message about samples that somebody gets who comes now; None if there is none yet."""
-        for event in self.server.stream({"run": run}):
-            if event.name == "samples":
-                return event.json()
-            if event.name == "current":
-                return None
-        return None
-
     def test_past_of_samples(self):
         run = self.begin(tool="record", sample={"events": ["cpu-clock"], "frequency": 499})
         self.server.wait_state(run, "running")
@@ -153,7 +144,7 @@ class Live(ServerCase):
         while not any(self.server.get("benchmark/%s/timeline" % run, {"samples": 1})["samples"]):
             time.sleep(0.05)
         # They are stored, but may be told to watchers a moment later.
-        told = eventually(lambda: self.samples_of_snapshot(run))
+        told = eventually(lambda: self.server.snapshot_of_samples(run))
         self.end()
         # When it happened is told with how much it is.
         self.assertEqual(told["rates"]["from_ns"], 0)

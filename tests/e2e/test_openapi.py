@@ -5,7 +5,7 @@ import importlib.util
 import pathlib
 import re
 
-from helpers import Case, load
+from helpers import Case, eventually, load
 from openapi import METHODS, DescribedCase, jsonschema, needs_jsonschema
 
 SIDE_BY_SIDE = True
@@ -170,11 +170,10 @@ class Stream(DescribedCase):
             if wanted <= seen:
                 break
         self.assertLessEqual(wanted | {"snapshot", "current", "session", "queue"}, seen)
-        # Whoever comes now gets a snapshot, which has the rates of the past.
-        for event in self.server.stream({"run": run}):
-            if event.name == "samples":
-                self.assertIn("rates", event.json())
-                break
+        # A snapshot that is made now has the rates of the past. One that was made before the first samples may be
+        # used again until there is more to tell.
+        told = eventually(lambda: self.server.snapshot_of_samples(run))
+        self.assertIn("rates", told)
         self.server.post("benchmark/%s/cancel" % run)
         self.assertIn("end", [event.name for event in self.server.stream({"run": run})])
 

@@ -324,14 +324,14 @@ class Running(DescribedCase):
         uuid, seen = run["uuid"], []
 
         def ask():
+            state = self.server.benchmark(uuid)["state"]
             seen.append(self.server.get("benchmark/%s/flame" % uuid)["samples"])
-            return len(set(seen)) > 3
+            return state
         self.server.wait_state(uuid, "running")
-        self.assertTrue(eventually(ask), seen)
-        self.assertEqual(self.server.benchmark(uuid)["state"], "running")
+        self.assertTrue(eventually(lambda: ask() == "running" and len(set(seen)) > 3), seen)
         self.write("enough", "")
-        self.assertEqual(self.server.wait_run(uuid)["state"], "done")
-        ask()
+        # Also while it ends.
+        self.assertTrue(eventually(lambda: ask() == "done"), seen)
         self.assertEqual(seen, sorted(seen))
         self.assertEqual(seen[-1], self.server.benchmark(uuid)["samples"])
 

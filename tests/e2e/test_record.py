@@ -13,10 +13,11 @@ import subprocess
 import time
 import unittest
 
-from helpers import (AS_NOBODY, FOR_EVER_MS, LIMIT_S, TACHO, Case, cgroup2_mount, children_of, end_process,
-                     eventually, has_pmu, in_terminal, load, environment, needs_namespace, needs_no_pmu,
-                     needs_other_user, needs_program, needs_root, needs_system_wide, needs_tracefs, online_cpus,
-                     order, plain, send_and_see, sleeps, state_of, wait_recording, waits, with_enough_time)
+from helpers import (AS_NOBODY, FOR_EVER_MS, LIMIT_S, TACHO, Case, alive, below, cgroup2_mount, children_of,
+                     end_process, environment, eventually, has_pmu, has_to_end, in_terminal, load, needs_namespace,
+                     needs_no_pmu, needs_other_user, needs_program, needs_root, needs_system_wide, needs_tracefs,
+                     online_cpus, order, plain, send_and_see, sleeps, state_of, wait_recording, waits,
+                     with_enough_time)
 from perfdata import FORK, LOST, LOST_SAMPLES, SAMPLE, SWITCH, File
 
 FINISHED_ROUND, COMPRESSED = 68, 81
@@ -67,24 +68,10 @@ class Record(Case):
             return enough()
         self.assertTrue(eventually(step))
 
-    def children(self, pid):
+    @staticmethod
+    def children(pid):
         """Processes below @pid, at any depth, that have not ended."""
-        parents = {}
-        for name in os.listdir("/proc"):
-            if not name.isdigit():
-                continue
-            try:
-                with open("/proc/%s/stat" % name) as text:
-                    state, parent = text.read().rpartition(")")[2].split()[:2]
-            except OSError:
-                continue
-            if state not in "ZX":
-                parents[int(name)] = int(parent)
-        found, more = {pid}, True
-        while more:
-            more = [p for p, parent in parents.items() if parent in found and p not in found]
-            found.update(more)
-        return found - {pid}
+        return [p for p in below(pid) if alive(p)]
 
     def text(self, name):
         with open(self.path(name)) as text:
@@ -706,7 +693,7 @@ class Ends(Record):
             self.record("-e", "page-faults", "--timeout", timeout_ms, "--", "sh", "-c",
                         script.format(self.path("pids")))
             pids = [int(p) for p in self.text("pids").split()]
-            # Only those that still die may be left.
+            self.assertTrue(all(has_to_end(p) for p in pids))
             self.assertTrue(eventually(lambda: all(state_of(p) == "X" for p in pids)))
             return len(pids) == 2
         with_enough_time(run)
@@ -754,6 +741,7 @@ class Ends(Record):
         for _ in range(2):
             send_and_see(tacho.pid, signal.SIGINT)
         tacho.communicate(timeout=LIMIT_S)
+        self.assertTrue(all(has_to_end(p) for p in below))
         self.assertTrue(self.all_gone(below))
         File(self.path("x.data"))
 
@@ -777,8 +765,7 @@ class Ends(Record):
     def test_collector_is_killed(self):
         tacho, below = self.started_tree()
         # A round, of which there is one each second, has been written to its end.
-        self.assertTrue(eventually(lambda: os.path.getsize(self.path("x.data")) > 1000 and
-                                   File(self.path("x.data")).count(SAMPLE)))
+        self.assertTrue(eventually(self.samples_so_far))
         collector, = children_of(tacho.pid)
         os.kill(collector, signal.SIGKILL)
         _, text = tacho.communicate(timeout=LIMIT_S)

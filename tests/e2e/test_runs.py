@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from helpers import compiled, eventually, load, needs_no_pmu, signal_set
+from helpers import alive, compiled, eventually, load, needs_no_pmu, parent_of, signal_set
 from server import ServerCase
 
 SIDE_BY_SIDE = True
@@ -44,9 +44,8 @@ def processes(name):
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
             if os.path.samefile("/proc/%s/exe" % pid, name):
-                with open("/proc/%s/stat" % pid) as text:
-                    if text.read().rpartition(")")[2].split()[0] not in "ZX":
-                        found.append(int(pid))
+                if alive(int(pid)):
+                    found.append(int(pid))
         except OSError:
             pass
     return found
@@ -417,8 +416,7 @@ class CollectorKilled(RunCase):
         """The child of the server that the program descends from."""
         pid = min(processes(program))
         while True:
-            with open("/proc/%d/stat" % pid) as text:
-                parent = int(text.read().rpartition(")")[2].split()[1])
+            parent = parent_of(pid)
             if parent == self.server.pid():
                 return pid
             self.assertGreater(parent, 1)

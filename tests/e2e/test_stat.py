@@ -9,9 +9,9 @@ import subprocess
 import time
 import unittest
 
-from helpers import (AS_NOBODY, LIMIT_S, TACHO, Case, cgroup2_mount, columns_of, environment, eventually,
-                     has_pmu, in_terminal, load, needs_no_pmu, needs_other_user, needs_program,
-                     needs_system_wide, needs_tracefs, online_cpus, paranoid, plain, send_and_see,
+from helpers import (AS_NOBODY, LIMIT_S, TACHO, Case, alive, cgroup2_mount, children_of, columns_of, environment,
+                     eventually, has_pmu, has_to_end, in_terminal, load, needs_no_pmu, needs_other_user,
+                     needs_program, needs_system_wide, needs_tracefs, online_cpus, paranoid, plain, send_and_see,
                      wait_counting, wait_ran, wait_taken, with_enough_time, worker_labels)
 
 DEFAULT = ["task-clock", "context-switches", "cpu-migrations", "page-faults", "cycles",
@@ -493,8 +493,7 @@ class Time(Case):
     def test_timeout_ends_children(self):
         """Also those that the command has started."""
         pid = int(self.ended("sleep 1000 >/dev/null 2>&1 & echo $!; wait").stdout)
-        self.assertTrue(eventually(lambda: not os.path.exists("/proc/%d" % pid) or
-                                   open("/proc/%d/stat" % pid).read().rpartition(")")[2].split()[0] == "Z"))
+        self.assertTrue(eventually(lambda: not alive(pid)))
 
     def test_timeout_of_the_system(self):
         needs_system_wide()
@@ -854,11 +853,14 @@ class Signals(Case):
 
     def test_first_interrupt_leaves_a_stubborn_command(self):
         child = self.begin(*load("stubborn"))
+        command, = children_of(child.pid)
         send_and_see(child.pid, signal.SIGINT)
         self.assertEqual(child.stdout.readline(), "never mind\n")
         wait_counting(child)
+        self.assertFalse(has_to_end(command))
         send_and_see(child.pid, signal.SIGINT)
         self.assertIn("page-faults", child.communicate(timeout=LIMIT_S)[1])
+        self.assertEqual(child.returncode, 128 + signal.SIGKILL)
 
     def test_command_ends_when_tacho_is_killed_before_it_runs(self):
         # The command must not be left behind, stopped before its exec, when tacho dies.

@@ -13,6 +13,7 @@
 #include <getopt.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,9 +28,8 @@
 #define NS_A_SEC  1000000000ull
 
 struct settings {
-	double seconds;
-	unsigned percent, burst_ms;
-	uint64_t seed;
+	uint64_t seconds; /* 0: until the command ends */
+	uint64_t percent, burst_ms, seed;
 };
 
 static uint64_t now_ns(void)
@@ -126,6 +126,21 @@ static void end_thieves(const pid_t *thieves, int count)
 		waitpid(thieves[i], NULL, 0);
 }
 
+/* Without this, a command would pass undisturbed that was to be robbed. */
+static void check_thieves(const pid_t *thieves, int count)
+{
+	for (int i = 0; i < count; i++) {
+		siginfo_t info = {};
+
+		waitid(P_PID, (id_t)thieves[i], &info, WEXITED | WNOHANG | WNOWAIT);
+		if (!info.si_pid)
+			continue;
+		fprintf(stderr, "steal: somebody has ended process %d, which took a CPU away\n",
+			thieves[i]);
+		exit(125);
+	}
+}
+
 static int exit_status(int status)
 {
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -135,7 +150,7 @@ static int exit_status(int status)
  * status, or 0. */
 static int wait_for_end(const struct settings *s, pid_t command, const pid_t *thieves, int count)
 {
-	uint64_t end_ns = now_ns() + (uint64_t)(s->seconds * 1e9);
+	uint64_t end_ns = now_ns() + s->seconds * NS_A_SEC;
 	int status = 0;
 
 	while (!s->seconds || now_ns() < end_ns) {
@@ -143,6 +158,7 @@ static int wait_for_end(const struct settings *s, pid_t command, const pid_t *th
 			end_thieves(thieves, count);
 			return exit_status(status);
 		}
+		check_thieves(thieves, count);
 		rest(20 * NS_A_MSEC);
 	}
 	end_thieves(thieves, count);
@@ -158,32 +174,39 @@ static int usage(void)
 	return 2;
 }
 
-static int read_settings(int argc, char **argv, struct settings *s)
+static bool read_number(const char *text, uint64_t least, uint64_t most, uint64_t *ret)
 {
+	char *end;
+
+	errno = 0;
+	*ret = strtoull(text, &end, 10);
+	return *text && !*end && !errno && *ret >= least && *ret <= most;
+}
+
+static bool read_settings(int argc, char **argv, struct settings *s)
+{
+	bool good = true;
 	int option;
 
 	while ((option = getopt(argc, argv, "+s:p:b:r:")) != -1)
 		switch (option) {
 		case 's':
-			s->seconds = atof(optarg);
+			good &= read_number(optarg, 1, 1000000, &s->seconds);
 			break;
+		/* Linux itself takes a real-time task off its CPU at 95 % of a second. */
 		case 'p':
-			s->percent = (unsigned)atoi(optarg);
+			good &= read_number(optarg, 1, 90, &s->percent);
 			break;
 		case 'b':
-			s->burst_ms = (unsigned)atoi(optarg);
+			good &= read_number(optarg, 1, 900, &s->burst_ms);
 			break;
 		case 'r':
-			s->seed = strtoull(optarg, NULL, 10);
+			good &= read_number(optarg, 0, UINT32_MAX, &s->seed);
 			break;
 		default:
-			return -1;
+			return false;
 		}
-	/* Linux itself takes a real-time task off its CPU at 95 % of a second. */
-	return s->seconds >= 0 && s->percent >= 1 && s->percent <= 90 && s->burst_ms >= 1 &&
-			       s->burst_ms <= 900
-		       ? 0
-		       : -1;
+	return good;
 }
 
 int main(int argc, char **argv)
@@ -193,7 +216,7 @@ int main(int argc, char **argv)
 	cpu_set_t allowed;
 	int count = 0;
 
-	if (read_settings(argc, argv, &s) < 0)
+	if (!read_settings(argc, argv, &s))
 		return usage();
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent || sched_getaffinity(0, sizeof(allowed), &allowed))

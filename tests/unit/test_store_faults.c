@@ -293,13 +293,15 @@ static void test_others_write_while_much_is_deleted(void **state)
 	CLEANUP(free_ptr) char *directory = xstrdup(in_dir("much"));
 	struct chunk_info info = {.kind = CHUNK_SAMPLES, .rows = 1, .first_ns = 1, .last_ns = 1};
 	struct store *s = open_store(directory);
-	struct purger purger = {.directory = directory};
+	/* Static: the thread goes on if the test fails. */
+	static struct purger purger;
 	int64_t run = new_run(s), other = new_run(s);
 	char *bytes = xcalloc(1, 1 << 20);
 	uint64_t size, unused;
 	pthread_t thread;
 
 	(void)state;
+	purger.directory = directory;
 	OK(store_begin(s, &error));
 	for (int i = 0; i < 100; i++)
 		OK(store_chunk_add(s, run, 0, &info, bytes, 1 << 20, NULL, 0, NULL, &error));
