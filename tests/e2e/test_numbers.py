@@ -310,8 +310,9 @@ class Ledgers(Numbers):
 
     def test_sums_of_the_stream(self):
         """Early, in the middle, and who hangs up after every few messages."""
+        # A snapshot has the last 8,192 counter values: those of seven minutes.
         run = self.server.run(self.server.session(), pair(0, self.path("enough")), tool="both",
-                              events=["task-clock", "page-faults"], interval=0.01, sample=Samples.SAMPLE)["uuid"]
+                              events=["task-clock", "page-faults"], interval=0.1, sample=Samples.SAMPLE)["uuid"]
         early, hopper = Client(self.server, run), Hopper(self.server, run)
         self.assertTrue(eventually(lambda: early.events.count("samples") > 10))
         middle = Client(self.server, run)
