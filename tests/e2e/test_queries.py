@@ -288,8 +288,8 @@ class Questions(DescribedCase):
         def sums():
             return self.ask("timeline", pixels=300)["counters"][0]["sum"]
 
-        # Small chunks are merged into large ones, whose blocks of values are spread over pixels: then the sums
-        # change a little.
+        # A short block of values is spread over pixels as a whole. Blocks become others when small chunks are merged,
+        # and then the sums change a little.
         def undisturbed():
             before = sums()
             body = self.server.get_bytes("benchmark/%s/timeline" % self.uuid, {"pixels": 300, "format": "columns"})
