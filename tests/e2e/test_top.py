@@ -579,13 +579,13 @@ class Screen(Top):
         self.quit()
 
     def test_zoom_into_library(self):
-        self.open("--", *load("calls", 100000000), until=r"\[kernel")
+        # So wide that the first line has room for all that it says.
+        self.open("--", *load("calls", 100000000), columns=200, until=r"\[kernel")
         self.wait(r"last ([2-9]|10) s")
         self.keys("/", "k", "e", "r", "n", "e", "l", "Enter")
         self.wait("/kernel/")
         self.keys("z", "l", "Escape")
-        # The end of the line is cut where the program's path is long.
-        screen = self.wait(r"in \[kernel.*\] \(\d", absent="/kernel/")
+        screen = self.wait(r"in \[kernel.*\] \([\d.]+ % of all\)", absent="/kernel/")
         libraries = {r["Library"] for r in tables_of(screen)[0]}
         self.assertEqual(len(libraries), 1, screen)
         self.assertAlmostEqual(sum(float(r["Self"].rstrip("%")) for r in tables_of(screen)[0]), 100,
