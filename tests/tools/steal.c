@@ -85,7 +85,7 @@ static pid_t checked_fork(void)
 	exit(125);
 }
 
-/* The thief gets its CPU and its priority here, not by itself: no command may run that nobody robs. */
+/* CPU and priority are set here, not by the thief itself: so all thieves are ready before the command starts. */
 static pid_t start_thief(const struct settings *s, int cpu)
 {
 	struct sched_param priority = {.sched_priority = sched_get_priority_min(SCHED_FIFO)};
@@ -126,7 +126,7 @@ static void end_thieves(const pid_t *thieves, int count)
 		waitpid(thieves[i], NULL, 0);
 }
 
-/* Without this, a command would pass undisturbed that was to be robbed. */
+/* Fails if a thief was killed: from then on the command would run undisturbed. */
 static void check_thieves(const pid_t *thieves, int count)
 {
 	for (int i = 0; i < count; i++) {
@@ -146,8 +146,8 @@ static int exit_status(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Until the time is over or the command has ended, which goes on undisturbed if it has more time; its exit
- * status, or 0. */
+/* Returns when the command has ended: its exit status, or 0 if there is none. When the time is over, the
+ * thieves end, and the command goes on undisturbed. */
 static int wait_for_end(const struct settings *s, pid_t command, const pid_t *thieves, int count)
 {
 	uint64_t end_ns = now_ns() + s->seconds * NS_A_SEC;
