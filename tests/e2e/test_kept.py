@@ -93,6 +93,11 @@ class KeptCase(JitCase):
                     return True
         return False
 
+    def assertKeptOnlyIfHit(self, path):
+        """The loader runs the first functions of each library: a sample may lie there, or in a caller of it."""
+        hit = path in self.script("-F", "ip,sym,dso")
+        self.assertTrue(hit or not self.is_kept(path), path + " is kept, but no stack leads there")
+
     def assertHot(self, name):
         counts = self.leaves()
         self.assertGreater(counts.get(name, 0), 0.7 * sum(counts.values()), counts)
@@ -229,13 +234,13 @@ class OnlyWhatWasHit(KeptCase):
         program, caller, idle = self.with_libraries()
         self.record(program, 200)
         self.assertTrue(self.is_kept(program))
-        self.assertFalse(self.is_kept(idle))
+        self.assertKeptOnlyIfHit(idle)
 
     def test_callers_are_kept(self):
         program, caller, idle = self.with_libraries()
         self.record("-g", program, 200)
         self.assertTrue(self.is_kept(caller))
-        self.assertFalse(self.is_kept(idle))
+        self.assertKeptOnlyIfHit(idle)
 
     def test_callers_that_are_found_later_are_kept(self):
         """Which these are is only known after unwinding."""
