@@ -31,7 +31,7 @@ struct samples {
 
 static void read_samples(struct store *s, int64_t run, struct samples *to)
 {
-	struct chunk_query q = {.kind = CHUNK_SAMPLES};
+	struct chunk_query q = {.schema = SCHEMA_SAMPLES};
 	stored_chunks chunks = {};
 
 	check(store_chunks(s, run, &q, &chunks, &error), "chunks");

@@ -1,202 +1,91 @@
-#include "profile/chunk.h"
+/* Chunks of samples and of counts, with a typed pointer to each column. */
+#include "profile/chunk_bytes.h"
 
+#include "profile/chunk_order.h"
 #include "profile/columns.h"
-#include "profile/packed.h"
+#include "profile/schema.h"
 
 #include <errno.h>
 #include <string.h>
 
-#define HEAD_SIZE 28u /* u32 kind, rows, counter; u64 first, last */
-
-/* ---- the order of time ---- */
-
-struct key {
-	uint64_t time_ns;
-	uint32_t row;
-};
-
-/* [@begin, @middle) and [@middle, @end) ascend; puts both into @to. */
-static void merge_runs(const struct key *from, size_t begin, size_t middle, size_t end,
-		       struct key *to)
-{
-	size_t left = begin, right = middle;
-
-	for (size_t i = begin; i < end; i++)
-		if (right == end || (left < middle && from[left].time_ns <= from[right].time_ns))
-			to[i] = from[left++];
-		else
-			to[i] = from[right++];
-}
-
-static size_t run_end(const struct key *keys, size_t begin, size_t count)
-{
-	size_t end = begin + 1;
-
-	while (end < count && keys[end].time_ns >= keys[end - 1].time_ns)
-		end++;
-	return end < count ? end : count;
-}
-
-/*
- * What arrives is a few ascending runs, often one. Merging neighbours until one is left keeps equal
- * times in their order. Gives back the one of both arrays that has the result.
- */
-static struct key *sort_keys(struct key *keys, struct key *spare, size_t count)
-{
-	while (run_end(keys, 0, count) < count) {
-		struct key *swap = keys;
-
-		for (size_t begin = 0, middle, end; begin < count; begin = end) {
-			middle = run_end(keys, begin, count);
-			end = middle < count ? run_end(keys, middle, count) : count;
-			merge_runs(keys, begin, middle, end, spare);
-		}
-		keys = spare;
-		spare = swap;
-	}
-	return keys;
-}
-
 /* ---- encoding ---- */
 
-static void seal(const struct chunk_info *info, const struct buf *body, struct buf *out)
-{
-	CLEANUP(buf_release) struct buf head = {};
-
-	put_u32(&head, info->kind);
-	put_u32(&head, info->rows);
-	put_u32(&head, info->counter);
-	put_u64(&head, info->first_ns);
-	put_u64(&head, info->last_ns);
-	packed_seal(PACKED_CHUNK, &head, body, out);
-}
-
 /* One field of all rows, in the order of @keys, as a column. */
-#define ADD_FIELD(body, keys, rows, count, field, scratch)                                         \
+#define GATHER_FIELD(keys, rows, count, field, scratch)                                            \
 	do {                                                                                       \
 		for (size_t i_ = 0; i_ < (count); i_++)                                            \
 			(scratch)[i_] = (rows)[(keys)[i_].row].field;                              \
-		column_encode((scratch), (count), (body));                                         \
+	} while (0)
+
+#define WRITE_FIELD(w, tag, keys, rows, count, field, scratch)                                     \
+	do {                                                                                       \
+		GATHER_FIELD(keys, rows, count, field, scratch);                                   \
+		column_write((w), (tag), (scratch), (count));                                      \
 	} while (0)
 
 void chunk_encode_samples(const struct sample_row *rows, size_t count, struct buf *out,
 			  struct chunk_info *ret)
 {
-	CLEANUP(free_ptr) struct key *memory = xrealloc(NULL, 2 * count, sizeof(*memory));
+	CLEANUP(free_ptr) struct row_key *memory = xrealloc(NULL, 2 * count, sizeof(*memory));
 	CLEANUP(free_ptr) uint64_t *scratch = xrealloc(NULL, count, sizeof(*scratch));
-	CLEANUP(buf_release) struct buf body = {};
-	struct key *keys;
+	struct column_writer w = {};
+	struct row_key *keys;
 
 	for (size_t i = 0; i < count; i++)
-		memory[i] = (struct key){rows[i].time_ns, (uint32_t)i};
-	keys = sort_keys(memory, memory + count, count);
-	ADD_FIELD(&body, keys, rows, count, time_ns, scratch);
-	ADD_FIELD(&body, keys, rows, count, weight, scratch);
-	ADD_FIELD(&body, keys, rows, count, address, scratch);
-	ADD_FIELD(&body, keys, rows, count, event, scratch);
-	ADD_FIELD(&body, keys, rows, count, thread, scratch);
-	ADD_FIELD(&body, keys, rows, count, stack, scratch);
-	ADD_FIELD(&body, keys, rows, count, cpu, scratch);
+		memory[i] = (struct row_key){rows[i].time_ns, (uint32_t)i};
+	keys = row_keys_sort(memory, memory + count, count);
+	WRITE_FIELD(&w, TAG_TIME, keys, rows, count, time_ns, scratch);
+	WRITE_FIELD(&w, TAG_WEIGHT, keys, rows, count, weight, scratch);
+	WRITE_FIELD(&w, TAG_ADDRESS, keys, rows, count, address, scratch);
+	WRITE_FIELD(&w, TAG_EVENT, keys, rows, count, event, scratch);
+	WRITE_FIELD(&w, TAG_THREAD, keys, rows, count, thread, scratch);
+	WRITE_FIELD(&w, TAG_STACK, keys, rows, count, stack, scratch);
+	WRITE_FIELD(&w, TAG_CPU, keys, rows, count, cpu, scratch);
 	*ret = (struct chunk_info){
-		.kind = CHUNK_SAMPLES,
+		.schema = SCHEMA_SAMPLES,
+		.sampled = true,
 		.rows = (uint32_t)count,
 		.first_ns = keys[0].time_ns,
 		.last_ns = keys[count - 1].time_ns,
 	};
-	seal(ret, &body, out);
-}
-
-/*
- * An interval mostly begins where the one before it ended: what is kept is by how much it does not.
- * The first has none before it; it is kept as it is.
- */
-static void add_durations(const struct key *keys, const struct count_row *rows, size_t count,
-			  uint64_t *scratch, struct buf *body)
-{
-	varint_add(body, rows[keys[0].row].duration_ns);
-	scratch[0] = 0;
-	for (size_t i = 1; i < count; i++)
-		scratch[i] = keys[i].time_ns - keys[i - 1].time_ns - rows[keys[i].row].duration_ns;
-	column_encode(scratch, count, body);
+	chunk_seal(&w, ret, out);
 }
 
 void chunk_encode_counts(uint32_t counter, const struct count_row *rows, size_t count,
 			 struct buf *out, struct chunk_info *ret)
 {
-	CLEANUP(free_ptr) struct key *memory = xrealloc(NULL, 2 * count, sizeof(*memory));
-	CLEANUP(free_ptr) uint64_t *scratch = xrealloc(NULL, count, sizeof(*scratch));
-	CLEANUP(buf_release) struct buf body = {};
-	struct key *keys;
+	CLEANUP(free_ptr) struct row_key *memory = xrealloc(NULL, 2 * count, sizeof(*memory));
+	CLEANUP(free_ptr) uint64_t *scratch = xrealloc(NULL, 2 * count, sizeof(*scratch));
+	uint64_t *time_ns = scratch + count;
+	struct column_writer w = {};
+	struct row_key *keys;
 
 	for (size_t i = 0; i < count; i++)
-		memory[i] = (struct key){rows[i].time_ns, (uint32_t)i};
-	keys = sort_keys(memory, memory + count, count);
-	ADD_FIELD(&body, keys, rows, count, time_ns, scratch);
-	add_durations(keys, rows, count, scratch, &body);
-	ADD_FIELD(&body, keys, rows, count, value, scratch);
-	ADD_FIELD(&body, keys, rows, count, running_ppm, scratch);
+		memory[i] = (struct row_key){rows[i].time_ns, (uint32_t)i};
+	keys = row_keys_sort(memory, memory + count, count);
+	WRITE_FIELD(&w, TAG_TIME, keys, rows, count, time_ns, time_ns);
+	GATHER_FIELD(keys, rows, count, duration_ns, scratch);
+	column_write_durations(&w, time_ns, scratch, count);
+	WRITE_FIELD(&w, TAG_VALUE, keys, rows, count, value, scratch);
+	WRITE_FIELD(&w, TAG_RUNNING, keys, rows, count, running_ppm, scratch);
 	*ret = (struct chunk_info){
-		.kind = CHUNK_COUNTS,
+		.schema = SCHEMA_COUNTS,
 		.rows = (uint32_t)count,
-		.counter = counter,
+		.partition = counter,
 		.first_ns = keys[0].time_ns,
 		.last_ns = keys[count - 1].time_ns,
 	};
-	seal(ret, &body, out);
+	chunk_seal(&w, ret, out);
 }
 
 /* ---- decoding ---- */
 
-static int read_head(struct cursor head, struct chunk_info *ret, struct err *e)
-{
-	uint32_t kind = cursor_u32(&head);
-
-	*ret = (struct chunk_info){
-		.kind = kind == CHUNK_COUNTS ? CHUNK_COUNTS : CHUNK_SAMPLES,
-		.rows = cursor_u32(&head),
-		.counter = cursor_u32(&head),
-		.first_ns = cursor_u64(&head),
-		.last_ns = cursor_u64(&head),
-	};
-	if (kind != CHUNK_SAMPLES && kind != CHUNK_COUNTS)
-		return err_set(e, EBADMSG, "a stored chunk is damaged: its kind %u is not known",
-			       kind);
-	if (!ret->rows || ret->rows > CHUNK_ROWS_MAX || ret->first_ns > ret->last_ns)
-		return err_set(e, EBADMSG, "a stored chunk is damaged: its head makes no sense");
-	return 0;
-}
-
-int chunk_peek(const void *bytes, size_t size, struct chunk_info *ret, struct err *e)
-{
-	struct cursor head;
-	int err;
-
-	*ret = (struct chunk_info){};
-	if (size > CHUNK_BYTES_MAX)
-		return err_set(e, EBADMSG, "a chunk of %zu bytes is too large", size);
-	err = packed_peek(PACKED_CHUNK, bytes, size, HEAD_SIZE, &head, e);
-	return err ? err : read_head(head, ret, e);
-}
-
-static int open_chunk(const void *bytes, size_t size, enum chunk_kind kind, struct packed *p,
-		      struct chunk_info *ret, struct err *e)
-{
-	int err = packed_open(PACKED_CHUNK, bytes, size, HEAD_SIZE, CHUNK_BYTES_MAX, p, e);
-
-	if (err)
-		return err;
-	err = read_head(p->head, ret, e);
-	if (!err && ret->kind != kind)
-		err = err_set(e, EBADMSG, "a stored chunk is of another kind than it should be");
-	return err;
-}
-
-static bool times_agree(const uint64_t *time_ns, const struct chunk_info *info)
+static bool times_agree(const uint64_t *time_ns, const struct chunk_info *info, bool spans)
 {
 	for (size_t i = 1; i < info->rows; i++)
 		if (time_ns[i] < time_ns[i - 1])
 			return false;
-	return time_ns[0] == info->first_ns && time_ns[info->rows - 1] == info->last_ns;
+	return time_ns[0] == info->first_ns && (spans || time_ns[info->rows - 1] == info->last_ns);
 }
 
 /* The columns of 8 bytes lie first, so that all are aligned. */
@@ -227,45 +116,87 @@ static bool all_zero(const uint64_t *values, size_t rows)
 	return !any;
 }
 
-static int read_samples(struct cursor *c, const struct chunk_info *info, struct sample_columns *ret,
-			struct err *e)
+/* Where the column with this tag goes: one of both is set, or none if nobody needs it. */
+static void sample_target(const struct sample_columns *c, uint32_t tag, uint64_t **ret_wide,
+			  uint32_t **ret_narrow)
 {
-	size_t rows = info->rows;
+	*ret_wide = tag == TAG_TIME      ? c->time_ns
+		    : tag == TAG_WEIGHT  ? c->weight
+		    : tag == TAG_ADDRESS ? c->address
+					 : NULL;
+	*ret_narrow = tag == TAG_EVENT    ? c->event
+		      : tag == TAG_THREAD ? c->thread
+		      : tag == TAG_STACK  ? c->stack
+		      : tag == TAG_CPU    ? c->cpu
+					  : NULL;
+}
 
-	place_samples(ret, rows);
-	if (!column_decode(c, rows, UINT64_MAX, ret->time_ns) ||
-	    !column_decode(c, rows, UINT64_MAX, ret->weight) ||
-	    !column_decode(c, rows, UINT64_MAX, ret->address) ||
-	    !column_decode_u32(c, rows, UINT32_MAX, ret->event) ||
-	    !column_decode_u32(c, rows, UINT32_MAX, ret->thread) ||
-	    !column_decode_u32(c, rows, UINT32_MAX, ret->stack) ||
-	    !column_decode_u32(c, rows, UINT32_MAX, ret->cpu) || c->at != c->size ||
-	    !times_agree(ret->time_ns, info)) {
-		sample_columns_release(ret);
-		return err_set(e, EBADMSG, "a stored chunk of samples is damaged");
+/* False if there is such a column already; tags that no typed reader knows are passed over. */
+static bool note_tag(uint32_t tag, uint32_t *seen)
+{
+	bool twice = tag < SCHEMA_TAG_OWN && *seen & 1u << tag;
+
+	if (tag < SCHEMA_TAG_OWN)
+		*seen |= 1u << tag;
+	return !twice;
+}
+
+static bool read_samples(struct column_reader *r, struct sample_columns *ret)
+{
+	static const uint32_t tags[] = {TAG_WEIGHT, TAG_EVENT, TAG_THREAD, TAG_STACK, TAG_CPU};
+	size_t rows = r->info.rows;
+	struct cursor *column;
+	uint64_t *wide;
+	uint32_t *narrow, tag, seen = 0;
+
+	while (column_reader_next(r, &tag, &column)) {
+		if (!note_tag(tag, &seen))
+			return false;
+		sample_target(ret, tag, &wide, &narrow);
+		if (wide && !column_decode(column, rows, UINT64_MAX, wide))
+			return false;
+		if (narrow && !column_decode_u32(column, rows, UINT32_MAX, narrow))
+			return false;
 	}
-	if (all_zero(ret->address, rows))
+	if (!column_reader_ended(r) || !(seen & 1u << TAG_TIME))
+		return false;
+	if (!(seen & 1u << TAG_ADDRESS) || all_zero(ret->address, rows))
 		ret->address = NULL;
-	return 0;
+	for (size_t i = 0; i < ARRAY_LEN(tags); i++) {
+		if (seen & 1u << tags[i])
+			continue;
+		sample_target(ret, tags[i], &wide, &narrow);
+		if (wide)
+			memset(wide, 0, rows * sizeof(*wide));
+		if (narrow)
+			memset(narrow, 0, rows * sizeof(*narrow));
+	}
+	return times_agree(ret->time_ns, &r->info, seen & 1u << TAG_END);
 }
 
 int chunk_decode_samples(const void *bytes, size_t size, struct sample_columns *ret, struct err *e)
 {
-	struct chunk_info info;
-	struct packed p = {};
+	struct column_reader r;
 	int err;
 
 	*ret = (struct sample_columns){};
-	err = open_chunk(bytes, size, CHUNK_SAMPLES, &p, &info, e);
-	if (!err)
-		err = read_samples(&p.body, &info, ret, e);
-	packed_release(&p);
+	err = column_reader_open(bytes, size, &r, e);
+	if (!err && !r.info.sampled)
+		err = err_set(e, EBADMSG, "a stored chunk is of another table than it should be");
+	if (!err) {
+		place_samples(ret, r.info.rows);
+		if (!read_samples(&r, ret)) {
+			sample_columns_release(ret);
+			err = err_set(e, EBADMSG, "a stored chunk of samples is damaged");
+		}
+	}
+	column_reader_close(&r);
 	return err;
 }
 
 static void place_counts(struct count_columns *c, size_t rows)
 {
-	uint64_t *wide = xrealloc(NULL, rows, 3 * sizeof(uint64_t) + sizeof(uint32_t));
+	uint64_t *wide = xcalloc(rows, 3 * sizeof(uint64_t) + sizeof(uint32_t));
 
 	*c = (struct count_columns){
 		.rows = rows,
@@ -277,40 +208,46 @@ static void place_counts(struct count_columns *c, size_t rows)
 	};
 }
 
-static int read_counts(struct cursor *c, const struct chunk_info *info, struct count_columns *ret,
-		       struct err *e)
+static bool read_counts(struct column_reader *r, struct count_columns *ret)
 {
-	size_t rows = info->rows;
-	uint64_t first_duration;
-	bool good;
+	size_t rows = r->info.rows;
+	uint32_t tag, seen = 0;
+	struct cursor *column;
+	bool good = true;
 
-	place_counts(ret, rows);
-	good = column_decode(c, rows, UINT64_MAX, ret->time_ns);
-	first_duration = varint_take(c);
-	if (!good || !column_decode(c, rows, UINT64_MAX, ret->duration_ns) ||
-	    !column_decode(c, rows, UINT64_MAX, ret->value) ||
-	    !column_decode_u32(c, rows, UINT32_MAX, ret->running_ppm) || c->at != c->size ||
-	    !times_agree(ret->time_ns, info)) {
-		count_columns_release(ret);
-		return err_set(e, EBADMSG, "a stored chunk of counts is damaged");
+	while (good && column_reader_next(r, &tag, &column)) {
+		if (!note_tag(tag, &seen) || !(seen & 1u << TAG_TIME))
+			return false;
+		if (tag == TAG_TIME)
+			good = column_decode(column, rows, UINT64_MAX, ret->time_ns);
+		else if (tag == TAG_DURATION)
+			good = column_read_durations(column, ret->time_ns, rows, ret->duration_ns);
+		else if (tag == TAG_VALUE)
+			good = column_decode(column, rows, UINT64_MAX, ret->value);
+		else if (tag == TAG_RUNNING)
+			good = column_decode_u32(column, rows, UINT32_MAX, ret->running_ppm);
 	}
-	for (size_t i = rows - 1; i; i--)
-		ret->duration_ns[i] = ret->time_ns[i] - ret->time_ns[i - 1] - ret->duration_ns[i];
-	ret->duration_ns[0] = first_duration;
-	return 0;
+	return good && column_reader_ended(r) && seen & 1u << TAG_TIME &&
+	       times_agree(ret->time_ns, &r->info, false);
 }
 
 int chunk_decode_counts(const void *bytes, size_t size, struct count_columns *ret, struct err *e)
 {
-	struct chunk_info info;
-	struct packed p = {};
+	struct column_reader r;
 	int err;
 
 	*ret = (struct count_columns){};
-	err = open_chunk(bytes, size, CHUNK_COUNTS, &p, &info, e);
-	if (!err)
-		err = read_counts(&p.body, &info, ret, e);
-	packed_release(&p);
+	err = column_reader_open(bytes, size, &r, e);
+	if (!err && r.info.schema != SCHEMA_COUNTS)
+		err = err_set(e, EBADMSG, "a stored chunk is of another table than it should be");
+	if (!err) {
+		place_counts(ret, r.info.rows);
+		if (!read_counts(&r, ret)) {
+			count_columns_release(ret);
+			err = err_set(e, EBADMSG, "a stored chunk of counts is damaged");
+		}
+	}
+	column_reader_close(&r);
 	return err;
 }
 

@@ -1,11 +1,15 @@
 /*
- * A chunk: a run of samples, or of values of one counter, in columns. It is the unit on the wire, in
- * the store and in memory. Its bytes are a header and columns (profile/columns.h) under zstd, with a
- * hash (docs/FORMATS.md). What the numbers in it mean is in the dictionary of the same (run, source):
- * see profile/dictionary.h.
+ * A chunk: a run of rows of one table, in columns. It is the unit on the wire, in the store and in
+ * memory. Its bytes are a head and columns (profile/columns.h) under zstd, with a hash
+ * (docs/FORMATS.md). What the columns mean is in the table's schema (profile/schema.h), what the
+ * numbers in them mean in the dictionary of the same (run, source): see profile/dictionary.h.
+ *
+ * Samples and counts, of which there are most, have types of their own, with a typed pointer to each
+ * column. chunk_decode() reads the columns of any table.
  *
  * Encoding and decoding are pure functions. Bytes are not trusted: every length is checked, numbers
  * may be anything (whoever looks them up in a table checks them), rows are at most CHUNK_ROWS_MAX.
+ * Chunks of version 1, which had samples and counts only, are read as such, and never written.
  */
 #ifndef TACHO_PROFILE_CHUNK_H
 #define TACHO_PROFILE_CHUNK_H
@@ -13,22 +17,22 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#define CHUNK_ROWS_MAX  65536u
-#define CHUNK_BYTES_MAX (16u << 20)
-
-enum chunk_kind {
-	CHUNK_SAMPLES = 1,
-	CHUNK_COUNTS = 2, /* of one counter */
-};
+#define CHUNK_ROWS_MAX    65536u
+#define CHUNK_BYTES_MAX   (16u << 20)
+#define CHUNK_COLUMNS_MAX 160u /* SCHEMA_COLUMNS_MAX, and those that every table may have */
 
 /* What the store keeps beside the bytes, and what can be read without decoding them. */
 struct chunk_info {
-	enum chunk_kind kind;
+	uint32_t schema; /* SCHEMA_SAMPLES, SCHEMA_COUNTS, or one of the run's */
+	bool sampled;    /* its rows are samples: chunk_decode_samples() reads them */
 	uint32_t rows;
-	uint32_t counter; /* profile.counters; 0 for samples */
-	uint64_t first_ns, last_ns;
+	/* Value of the column that the table is partitioned by, of all rows: of counts the counter. 0 if the
+	 * table is not. */
+	uint32_t partition;
+	uint64_t first_ns, last_ns; /* of spans the least start and the greatest end */
 };
 
 /* A sample. Numbers are those of the dictionary's tables. */
@@ -63,6 +67,19 @@ struct count_columns {
 	void *memory;
 };
 
+/* A column of any table. */
+struct chunk_column {
+	uint32_t tag; /* enum column_tag, or one of the table's own */
+	uint64_t *values;
+};
+
+/* Columns of any table; the first is TAG_TIME. Columns that are 0 in all rows may be missing. */
+struct chunk_columns {
+	struct chunk_info info;
+	size_t rows, count;
+	struct chunk_column columns[CHUNK_COLUMNS_MAX];
+};
+
 /*
  * Rows come in any order, and are put into that of time; those of the same time keep theirs. At least
  * one, at most CHUNK_ROWS_MAX. Adds to @out.
@@ -71,6 +88,8 @@ void chunk_encode_samples(const struct sample_row *rows, size_t count, struct bu
 			  struct chunk_info *ret);
 void chunk_encode_counts(uint32_t counter, const struct count_row *rows, size_t count,
 			 struct buf *out, struct chunk_info *ret);
+/* Any table: schema, sampled and partition are those of c->info. */
+void chunk_encode(const struct chunk_columns *c, struct buf *out, struct chunk_info *ret);
 
 /* The header alone, checked against the size. */
 int chunk_peek(const void *bytes, size_t size, struct chunk_info *ret, struct err *e);
@@ -80,5 +99,12 @@ int chunk_decode_samples(const void *bytes, size_t size, struct sample_columns *
 int chunk_decode_counts(const void *bytes, size_t size, struct count_columns *ret, struct err *e);
 void sample_columns_release(struct sample_columns *c);
 void count_columns_release(struct count_columns *c);
+
+/* Any table. @wanted: tags of the columns to decode beside TAG_TIME, ended by 0; NULL: all. */
+int chunk_decode(const void *bytes, size_t size, const uint32_t *wanted, struct chunk_columns *ret,
+		 struct err *e);
+void chunk_columns_release(struct chunk_columns *c);
+/* Values of a column; NULL: they are all 0, or were not wanted. */
+uint64_t *chunk_column(const struct chunk_columns *c, uint32_t tag);
 
 #endif

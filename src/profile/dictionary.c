@@ -266,6 +266,42 @@ static uint32_t add_namings(struct dictionary_writer *w, const struct profile *p
 	return count;
 }
 
+/*
+ * Schemas of tables come last, and only if there are new ones, so that a piece without them is what
+ * it was before there were any.
+ */
+static uint32_t add_schemas(struct dictionary_writer *w, const struct profile *p, struct buf *body)
+{
+	uint32_t first = w->schemas, count = (uint32_t)p->schemas.len - first;
+
+	if (!count)
+		return 0;
+	varint_add(body, first);
+	varint_add(body, count);
+	for (; w->schemas < p->schemas.len; w->schemas++) {
+		const struct profile_schema *s = &p->schemas.items[w->schemas];
+
+		varint_add(body, s->name.n);
+		varint_add(body, s->meaning.n);
+		varint_add(body, s->event);
+		varint_add(body, (s->is_span ? SCHEMA_IS_SPAN : 0) |
+					 (s->sampled ? SCHEMA_IS_SAMPLED : 0));
+		varint_add(body, s->column_count);
+		for (uint32_t i = 0; i < s->column_count; i++) {
+			const struct profile_column *c = &p->columns.items[s->columns + i];
+
+			varint_add(body, c->name.n);
+			varint_add(body, c->unit.n);
+			varint_add(body, c->meaning.n);
+			varint_add(body, c->tag);
+			varint_add(body, c->type);
+			varint_add(body, c->role);
+			varint_add(body, c->bytes);
+		}
+	}
+	return count;
+}
+
 /* A table that does not fit into the piece as a whole ends it: what follows refers to it. Nothing refers
  * to frames but stacks, and nothing to those. */
 static bool encode(struct dictionary_writer *w, const struct profile *p, bool stacks,
@@ -302,6 +338,9 @@ static bool encode(struct dictionary_writer *w, const struct profile *p, bool st
 	}
 	fresh += add_told(w, p, &body);
 	fresh += add_namings(w, p, &body);
+	/* Their names and events have been sent. */
+	if (whole)
+		fresh += add_schemas(w, p, &body);
 	if (fresh)
 		packed_seal(PACKED_DICTIONARY, &head, &body, out);
 	return fresh;

@@ -26,7 +26,8 @@
 
 /* How far a profile was sent already. */
 struct dictionary_writer {
-	uint32_t strings, modules, functions, frames, names, stacks, threads, events, counters;
+	uint32_t strings, modules, functions, frames, names, stacks, threads, events, counters,
+		schemas;
 	VEC(uint32_t) unnamed; /* frames that were sent without names */
 	VEC(struct told_module {
 		uint64_t bias;

@@ -6,6 +6,7 @@
 #include "profile/dictionary.h"
 #include "profile/dictionary_tables.h"
 #include "profile/packed.h"
+#include "profile/schema.h"
 
 #include <errno.h>
 #include <math.h>
@@ -286,6 +287,71 @@ static bool take_namings(struct piece *x)
 	return true;
 }
 
+/* False: larger than @max. */
+static bool take_number(struct piece *x, uint64_t max, uint32_t *ret)
+{
+	uint64_t value = varint_take(&x->body);
+
+	*ret = (uint32_t)value;
+	return !x->body.failed && value <= max;
+}
+
+/* A type or role that a newer version has added is a plain number here: its rows can still be read. */
+static bool take_column(struct piece *x, uint64_t string, struct profile_column *c)
+{
+	uint32_t type, role, bytes;
+
+	if (!take_number(x, string, &c->name.n) || !take_number(x, string, &c->unit.n) ||
+	    !take_number(x, string, &c->meaning.n) || !take_number(x, UINT32_MAX, &c->tag) ||
+	    !take_number(x, UINT8_MAX, &type) || !take_number(x, UINT8_MAX, &role) ||
+	    !take_number(x, 8, &bytes) || !c->tag)
+		return false;
+	c->type = type && value_type_name(type) ? (uint8_t)type : VALUE_UNSIGNED;
+	c->role = column_role_name(role) ? (uint8_t)role : AS_VALUE;
+	c->bytes = bytes ? (uint8_t)bytes : 8;
+	return true;
+}
+
+static bool take_schema(struct piece *x)
+{
+	uint64_t string = x->p->strings.starts.len - 1;
+	struct profile_schema s = {.columns = (uint32_t)x->p->columns.len};
+	uint32_t bits;
+
+	if (!take_number(x, string, &s.name.n) || !take_number(x, string, &s.meaning.n) ||
+	    !take_number(x, x->sizes[TABLE_EVENTS], &s.event) ||
+	    !take_number(x, SCHEMA_IS_SPAN | SCHEMA_IS_SAMPLED, &bits) ||
+	    !take_number(x, SCHEMA_COLUMNS_MAX, &s.column_count))
+		return false;
+	s.is_span = bits & SCHEMA_IS_SPAN;
+	s.sampled = bits & SCHEMA_IS_SAMPLED;
+	for (uint32_t i = 0; i < s.column_count; i++) {
+		struct profile_column c;
+
+		if (!take_column(x, string, &c))
+			return false;
+		vec_push(&x->p->columns, c);
+	}
+	vec_push(&x->p->schemas, s);
+	return true;
+}
+
+/* At the end of a piece, if there are new ones. */
+static bool take_schemas(struct piece *x)
+{
+	uint32_t first, count;
+
+	if (x->body.at == x->body.size)
+		return true;
+	if (!take_number(x, SCHEMAS_MAX, &first) || !take_number(x, SCHEMAS_MAX, &count) ||
+	    first != x->p->schemas.len || !count || first + count > SCHEMAS_MAX)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		if (!take_schema(x))
+			return false;
+	return true;
+}
+
 /* The next table of the piece: where it begins, and how much there is of it. */
 static int begin_table(struct piece *x, enum table t, uint64_t *ret_from, struct err *e)
 {
@@ -322,7 +388,8 @@ static int apply_tables(struct piece *x, struct err *e)
 	dictionary_sizes(x->p, x->sizes);
 	for (enum table t = 0; t < TABLES && !r; t++)
 		r = apply_table(x, t, e);
-	if (!r && (!take_told(x) || !take_namings(x) || x->body.at != x->body.size))
+	if (!r &&
+	    (!take_told(x) || !take_namings(x) || !take_schemas(x) || x->body.at != x->body.size))
 		r = err_set(e, EBADMSG, "a stored dictionary is damaged at its end");
 	return r;
 }

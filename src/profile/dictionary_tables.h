@@ -11,6 +11,10 @@
 #define BODY_BYTES_MAX   (64u << 20)
 #define EVENTS_MAX       (1u << 16)
 
+/* Bits of a schema. */
+#define SCHEMA_IS_SPAN    1u
+#define SCHEMA_IS_SAMPLED 2u
+
 /* The order in which tables are sent: each refers only to those before it, or to itself. */
 enum table {
 	TABLE_STRINGS,

@@ -10,7 +10,9 @@
 #include "base/err.h"
 
 /* Four letters each. */
-#define PACKED_CHUNK      "tchk"
+#define PACKED_CHUNK      "tchk" /* of version 1: samples and counts only */
+#define PACKED_ROWS       "trow" /* a chunk of any table */
+#define PACKED_RANGES     "trng"
 #define PACKED_DICTIONARY "tdic"
 #define PACKED_HISTOGRAM  "thst"
 #define PACKED_BLOCKS     "tblk"

@@ -508,6 +508,8 @@ void profile_release(struct profile *p)
 	vec_release(&p->threads);
 	vec_release(&p->events);
 	vec_release(&p->counters);
+	vec_release(&p->schemas);
+	vec_release(&p->columns);
 	vec_release(&p->rows);
 	slots_release(&p->module_slots);
 	slots_release(&p->function_slots);

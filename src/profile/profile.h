@@ -141,6 +141,22 @@ struct profile_counter {
 	thread_id thread; /* none: all */
 };
 
+/* A column of a table, and a table: see profile/schema.h, which has their types and the tables that
+ * every profile has. */
+struct profile_column {
+	string_id name, unit, meaning;
+	uint32_t tag;
+	uint8_t type, role, bytes;
+};
+
+struct profile_schema {
+	string_id name, meaning;
+	uint32_t event;   /* + 1; 0: of any */
+	uint32_t columns; /* first in profile.columns */
+	uint32_t column_count;
+	bool is_span, sampled;
+};
+
 /*
  * Samples that have all of this in common. cpu and bucket are 0 unless asked for: how many of a
  * kind there are decides how much memory a profile takes.
@@ -181,6 +197,8 @@ struct profile {
 	uint32_t threads_forgotten; /* likewise */
 	VEC(struct profile_event) events;
 	VEC(struct profile_counter) counters;
+	VEC(struct profile_schema) schemas; /* from number SCHEMA_FIRST_OWN on */
+	VEC(struct profile_column) columns; /* of all schemas */
 	VEC(struct profile_row) rows;
 	struct slots module_slots, function_slots, frame_slots, thread_slots, row_slots;
 	struct stack_slots stack_slots;

@@ -320,3 +320,25 @@ int count_blocks_decode(const void *bytes, size_t size, count_blocks *ret, struc
 	vec_release(ret);
 	return err_set(e, EBADMSG, "a stored summary of counts is damaged");
 }
+
+/* ---- ranges of columns ---- */
+
+void column_ranges_encode(const struct chunk_columns *c, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf head = {}, body = {};
+
+	put_u32(&head, (uint32_t)c->count);
+	for (size_t i = 0; i < c->count; i++) {
+		const uint64_t *values = c->columns[i].values;
+		uint64_t min = values[0], max = values[0];
+
+		for (size_t n = 1; n < c->rows; n++) {
+			min = values[n] < min ? values[n] : min;
+			max = values[n] > max ? values[n] : max;
+		}
+		varint_add(&body, c->columns[i].tag);
+		varint_add(&body, min);
+		varint_add(&body, max);
+	}
+	packed_seal(PACKED_RANGES, &head, &body, out);
+}

@@ -2,8 +2,9 @@
  * What a large chunk says of itself, so that questions about a window read summaries and decode only
  * the chunks at its edges. The store keeps it beside the chunk.
  *
- * Samples: a histogram, how many samples and how much weight each (event, thread, stack) has.
- * Counts: blocks of SUMMARY_BLOCK_ROWS values with least, largest, sum and time.
+ * Rows that are samples: a histogram, how many samples and how much weight each (event, thread, stack)
+ * has. Counts: blocks of SUMMARY_BLOCK_ROWS values with least, largest, sum and time. Other tables: the
+ * least and the largest number of each column.
  * Pure functions; bytes are not trusted.
  */
 #ifndef TACHO_PROFILE_SUMMARY_H
@@ -42,17 +43,21 @@ void count_blocks_make(const struct count_columns *c, count_blocks *ret);
 void count_blocks_encode(const count_blocks *b, struct buf *out);
 int count_blocks_decode(const void *bytes, size_t size, count_blocks *ret, struct err *e);
 
+/* Tag, least and largest number of each column. */
+void column_ranges_encode(const struct chunk_columns *c, struct buf *out);
+
 struct chunk_piece {
 	const void *bytes;
 	size_t size;
 };
 
-/* The summary of a chunk of either kind. */
+/* The summary of a chunk of any table. */
 int chunk_summarize(const struct chunk_piece *chunk, struct buf *ret_summary, struct err *e);
 
 /*
- * Small chunks of one kind (and counter) become one. All of them together have at most CHUNK_ROWS_MAX
- * rows; times may overlap.
+ * Small chunks of one table (and one partition of it) become one, in the present version of chunks. All
+ * of them together have at most CHUNK_ROWS_MAX rows; times may overlap. Columns that are unknown here
+ * are kept.
  */
 int chunks_merge(const struct chunk_piece *pieces, size_t count, struct buf *ret_chunk,
 		 struct chunk_info *ret, struct err *e);

@@ -1,4 +1,5 @@
 /* Values of counters: blocks of a chunk, and the single values where a query needs them. */
+#include "profile/schema.h"
 #include "query/selection.h"
 
 #include <errno.h>
@@ -179,10 +180,10 @@ int counters_each_chunk(struct run_data *d, const bool *wanted, uint64_t from_ns
 		struct run_chunk *c = &d->chunks.items[i];
 		const struct chunk_info *info = &c->stored.info;
 
-		if (info->kind != CHUNK_COUNTS || info->counter >= d->profile.counters.len ||
-		    !wanted[info->counter] || done[info->counter] || info->last_ns < from_ns)
+		if (info->schema != SCHEMA_COUNTS || info->partition >= d->profile.counters.len ||
+		    !wanted[info->partition] || done[info->partition] || info->last_ns < from_ns)
 			continue;
-		done[info->counter] = info->first_ns >= to_ns;
+		done[info->partition] = info->first_ns >= to_ns;
 		rc = visit(ctx, c, e);
 	}
 	return rc;
@@ -199,7 +200,7 @@ struct drawing {
 static int draw_chunk(void *ctx, struct run_chunk *c, struct err *e)
 {
 	struct drawing *draw = ctx;
-	struct timeline *t = &draw->by_counter[c->stored.info.counter];
+	struct timeline *t = &draw->by_counter[c->stored.info.partition];
 	struct kept_counts rows = {};
 	const count_blocks *blocks;
 	int rc = run_blocks(draw->d, draw->s, c, &blocks, e);

@@ -1,19 +1,20 @@
 #include "query/run_derived.h"
 #include "profile/columns.h"
 #include "profile/packed.h"
+#include "profile/schema.h"
 
 #include <errno.h>
 #include <string.h>
 
 #define PACKED_PATHS    "tpth"
-#define DERIVED_VERSION 1u
-#define HEAD_BYTES      (8 * 4u)
+#define DERIVED_VERSION 2u
+#define HEAD_BYTES      (10 * 4u)
 #define BODY_BYTES_MAX  ((size_t)1 << 30)
 #define ENTRIES_A_BYTE  64u
 
 /* The head: how many entries each table has. */
 struct counts {
-	uint32_t version, text, names, nodes, stacks, threads, events, counters;
+	uint32_t version, text, names, nodes, stacks, threads, events, counters, schemas, columns;
 };
 
 /* ---- encoding ---- */
@@ -56,6 +57,27 @@ static void add_tables(struct buf *body, struct buf *text, const struct profile 
 	}
 }
 
+static void add_schemas(struct buf *body, struct buf *text, const struct profile *p,
+			const struct counts *k, uint32_t *scratch)
+{
+	ADD(body, k->schemas, p->schemas.items[n].event);
+	ADD(body, k->schemas, p->schemas.items[n].column_count);
+	ADD(body, k->schemas, p->schemas.items[n].is_span | p->schemas.items[n].sampled << 1);
+	for (uint32_t n = 0; n < k->schemas; n++) {
+		add_text(text, p, p->schemas.items[n].name);
+		add_text(text, p, p->schemas.items[n].meaning);
+	}
+	ADD(body, k->columns, p->columns.items[n].tag);
+	ADD(body, k->columns,
+	    p->columns.items[n].type | p->columns.items[n].role << 8 |
+		    p->columns.items[n].bytes << 16);
+	for (uint32_t n = 0; n < k->columns; n++) {
+		add_text(text, p, p->columns.items[n].name);
+		add_text(text, p, p->columns.items[n].unit);
+		add_text(text, p, p->columns.items[n].meaning);
+	}
+}
+
 static void add_paths(struct buf *body, struct buf *text, const struct call_paths *c,
 		      const struct profile *p, const struct counts *k, uint32_t *scratch)
 {
@@ -76,11 +98,13 @@ void run_derived_encode(const struct call_paths *c, const struct profile *p, str
 	struct counts k = {DERIVED_VERSION,           0,
 			   (uint32_t)c->names.len,    (uint32_t)c->nodes.len,
 			   (uint32_t)c->of_stack.len, (uint32_t)p->threads.len,
-			   (uint32_t)p->events.len,   (uint32_t)p->counters.len};
-	size_t most = k.nodes + k.stacks + k.threads + k.counters + k.names;
+			   (uint32_t)p->events.len,   (uint32_t)p->counters.len,
+			   (uint32_t)p->schemas.len,  (uint32_t)p->columns.len};
+	size_t most = k.nodes + k.stacks + k.threads + k.counters + k.names + k.schemas + k.columns;
 	uint32_t *scratch = xcalloc(most, sizeof(*scratch));
 
 	add_tables(&body, &text, p, &k, scratch);
+	add_schemas(&body, &text, p, &k, scratch);
 	add_paths(&body, &text, c, p, &k, scratch);
 	free(scratch);
 	k.text = (uint32_t)text.len;
@@ -146,6 +170,55 @@ static bool take_counters(struct reader *r, const struct counts *k)
 	return ok;
 }
 
+static bool take_columns(struct reader *r, const struct counts *k)
+{
+	uint32_t *tag = xcalloc(k->columns, sizeof(*tag)),
+		 *kind = xcalloc(k->columns, sizeof(*kind));
+	bool ok = column_decode_u32(&r->c, k->columns, UINT32_MAX, tag) &&
+		  column_decode_u32(&r->c, k->columns, UINT32_MAX, kind);
+
+	for (uint32_t n = 0; ok && n < k->columns; n++) {
+		struct profile_column c = {.tag = tag[n],
+					   .type = (uint8_t)kind[n],
+					   .role = (uint8_t)(kind[n] >> 8),
+					   .bytes = (uint8_t)(kind[n] >> 16),
+					   .name = take_text(r)};
+
+		c.unit = take_text(r);
+		c.meaning = take_text(r);
+		ok = c.type && value_type_name(c.type) && column_role_name(c.role);
+		vec_push(&r->p->columns, c);
+	}
+	free(tag);
+	free(kind);
+	return ok;
+}
+
+static bool take_schemas(struct reader *r, const struct counts *k)
+{
+	uint32_t *numbers = xcalloc(3 * (size_t)k->schemas, sizeof(*numbers));
+	uint32_t *event = numbers, *count = numbers + k->schemas, *bits = count + k->schemas;
+	bool ok = column_decode_u32(&r->c, k->schemas, k->events, event) &&
+		  column_decode_u32(&r->c, k->schemas, SCHEMA_COLUMNS_MAX, count) &&
+		  column_decode_u32(&r->c, k->schemas, 3, bits);
+	uint64_t columns = 0;
+
+	for (uint32_t n = 0; ok && n < k->schemas; n++) {
+		struct profile_schema s = {.event = event[n],
+					   .columns = (uint32_t)columns,
+					   .column_count = count[n],
+					   .is_span = bits[n] & 1,
+					   .sampled = bits[n] >> 1,
+					   .name = take_text(r)};
+
+		s.meaning = take_text(r);
+		columns += count[n];
+		vec_push(&r->p->schemas, s);
+	}
+	free(numbers);
+	return ok && columns == k->columns && take_columns(r, k);
+}
+
 static bool take_names(struct reader *r, struct call_paths *c, const struct counts *k)
 {
 	uint32_t *kind = xcalloc(k->names, sizeof(*kind));
@@ -207,8 +280,8 @@ static bool take_all(struct reader *r, struct call_paths *c, const struct counts
 		event.unit = take_text(r);
 		vec_push(&r->p->events, event);
 	}
-	return take_counters(r, k) && take_names(r, c, k) && take_nodes(r, c, k) &&
-	       take_stacks(r, c, k) && !r->c.failed && !r->text.failed;
+	return take_counters(r, k) && take_schemas(r, k) && take_names(r, c, k) &&
+	       take_nodes(r, c, k) && take_stacks(r, c, k) && !r->c.failed && !r->text.failed;
 }
 
 /* Bounds the number of entries, and so the memory, that a few damaged bytes can ask for. */
@@ -216,8 +289,8 @@ static bool counts_are_sane(const struct counts *k, size_t body)
 {
 	return k->version == DERIVED_VERSION && k->names >= 1 && k->nodes >= 1 && k->text <= body &&
 	       k->names <= k->text && k->threads <= k->text && k->events <= k->text &&
-	       k->counters <= k->text && k->nodes <= PROFILE_STACKS_MAX * 2 &&
-	       k->stacks <= PROFILE_STACKS_MAX;
+	       k->counters <= k->text && k->schemas <= SCHEMAS_MAX && k->columns <= k->text &&
+	       k->nodes <= PROFILE_STACKS_MAX * 2 && k->stacks <= PROFILE_STACKS_MAX;
 }
 
 int run_derived_decode(const void *bytes, size_t size, struct profile *p, struct call_paths *c,

@@ -154,7 +154,7 @@ static int batch_decode(struct batch *b, void (*work)(void *, size_t, unsigned),
 
 bool selection_touches(const struct selection *sel, const struct run_chunk *c)
 {
-	return c->stored.info.kind == CHUNK_SAMPLES && c->stored.info.last_ns >= sel->from_ns &&
+	return c->stored.info.sampled && c->stored.info.last_ns >= sel->from_ns &&
 	       c->stored.info.first_ns < sel->to_ns;
 }
 

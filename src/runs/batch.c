@@ -20,20 +20,20 @@ int batch_add(batch *b, const void *bytes, size_t size, struct err *e)
 	return 0;
 }
 
-static bool same_kind(const struct batch_chunk *a, const struct batch_chunk *b)
+static bool same_table(const struct batch_chunk *a, const struct batch_chunk *b)
 {
-	return a->info.kind == b->info.kind && a->info.counter == b->info.counter;
+	return a->info.schema == b->info.schema && a->info.partition == b->info.partition;
 }
 
-static int by_kind_and_time(const void *x, const void *y)
+static int by_table_and_time(const void *x, const void *y)
 {
 	const struct chunk_info *a = &((const struct batch_chunk *)x)->info;
 	const struct chunk_info *b = &((const struct batch_chunk *)y)->info;
 
-	if (a->kind != b->kind)
-		return a->kind < b->kind ? -1 : 1;
-	if (a->counter != b->counter)
-		return a->counter < b->counter ? -1 : 1;
+	if (a->schema != b->schema)
+		return a->schema < b->schema ? -1 : 1;
+	if (a->partition != b->partition)
+		return a->partition < b->partition ? -1 : 1;
 	return a->first_ns < b->first_ns ? -1 : a->first_ns > b->first_ns;
 }
 
@@ -61,12 +61,12 @@ void batch_join(batch *b)
 	size_t end;
 
 	if (b->len)
-		qsort(b->items, b->len, sizeof(*b->items), by_kind_and_time);
+		qsort(b->items, b->len, sizeof(*b->items), by_table_and_time);
 	for (size_t at = 0; at < b->len; at = end) {
 		uint64_t rows = b->items[at].info.rows;
 		struct batch_chunk one;
 
-		for (end = at + 1; end < b->len && same_kind(&b->items[at], &b->items[end]);
+		for (end = at + 1; end < b->len && same_table(&b->items[at], &b->items[end]);
 		     end++) {
 			rows += b->items[end].info.rows;
 			if (rows > BATCH_ROWS_MAX)

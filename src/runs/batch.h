@@ -1,7 +1,7 @@
 /*
  * Merges chunks before they are stored. A collector sends a chunk for each counter in every round,
  * about fifty times a second, with one or two rows. The chunks that arrive between two commits are
- * merged into one for each kind and counter: a tenth of the database rows and of the disk writes.
+ * merged into one for each table and counter: a tenth of the database rows and of the disk writes.
  * One thread.
  */
 #ifndef TACHO_RUNS_BATCH_H
@@ -25,7 +25,7 @@ typedef VEC(struct batch_chunk) batch;
 
 /* The caller must keep @bytes until batch_release(). Returns -EBADMSG if they are not a chunk. */
 int batch_add(batch *b, const void *bytes, size_t size, struct err *e);
-/* Sorts the chunks and merges those of one kind and counter. Call it before the transaction:
+/* Sorts the chunks and merges those of one table and counter. Call it before the transaction:
  * decoding and compressing take milliseconds, in which nobody else could write. */
 void batch_join(batch *b);
 /* Stores the chunks as they are. */

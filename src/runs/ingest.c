@@ -221,7 +221,7 @@ static void take_chunk(struct active *a, const struct message *m)
 		give_up(a, e.text);
 		return;
 	}
-	if (info.kind == CHUNK_SAMPLES)
+	if (info.sampled)
 		a->run.samples += info.rows;
 	a->changed = true;
 	keep(a, m);

@@ -42,20 +42,20 @@ static bool is_damaged(const struct tidy_run *t, int64_t id)
 	return false;
 }
 
-static bool same_kind(const struct stored_chunk *a, const struct stored_chunk *b)
+static bool same_table(const struct stored_chunk *a, const struct stored_chunk *b)
 {
-	return a->source == b->source && a->info.kind == b->info.kind &&
-	       a->info.counter == b->info.counter;
+	return a->source == b->source && a->info.schema == b->info.schema &&
+	       a->info.partition == b->info.partition;
 }
 
-/* Chooses the next chunks of one kind, as many as one chunk can hold. Returns false if there are
+/* Chooses the next chunks of one table, as many as one chunk can hold. Returns false if there are
  * too few to merge. */
 static bool choose(struct tidy_run *t, bool ended, struct merge *m)
 {
 	const struct stored_chunk *first = &t->todo.items[t->at];
 	bool full = false;
 
-	for (; t->at < t->todo.len && same_kind(first, &t->todo.items[t->at]); t->at++) {
+	for (; t->at < t->todo.len && same_table(first, &t->todo.items[t->at]); t->at++) {
 		const struct stored_chunk *c = &t->todo.items[t->at];
 
 		if (is_damaged(t, c->id))

@@ -1,3 +1,4 @@
+#include "profile/schema.h"
 #include "store/sql.h"
 
 #include <errno.h>
@@ -10,8 +11,8 @@ static void read_chunk(struct sql_rows *rows, struct stored_chunk *ret)
 		.source = (uint32_t)row_int(rows, 1),
 		.info =
 			{
-				.kind = (enum chunk_kind)row_int(rows, 2),
-				.counter = (uint32_t)row_int(rows, 3),
+				.schema = (uint32_t)row_int(rows, 2),
+				.partition = (uint32_t)row_int(rows, 3),
 				.rows = (uint32_t)row_int(rows, 4),
 				.first_ns = row_u64(rows, 5),
 				.last_ns = row_u64(rows, 6),
@@ -19,6 +20,8 @@ static void read_chunk(struct sql_rows *rows, struct stored_chunk *ret)
 		.bytes = row_int(rows, 7),
 		.merged = row_int(rows, 8) != 0,
 	};
+	/* Rows of before there was a column for it say so by their schema. */
+	ret->info.sampled = ret->info.schema == SCHEMA_SAMPLES || row_int(rows, 9);
 }
 
 static int read_chunks(struct sql_rows *rows, stored_chunks *ret, struct err *e)
@@ -43,12 +46,13 @@ static int insert_chunk(struct store *s, int64_t run, uint32_t source,
 	result = sql_number(
 		s, e, &id,
 		"INSERT INTO chunks (run_id, source, kind, counter, row_count, first_ns, last_ns, "
-		"size, summary_size, merged) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) "
+		"size, summary_size, merged, sampled) VALUES "
+		"($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) "
 		"RETURNING id",
-		SQL_VALUES(sql_int(run), sql_int(source), sql_int(info->kind),
-			   sql_int(info->counter), sql_int(info->rows), sql_u64(info->first_ns),
+		SQL_VALUES(sql_int(run), sql_int(source), sql_int(info->schema),
+			   sql_int(info->partition), sql_int(info->rows), sql_u64(info->first_ns),
 			   sql_u64(info->last_ns), sql_u64(bytes.size), sql_u64(summary.size),
-			   sql_int(summary.size != 0)));
+			   sql_int(summary.size != 0), sql_int(info->sampled)));
 	if (result)
 		return result;
 	changed = sql_run(s, e, "INSERT INTO chunk_bytes (chunk_id, bytes) VALUES ($1, $2)",
@@ -88,12 +92,14 @@ int store_chunks(struct store *s, int64_t run, const struct chunk_query *q, stor
 	CLEANUP(sql_done) struct sql_rows *rows = NULL;
 	int result = sql_query(
 		s, e, &rows,
-		"SELECT id, source, kind, counter, row_count, first_ns, last_ns, size, merged "
+		"SELECT id, source, kind, counter, row_count, first_ns, last_ns, size, merged, "
+		"sampled "
 		"FROM chunks WHERE run_id = $1 AND id > $2 AND ($3 = 0 OR kind = $3) "
 		"AND ($4 = 0 OR counter = $4) AND last_ns >= $5 AND ($6 = 0 OR first_ns <= $6) "
-		"ORDER BY first_ns, id",
-		SQL_VALUES(sql_int(run), sql_int(q->after_id), sql_int(q->kind),
-			   sql_int(q->counter), sql_u64(q->from_ns), sql_u64(q->to_ns)));
+		"AND ($7 = 0 OR sampled = 1 OR kind = $8) ORDER BY first_ns, id",
+		SQL_VALUES(sql_int(run), sql_int(q->after_id), sql_int(q->schema),
+			   sql_int(q->partition), sql_u64(q->from_ns), sql_u64(q->to_ns),
+			   sql_int(q->sampled), sql_int(SCHEMA_SAMPLES)));
 
 	return result ? result : read_chunks(rows, ret, e);
 }
@@ -104,7 +110,8 @@ int store_chunks_to_merge(struct store *s, int64_t run, unsigned limit, stored_c
 	CLEANUP(sql_done) struct sql_rows *rows = NULL;
 	int result = sql_query(
 		s, e, &rows,
-		"SELECT id, source, kind, counter, row_count, first_ns, last_ns, size, merged "
+		"SELECT id, source, kind, counter, row_count, first_ns, last_ns, size, merged, "
+		"sampled "
 		"FROM chunks WHERE run_id = $1 AND merged = 0 "
 		"ORDER BY source, kind, counter, first_ns, id LIMIT $2",
 		SQL_VALUES(sql_int(run), sql_int(limit)));

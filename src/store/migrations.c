@@ -113,7 +113,10 @@ static const char step_1[] =
 	" name TEXT PRIMARY KEY,"
 	" value TEXT NOT NULL);";
 
-static const char *const steps[] = {step_1};
+/* Chunks of any table: `kind` is the number of the schema, `counter` that of the partition. */
+static const char step_2[] = "ALTER TABLE chunks ADD COLUMN sampled BIGINT NOT NULL DEFAULT 0;";
+
+static const char *const steps[] = {step_1, step_2};
 
 /* Which step was the last one, and which tacho made it; 0 if there is none. */
 static int schema_version(struct store *s, int64_t *ret, char *tacho, size_t size, struct err *e)

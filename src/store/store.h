@@ -192,10 +192,11 @@ int store_dictionary_counts(struct store *s, int64_t run, dictionary_counts *ret
 int store_chunk_add(struct store *s, int64_t run, uint32_t source, const struct chunk_info *info,
 		    const void *bytes, size_t size, const void *summary, size_t summary_size,
 		    int64_t *ret_id, struct err *e);
-/* Those that touch a window, by time; @kind 0: of any. @counter 0: of any. Without their bytes. */
+/* Those that touch a window, by time, without their bytes. 0: of any schema, of any partition. */
 struct chunk_query {
-	int kind;
-	uint32_t counter;
+	uint32_t schema;
+	uint32_t partition;
+	bool sampled; /* only those whose rows are samples */
 	uint64_t from_ns, to_ns; /* to_ns 0: no end */
 	int64_t after_id;        /* only those with larger ids */
 };
@@ -217,7 +218,7 @@ int store_chunk_summarize(struct store *s, int64_t run, int64_t chunk, const str
 int store_run_generation(struct store *s, int64_t run, int64_t *ret, struct err *e);
 
 int store_runs_to_merge(struct store *s, run_numbers *ret, struct err *e);
-/* Chunks that wait to be merged: by source, kind and counter, and then by time. */
+/* Chunks that wait to be merged: by source, schema and partition, and then by time. */
 int store_chunks_to_merge(struct store *s, int64_t run, unsigned limit, stored_chunks *ret,
 			  struct err *e);
 

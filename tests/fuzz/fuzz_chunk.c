@@ -1,5 +1,6 @@
 /* Chunks: whatever decodes can be encoded again and then is the same. */
-#include "profile/chunk.h"
+#include "profile/schema.h"
+#include "profile/summary.h"
 #include "packed_run.h"
 
 static void encode_samples_again(const struct sample_columns *c)
@@ -42,6 +43,44 @@ static void encode_counts_again(uint32_t counter, const struct count_columns *c)
 	count_columns_release(&back);
 }
 
+/* Merging is decoding all columns and encoding them again; nothing of it may be lost. */
+static void merge_again(const void *bytes, size_t size, const struct chunk_columns *c)
+{
+	struct chunk_columns *back = xcalloc(1, sizeof(*back));
+	struct chunk_piece piece = {bytes, size};
+	CLEANUP(buf_release) struct buf out = {};
+	struct chunk_info info;
+
+	if (chunks_merge(&piece, 1, &out, &info, NULL) ||
+	    chunk_decode(out.s, out.len, NULL, back, NULL) || back->rows != c->rows ||
+	    info.schema != c->info.schema || info.sampled != c->info.sampled)
+		abort();
+	for (size_t i = 0; i < c->count; i++) {
+		const uint64_t *was = c->columns[i].values;
+		const uint64_t *is = chunk_column(back, c->columns[i].tag);
+
+		for (size_t n = 0; n < c->rows; n++)
+			if (was[n] != (is ? is[n] : 0))
+				abort();
+	}
+	chunk_columns_release(back);
+	free(back);
+}
+
+static void take_table(const void *bytes, size_t size)
+{
+	struct chunk_columns *c = xcalloc(1, sizeof(*c));
+	CLEANUP(buf_release) struct buf summary = {};
+	struct chunk_piece piece = {bytes, size};
+
+	if (!chunk_decode(bytes, size, NULL, c, NULL)) {
+		merge_again(bytes, size, c);
+		chunk_summarize(&piece, &summary, NULL);
+	}
+	chunk_columns_release(c);
+	free(c);
+}
+
 static void take(const void *bytes, size_t size)
 {
 	struct sample_columns samples;
@@ -50,15 +89,16 @@ static void take(const void *bytes, size_t size)
 	struct err e = {};
 	int peeked = chunk_peek(bytes, size, &info, &e);
 
+	take_table(bytes, size);
 	if (!chunk_decode_samples(bytes, size, &samples, &e)) {
-		if (peeked || info.kind != CHUNK_SAMPLES || info.rows != samples.rows)
+		if (peeked || !info.sampled || info.rows != samples.rows)
 			abort();
 		encode_samples_again(&samples);
 		sample_columns_release(&samples);
 	} else if (!chunk_decode_counts(bytes, size, &counts, &e)) {
-		if (peeked || info.kind != CHUNK_COUNTS || info.rows != counts.rows)
+		if (peeked || info.schema != SCHEMA_COUNTS || info.rows != counts.rows)
 			abort();
-		encode_counts_again(info.counter, &counts);
+		encode_counts_again(info.partition, &counts);
 		count_columns_release(&counts);
 	}
 }
@@ -66,5 +106,6 @@ static void take(const void *bytes, size_t size)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	packed_run(PACKED_CHUNK, 28, data, size, take);
+	packed_run(PACKED_ROWS, 32, data, size, take);
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-#define HEAD_BYTES 32u
+#define HEAD_BYTES 40
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -5,6 +5,7 @@
  */
 #include "base/json.h"
 #include "wire/run_messages.h"
+#include "profile/schema.h"
 #include "profile/chunk.h"
 #include "profile/code.h"
 #include "profile/dictionary.h"
@@ -90,8 +91,8 @@ static int take(struct dump *d, const struct message *m, struct err *e)
 		d->chunks++;
 		if (chunk_peek(bytes, size, &info, e) < 0)
 			return -1;
-		return info.kind == CHUNK_SAMPLES ? take_samples(d, bytes, size, e)
-						  : take_counts(d, bytes, size, info.counter, e);
+		return info.schema == SCHEMA_SAMPLES ? take_samples(d, bytes, size, e)
+						  : take_counts(d, bytes, size, info.partition, e);
 	case RUN_CODE:
 		d->codes++;
 		if (code_decode(bytes, size, &code, e) < 0)

@@ -5,6 +5,7 @@
 #ifndef TACHO_TESTS_QUERY_FIXTURE_H
 #define TACHO_TESTS_QUERY_FIXTURE_H
 
+#include "profile/schema.h"
 #include "profile/dictionary.h"
 #include "profile/summary.h"
 #include "server/api/question.h"
@@ -139,7 +140,7 @@ static void store_counts(uint32_t counter)
 static void merge_chunks(int kind, uint32_t counter, size_t at_once)
 {
 	stored_chunks chunks = {};
-	struct chunk_query q = {.kind = kind, .counter = counter};
+	struct chunk_query q = {.schema = kind, .partition = counter};
 
 	OK(store_chunks(store, run.id, &q, &chunks, &error));
 	for (size_t i = 0; i < chunks.len; i += at_once) {
@@ -219,8 +220,8 @@ static void whole_run(size_t merge)
 	store_counts(1);
 	store_counts(2);
 	if (merge) {
-		merge_chunks(CHUNK_SAMPLES, 0, merge);
-		merge_chunks(CHUNK_COUNTS, 1, 1);
+		merge_chunks(SCHEMA_SAMPLES, 0, merge);
+		merge_chunks(SCHEMA_COUNTS, 1, 1);
 	}
 	set_state(STATE_DONE);
 }

@@ -55,7 +55,7 @@ static size_t read_back(uint32_t counter, size_t rows)
 	stored_chunks chunks = {};
 	size_t seen = 0, count;
 
-	OK(store_chunks(store, run, &(struct chunk_query){.counter = counter}, &chunks, &error));
+	OK(store_chunks(store, run, &(struct chunk_query){.partition = counter}, &chunks, &error));
 	vec_each(&chunks, c) {
 		CLEANUP(buf_release) struct buf bytes = {};
 		struct count_columns columns;
@@ -124,7 +124,7 @@ static void test_damaged_one(void **state)
 	assert_int_equal(batch_add(&b, "nonsense", 8, &error), -EBADMSG);
 	batch_join(&b);
 	OK(batch_store(&b, store, run, 0, &error));
-	OK(store_chunks(store, run, &(struct chunk_query){.counter = 9}, &chunks, &error));
+	OK(store_chunks(store, run, &(struct chunk_query){.partition = 9}, &chunks, &error));
 	assert_int_equal(chunks.len, 2);
 	vec_release(&chunks);
 	buf_release(&good);

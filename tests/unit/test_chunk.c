@@ -7,6 +7,9 @@
 
 #include "profile/chunk.h"
 #include "profile/columns.h"
+#include "profile/packed.h"
+#include "profile/schema.h"
+#include "profile/summary.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -136,12 +139,12 @@ static void test_samples(void **state)
 		buf_add(&out, "before");
 		chunk_encode_samples(rows, count, &out, &info);
 		assert_int_equal(chunk_peek(out.s + 6, out.len - 6, &peeked, NULL), 0);
-		assert_int_equal(info.kind, peeked.kind);
+		assert_int_equal(info.schema, peeked.schema);
 		assert_int_equal(info.rows, peeked.rows);
-		assert_int_equal(info.counter, peeked.counter);
+		assert_int_equal(info.partition, peeked.partition);
 		assert_true(info.first_ns == peeked.first_ns && info.last_ns == peeked.last_ns);
 		assert_int_equal(info.rows, count);
-		assert_int_equal(info.kind, CHUNK_SAMPLES);
+		assert_int_equal(info.schema, SCHEMA_SAMPLES);
 		assert_int_equal(chunk_decode_samples(out.s + 6, out.len - 6, &c, NULL), 0);
 		assert_true(!c.address == !(i % 2 && count > 1));
 		assert_int_equal(c.time_ns[0], info.first_ns);
@@ -170,7 +173,7 @@ static void test_counts(void **state)
 				.running_ppm = i % 2 ? 1000000 : 500000,
 			};
 		chunk_encode_counts(12, rows, count, &out, &info);
-		assert_int_equal(info.counter, 12);
+		assert_int_equal(info.partition, 12);
 		assert_int_equal(chunk_decode_counts(out.s, out.len, &c, NULL), 0);
 		assert_int_equal(c.rows, count);
 		for (size_t i = 0; i < count; i++) {
@@ -220,15 +223,229 @@ static void test_damage(void **state)
 		out.s[i] ^= 0x10;
 	}
 	assert_int_equal(chunk_decode_counts(out.s, out.len, &counts, &e), -EBADMSG);
-	assert_non_null(strstr(e.text, "another kind"));
+	assert_non_null(strstr(e.text, "another table"));
+}
+
+/* ---- version 1 ---- */
+
+static void add_column_1(struct buf *body, const uint64_t *values, size_t rows)
+{
+	column_encode(values, rows, body);
+}
+
+static void seal_1(uint32_t kind, uint32_t counter, const uint64_t *time_ns, uint32_t rows,
+		   const struct buf *body, struct buf *out)
+{
+	CLEANUP(buf_release) struct buf head = {};
+
+	put_u32(&head, kind);
+	put_u32(&head, rows);
+	put_u32(&head, counter);
+	put_u64(&head, time_ns[0]);
+	put_u64(&head, time_ns[rows - 1]);
+	packed_seal(PACKED_CHUNK, &head, body, out);
+}
+
+static void test_version_1_is_read(void **state)
+{
+	CLEANUP(buf_release) struct buf body = {}, out = {}, merged = {};
+	const uint64_t columns[7][3] = {{5, 6, 9}, {1, 2, 3},    {0, 77, 0},  {0, 1, 0},
+					{4, 4, 2}, {10, 11, 12}, {0, 3, 1000}};
+	struct chunk_piece pieces[2];
+	struct sample_columns c;
+	struct chunk_info info;
+
+	(void)state;
+	for (size_t i = 0; i < 7; i++)
+		add_column_1(&body, columns[i], 3);
+	seal_1(SCHEMA_SAMPLES, 0, columns[0], 3, &body, &out);
+	assert_int_equal(chunk_peek(out.s, out.len, &info, NULL), 0);
+	assert_true(info.sampled && info.schema == SCHEMA_SAMPLES && info.rows == 3);
+	/* By itself, and merged with itself, which is written in the present version. */
+	pieces[0] = pieces[1] = (struct chunk_piece){out.s, out.len};
+	assert_int_equal(chunks_merge(pieces, 2, &merged, &info, NULL), 0);
+	assert_memory_equal(merged.s, PACKED_ROWS, 4);
+	for (size_t twice = 0; twice < 2; twice++) {
+		const struct buf *b = twice ? &merged : &out;
+		size_t each = twice + 1;
+
+		assert_int_equal(chunk_decode_samples(b->s, b->len, &c, NULL), 0);
+		assert_int_equal(c.rows, 3 * each);
+		for (size_t i = 0; i < c.rows; i++) {
+			assert_int_equal(c.time_ns[i], columns[0][i / each]);
+			assert_int_equal(c.weight[i], columns[1][i / each]);
+			assert_int_equal(c.address[i], columns[2][i / each]);
+			assert_int_equal(c.event[i], columns[3][i / each]);
+			assert_int_equal(c.thread[i], columns[4][i / each]);
+			assert_int_equal(c.stack[i], columns[5][i / each]);
+			assert_int_equal(c.cpu[i], columns[6][i / each]);
+		}
+		sample_columns_release(&c);
+	}
+}
+
+static void test_version_1_counts_are_read(void **state)
+{
+	CLEANUP(buf_release) struct buf body = {}, out = {}, merged = {};
+	const uint64_t time_ns[] = {100, 110, 125}, gaps[] = {0, 0, 5}, value[] = {7, 8, 9},
+		       ppm[] = {1000000, 1000000, 500000}, durations[] = {40, 10, 10};
+	struct chunk_piece piece;
+	struct count_columns c;
+	struct chunk_info info;
+
+	(void)state;
+	add_column_1(&body, time_ns, 3);
+	varint_add(&body, 40);
+	add_column_1(&body, gaps, 3);
+	add_column_1(&body, value, 3);
+	add_column_1(&body, ppm, 3);
+	seal_1(SCHEMA_COUNTS, 4, time_ns, 3, &body, &out);
+	piece = (struct chunk_piece){out.s, out.len};
+	assert_int_equal(chunks_merge(&piece, 1, &merged, &info, NULL), 0);
+	assert_int_equal(info.partition, 4);
+	for (size_t twice = 0; twice < 2; twice++) {
+		const struct buf *b = twice ? &merged : &out;
+
+		assert_int_equal(chunk_decode_counts(b->s, b->len, &c, NULL), 0);
+		for (size_t i = 0; i < 3; i++) {
+			assert_int_equal(c.time_ns[i], time_ns[i]);
+			assert_int_equal(c.duration_ns[i], durations[i]);
+			assert_int_equal(c.value[i], value[i]);
+			assert_int_equal(c.running_ppm[i], ppm[i]);
+		}
+		count_columns_release(&c);
+	}
+}
+
+/* ---- any table ---- */
+
+#define OWN (SCHEMA_FIRST_OWN + 4)
+
+/* Encodes @rows rows with some columns, of which the last has @tag. */
+static void make_table(uint64_t first_ns, size_t rows, uint32_t tag, struct buf *out,
+		       struct chunk_info *ret)
+{
+	struct chunk_columns *c = xcalloc(1, sizeof(*c));
+	const uint32_t tags[] = {TAG_TIME, TAG_END, TAG_THREAD, SCHEMA_TAG_OWN, tag};
+
+	c->info = (struct chunk_info){.schema = OWN, .partition = 3};
+	c->rows = rows;
+	for (; c->count < ARRAY_LEN(tags); c->count++) {
+		uint64_t *values = xcalloc(rows, sizeof(*values));
+
+		/* Times descend; the first row, which will be the last, is the longest. */
+		for (size_t i = 0; i < rows; i++)
+			values[i] = c->count == 0   ? first_ns + 10 * (rows - i)
+				    : c->count == 1 ? first_ns + 10 * (rows - i) + (i ? 3 : 5000)
+				    : c->count == 2 ? 0
+						    : tags[c->count] * 1000 + i;
+		c->columns[c->count] = (struct chunk_column){tags[c->count], values};
+	}
+	chunk_encode(c, out, ret);
+	chunk_columns_release(c);
+	free(c);
+}
+
+static void test_spans_and_columns_of_any_table(void **state)
+{
+	struct chunk_columns *c = xcalloc(1, sizeof(*c));
+	CLEANUP(buf_release) struct buf out = {};
+	const uint32_t wanted[] = {SCHEMA_TAG_OWN, 0};
+	struct chunk_info info, peeked;
+	struct sample_columns samples;
+	struct err e = {};
+
+	(void)state;
+	make_table(1000, 20, 99, &out, &info);
+	assert_int_equal(chunk_peek(out.s, out.len, &peeked, NULL), 0);
+	assert_true(info.first_ns == peeked.first_ns && info.last_ns == peeked.last_ns);
+	assert_true(info.rows == peeked.rows && info.partition == peeked.partition);
+	assert_true(info.schema == peeked.schema && info.sampled == peeked.sampled);
+	assert_int_equal(info.first_ns, 1010);
+	assert_int_equal(info.last_ns, 1200 + 5000);
+	assert_int_equal(info.schema, OWN);
+	assert_int_equal(info.partition, 3);
+	assert_int_equal(chunk_decode(out.s, out.len, NULL, c, NULL), 0);
+	/* A column of zeros is not stored. */
+	assert_null(chunk_column(c, TAG_THREAD));
+	for (size_t i = 0; i < 20; i++) {
+		assert_int_equal(chunk_column(c, TAG_TIME)[i], 1010 + 10 * i);
+		assert_int_equal(chunk_column(c, TAG_END)[i], 1010 + 10 * i + (i < 19 ? 3 : 5000));
+		assert_int_equal(chunk_column(c, 99)[i], 99000 + 19 - i);
+	}
+	chunk_columns_release(c);
+	assert_int_equal(chunk_decode(out.s, out.len, wanted, c, NULL), 0);
+	assert_int_equal(c->count, 2);
+	assert_non_null(chunk_column(c, SCHEMA_TAG_OWN));
+	assert_null(chunk_column(c, 99));
+	chunk_columns_release(c);
+	assert_int_equal(chunk_decode_samples(out.s, out.len, &samples, &e), -EBADMSG);
+	for (size_t i = 0; i < out.len; i++) {
+		assert_int_equal(chunk_decode(out.s, i, NULL, c, &e), -EBADMSG);
+		out.s[i] ^= 0x10;
+		assert_int_equal(chunk_decode(out.s, out.len, NULL, c, &e), -EBADMSG);
+		assert_int_equal(c->count, 0);
+		out.s[i] ^= 0x10;
+	}
+	free(c);
+}
+
+/* Two pieces, each with a column that the other does not have: a newer version may have written one. */
+static void test_merging_keeps_unknown_columns(void **state)
+{
+	CLEANUP(buf_release) struct buf one = {}, two = {}, merged = {};
+	struct chunk_columns *c = xcalloc(1, sizeof(*c));
+	struct chunk_piece pieces[2];
+	struct chunk_info info;
+
+	(void)state;
+	make_table(5000, 10, 70000, &one, &info);
+	make_table(1000, 10, 70001, &two, &info);
+	pieces[0] = (struct chunk_piece){one.s, one.len};
+	pieces[1] = (struct chunk_piece){two.s, two.len};
+	assert_int_equal(chunks_merge(pieces, 2, &merged, &info, NULL), 0);
+	assert_int_equal(info.rows, 20);
+	assert_int_equal(info.last_ns, 5100 + 5000);
+	assert_int_equal(chunk_decode(merged.s, merged.len, NULL, c, NULL), 0);
+	for (size_t i = 0; i < 20; i++) {
+		assert_int_equal(chunk_column(c, 70001)[i], i < 10 ? 70001000 + 9 - i : 0);
+		assert_int_equal(chunk_column(c, 70000)[i], i < 10 ? 0 : 70000000 + 19 - i);
+	}
+	chunk_columns_release(c);
+	free(c);
+}
+
+static void test_other_tables_do_not_merge(void **state)
+{
+	CLEANUP(buf_release) struct buf one = {}, two = {}, merged = {};
+	struct sample_row row = {.time_ns = 4};
+	struct chunk_piece pieces[2];
+	struct chunk_info info;
+	struct err e = {};
+
+	(void)state;
+	make_table(5000, 10, 99, &one, &info);
+	chunk_encode_samples(&row, 1, &two, &info);
+	pieces[0] = (struct chunk_piece){one.s, one.len};
+	pieces[1] = (struct chunk_piece){two.s, two.len};
+	assert_int_equal(chunks_merge(pieces, 2, &merged, &info, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "different tables"));
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_columns),         cmocka_unit_test(test_column_limit),
-		cmocka_unit_test(test_samples),         cmocka_unit_test(test_counts),
-		cmocka_unit_test(test_order_is_stable), cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_columns),
+		cmocka_unit_test(test_column_limit),
+		cmocka_unit_test(test_samples),
+		cmocka_unit_test(test_counts),
+		cmocka_unit_test(test_order_is_stable),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_version_1_is_read),
+		cmocka_unit_test(test_version_1_counts_are_read),
+		cmocka_unit_test(test_spans_and_columns_of_any_table),
+		cmocka_unit_test(test_merging_keeps_unknown_columns),
+		cmocka_unit_test(test_other_tables_do_not_merge),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

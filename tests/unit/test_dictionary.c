@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "profile/dictionary.h"
+#include "profile/schema.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -403,6 +404,83 @@ static void test_forgotten_stacks(void **state)
 	vec_release(&all);
 }
 
+static uint32_t add_schema(const char *name, size_t columns)
+{
+	struct column_schema list[SCHEMA_COLUMNS_MAX];
+	struct table_schema table = {.name = name,
+				     .meaning = "made for this test",
+				     .event = 1,
+				     .is_span = columns % 2,
+				     .sampled = true,
+				     .column_count = columns};
+
+	for (size_t i = 0; i < columns; i++)
+		list[i] = (struct column_schema){i % 2 ? "odd" : "even",
+						 "bytes",
+						 "what it means",
+						 SCHEMA_TAG_OWN + (uint32_t)i,
+						 i % 2 ? VALUE_SIGNED : VALUE_STRING,
+						 i % 3 ? AS_VALUE : AS_KEY,
+						 (uint8_t)(1u << i % 4)};
+	return profile_schema_add(&from, &table, list);
+}
+
+static void check_schemas(void)
+{
+	assert_int_equal(profile_schemas_end(&from), profile_schemas_end(&to));
+	for (uint32_t n = SCHEMA_SAMPLES; n < profile_schemas_end(&from); n++) {
+		struct table_schema a, b;
+
+		assert_true(profile_schema(&from, n, &a) && profile_schema(&to, n, &b));
+		assert_string_equal(a.name, b.name);
+		assert_string_equal(a.meaning, b.meaning);
+		assert_true(a.event == b.event && a.is_span == b.is_span && a.sampled == b.sampled);
+		assert_int_equal(a.column_count, b.column_count);
+		for (size_t i = 0; i < a.column_count; i++) {
+			struct column_schema x = profile_schema_column(&from, n, i);
+			struct column_schema y = profile_schema_column(&to, n, i);
+
+			assert_string_equal(x.name, y.name);
+			assert_string_equal(x.unit, y.unit);
+			assert_string_equal(x.meaning, y.meaning);
+			assert_true(x.tag == y.tag && x.type == y.type && x.role == y.role &&
+				    x.bytes == y.bytes);
+		}
+	}
+}
+
+static void test_schemas(void **state)
+{
+	struct table_schema table;
+
+	(void)state;
+	profile_event(&from, "sched:sched_switch");
+	assert_int_equal(add_schema("sched:sched_switch", 7), SCHEMA_FIRST_OWN);
+	send();
+	check_schemas();
+	assert_int_equal(add_schema("one more", 0), SCHEMA_FIRST_OWN + 1);
+	assert_int_equal(add_schema("large", SCHEMA_COLUMNS_MAX), SCHEMA_FIRST_OWN + 2);
+	send();
+	check_schemas();
+	/* Sent once. */
+	assert_int_equal(send(), 0);
+	assert_false(profile_schema(&to, SCHEMA_FIRST_OWN + 3, &table));
+	assert_false(profile_schema(&to, 0, &table));
+}
+
+static void test_schemas_that_lie(void **state)
+{
+	CLEANUP(buf_release) struct buf out = {};
+	struct err e = {};
+
+	(void)state;
+	profile_event(&from, "sched:sched_switch");
+	add_schema("sched:sched_switch", 3);
+	from.schemas.items[0].event = 2; /* there is no second event */
+	assert_true(dictionary_encode(&writer, &from, &out));
+	assert_int_equal(dictionary_apply(&to, out.s, out.len, &e), -EBADMSG);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -413,6 +491,7 @@ int main(void)
 		TEST(test_large),          TEST(test_interning_afterwards),
 		TEST(test_wrong_pieces),   TEST(test_forgotten_stacks),
 		TEST(test_equal_entries),  TEST(test_noise),
+		TEST(test_schemas),        TEST(test_schemas_that_lie),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

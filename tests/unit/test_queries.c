@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "server/api/question.h"
+#include "profile/schema.h"
 #include "query_fixture.h"
 
 #include <math.h>
@@ -40,9 +41,9 @@ static void merging_meanwhile_is_no_problem(void **state)
 	(void)state;
 	whole_run(0);
 	compare(&(struct filter){10, 20, -1, -1, 0, false});
-	merge_chunks(CHUNK_SAMPLES, 0, 10);
+	merge_chunks(SCHEMA_SAMPLES, 0, 10);
 	compare_many();
-	merge_chunks(CHUNK_SAMPLES, 0, 10);
+	merge_chunks(SCHEMA_SAMPLES, 0, 10);
 	compare_many();
 }
 
@@ -63,7 +64,7 @@ static void running_ones_grow(void **state)
 		assert_int_equal(number(json, "samples"), (i + 100) / 5 * 4);
 		json_decref(json);
 	}
-	merge_chunks(CHUNK_SAMPLES, 0, 7);
+	merge_chunks(SCHEMA_SAMPLES, 0, 7);
 	for (uint32_t i = 2000; i < SAMPLES; i += 100)
 		store_samples(i, i + 100);
 	/* A function that nobody knew before. */
@@ -637,10 +638,10 @@ static void many_ask_at_once(void **state)
 	for (uint32_t i = 0; i < SAMPLES; i += 100) {
 		store_samples(i, i + 100);
 		if (i % 1000 == 900)
-			merge_chunks(CHUNK_SAMPLES, 0, 10);
+			merge_chunks(SCHEMA_SAMPLES, 0, 10);
 	}
 	set_state(STATE_DONE);
-	merge_chunks(CHUNK_SAMPLES, 0, 10);
+	merge_chunks(SCHEMA_SAMPLES, 0, 10);
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	for (unsigned i = 0; i < ARRAY_LEN(askers); i++) {
 		pthread_join(askers[i].thread, NULL);

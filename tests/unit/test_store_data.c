@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "profile/schema.h"
 #include "store/store.h"
 #include "store_fixture.h"
 
@@ -81,9 +82,10 @@ static void test_dictionaries(void **state)
 
 static struct chunk_info counts_info(uint32_t counter, uint64_t first_ns, uint64_t last_ns)
 {
-	return (struct chunk_info){.kind = counter ? CHUNK_COUNTS : CHUNK_SAMPLES,
+	return (struct chunk_info){.schema = counter ? SCHEMA_COUNTS : SCHEMA_SAMPLES,
+				   .sampled = !counter,
 				   .rows = 10,
-				   .counter = counter,
+				   .partition = counter,
 				   .first_ns = first_ns,
 				   .last_ns = last_ns};
 }
@@ -111,19 +113,19 @@ static void test_windows_of_chunks(void **state)
 	for (uint64_t i = 10; i-- > 0;) {
 		info = counts_info(0, 1000 + i * 100, 1099 + i * 100);
 		OK(store_chunk_add(store, run, 0, &info, "samples", 7, NULL, 0, &id, &error));
-		info.counter = 3;
-		info.kind = CHUNK_COUNTS;
+		info.partition = 3;
+		info.schema = SCHEMA_COUNTS;
 		OK(store_chunk_add(store, run, 0, &info, "counts", 6, NULL, 0, NULL, &error));
 	}
 	assert_int_equal(count_chunks(run, (struct chunk_query){}), 20);
-	assert_int_equal(count_chunks(run, (struct chunk_query){.kind = CHUNK_SAMPLES}), 10);
-	assert_int_equal(count_chunks(run, (struct chunk_query){.counter = 3}), 10);
-	assert_int_equal(count_chunks(run, (struct chunk_query){.counter = 4}), 0);
-	assert_int_equal(count_chunks(run, (struct chunk_query){.kind = CHUNK_SAMPLES,
+	assert_int_equal(count_chunks(run, (struct chunk_query){.schema = SCHEMA_SAMPLES}), 10);
+	assert_int_equal(count_chunks(run, (struct chunk_query){.partition = 3}), 10);
+	assert_int_equal(count_chunks(run, (struct chunk_query){.partition = 4}), 0);
+	assert_int_equal(count_chunks(run, (struct chunk_query){.schema = SCHEMA_SAMPLES,
 								.from_ns = 1099,
 								.to_ns = 1200}),
 			 3);
-	assert_int_equal(count_chunks(run, (struct chunk_query){.kind = CHUNK_SAMPLES,
+	assert_int_equal(count_chunks(run, (struct chunk_query){.schema = SCHEMA_SAMPLES,
 								.from_ns = 1100,
 								.to_ns = 1199}),
 			 1);

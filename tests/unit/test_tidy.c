@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "profile/schema.h"
 #include "profile/dictionary.h"
 #include "profile/summary.h"
 #include "runs/retention.h"
@@ -93,10 +94,10 @@ static void add_counts(int64_t run, uint32_t counter, uint64_t first, size_t cou
 	free(rows);
 }
 
-static void list_chunks(int64_t run, enum chunk_kind kind, stored_chunks *ret)
+static void list_chunks(int64_t run, uint32_t kind, stored_chunks *ret)
 {
 	ret->len = 0;
-	OK(store_chunks(store, run, &(struct chunk_query){.kind = (int)kind}, ret, &error));
+	OK(store_chunks(store, run, &(struct chunk_query){.schema = kind}, ret, &error));
 }
 
 /* All samples 0 … @count are there, once each, with their summaries where there should be ones. */
@@ -109,7 +110,7 @@ static void check_samples(int64_t run, uint64_t count)
 		expected_weight += sample(n).weight * (n % 8 + 1);
 		expected_times += sample(n).time_ns;
 	}
-	list_chunks(run, CHUNK_SAMPLES, &chunks);
+	list_chunks(run, SCHEMA_SAMPLES, &chunks);
 	vec_each(&chunks, chunk) {
 		CLEANUP(buf_release) struct buf bytes = {};
 		CLEANUP(buf_release) struct buf summary = {};
@@ -171,14 +172,14 @@ static void test_whole_chunks_while_it_runs(void **state)
 		add_samples(run.id, i * 2000, 2000);
 	OK(store_commit(store, &error));
 	assert_int_equal(merge_all(run.id, false), 1);
-	list_chunks(run.id, CHUNK_SAMPLES, &chunks);
+	list_chunks(run.id, SCHEMA_SAMPLES, &chunks);
 	assert_int_equal(chunks.len, 1 + 50 - 32);
 	assert_int_equal(chunks.items[0].info.rows, 64000);
 	assert_true(chunks.items[0].merged);
 	check_samples(run.id, 100000);
 	/* It has ended: the rest, too. */
 	assert_int_equal(merge_all(run.id, true), 1);
-	list_chunks(run.id, CHUNK_SAMPLES, &chunks);
+	list_chunks(run.id, SCHEMA_SAMPLES, &chunks);
 	assert_int_equal(chunks.len, 2);
 	check_samples(run.id, 100000);
 	assert_int_equal(merge_all(run.id, true), 0);
@@ -196,13 +197,13 @@ static void test_a_whole_one_gets_its_summary(void **state)
 
 	(void)state;
 	add_samples(run.id, 0, CHUNK_ROWS_MAX);
-	list_chunks(run.id, CHUNK_SAMPLES, &before);
+	list_chunks(run.id, SCHEMA_SAMPLES, &before);
 	OK(store_run_generation(store, run.id, &generation, &error));
 	assert_int_equal(merge_all(run.id, false), 1);
 	check_samples(run.id, CHUNK_ROWS_MAX);
 	assert_int_equal(merge_all(run.id, true), 0);
 	/* It is not written once more, but whoever has it in memory learns of the summary. */
-	list_chunks(run.id, CHUNK_SAMPLES, &after);
+	list_chunks(run.id, SCHEMA_SAMPLES, &after);
 	assert_int_equal(after.len, 1);
 	assert_int_equal(after.items[0].id, before.items[0].id);
 	assert_true(after.items[0].merged);
@@ -230,12 +231,12 @@ static void test_very_many_small_ones(void **state)
 			merge_all(run.id, false);
 		}
 	}
-	list_chunks(run.id, CHUNK_COUNTS, &chunks);
+	list_chunks(run.id, SCHEMA_COUNTS, &chunks);
 	assert_true(chunks.len <= 2 * TIDY_CHUNKS_MAX);
 	vec_each(&chunks, c)
 		assert_false(c->merged);
 	assert_true(merge_all(run.id, true) > 0);
-	list_chunks(run.id, CHUNK_COUNTS, &chunks);
+	list_chunks(run.id, SCHEMA_COUNTS, &chunks);
 	assert_int_equal(chunks.len, 2);
 	vec_each(&chunks, chunk) {
 		CLEANUP(buf_release) struct buf bytes = {};
@@ -263,7 +264,7 @@ static void test_very_many_small_ones(void **state)
 static void test_damaged_chunk(void **state)
 {
 	struct stored_run run = new_run(STATE_RUNNING);
-	struct chunk_info info = {.kind = CHUNK_SAMPLES, .rows = 100, .first_ns = 1, .last_ns = 2};
+	struct chunk_info info = {.schema = SCHEMA_SAMPLES, .sampled = true, .rows = 100, .first_ns = 1, .last_ns = 2};
 	stored_chunks chunks = {};
 
 	(void)state;
@@ -271,7 +272,7 @@ static void test_damaged_chunk(void **state)
 	OK(store_chunk_add(store, run.id, 0, &info, "nonsense", 8, NULL, 0, NULL, &error));
 	add_samples(run.id, 1000, 1000);
 	assert_true(merge_all(run.id, true) < 5);
-	list_chunks(run.id, CHUNK_SAMPLES, &chunks);
+	list_chunks(run.id, SCHEMA_SAMPLES, &chunks);
 	assert_int_equal(chunks.len, 2);
 	assert_int_equal(work.damaged.len, 1);
 	assert_int_equal(chunks.items[0].id, work.damaged.items[0]);

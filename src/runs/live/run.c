@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "profile/chunk.h"
 #include "profile/dictionary.h"
+#include "profile/schema.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -175,10 +176,10 @@ void live_run_chunk(struct live_run *r, const void *bytes, size_t size)
 
 	if (r->broken || chunk_peek(bytes, size, &info, NULL) < 0)
 		return;
-	if (info.kind == CHUNK_SAMPLES)
+	if (info.sampled)
 		take_samples(r, bytes, size);
-	else
-		take_counts(r, info.counter, bytes, size);
+	else if (info.schema == SCHEMA_COUNTS)
+		take_counts(r, info.partition, bytes, size);
 }
 
 void live_run_output(struct live_run *r, int stream, uint64_t time_ns, const void *bytes,

@@ -78,7 +78,7 @@ static struct counter_side *side_of(const struct looking *l, size_t counter)
 static int measure_chunk(void *ctx, struct run_chunk *c, struct err *e)
 {
 	struct looking *l = ctx;
-	uint32_t counter = c->stored.info.counter;
+	uint32_t counter = c->stored.info.partition;
 	struct counter_side *side = side_of(l, counter);
 	const count_blocks *blocks;
 	int rc = run_blocks(l->d, l->q->api->store, c, &blocks, e);

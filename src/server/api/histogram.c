@@ -35,7 +35,7 @@ static int gather_counts(void *ctx, struct run_chunk *c, struct err *e)
 {
 	struct gathering *g = ctx;
 	const struct chunk_info *info = &c->stored.info;
-	double scale = g->q->d->profile.counters.items[info->counter].scale, *to;
+	double scale = g->q->d->profile.counters.items[info->partition].scale, *to;
 	bool inside = info->first_ns >= g->from_ns && info->last_ns < g->to_ns;
 	struct kept_counts rows = {};
 	int rc;

@@ -1,5 +1,6 @@
 #include "server/export/run.h"
 #include "base/number.h"
+#include "profile/schema.h"
 #include "server/api/api.h"
 
 #include <errno.h>
@@ -96,22 +97,20 @@ static int read_chunk(struct export_run *x, const struct stored_chunk *chunk, st
 	return rc == -ENOENT ? -ESTALE : rc;
 }
 
-static int list_chunks(struct export_run *x, int kind, uint32_t counter, stored_chunks *ret,
+/* Those of @which that touch the window. */
+static int list_chunks(struct export_run *x, struct chunk_query which, stored_chunks *ret,
 		       struct err *e)
 {
-	struct chunk_query q = {.kind = kind,
-				.counter = counter,
-				.from_ns = x->selection.from_ns,
-				.to_ns = x->selection.to_ns == UINT64_MAX ? 0 : x->selection.to_ns};
-
-	return store_chunks(x->api->store, x->run.id, &q, ret, e);
+	which.from_ns = x->selection.from_ns;
+	which.to_ns = x->selection.to_ns == UINT64_MAX ? 0 : x->selection.to_ns;
+	return store_chunks(x->api->store, x->run.id, &which, ret, e);
 }
 
 int export_run_span(struct export_run *x, uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct err *e)
 {
 	uint64_t from = UINT64_MAX, to = 0;
 	stored_chunks chunks = {};
-	int rc = list_chunks(x, 0, 0, &chunks, e);
+	int rc = list_chunks(x, (struct chunk_query){}, &chunks, e);
 
 	vec_each(&chunks, chunk) {
 		from = chunk->info.first_ns < from ? chunk->info.first_ns : from;
@@ -230,7 +229,7 @@ static void advance(struct sample_walk *w, struct open_chunk *o)
 int export_samples_each(struct export_run *x, export_sample *sample, void *ctx, struct err *e)
 {
 	struct sample_walk w = {.run = x};
-	int rc = list_chunks(x, CHUNK_SAMPLES, 0, &w.chunks, e);
+	int rc = list_chunks(x, (struct chunk_query){.sampled = true}, &w.chunks, e);
 
 	while (rc == 0) {
 		struct open_chunk *o = NULL;
@@ -328,15 +327,15 @@ static int settle(struct export_run *x, struct count_cursor *c, struct err *e)
 static int open_counters(struct export_run *x, count_cursors *ret, struct err *e)
 {
 	stored_chunks all = {};
-	int rc = list_chunks(x, CHUNK_COUNTS, 0, &all, e);
+	int rc = list_chunks(x, (struct chunk_query){.schema = SCHEMA_COUNTS}, &all, e);
 
 	for (uint32_t i = 1; rc == 0 && i < x->profile.counters.len; i++)
 		vec_push(ret, (struct count_cursor){.counter = i,
 						    .mark = profile_counter_mark(&x->profile, i)});
 	vec_each(&all, chunk)
-		if (chunk->source == SOURCE && chunk->info.counter &&
-		    chunk->info.counter <= ret->len)
-			vec_push(&ret->items[chunk->info.counter - 1].chunks, *chunk);
+		if (chunk->source == SOURCE && chunk->info.partition &&
+		    chunk->info.partition <= ret->len)
+			vec_push(&ret->items[chunk->info.partition - 1].chunks, *chunk);
 	vec_each(ret, cursor)
 		if (rc == 0)
 			rc = settle(x, cursor, e);
