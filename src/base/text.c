@@ -1,6 +1,7 @@
 #include "base/text.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <fnmatch.h>
 #include <stdio.h>
 #include <string.h>
@@ -146,6 +147,45 @@ void text_add_printable(struct buf *out, const char *s)
 			buf_add_mem(out, s, len);
 		s += len ? len : 1;
 	}
+}
+
+#define CONTEXT_COLUMNS    72
+#define SENTENCE_BYTES_MAX 600
+
+static void add_mark(struct buf *out, const char *text, size_t at)
+{
+	size_t len = strlen(text), from = 0, to = len;
+	CLEANUP(free_ptr) char *left = NULL;
+	CLEANUP(free_ptr) char *right = NULL;
+	CLEANUP(buf_release) struct buf shown = {};
+
+	if (len > CONTEXT_COLUMNS) {
+		from = at > CONTEXT_COLUMNS / 2 ? at - CONTEXT_COLUMNS / 2 : 0;
+		to = from + CONTEXT_COLUMNS < len ? from + CONTEXT_COLUMNS : len;
+	}
+	left = xstrndup(text + from, at - from);
+	right = xstrndup(text + at, to - at);
+	text_add_printable(&shown, left);
+	buf_addf(out, "\n  %s", buf_str(&shown));
+	text_add_printable(out, right);
+	buf_add(out, "\n  ");
+	/* Pad by the columns that were printed, not by bytes. */
+	buf_pad(out, text_columns(buf_str(&shown)), ' ');
+	buf_add_char(out, '^');
+}
+
+int text_error(struct err *e, const char *text, const char *at, const char *sentence)
+{
+	CLEANUP(buf_release) struct buf shown = {};
+
+	text_add_printable(&shown, sentence);
+	if (shown.len > SENTENCE_BYTES_MAX) {
+		shown.s[SENTENCE_BYTES_MAX] = '\0';
+		shown.len = SENTENCE_BYTES_MAX;
+		buf_add(&shown, "…");
+	}
+	add_mark(&shown, text, (size_t)(at - text));
+	return err_set(e, EINVAL, "%s", buf_str(&shown));
 }
 
 bool text_field(const char *text, const char *key, char *value, size_t size)

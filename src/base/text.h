@@ -2,6 +2,7 @@
 #ifndef TACHO_BASE_TEXT_H
 #define TACHO_BASE_TEXT_H
 
+#include "base/err.h"
 #include "base/fs.h"
 
 /* Shell pattern over the whole name, ignoring case. */
@@ -41,6 +42,12 @@ size_t text_utf8_len(const unsigned char *s);
 
 /* Copies @s with controls and what is not UTF-8 replaced by '?', for printing what came from outside. */
 void text_add_printable(struct buf *out, const char *s);
+
+/*
+ * For parsers: sets an error of @sentence, below it a line of @text (only a part of it if long), and a
+ * mark under character @at of it. Returns -EINVAL.
+ */
+int text_error(struct err *e, const char *text, const char *at, const char *sentence);
 
 /* Copies @s as text of HTML, also within "". */
 void text_add_html(struct buf *out, const char *s);

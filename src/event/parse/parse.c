@@ -6,48 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define CONTEXT_COLUMNS 72
-
-/* Appends the text, only a part of it if long, and below it a mark under character @at. */
-static void add_mark(struct buf *out, const char *text, size_t at)
-{
-	size_t len = strlen(text), from = 0, to = len;
-	CLEANUP(free_ptr) char *left = NULL;
-	CLEANUP(free_ptr) char *right = NULL;
-	CLEANUP(buf_release) struct buf shown = {};
-
-	if (len > CONTEXT_COLUMNS) {
-		from = at > CONTEXT_COLUMNS / 2 ? at - CONTEXT_COLUMNS / 2 : 0;
-		to = from + CONTEXT_COLUMNS < len ? from + CONTEXT_COLUMNS : len;
-	}
-	left = xstrndup(text + from, at - from);
-	right = xstrndup(text + at, to - at);
-	text_add_printable(&shown, left);
-	buf_addf(out, "\n  %s", buf_str(&shown));
-	text_add_printable(out, right);
-	buf_add(out, "\n  ");
-	/* Pad by the columns that were printed, not by bytes. */
-	buf_pad(out, text_columns(buf_str(&shown)), ' ');
-	buf_add_char(out, '^');
-}
-
 int parse_error(struct parse *p, const char *at, const char *fmt, ...)
 {
 	CLEANUP(buf_release) struct buf sentence = {};
-	CLEANUP(buf_release) struct buf shown = {};
 	va_list ap;
 
 	va_start(ap, fmt);
 	buf_addv(&sentence, fmt, ap);
 	va_end(ap);
-	text_add_printable(&shown, buf_str(&sentence));
-	if (shown.len > 600) {
-		shown.s[600] = '\0';
-		shown.len = 600;
-		buf_add(&shown, "…");
-	}
-	add_mark(&shown, p->text, (size_t)(at - p->text));
-	return err_set(p->e, EINVAL, "%s", buf_str(&shown));
+	return text_error(p->e, p->text, at, buf_str(&sentence));
 }
 
 struct event *parse_add(struct parse *p, char *name)

@@ -1,0 +1,88 @@
+/*
+ * Conditions on named fields, in the grammar of the kernel's event filters:
+ *
+ *	prev_pid == 0 && (next_comm ~ "ba*" || !(next_prio & 0x60))
+ *
+ * A comparison is FIELD OPERATOR VALUE. Numbers have == != < <= > >= and &, which is true if any of
+ * the bits is set; texts have == != and ~, which matches the whole text with the wildcards * ? and
+ * [set], or the opposite of that if the pattern begins with '!'. Numbers are decimal, hexadecimal (0x)
+ * or octal (0). Texts are quoted by " or ', without escapes. ! binds closer than &&, && closer than ||.
+ *
+ * What the kernel (Linux 4.17 and later) accepts is accepted, and means the same, but for these:
+ * - An operator or a '!' without a condition behind it, which the kernel ignores, is an error.
+ * - A number that does not fit into its field is not truncated to the field's size.
+ * - The pattern "*end" finds the end of a text; the kernel compares with the last bytes of an array.
+ *
+ * A parsed predicate never changes: any number of threads may test it. The module knows nothing about
+ * where the fields come from.
+ */
+#ifndef TACHO_BASE_PREDICATE_H
+#define TACHO_BASE_PREDICATE_H
+
+#include "base/err.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The kernel's limit: a page with the final NUL. It also bounds the number of comparisons. */
+#define PREDICATE_BYTES_MAX 4095u
+/* Of a text in quotes, as in the kernel. */
+#define PREDICATE_TEXT_MAX 255u
+/* Parentheses in parentheses. */
+#define PREDICATE_DEPTH_MAX 256u
+
+struct predicate;
+
+enum predicate_type {
+	PREDICATE_UNSIGNED,
+	PREDICATE_SIGNED,
+	PREDICATE_FLOAT,
+	PREDICATE_TEXT,
+	PREDICATE_OPAQUE, /* neither a number nor a text: an error if it is compared */
+};
+
+/* The fields that a condition may use. */
+struct predicate_names {
+	/* Returns the number of a field (>= 0) and its type, or -1 if there is none. */
+	int (*find)(const void *ctx, const char *name, size_t len, enum predicate_type *ret_type);
+	/* Returns the name at place @n of a list for messages, NULL behind the last. Names that
+	 * users want most come first: messages list only the first ones. */
+	const char *(*name)(const void *ctx, size_t n);
+	const void *ctx;
+	const char *subject; /* what has the fields, for messages: "sched:sched_switch" */
+	/*
+	 * The condition is for the kernel: accept FIELD.ustring, FIELD.function and CPUS{list}, too.
+	 * The kernel checks functions and lists of CPUs. Only the kernel can test them, so
+	 * predicate_test() must not be called.
+	 */
+	bool for_kernel;
+};
+
+/* Values of the row that is tested. */
+struct predicate_row {
+	/* Signed numbers are sign-extended; for PREDICATE_FLOAT the bits of a double. */
+	uint64_t (*number)(const void *ctx, unsigned field);
+	/* NULL is the same as "". The text must live until predicate_test() returns. */
+	const char *(*text)(const void *ctx, unsigned field);
+	const void *ctx;
+};
+
+/*
+ * Parses @text. On failure returns -EINVAL with a sentence that shows the text with a mark under the
+ * wrong character, and suggests names. @names is not used after the call.
+ */
+int predicate_parse(struct predicate **ret, const char *text, const struct predicate_names *names,
+		    struct err *e);
+void predicate_free(struct predicate *p);
+
+/* The numbers of the fields that the condition uses, ascending, each once. They belong to @p. */
+const unsigned *predicate_fields(const struct predicate *p, size_t *ret_count);
+
+/* Whether the row meets the condition. Values are only asked for if the result depends on them. */
+bool predicate_test(const struct predicate *p, const struct predicate_row *row);
+
+/* Whether a pattern of ~ matches all of @text. Takes at most the product of both lengths. */
+bool predicate_glob(const char *pattern, const char *text);
+
+#endif
