@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "cmd/command.h"
+#include "event/filter.h"
 #include "event/parse/parse.h"
 
 #include <errno.h>
@@ -111,14 +112,29 @@ const struct option_def record_table_of_options[] = {
 
 /* ---- events ---- */
 
+/* Applies a --filter to the events from @first on: those of the -e before it. */
+static int take_filter(struct record_session *s, size_t first, const char *filter, struct err *e)
+{
+	for (size_t i = first; i < s->events.events.len; i++) {
+		int r = event_filter_check(&s->catalog.roots, &s->events.events.items[i], filter,
+					   e);
+
+		if (r < 0) {
+			err_prefix(e, "--filter");
+			return r;
+		}
+		s->filters.items[i] = filter;
+	}
+	return 0;
+}
+
 static int parse_events(struct record_session *s, struct err *e)
 {
 	size_t first = 0;
+	int r = 0;
 
 	vec_each(&s->o.events, item) {
 		if (item->option->letter == EVENT_OPTION_LETTER) {
-			int r;
-
 			first = s->events.events.len;
 			r = events_parse(&s->catalog, item->value, &s->events, e);
 			if (r < 0)
@@ -130,8 +146,9 @@ static int parse_events(struct record_session *s, struct err *e)
 		if (!s->events.events.len)
 			return err_set(e, EINVAL,
 				       "--filter stands behind the -e whose events it is for");
-		for (size_t i = first; i < s->filters.len; i++)
-			s->filters.items[i] = item->value;
+		r = take_filter(s, first, item->value, e);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
