@@ -153,6 +153,26 @@ static int errno_of_status(long status)
 	}
 }
 
+/*
+ * Errors of parsers show their text below the sentence, with a mark: keeps such lines, which are
+ * indented. Other line ends are replaced like all controls, because what comes after them would look as
+ * if it came from us.
+ */
+static void add_sentence(struct buf *out, const char *sentence)
+{
+	for (;;) {
+		const char *end = strstr(sentence, "\n  ");
+		CLEANUP(free_ptr)
+		char *line = xstrndup(sentence, end ? (size_t)(end - sentence) : strlen(sentence));
+
+		text_add_printable(out, line);
+		if (!end)
+			return;
+		buf_add_char(out, '\n');
+		sentence = end + 1;
+	}
+}
+
 static int status_error(const struct client *c, long status, const struct buf *body, struct err *e)
 {
 	json_t *json = json_loadb(buf_str(body), body->len, 0, NULL);
@@ -162,7 +182,7 @@ static int status_error(const struct client *c, long status, const struct buf *b
 	int r;
 
 	if (sentence)
-		text_add_printable(&text, sentence);
+		add_sentence(&text, sentence);
 	else
 		buf_addf(&text, "%s answers with status %ld, not as a tacho server would", c->url,
 			 status);
