@@ -185,6 +185,10 @@ static void wrong_plans_say_why(void **state)
 	refused("{\"workload\": \"a\", \"sample\": {\"callgraph\": \"gp\"}}", "fp, dwarf");
 	refused("{\"workload\": \"a\", \"sample\": {\"callgraph\": \"fp,12\"}}", "size");
 	refused("{\"workload\": \"a\", \"events\": [\"\"]}", "without a name");
+	refused("{\"workload\": \"a\", \"sample\": {\"filter\": 1}}",
+		"'sample.filter' must be a text");
+	refused("{\"workload\": \"a\", \"sample\": {\"filter\": \"a == 1\"}}",
+		"name them in 'sample.events'");
 }
 
 /* Every field, set: what is written out says the same when it is read again. */
@@ -197,7 +201,8 @@ static void json_and_back(void **state)
 		"9},"
 		" \"events\": [\"cs\"], \"interval\": 0.5, \"sample\": {\"events\": "
 		"[\"cpu-clock\"],"
-		" \"period\": 1000, \"callgraph\": \"dwarf,4096\"}, \"streaming\": false,"
+		" \"period\": 1000, \"callgraph\": \"dwarf,4096\", \"filter\": \"a == 1\"},"
+		" \"streaming\": false,"
 		" \"keep_raw\": true, \"exclusive\": false, \"tags\": [\"t\", \"u\"],"
 		" \"note\": \"n\", \"client\": {\"zoom\": [1, 2]}}";
 	CLEANUP(run_plan_release) struct run_plan p = {}, again = {};
@@ -213,6 +218,7 @@ static void json_and_back(void **state)
 	assert_int_equal(again.limits.files, 9);
 	assert_int_equal(again.period, 1000);
 	assert_string_equal(again.callgraph, "dwarf,4096");
+	assert_string_equal(again.filter, "a == 1");
 	assert_true(again.has_exclusive && !again.exclusive && again.keep_raw && !again.streaming);
 	assert_int_equal(
 		json_array_size(json_object_get(json_object_get(second, "client"), "zoom")), 2);
@@ -238,6 +244,22 @@ static void events_are_checked(void **state)
 	assert_non_null(strstr(e.text, "context-switches"));
 }
 
+static void a_filter_is_for_tracepoints(void **state)
+{
+	CLEANUP(run_plan_release) struct run_plan p = {};
+	CLEANUP(catalog_release) struct catalog c;
+	struct err e = {};
+
+	(void)state;
+	catalog_init(&c);
+	assert_int_equal(parse("{\"workload\": \"a\", \"events\": [\"page-faults\"], \"sample\":"
+			       " {\"events\": [\"cpu-clock\"], \"filter\": \"a == 1\"}}",
+			       &p, NULL),
+			 0);
+	assert_int_equal(run_plan_check_events(&p, &c, &e), -EINVAL);
+	assert_non_null(strstr(e.text, "sample.filter: filters are for tracepoints: 'cpu-clock'"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -249,6 +271,7 @@ int main(void)
 		cmocka_unit_test(wrong_plans_say_why),
 		cmocka_unit_test(json_and_back),
 		cmocka_unit_test(events_are_checked),
+		cmocka_unit_test(a_filter_is_for_tracepoints),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

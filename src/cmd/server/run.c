@@ -129,6 +129,8 @@ static int put_samples(json_t *plan, const struct client_run_options *o, struct 
 		r = put_number(sample, "period", o->period, "-c", e);
 	if (r == 0)
 		r = put_text(sample, "callgraph", graph, e);
+	if (r == 0)
+		r = put_text(sample, "filter", o->filter, e);
 	if (r == 0 && json_object_size(sample))
 		json_object_set(plan, "sample", sample);
 	json_decref(sample);

@@ -1,5 +1,6 @@
 #include "collect/run/plan.h"
 #include "collect/run/plan_fields.h"
+#include "event/filter.h"
 #include "event/parse/parse.h"
 
 #include <errno.h>
@@ -9,8 +10,8 @@
 
 void run_plan_release(struct run_plan *p)
 {
-	char **texts[] = {&p->description, &p->workload,  &p->cwd,  &p->user,  &p->affinity,
-			  &p->cpus,        &p->callgraph, &p->note, &p->client};
+	char **texts[] = {&p->description, &p->workload,  &p->cwd,    &p->user, &p->affinity,
+			  &p->cpus,        &p->callgraph, &p->filter, &p->note, &p->client};
 	strvec *lists[] = {&p->argv, &p->env, &p->events, &p->sample_events, &p->tags};
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
@@ -94,6 +95,9 @@ static int choose_what(struct run_plan *p, bool sample, struct err *e)
 		return err_set(e, EINVAL, "choose one: 'sample.frequency' or 'sample.period'");
 	if (p->tool == RUN_STAT)
 		return 0;
+	if (p->filter && !p->sample_events.len)
+		return err_set(e, EINVAL,
+			       "'sample.filter' is for tracepoints: name them in 'sample.events'");
 	if (!p->period && !p->frequency_hz)
 		p->frequency_hz = FREQUENCY_HZ;
 	if (!p->callgraph)
@@ -124,11 +128,28 @@ bool run_plan_exclusive(const struct run_plan *p)
 	return p->has_exclusive ? p->exclusive : p->argv.len > 0;
 }
 
-static int check_events(struct catalog *c, const strvec *names, struct err *e)
+int run_plan_check_filter(const char *filter, const struct event_list *events,
+			  const struct roots *roots, struct err *e)
+{
+	for (size_t i = 0; filter && i < events->events.len; i++) {
+		int r = event_filter_check(roots, &events->events.items[i], filter, e);
+
+		if (r < 0) {
+			err_prefix(e, "sample.filter");
+			return r;
+		}
+	}
+	return 0;
+}
+
+static int check_events(struct catalog *c, const strvec *names, const char *filter, struct err *e)
 {
 	vec_each(names, name) {
 		struct event_list list = {};
 		int r = events_parse(c, *name, &list, e);
+
+		if (r == 0)
+			r = run_plan_check_filter(filter, &list, &c->roots, e);
 
 		event_list_release(&list);
 		if (r < 0)
@@ -139,7 +160,7 @@ static int check_events(struct catalog *c, const strvec *names, struct err *e)
 
 int run_plan_check_events(const struct run_plan *p, struct catalog *c, struct err *e)
 {
-	int r = check_events(c, &p->events, e);
+	int r = check_events(c, &p->events, NULL, e);
 
-	return r < 0 ? r : check_events(c, &p->sample_events, e);
+	return r < 0 ? r : check_events(c, &p->sample_events, p->filter, e);
 }

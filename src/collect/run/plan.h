@@ -52,6 +52,7 @@ struct run_plan {
 	strvec events;        /* counted; empty: the defaults of `tacho stat` */
 	double interval_s;    /* of counters; default 0.1 */
 	strvec sample_events; /* empty: cycles, or the clock where there are no counters */
+	char *filter;         /* of all sample_events, which are tracepoints; NULL: none */
 	double frequency_hz;  /* 0 with a period */
 	uint64_t period;
 	char *callgraph; /* fp, dwarf, dwarf,SIZE, lbr, none; NULL: fp */
@@ -80,9 +81,15 @@ int words_split(const char *text, strvec *ret, struct err *e);
 /* The reverse: makes a line that words_split() splits into the same words. */
 void words_join(char *const *words, size_t count, struct buf *out);
 
-/* Checks that the event names can be parsed on this machine. @c must be used by one thread at a
- * time. */
+/* Checks that the event names and the filter can be parsed on this machine. @c must be used by one
+ * thread at a time. */
 struct catalog;
 int run_plan_check_events(const struct run_plan *p, struct catalog *c, struct err *e);
+
+/* Checks a filter, if it is not NULL, for each of the parsed events: see event_filter_check(). */
+struct event_list;
+struct roots;
+int run_plan_check_filter(const char *filter, const struct event_list *events,
+			  const struct roots *roots, struct err *e);
 
 #endif

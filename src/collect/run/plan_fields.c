@@ -1,5 +1,6 @@
 #include "collect/run/plan_fields.h"
 #include "base/number.h"
+#include "base/predicate.h"
 #include "base/text.h"
 #include "perf/sampling.h"
 
@@ -365,6 +366,11 @@ TAKES(take_callgraph)
 	return r < 0 || !p->callgraph ? r : call_graph_parse(p->callgraph, &o, e);
 }
 
+TAKES(take_filter)
+{
+	return take_text(v, "sample.filter", PREDICATE_BYTES_MAX, &p->filter, e);
+}
+
 TAKES(take_streaming)
 {
 	return take_bool(v, "streaming", &p->streaming, e);
@@ -417,11 +423,8 @@ struct field {
 };
 
 static const struct field sample_fields[] = {
-	{"events", take_sample_events},
-	{"frequency", take_frequency},
-	{"period", take_period},
-	{"callgraph", take_callgraph},
-	{},
+	{"events", take_sample_events}, {"frequency", take_frequency}, {"period", take_period},
+	{"callgraph", take_callgraph},  {"filter", take_filter},       {},
 };
 
 TAKES(take_sample);

@@ -73,6 +73,7 @@ static void put_sample(json_t *to, const struct run_plan *p)
 	else
 		json_object_set_new(sample, "frequency", json_real(p->frequency_hz));
 	put_text(sample, "callgraph", p->callgraph);
+	put_text(sample, "filter", p->filter);
 	json_object_set_new(to, "sample", sample);
 }
 

@@ -34,6 +34,7 @@ struct runner_setup {
 	struct catalog catalog;
 	struct topology topology;
 	struct event_list sampled, counted;
+	VEC(const char *) filters; /* by index of `sampled`; empty without a filter */
 	struct target target;
 	VEC(char *) argv, env, whole_argv; /* ended by NULL; strings belong to the plan */
 	strvec notes;

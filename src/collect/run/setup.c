@@ -23,6 +23,17 @@ static int parse_list(struct catalog *c, const strvec *texts, struct event_list 
 	return events_apply_defaults(list, e);
 }
 
+/* One filter for all. The server has checked it, unless it may not read what the collector may. */
+static int choose_filters(struct runner *r, struct err *e)
+{
+	struct runner_setup *s = &r->setup;
+	const char *filter = r->order.plan.filter;
+
+	for (size_t i = 0; filter && i < s->sampled.events.len; i++)
+		vec_push(&s->filters, filter);
+	return run_plan_check_filter(filter, &s->sampled, &s->catalog.roots, e);
+}
+
 static int choose_events(struct runner *r, struct err *e)
 {
 	const struct run_plan *plan = &r->order.plan;
@@ -38,6 +49,8 @@ static int choose_events(struct runner *r, struct err *e)
 		result = plan->sample_events.len
 				 ? parse_list(&s->catalog, &plan->sample_events, &s->sampled, e)
 				 : events_default_sampled(&s->catalog, &s->sampled, &no_pmu, e);
+	if (result == 0)
+		result = choose_filters(r, e);
 	/* Events named by the user are not replaced: nobody reads a note before the figures. */
 	if (no_pmu)
 		vec_push(&s->notes,
@@ -142,6 +155,7 @@ static void fill_plan(struct runner *r, struct recording_plan *ret)
 	ret->catalog = &s->catalog;
 	ret->sampling.topology = &s->topology;
 	ret->sampling.roots = &s->catalog.roots;
+	ret->sampling.filters = s->filters.len ? s->filters.items : NULL;
 	ret->timeout_ns = ns_of(plan->argv.len ? plan->timeout_s : plan->duration_s);
 	ret->round_ns = ROUND_NS;
 	ret->progress_ns = LEDGER_NS;
@@ -180,6 +194,7 @@ void runner_setup_release(struct runner_setup *s)
 {
 	event_list_release(&s->sampled);
 	event_list_release(&s->counted);
+	vec_release(&s->filters);
 	target_release(&s->target);
 	vec_release(&s->argv);
 	vec_release(&s->env);

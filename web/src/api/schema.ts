@@ -777,6 +777,7 @@ export interface RunSampling {
 	frequency?: number;
 	period?: number;
 	callgraph: string | null;
+	filter?: string | null;
 }
 
 /** `interrupted`: the server ended while it ran; what had come in is kept. */
@@ -809,6 +810,8 @@ export interface Sampling {
 	period?: number;
 	/** How stacks are found: `fp`, `dwarf`, `dwarf,SIZE`, `lbr` or `none`. */
 	callgraph?: string | null;
+	/** Only samples whose fields meet this condition, in the grammar of the kernel's event filters: `prev_pid == 0 && next_comm ~ "ba*"`. All `events` must be tracepoints then. */
+	filter?: string | null;
 }
 
 export interface Session {
