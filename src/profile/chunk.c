@@ -1,6 +1,7 @@
 /* Chunks of samples and of counts, with a typed pointer to each column. */
-#include "profile/chunk_bytes.h"
+#include "profile/chunk.h"
 
+#include "profile/chunk_bytes.h"
 #include "profile/chunk_order.h"
 #include "profile/columns.h"
 #include "profile/schema.h"

@@ -41,7 +41,10 @@ struct sample_row {
 	uint64_t weight;  /* its period */
 	uint64_t address; /* of data, 0: none */
 	uint32_t event, thread, stack, cpu;
-	uint32_t leaf; /* the frame that was hit, for who makes the row: chunks do not have it */
+	/* For who makes the row, chunks do not have them: the frame that was hit, and the event's own data
+	 * (fields of a tracepoint), valid until the call returns. */
+	uint32_t leaf, raw_size;
+	const void *raw;
 };
 
 /* Decoded samples, column by column, times ascending. */

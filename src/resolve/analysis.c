@@ -123,10 +123,14 @@ uint64_t analysis_weight(const struct record *r, const struct stream_event *even
 							    : event->attr.sample_period;
 }
 
-static void take_members(struct analysis *a, const struct record *r, uint64_t time_ns)
+/* The event's own data is that of the leader, which was sampled: @leader. */
+static void take_members(struct analysis *a, const struct record *r,
+			 const struct stream_event *leader, uint64_t time_ns)
 {
 	struct stream *stream = &a->file->stream;
+	struct record bare = *r;
 
+	bare.sample.raw.size = 0;
 	for (uint64_t i = 0; i < r->sample.read.count; i++) {
 		struct read_value v = read_values_get(&r->sample.read, i);
 		struct stream_event *event = stream_find_id(stream, v.id);
@@ -136,8 +140,8 @@ static void take_members(struct analysis *a, const struct record *r, uint64_t ti
 			continue;
 		counted = group_count_since(&a->counts, v.id, v.value);
 		if (counted)
-			take_sample(a, r, event, (uint32_t)(event - stream->events.items), time_ns,
-				    counted);
+			take_sample(a, event == leader ? r : &bare, event,
+				    (uint32_t)(event - stream->events.items), time_ns, counted);
 	}
 }
 
@@ -163,7 +167,7 @@ bool analysis_record(struct analysis *a, const struct stream_record *raw)
 	if (r.type != PERF_RECORD_SAMPLE)
 		history_record(&a->history, &r, time_ns);
 	else if ((raw->event->attr.sample_type & PERF_SAMPLE_READ) && r.sample.read.has_id)
-		take_members(a, &r, time_ns);
+		take_members(a, &r, raw->event, time_ns);
 	else
 		take_sample(a, &r, raw->event, raw->event_index, time_ns,
 			    analysis_weight(&r, raw->event));

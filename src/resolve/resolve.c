@@ -159,6 +159,7 @@ struct worker {
 	const char *reason;
 	bool unreadable;                /* the file has become shorter */
 	VEC(struct sample_row) samples; /* not handed on yet; with our own numbers */
+	struct buf raw; /* the events' own data of all of them, one after the other */
 };
 
 struct pool {
@@ -199,22 +200,30 @@ static void keep_sample(void *ctx, const struct sample_row *sample)
 	struct worker *w = ctx;
 
 	vec_push(&w->samples, *sample);
+	if (sample->raw_size)
+		buf_add_mem(&w->raw, sample->raw, sample->raw_size);
 }
 
 /* What was found in a chunk, in the numbers of all. */
 static void hand_on(struct worker *w)
 {
 	struct analysis *a = w->pool->analysis;
+	const char *raw;
 
 	if (!w->resolver.puts_off)
 		return;
 	resolver_flush(&w->resolver);
 	pthread_mutex_lock(&w->pool->lock);
 	resolver_translate(&w->resolver, &a->resolver, w->samples.items, w->samples.len);
-	vec_each(&w->samples, sample)
+	raw = buf_str(&w->raw);
+	vec_each(&w->samples, sample) {
+		sample->raw = raw;
+		raw += sample->raw_size;
 		a->options.on_sample(a->options.sample_ctx, sample);
+	}
 	pthread_mutex_unlock(&w->pool->lock);
 	w->samples.len = 0;
+	buf_clear(&w->raw);
 }
 
 static void show_progress(struct pool *pool, uint64_t *next_ns)
@@ -279,6 +288,7 @@ static void release_worker(struct worker *w)
 	resolver_release(&w->resolver);
 	profile_release(&w->profile);
 	vec_release(&w->samples);
+	buf_release(&w->raw);
 }
 
 static void deliver(struct analysis *a, struct worker *w)

@@ -44,6 +44,7 @@ struct resolve_options {
 	 */
 	void (*on_sample)(void *ctx, const struct sample_row *sample);
 	void *sample_ctx;
+	bool raw; /* samples are told with the event's own data */
 	/* Events that were only counted are no events of the profile (where they come last). */
 	bool no_counted;
 	/* Told of records that tools have written (struct stream_visitor). NULL: nobody asks. */

@@ -236,6 +236,8 @@ static void tell_sample(struct resolver *r, const struct pending_sample *p)
 		.stack = found.stack,
 		.cpu = p->cpu,
 		.leaf = found.leaf,
+		.raw = p->raw.s,
+		.raw_size = (uint32_t)p->raw.len,
 	};
 
 	r->on_sample(r->sample_ctx, &sample);
@@ -300,11 +302,13 @@ static void count_sample(struct resolver *r, const struct profile_row *keys,
 {
 	struct pending_sample *p = pending(r, r->pending_end);
 	chain_steps spare;
+	struct buf raw;
 
 	if (r->pending_end - r->pending_begin == PENDING_SAMPLES)
 		flush_one(r);
 	r->pending_end++;
 	spare = p->steps;
+	raw = p->raw;
 	*p = (struct pending_sample){
 		.steps = r->steps,
 		.keys = *keys,
@@ -313,7 +317,13 @@ static void count_sample(struct resolver *r, const struct profile_row *keys,
 		.time_ns = time_ns,
 		.address = sample->sample.addr,
 		.cpu = sample->id.cpu,
+		.raw = raw,
 	};
+	if (r->shared->options->raw) {
+		buf_clear(&p->raw);
+		if (sample->sample.raw.size)
+			buf_add_mem(&p->raw, sample->sample.raw.data, sample->sample.raw.size);
+	}
 	r->steps = spare;
 	r->steps.len = 0;
 	fetch_sample(r, p);
@@ -494,8 +504,10 @@ void resolver_release(struct resolver *r)
 	table_free(r->rows.slots, r->rows.mask + 1, sizeof(*r->rows.slots));
 	table_free(r->stacks.slots, r->stacks.mask + 1, sizeof(*r->stacks.slots));
 	vec_release(&r->steps);
-	for (size_t i = 0; i < PENDING_SAMPLES; i++)
+	for (size_t i = 0; i < PENDING_SAMPLES; i++) {
 		vec_release(&r->pending[i].steps);
+		buf_release(&r->pending[i].raw);
+	}
 	vec_release(&r->hashes);
 	vec_release(&r->new_chains.steps);
 	vec_release(&r->new_chains.hashes);

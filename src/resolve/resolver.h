@@ -75,6 +75,7 @@ struct resolver {
 		uint64_t hash, weight;
 		uint64_t time_ns, address; /* of data; with the CPU, only for options->on_sample */
 		uint32_t cpu;
+		struct buf raw; /* a copy, for options->raw */
 	} pending[PENDING_SAMPLES];
 	size_t pending_begin, pending_end; /* counted on; modulo PENDING_SAMPLES they are places */
 	VEC(uint64_t) hashes;              /* of the steps of a chain that is looked up */

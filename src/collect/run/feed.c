@@ -115,31 +115,33 @@ static void tell_figures(struct run_feed *f)
 	pthread_mutex_unlock(&f->runner->lock);
 }
 
-void feed_send(struct run_feed *f)
+void feed_send(struct run_feed *f, bool all)
 {
 	if (f->runner->order.import && !f->opened)
 		feed_import_opened(f);
 	feed_dictionary(f);
 	send_samples(f);
+	feed_tables_send(f, all);
 	feed_counts_send(f);
 	runner_send_queued(f->runner);
 	tell_figures(f);
 }
 
-void feed_flush(struct run_feed *f)
+void feed_flush(struct run_feed *f, bool all)
 {
 	resolver_flush(&f->analysis.resolver);
-	if (!f->rows.len && !f->counts.waiting)
+	if (!f->rows.len && !f->table_rows && !f->counts.waiting)
 		return;
 	namer_run(&f->analysis.namer, &f->analysis.resolver.report);
-	feed_send(f);
+	feed_send(f, all);
 }
 
 void feed_sample(void *ctx, const struct sample_row *sample)
 {
 	struct run_feed *f = ctx;
 
-	vec_push(&f->rows, *sample);
+	if (!feed_table_take(f, sample))
+		vec_push(&f->rows, *sample);
 	if (sample->time_ns > f->newest_ns)
 		f->newest_ns = sample->time_ns;
 }
@@ -171,7 +173,7 @@ static bool waits_for_names(struct run_feed *f)
 	uint32_t kernel = f->analysis.history.kernel_image;
 	struct namer *namer = &f->analysis.namer;
 
-	if (f->rows.len > NAMELESS_ROWS_MAX)
+	if (f->rows.len + f->table_rows > NAMELESS_ROWS_MAX)
 		return false;
 	return (kernel && module_is_being_read(resolver_module(&f->analysis.resolver, kernel))) ||
 	       namer_is_busy(namer) || namer_start(namer);
@@ -200,7 +202,7 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 		runner_send_queued(f->runner);
 		return;
 	}
-	feed_flush(f);
+	feed_flush(f, false);
 	feed_forget(f, now);
 	feed_jit_look(f, now);
 }
@@ -215,6 +217,7 @@ static int read_live(struct run_feed *f, struct err *e)
 		.fine_frames = FEED_FINE_FRAMES,
 		.on_sample = feed_sample,
 		.sample_ctx = f,
+		.raw = true,
 		.on_loss = feed_loss,
 		.loss_ctx = f,
 	};
@@ -248,7 +251,7 @@ static int read_all(struct run_feed *f, struct err *e)
 
 	if (!f->ready)
 		return r;
-	feed_flush(f);
+	feed_flush(f, true);
 	if (f->runner->order.import)
 		feed_import_finish(f);
 	feed_jit_finish(f);
@@ -268,6 +271,7 @@ static void release(struct run_feed *f)
 	dictionary_writer_release(&f->dictionary);
 	profile_release(&f->profile);
 	feed_counts_release(&f->counts);
+	feed_tables_release(f);
 	vec_release(&f->rows);
 	for (size_t i = 0; i < FEED_TOTALS_EVENTS; i++)
 		vec_release(&f->totals[i]);

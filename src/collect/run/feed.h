@@ -41,6 +41,8 @@ struct run_feed {
 	struct analysis analysis;
 	struct dictionary_writer dictionary;
 	VEC(struct sample_row) rows;
+	VEC(struct feed_table *) tables; /* by event of the profile; NULL: not known yet */
+	size_t table_rows;               /* of all of them, not sent yet */
 	/* Weight and samples of each frame, for the first events: decides whose code is worth
 	 * keeping. */
 	VEC(struct frame_total { uint64_t weight, samples; }) totals[FEED_TOTALS_EVENTS];
@@ -54,6 +56,7 @@ struct run_feed {
 	bool ready;                         /* the analysis is initialised */
 	bool opened;                        /* of an import: RUN_OPENED was sent */
 	bool ended;                         /* the server is gone */
+	bool told_texts, told_short;        /* notes about tables that were sent */
 };
 
 /* Queues a sample to be sent; for resolve_options. */
@@ -62,10 +65,10 @@ void feed_sample(void *ctx, const struct sample_row *sample);
 int feed_analysis(struct run_feed *f, const struct resolve_options *o, struct err *e);
 /* Sends what is new in the profile's tables. */
 void feed_dictionary(struct run_feed *f);
-/* Sends the same, and then all rows that wait. */
-void feed_send(struct run_feed *f);
-/* Names new frames and sends everything. */
-void feed_flush(struct run_feed *f);
+/* Sends the same, and then the rows that wait; those of tables that have few only if @all. */
+void feed_send(struct run_feed *f, bool all);
+/* Names new frames and sends what there is, as feed_send() does. */
+void feed_flush(struct run_feed *f, bool all);
 
 /* ---- forget.c ---- */
 
@@ -78,6 +81,17 @@ void feed_forget(struct run_feed *f, uint64_t now_ns);
 void feed_jit_look(struct run_feed *f, uint64_t now_ns);
 /* The same at the end: waits until all maps are written. */
 void feed_jit_finish(struct run_feed *f);
+
+/* ---- tables.c ---- */
+
+/* Takes a sample whose event has a table of its own. False: it has none. */
+bool feed_table_take(struct run_feed *f, const struct sample_row *s);
+void feed_tables_send(struct run_feed *f, bool all);
+/* Returns the time of the first row that waits to be sent; 0 if there is none. */
+uint64_t feed_tables_first(const struct run_feed *f);
+/* Gives rows without a time this one. */
+void feed_tables_place(struct run_feed *f, uint64_t start_ns);
+void feed_tables_release(struct run_feed *f);
 
 /* ---- counts.c ---- */
 

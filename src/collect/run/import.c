@@ -19,8 +19,8 @@ static void on_sample(void *ctx, const struct sample_row *sample)
 	struct run_feed *f = ctx;
 
 	feed_sample(f, sample);
-	if (f->rows.len >= CHUNK_ROWS_MAX)
-		feed_send(f);
+	if (f->rows.len + f->table_rows >= CHUNK_ROWS_MAX)
+		feed_send(f, true);
 }
 
 static void on_user(void *ctx, const unsigned char *bytes)
@@ -29,7 +29,7 @@ static void on_user(void *ctx, const unsigned char *bytes)
 
 	feed_counts_take(f, bytes);
 	if (f->counts.waiting >= CHUNK_ROWS_MAX)
-		feed_send(f);
+		feed_send(f, true);
 }
 
 /* Replaces the path of the file on the server, which means nothing to users, by the name that they
@@ -54,6 +54,7 @@ int feed_import_read(struct run_feed *f, struct err *e)
 		.no_counted = true,
 		.on_sample = on_sample,
 		.sample_ctx = f,
+		.raw = true,
 		.on_loss = feed_loss,
 		.loss_ctx = f,
 		.on_user = on_user,
@@ -80,7 +81,7 @@ void feed_import_finish(struct run_feed *f)
 	f->throttled = f->file->stream.counts[PERF_RECORD_THROTTLE];
 	/* Send names, for which samples did not wait, and everything if there were none. */
 	namer_run(&f->analysis.namer, &f->analysis.resolver.report);
-	feed_send(f);
+	feed_send(f, true);
 }
 
 static const char *clock_name(const struct run_feed *f)
@@ -112,10 +113,13 @@ static const char *clock_name(const struct run_feed *f)
 static uint64_t first_time(const struct run_feed *f)
 {
 	uint64_t first = f->file->facts.first_sample_ns, loss = feed_first_loss(f);
+	uint64_t row_of_table = feed_tables_first(f);
 
 	/* The first samples may be among the lost ones. */
 	if (loss && (loss < first || !first))
 		first = loss;
+	if (row_of_table && (row_of_table < first || !first))
+		first = row_of_table;
 	vec_each(&f->rows, row)
 		if (row->time_ns && (!first || row->time_ns < first))
 			first = row->time_ns;
@@ -162,6 +166,7 @@ void feed_import_opened(struct run_feed *f)
 	vec_each(&f->rows, row)
 		if (!row->time_ns)
 			row->time_ns = start;
+	feed_tables_place(f, start);
 	f->opened = true;
 	jw_open(&j, '{');
 	jw_kv_word(&j, "start_ns", start);

@@ -81,12 +81,34 @@ static int gather(struct question *q, struct gathering *g, struct err *e)
 	return err_set(e, EINVAL, "The run has no samples of an event '%.100s'.", weight);
 }
 
-static void write_spread(struct json *j, const struct value_histogram *h)
+int question_scale(const struct http_request *r, bool *ret_log, struct err *e)
 {
+	const char *scale = http_query(r, "scale");
+
+	if (scale && strcmp(scale, "linear") && strcmp(scale, "log"))
+		return err_set(e, EINVAL, "The parameter scale is linear or log.");
+	*ret_log = scale && !strcmp(scale, "log");
+	return 0;
+}
+
+int question_bins(const struct http_request *r, uint32_t *ret, struct err *e)
+{
+	uint64_t bins = VALUE_BINS;
+	int rc = api_param_u64(r, "bins", VALUE_BINS_MAX, &bins, e);
+
+	*ret = (uint32_t)bins;
+	return rc < 0 || bins ? rc : err_set(e, EINVAL, "The parameter bins is at least 1.");
+}
+
+void question_spread(struct json *j, const struct value_list *values, uint32_t bins, bool log)
+{
+	struct value_histogram h;
+
+	value_histogram_make(&h, values, bins, log);
 	jw_open(j, '{');
 	jw_key(j, "bins");
 	jw_open(j, '[');
-	vec_each(&h->bins, bin) {
+	vec_each(&h.bins, bin) {
 		jw_open(j, '{');
 		jw_kv_double(j, "from", bin->from);
 		jw_kv_double(j, "to", bin->to);
@@ -94,39 +116,34 @@ static void write_spread(struct json *j, const struct value_histogram *h)
 		jw_close(j, '}');
 	}
 	jw_close(j, ']');
-	jw_kv_double(j, "min", h->min);
-	jw_kv_double(j, "max", h->max);
-	jw_kv_double(j, "mean", h->mean);
-	jw_kv_double(j, "p50", h->p50);
-	jw_kv_double(j, "p90", h->p90);
-	jw_kv_double(j, "p99", h->p99);
-	jw_kv_double(j, "p999", h->p999);
-	jw_kv_u64(j, "count", h->count);
+	jw_kv_double(j, "min", h.min);
+	jw_kv_double(j, "max", h.max);
+	jw_kv_double(j, "mean", h.mean);
+	jw_kv_double(j, "p50", h.p50);
+	jw_kv_double(j, "p90", h.p90);
+	jw_kv_double(j, "p99", h.p99);
+	jw_kv_double(j, "p999", h.p999);
+	jw_kv_u64(j, "count", h.count);
 	jw_close(j, '}');
+	value_histogram_release(&h);
 }
 
 static int histogram(struct question *q, struct err *e)
 {
-	const char *scale = http_query(q->r, "scale");
 	struct gathering g = {.q = q};
-	struct value_histogram h;
-	uint64_t bins = VALUE_BINS;
-	int rc = api_param_u64(q->r, "bins", VALUE_BINS_MAX, &bins, e);
+	bool log = false;
+	uint32_t bins;
+	int rc = question_bins(q->r, &bins, e);
 
+	if (rc == 0)
+		rc = question_scale(q->r, &log, e);
 	if (rc < 0)
 		return rc;
-	if (!bins)
-		return err_set(e, EINVAL, "The parameter bins is at least 1.");
-	if (scale && strcmp(scale, "linear") && strcmp(scale, "log"))
-		return err_set(e, EINVAL, "The parameter scale is linear or log.");
 	question_window(q, &g.from_ns, &g.to_ns);
 	rc = gather(q, &g, e);
 	answer_time(&q->answer, "read");
-	if (rc == 0) {
-		value_histogram_make(&h, &g.values, (uint32_t)bins, scale && !strcmp(scale, "log"));
-		write_spread(&q->answer.j, &h);
-		value_histogram_release(&h);
-	}
+	if (rc == 0)
+		question_spread(&q->answer.j, &g.values, bins, log);
 	value_list_release(&g.values);
 	return rc;
 }

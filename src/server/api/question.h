@@ -7,6 +7,7 @@
 #ifndef TACHO_SERVER_API_QUESTION_H
 #define TACHO_SERVER_API_QUESTION_H
 
+#include "analyze/plot/value_histogram.h"
 #include "server/api/answer.h"
 #include "server/api/api.h"
 #include "query/selection.h"
@@ -44,6 +45,10 @@ int64_t question_since_start(const struct question *q, uint64_t ns);
 
 /* Writes the members event and unit. */
 void question_event(struct question *q, uint32_t event);
+/* Parameters and answer of all histograms: scale, bins, and a distribution as an object. */
+int question_scale(const struct http_request *r, bool *ret_log, struct err *e);
+int question_bins(const struct http_request *r, uint32_t *ret, struct err *e);
+void question_spread(struct json *j, const struct value_list *values, uint32_t bins, bool log);
 /* Writes [label, module, kind]. */
 void question_name(struct json *j, const char *label, const char *module, enum code_kind kind);
 
@@ -60,6 +65,17 @@ int flame_ordered(struct question *q, struct err *e);
 int api_points(void *worker, const struct http_request *r, struct http_reply *reply, struct err *e);
 int api_threads(void *worker, const struct http_request *r, struct http_reply *reply,
 		struct err *e);
+/* Of table.c. */
+int api_table_list(void *worker, const struct http_request *r, struct http_reply *reply,
+		   struct err *e);
+int api_table_rows(void *worker, const struct http_request *r, struct http_reply *reply,
+		   struct err *e);
+int api_table_group(void *worker, const struct http_request *r, struct http_reply *reply,
+		    struct err *e);
+int api_table_histogram(void *worker, const struct http_request *r, struct http_reply *reply,
+			struct err *e);
+int api_table_heatmap(void *worker, const struct http_request *r, struct http_reply *reply,
+		      struct err *e);
 /* Of annotate.c. */
 int api_annotate(void *worker, const struct http_request *r, struct http_reply *reply,
 		 struct err *e);

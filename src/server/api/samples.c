@@ -77,8 +77,8 @@ static uint64_t rows_in(const struct run_data *d, const struct selection *sel)
 	uint64_t rows = 0;
 
 	vec_each(&d->chunks, c)
-		if (c->stored.info.sampled &&
-		    c->stored.info.last_ns >= sel->from_ns && c->stored.info.first_ns < sel->to_ns)
+		if (c->stored.info.sampled && c->stored.info.last_ns >= sel->from_ns &&
+		    c->stored.info.first_ns < sel->to_ns)
 			rows += c->stored.info.rows;
 	return rows;
 }

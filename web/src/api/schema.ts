@@ -841,6 +841,76 @@ export interface Sessions {
 	next: Cursor;
 }
 
+export interface Table {
+	name: string;
+	meaning: string;
+	shape: 'point' | 'span';
+	sampled: boolean;
+	rows: number;
+	first_ns: number;
+	last_ns: number;
+	columns: TableColumn[];
+}
+
+/** See the table's columns. */
+export type TableCell = string | number | (string | number)[] | null;
+
+export interface TableColumn {
+	name: string;
+	type: 'unsigned' | 'signed' | 'float' | 'time' | 'duration' | 'address' | 'string' | 'stack' | 'thread' | 'event' | 'counter' | 'cpu';
+	role: 'value' | 'time' | 'end' | 'thread' | 'cpu' | 'stack' | 'weight' | 'key';
+	unit: string | null;
+	meaning: string;
+	bytes: number;
+	derived: boolean;
+	text: boolean;
+	number: boolean;
+}
+
+export interface TableGroup {
+	keys: TableCell[];
+	count: number;
+	sum?: number | null;
+	min?: number | null;
+	mean?: number | null;
+	max?: number | null;
+	p50?: number;
+	p90?: number;
+	p99?: number;
+}
+
+export interface TableGroups {
+	matched: number;
+	groups_in_all: number;
+	rows_left_out: number;
+	percentile_error: number;
+	groups: TableGroup[];
+}
+
+export interface TableHeat {
+	matched: number;
+	from_ns: number;
+	to_ns: number;
+	pixels: number;
+	rows: number;
+	min: number;
+	max: number;
+	/** Second by second, each with its rows. */
+	cells: Column;
+}
+
+export interface TableRows {
+	table: string;
+	matched: number;
+	offset: number;
+	columns: TableColumn[];
+	rows: TableCell[][];
+}
+
+export interface Tables {
+	tables: Table[];
+}
+
 export type Tags = string[];
 
 export interface ThreadLine {

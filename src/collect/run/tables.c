@@ -1,0 +1,234 @@
+/*
+ * Samples of tracepoints as rows of tables of their own, with the values of their fields. A table is
+ * made when its event has the first sample, and its rows are sent in chunks as samples are.
+ */
+#include "collect/run/feed.h"
+#include "base/clock.h"
+#include "resolve/trace_fields.h"
+
+#include <string.h>
+
+/* A chunk of a few rows costs as much as one of hundreds, and `syscalls:*` is hundreds of tables: rows
+ * wait until there are so many, or until the first of them has waited so long. */
+#define ROWS_MIN    512u
+#define PATIENCE_NS (2 * NS_PER_SEC)
+
+/* Texts of a run that lasts for days: behind this no further ones are kept. */
+#define TEXT_BYTES_MAX ((size_t)64 << 20)
+
+/* Columns that come before the fields, as samples have them. */
+static const struct column_schema sample_columns[] = {
+	{"time", "ns", "when the tracepoint was hit", TAG_TIME, VALUE_TIME, AS_TIME, 8},
+	{"weight", "", "its period: how often it was hit for this row", TAG_WEIGHT, VALUE_UNSIGNED,
+	 AS_WEIGHT, 8},
+	{"thread", "", "that hit it", TAG_THREAD, VALUE_THREAD, AS_THREAD, 4},
+	{"cpu", "", "that it was hit on", TAG_CPU, VALUE_CPU, AS_CPU, 4},
+	{"stack", "", "how the thread came there", TAG_STACK, VALUE_STACK, AS_STACK, 4},
+	{"event", "", "the tracepoint", TAG_EVENT, VALUE_EVENT, AS_KEY, 4},
+	{"address", "", "of data, if the event has one", TAG_ADDRESS, VALUE_ADDRESS, AS_VALUE, 8},
+};
+#define SAMPLE_COLUMNS ARRAY_LEN(sample_columns)
+
+struct feed_table {
+	struct trace_fields *fields; /* NULL: the event has no table */
+	uint32_t schema;
+	size_t columns;
+	VEC(uint64_t) values[SAMPLE_COLUMNS + SCHEMA_COLUMNS_MAX]; /* by column; all as long */
+	uint64_t waits_since_ns;
+};
+
+static bool has_column(const struct trace_fields *f, const char *name)
+{
+	for (size_t i = 0; i < trace_fields_count(f); i++)
+		if (!strcmp(trace_fields_column(f, i).name, name))
+			return true;
+	return false;
+}
+
+/* A field that is named as a column of all samples gets another name, so that both can be asked for. */
+static void list_columns(const struct trace_fields *f, struct column_schema *ret, strvec *ret_names)
+{
+	for (size_t i = 0; i < SAMPLE_COLUMNS; i++)
+		ret[i] = sample_columns[i];
+	for (size_t i = 0; i < trace_fields_count(f); i++) {
+		struct column_schema c = trace_fields_column(f, i);
+		bool taken = false;
+
+		for (size_t k = 0; k < SAMPLE_COLUMNS; k++)
+			taken |= !strcmp(c.name, sample_columns[k].name);
+		vec_push(ret_names, taken ? xasprintf("field_%s", c.name) : xstrdup(c.name));
+		if (taken && has_column(f, ret_names->items[i])) {
+			free(ret_names->items[i]);
+			ret_names->items[i] = xasprintf("field%zu_%s", i, c.name);
+		}
+		c.name = ret_names->items[i];
+		ret[SAMPLE_COLUMNS + i] = c;
+	}
+}
+
+static void add_schema(struct run_feed *f, struct feed_table *t, uint32_t event)
+{
+	struct column_schema columns[SAMPLE_COLUMNS + SCHEMA_COLUMNS_MAX];
+	CLEANUP(strvec_release) strvec names = {};
+	size_t count = SAMPLE_COLUMNS + trace_fields_count(t->fields);
+
+	if (count > SCHEMA_COLUMNS_MAX)
+		count = SCHEMA_COLUMNS_MAX;
+	list_columns(t->fields, columns, &names);
+	t->columns = count;
+	t->schema = profile_schema_add(
+		&f->profile,
+		&(struct table_schema){
+			.name = profile_text(&f->profile, f->profile.events.items[event].name),
+			.meaning = "hits of a tracepoint, with its fields",
+			.sampled = true,
+			.event = event + 1,
+			.column_count = count,
+		},
+		columns);
+}
+
+/* The table of an event; NULL: it has none. */
+static struct feed_table *table_of(struct run_feed *f, uint32_t event)
+{
+	struct feed_table *t;
+
+	while (f->tables.len <= event)
+		vec_push(&f->tables, NULL);
+	t = f->tables.items[event];
+	if (!t) {
+		t = f->tables.items[event] = xcalloc(1, sizeof(*t));
+		t->fields = trace_fields_new(&f->file->facts, &f->file->stream.events.items[event]);
+		if (t->fields)
+			add_schema(f, t, event);
+		if (!t->schema) {
+			trace_fields_free(t->fields);
+			t->fields = NULL;
+		}
+	}
+	return t->fields ? t : NULL;
+}
+
+static void tell_once(struct run_feed *f, bool *told, const char *note)
+{
+	if (!*told)
+		runner_note(f->runner, note);
+	*told = true;
+}
+
+bool feed_table_take(struct run_feed *f, const struct sample_row *s)
+{
+	uint64_t values[SAMPLE_COLUMNS + SCHEMA_COLUMNS_MAX] = {
+		s->time_ns, s->weight, s->thread, s->cpu, s->stack, s->event, s->address,
+	};
+	struct feed_table *t = s->raw_size ? table_of(f, s->event) : NULL;
+	struct profile *texts = &f->profile;
+
+	if (!t)
+		return false;
+	if (f->profile.strings.bytes.len > TEXT_BYTES_MAX) {
+		tell_once(f, &f->told_texts,
+			  "This run has very many different texts in the fields of tracepoints: "
+			  "from now "
+			  "on such fields are stored without their text.");
+		texts = NULL;
+	}
+	if (!trace_fields_read(t->fields, s->raw, s->raw_size, texts, values + SAMPLE_COLUMNS)) {
+		tell_once(
+			f, &f->told_short,
+			"Samples of a tracepoint have fewer bytes than its fields: they are stored "
+			"without their fields.");
+		return false;
+	}
+	if (!t->values[0].len)
+		t->waits_since_ns = clock_now_ns();
+	for (size_t i = 0; i < t->columns; i++)
+		vec_push(&t->values[i], values[i]);
+	f->table_rows++;
+	return true;
+}
+
+/* Rows [@from, @from + @count) of a table as a chunk. */
+static void send_chunk(struct run_feed *f, struct feed_table *t, size_t from, size_t count)
+{
+	struct chunk_columns *c = xcalloc(1, sizeof(*c));
+	struct chunk_info info;
+
+	c->info = (struct chunk_info){.schema = t->schema, .sampled = true};
+	c->rows = count;
+	for (; c->count < t->columns; c->count++)
+		c->columns[c->count] = (struct chunk_column){
+			c->count < SAMPLE_COLUMNS
+				? sample_columns[c->count].tag
+				: SCHEMA_TAG_OWN + (uint32_t)(c->count - SAMPLE_COLUMNS),
+			t->values[c->count].items + from};
+	buf_clear(&f->scratch);
+	chunk_encode(c, &f->scratch, &info);
+	free(c);
+	f->ended |= !runner_send_patiently(f->runner, RUN_CHUNK, &f->scratch);
+}
+
+static void send_table(struct run_feed *f, struct feed_table *t)
+{
+	size_t rows = t->values[0].len;
+
+	for (size_t at = 0; at < rows && !f->ended; at += CHUNK_ROWS_MAX)
+		send_chunk(f, t, at, rows - at < CHUNK_ROWS_MAX ? rows - at : CHUNK_ROWS_MAX);
+	f->samples += rows;
+	f->table_rows -= rows;
+	for (size_t i = 0; i < t->columns; i++)
+		t->values[i].len = 0;
+}
+
+void feed_tables_send(struct run_feed *f, bool all)
+{
+	uint64_t now = clock_now_ns();
+
+	vec_each(&f->tables, item) {
+		struct feed_table *t = *item;
+		size_t rows = t ? t->values[0].len : 0;
+
+		if (rows && (all || rows >= ROWS_MIN || now - t->waits_since_ns >= PATIENCE_NS))
+			send_table(f, t);
+	}
+}
+
+uint64_t feed_tables_first(const struct run_feed *f)
+{
+	uint64_t first = 0;
+
+	vec_each(&f->tables, item) {
+		const struct feed_table *t = *item;
+
+		for (size_t i = 0; t && i < t->values[0].len; i++) {
+			uint64_t at = t->values[0].items[i];
+
+			first = at && (!first || at < first) ? at : first;
+		}
+	}
+	return first;
+}
+
+void feed_tables_place(struct run_feed *f, uint64_t start_ns)
+{
+	vec_each(&f->tables, item)
+		if (*item)
+			vec_each(&(*item)->values[0], at)
+				if (!*at)
+					*at = start_ns;
+}
+
+void feed_tables_release(struct run_feed *f)
+{
+	vec_each(&f->tables, item) {
+		struct feed_table *t = *item;
+
+		if (!t)
+			continue;
+		trace_fields_free(t->fields);
+		for (size_t i = 0; i < ARRAY_LEN(t->values); i++)
+			vec_release(&t->values[i]);
+		free(t);
+	}
+	vec_release(&f->tables);
+}
