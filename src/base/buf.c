@@ -1,5 +1,6 @@
 #include "base/buf.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -98,6 +99,18 @@ void buf_add_size(struct buf *b, uint64_t bytes)
 	buf_addf(b, "%.*f %s", unit && value < 99.95 ? 1 : 0, value, units[unit]);
 }
 
+/* The product of two numbers, rounded to a whole one as printf() does: by its exact value, ties to even. */
+static uint64_t round_product(double value, double power)
+{
+	double product = value * power, whole = floor(product), rest = product - whole;
+	/* Only here does it matter by how much the product itself was rounded. */
+	double missed = rest == 0.5 ? fma(value, power, -product) : 0;
+	bool up =
+		rest > 0.5 || (rest == 0.5 && (missed > 0 || (missed == 0 && fmod(whole, 2) == 1)));
+
+	return (uint64_t)whole + up;
+}
+
 void buf_add_fixed(struct buf *b, double value, unsigned decimals, unsigned width)
 {
 	static const double powers[] = {1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9};
@@ -108,7 +121,7 @@ void buf_add_fixed(struct buf *b, double value, unsigned decimals, unsigned widt
 		buf_addf(b, "%*.*f", (int)width, (int)decimals, value);
 		return;
 	}
-	scaled = (uint64_t)(value * powers[decimals] + 0.5);
+	scaled = round_product(value, powers[decimals]);
 	power = (uint64_t)powers[decimals];
 	start = end;
 	if (decimals) {

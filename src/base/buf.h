@@ -24,7 +24,7 @@ void buf_add_u64(struct buf *b, uint64_t value);
 void buf_add_grouped(struct buf *b, uint64_t value, unsigned width);
 /* "3.2 MB": powers of 1000, three digits or so. */
 void buf_add_size(struct buf *b, uint64_t bytes);
-/* As "%*.*f" does, except for the last digit of a tie; @width pads with blanks on the left. */
+/* As "%*.*f" does; @width pads with blanks on the left. */
 void buf_add_fixed(struct buf *b, double value, unsigned decimals, unsigned width);
 void buf_pad(struct buf *b, size_t count, char c);
 /* Room for @bytes at the end, to be written by hand; buf_commit() says up to where it was. */

@@ -102,7 +102,8 @@ static void select_first(struct table_place *p, size_t count, size_t wanted)
 	size_t low = 0, high = count;
 
 	while (high - low > 1 && wanted > low && wanted < high) {
-		struct table_place pivot = p[low + (high - low) / 2];
+		/* Never the last one, so that both parts are smaller than the whole. */
+		struct table_place pivot = p[low + (high - low - 1) / 2];
 		size_t left = low, right = high - 1;
 
 		for (;; left++, right--) {

@@ -13,6 +13,8 @@ from server import ServerCase
 
 SIDE_BY_SIDE = True
 
+# A round of both functions is much shorter than the time between two samples: were it some samples long,
+# samples could keep step with it.
 PROGRAM_C = r"""
 #include <stdlib.h>
 #include <time.h>
@@ -24,11 +26,11 @@ static inline __attribute__((always_inline)) void gone_inlined(int n)
 }
 __attribute__((noinline)) void gone_sixty(void)
 {
-	gone_inlined(600000);
+	gone_inlined(6000);
 }
 __attribute__((noinline)) void gone_forty(void)
 {
-	for (int i = 0; i < 400000; i++)
+	for (int i = 0; i < 4000; i++)
 		sum += i * 3;
 }
 __attribute__((noinline)) void gone_both(void)

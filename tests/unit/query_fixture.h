@@ -208,7 +208,7 @@ static int end(void **state)
 }
 
 /* All of it, ended; chunks of 100 samples, merged by @merge if that is not 0. */
-static void whole_run(size_t merge)
+static __attribute__((unused)) void whole_run(size_t merge)
 {
 	struct dictionary_writer w;
 
@@ -226,7 +226,7 @@ static void whole_run(size_t merge)
 	set_state(STATE_DONE);
 }
 
-static void forget(void)
+static __attribute__((unused)) void forget(void)
 {
 	run_cache_free(server.cache);
 	server.cache = run_cache_new(0);
@@ -313,7 +313,7 @@ static __attribute__((unused)) char *ask_text(const char *question)
 	return text;
 }
 
-static void refuses(const char *question, int code, const char *part)
+static __attribute__((unused)) void refuses(const char *question, int code, const char *part)
 {
 	struct http_reply reply;
 
@@ -332,7 +332,7 @@ static double number(const json_t *json, const char *key)
 	return json_number_value(value);
 }
 
-static double element(const json_t *json, const char *key, size_t i)
+static __attribute__((unused)) double element(const json_t *json, const char *key, size_t i)
 {
 	return json_number_value(json_array_get(json_object_get(json, key), i));
 }
@@ -402,7 +402,7 @@ static void compare(const struct filter *f)
 	buf_release(&question);
 }
 
-static void compare_many(void)
+static __attribute__((unused)) void compare_many(void)
 {
 	uint32_t seed = 5;
 

@@ -5,8 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/buf.h"
 #include "base/digits.h"
 
+#include <math.h>
 #include <stdio.h>
 
 static const uint64_t values[] = {
@@ -84,9 +86,42 @@ static void as_printf(void **state)
 	}
 }
 
+static void one_fixed(double value, unsigned decimals)
+{
+	CLEANUP(buf_release) struct buf ours = {};
+	char theirs[64];
+
+	snprintf(theirs, sizeof(theirs), "%9.*f", (int)decimals, value);
+	buf_add_fixed(&ours, value, decimals, 9);
+	assert_string_equal(buf_str(&ours), theirs);
+}
+
+/* Ties are the shares that other programs print differently if one of them rounds them up. */
+static void fixed_as_printf(void **state)
+{
+	uint64_t random = 88172645463325252ull;
+
+	(void)state;
+	for (unsigned i = 0; i <= 6400; i++)
+		for (unsigned decimals = 0; decimals < 7; decimals++) {
+			one_fixed(100.0 * i / 6400, decimals);
+			one_fixed(i / 64.0, decimals);
+			one_fixed(nextafter(i / 64.0, 1e9), decimals);
+			one_fixed(nextafter(i / 64.0, 0), decimals);
+		}
+	for (int i = 0; i < 100000; i++) {
+		random ^= random << 13;
+		random ^= random >> 7;
+		random ^= random << 17;
+		one_fixed((double)(random >> (i % 50)) / 1e6, random % 7);
+		one_fixed((double)(random % 100000) / 1000, 2);
+	}
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(as_printf)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(as_printf),
+					   cmocka_unit_test(fixed_as_printf)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
