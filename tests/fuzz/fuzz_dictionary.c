@@ -1,5 +1,6 @@
 /* Dictionaries: after any bytes every number in the tables leads somewhere. */
 #include "profile/dictionary.h"
+#include "profile/schema.h"
 #include "packed_run.h"
 
 static void must(bool good)
@@ -11,6 +12,18 @@ static void must(bool good)
 static bool text_is_good(const struct profile *p, string_id s)
 {
 	return s.n < p->strings.starts.len && strlen(profile_text(p, s)) < p->strings.bytes.len;
+}
+
+static void check_schemas(const struct profile *p)
+{
+	vec_each(&p->schemas, s)
+		must(text_is_good(p, s->name) && text_is_good(p, s->meaning) &&
+		     s->event <= p->events.len &&
+		     (size_t)s->columns + s->column_count <= p->columns.len);
+	vec_each(&p->columns, c)
+		must(text_is_good(p, c->name) && text_is_good(p, c->unit) &&
+		     text_is_good(p, c->meaning) && c->tag && c->type && value_type_name(c->type) &&
+		     column_role_name(c->role));
 }
 
 static void check(const struct profile *p)
@@ -35,6 +48,7 @@ static void check(const struct profile *p)
 		must(text_is_good(p, v->name) && text_is_good(p, v->unit));
 	vec_each(&p->counters, c)
 		must(text_is_good(p, c->name) && c->thread.n < p->threads.len);
+	check_schemas(p);
 }
 
 /* What was taken can be sent on. */
