@@ -222,6 +222,12 @@ class Questions(Tables):
         run = self.server.benchmark(uuid)
         self.assertEqual(run["samples"], sum(t["rows"] for t in tables.values() if t["sampled"]))
 
+    def test_two_events_of_one_tracepoint(self):
+        event = "syscalls:sys_enter_getppid"
+        uuid, path, tables = self.traced([event, event])
+        self.assertEqual(tables[event]["rows"], tables[event + "#2"]["rows"])
+        self.assertEqual(self.rows(uuid, event + "%232", where='comm == "nobody"'), [])
+
     def test_imported(self):
         _, path, tables = self.traced(["syscalls:sys_enter_write", "sched:sched_process_exec"])
         with open(path, "rb") as data:

@@ -140,7 +140,9 @@ void feed_sample(void *ctx, const struct sample_row *sample)
 {
 	struct run_feed *f = ctx;
 
-	if (!feed_table_take(f, sample))
+	if (feed_table_take(f, sample))
+		add_total(f, sample);
+	else
 		vec_push(&f->rows, *sample);
 	if (sample->time_ns > f->newest_ns)
 		f->newest_ns = sample->time_ns;

@@ -8,8 +8,10 @@
 
 #include <string.h>
 
-/* A chunk of a few rows costs as much as one of hundreds, and `syscalls:*` is hundreds of tables: rows
- * wait until there are so many, or until the first of them has waited so long. */
+/* A chunk of a few rows costs as much as one of hundreds, and `syscalls:*` is hundreds of tables: where there
+ * are more tables than this, rows wait until there are so many, or until the first of them has waited so
+ * long. */
+#define TABLES_FEW  16u
 #define ROWS_MIN    512u
 #define PATIENCE_NS (2 * NS_PER_SEC)
 
@@ -66,8 +68,21 @@ static void list_columns(const struct trace_fields *f, struct column_schema *ret
 	}
 }
 
+/* Two events may have the same name, as one tracepoint with two filters: tables have different ones. */
+static char *table_name(const struct run_feed *f, uint32_t event)
+{
+	const struct profile *p = &f->profile;
+	const char *name = profile_text(p, p->events.items[event].name);
+	size_t same = 0;
+
+	vec_each(&p->schemas, s)
+		same += p->events.items[s->event - 1].name.n == p->events.items[event].name.n;
+	return same ? xasprintf("%s#%zu", name, same + 1) : xstrdup(name);
+}
+
 static void add_schema(struct run_feed *f, struct feed_table *t, uint32_t event)
 {
+	CLEANUP(free_ptr) char *name = table_name(f, event);
 	struct column_schema columns[SAMPLE_COLUMNS + SCHEMA_COLUMNS_MAX];
 	CLEANUP(strvec_release) strvec names = {};
 	size_t count = SAMPLE_COLUMNS + trace_fields_count(t->fields);
@@ -76,16 +91,15 @@ static void add_schema(struct run_feed *f, struct feed_table *t, uint32_t event)
 		count = SCHEMA_COLUMNS_MAX;
 	list_columns(t->fields, columns, &names);
 	t->columns = count;
-	t->schema = profile_schema_add(
-		&f->profile,
-		&(struct table_schema){
-			.name = profile_text(&f->profile, f->profile.events.items[event].name),
-			.meaning = "hits of a tracepoint, with its fields",
-			.sampled = true,
-			.event = event + 1,
-			.column_count = count,
-		},
-		columns);
+	t->schema = profile_schema_add(&f->profile,
+				       &(struct table_schema){
+					       .name = name,
+					       .meaning = "hits of a tracepoint, with its fields",
+					       .sampled = true,
+					       .event = event + 1,
+					       .column_count = count,
+				       },
+				       columns);
 }
 
 /* The table of an event; NULL: it has none. */
@@ -188,7 +202,8 @@ void feed_tables_send(struct run_feed *f, bool all)
 		struct feed_table *t = *item;
 		size_t rows = t ? t->values[0].len : 0;
 
-		if (rows && (all || rows >= ROWS_MIN || now - t->waits_since_ns >= PATIENCE_NS))
+		if (rows && (all || rows >= ROWS_MIN || f->profile.schemas.len <= TABLES_FEW ||
+			     now - t->waits_since_ns >= PATIENCE_NS))
 			send_table(f, t);
 	}
 }
