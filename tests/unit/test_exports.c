@@ -9,6 +9,7 @@
 #include "profile/dictionary.h"
 #include "server/export/formats.h"
 #include "server/export/h5_file.h"
+#include "server/export/table.h"
 
 #include <errno.h>
 #include <ftw.h>
@@ -268,7 +269,134 @@ static void test_samples_csv(void **state)
 	assert_int_equal(export_as(*state, &format_csv, &text, NULL, nobody), 0);
 	assert_int_equal(lines_of(&text), 1);
 	assert_int_equal(export_as(*state, &format_csv, &text, &e, wrong), -EINVAL);
-	assert_string_equal(e.text, "what is counters or samples, not 'all'.");
+	assert_string_equal(e.text, "The run has no table 'all'; it has counters and samples.");
+}
+
+/* ---- tables of the run's own ---- */
+
+/* A table with a column of each type, and fields that are called as columns of all tables are. */
+static uint32_t add_table(struct fixture *f, const char *name)
+{
+	static const struct column_schema columns[] = {
+		{"time", "ns", "", TAG_TIME, VALUE_TIME, AS_TIME, 8},
+		{"thread", "", "", TAG_THREAD, VALUE_THREAD, AS_THREAD, 4},
+		{"stack", "", "", TAG_STACK, VALUE_STACK, AS_STACK, 4},
+		{"pid", "", "", 32, VALUE_SIGNED, AS_VALUE, 1},
+		{"rate/s", "MB", "", 33, VALUE_FLOAT, AS_VALUE, 8},
+		{"at", "", "", 34, VALUE_ADDRESS, AS_VALUE, 8},
+		{"a", "", "", 35, VALUE_STRING, AS_VALUE, 8},
+		{"a", "", "", 36, VALUE_UNSIGNED, AS_VALUE, 8},
+		{"waker", "", "", 37, VALUE_THREAD, AS_VALUE, 4},
+		{"since", "ns", "", 38, VALUE_TIME, AS_VALUE, 8},
+		{"took", "ns", "", 39, VALUE_DURATION, AS_VALUE, 8},
+	};
+
+	return profile_schema_add(&f->profile,
+				  &(struct table_schema){.name = name,
+							 .meaning = "of a test",
+							 .sampled = true,
+							 .event = 1,
+							 .column_count = ARRAY_LEN(columns)},
+				  columns);
+}
+
+/* Rows at START + first_ns + n * step_ns, whose second column "a" counts on from @number. */
+static void add_rows(struct fixture *f, uint32_t schema, uint64_t first_ns, uint64_t step_ns,
+		     size_t count, uint64_t number)
+{
+	struct chunk_columns *c = xcalloc(1, sizeof(*c));
+	string_id text = profile_string(&f->profile, "=a,\"\xc3\xbc\"");
+	CLEANUP(buf_release) struct buf bytes = {};
+	struct chunk_info info;
+	double rate = 0.1;
+
+	c->info = (struct chunk_info){.schema = schema, .sampled = true};
+	c->rows = count;
+	for (uint32_t tag = 0; tag < 11; tag++) {
+		static const uint32_t tags[] = {TAG_TIME, TAG_THREAD, TAG_STACK, 32, 33, 34,
+						35,       36,         37,        38, 39};
+		uint64_t *values = xcalloc(count, sizeof(*values));
+
+		c->columns[c->count++] = (struct chunk_column){tags[tag], values};
+		for (size_t i = 0; i < count; i++) {
+			uint64_t row[] = {START + first_ns + i * step_ns,
+					  f->thread.n,
+					  f->work_stack.n,
+					  (uint64_t)-3,
+					  0,
+					  0xffffffff81000000,
+					  text.n,
+					  number + i,
+					  f->thread.n,
+					  START + 5,
+					  7};
+
+			memcpy(&row[4], &rate, sizeof(rate));
+			values[i] = row[tag];
+		}
+	}
+	chunk_encode(c, &bytes, &info);
+	chunk_columns_release(c);
+	free(c);
+	send_dictionary(f);
+	assert_int_equal(store_chunk_add(f->api.store, f->run.id, 0, &info, bytes.s, bytes.len,
+					 NULL, 0, NULL, NULL),
+			 0);
+}
+
+static void test_table_has_every_column(void **state)
+{
+	static const char *const what[] = {"what", "sched:it", NULL};
+	struct fixture *f = *state;
+	CLEANUP(buf_release) struct buf csv = {};
+
+	add_rows(f, add_table(f, "sched:it"), 2000, 1, 1, UINT64_MAX);
+	assert_int_equal(export_as(f, &format_csv, &csv, NULL, what), 0);
+	assert_string_equal(
+		csv.s,
+		"time_s,pid,tid,comm,field_pid,rate|s [MB],at,a,a#8,waker_pid,waker_tid,"
+		"waker_comm,since_s,took [ns],function,module,stack\n"
+		"0.000002000,70,71,\"a, b\",-3,0.10000000000000001,0xffffffff81000000,"
+		"\"'=a,\"\"\xc3\xbc\"\"\",18446744073709551615,70,71,\"a, b\",0.000000005,7,"
+		"\"<work> & \"\"more\"\"\",\"a,\"\"b\"\"\",\"main;<work> & \"\"more\"\"\"\n");
+}
+
+static int note_number(void *ctx, const struct export_row *row)
+{
+	struct buf *out = ctx;
+
+	buf_addf(out, "%llu ", (unsigned long long)export_value(row, 0));
+	return 0;
+}
+
+/* Chunks of many tables that all overlap, stored in another order than that of their times. */
+static void test_walk_is_by_time(void **state)
+{
+	enum { TABLES = 100, ROWS = 7 };
+	static const uint32_t tags[] = {36, 0};
+	const struct export_walk how = {.which.sampled = true, .tags = tags};
+	struct fixture *f = *state;
+	CLEANUP(buf_release) struct buf found = {}, expected = {};
+	struct export_run x;
+
+	for (uint32_t i = 0; i < TABLES; i++) {
+		uint32_t at = i * 37 % TABLES;
+		char name[16];
+
+		snprintf(name, sizeof(name), "t%u", at);
+		/* After all samples of the fixture, whose "a" is 0. */
+		for (uint32_t part = 0, schema = add_table(f, name); part < 2; part++)
+			add_rows(f, schema, 2 * NS_PER_SEC + part * ROWS * TABLES + at, TABLES,
+				 ROWS, 1000);
+	}
+	for (int i = 0; i < 150; i++)
+		buf_add(&expected, "0 ");
+	for (int i = 0; i < 2 * ROWS * TABLES; i++)
+		buf_addf(&expected, "%d ", 1000 + i / TABLES % ROWS);
+	assert_int_equal(export_run_open(&x, &f->api, f->run.uuid, NULL, NULL), 0);
+	assert_int_equal(export_walk(&x, &how, note_number, &found, NULL), 0);
+	export_run_close(&x);
+	assert_string_equal(found.s, expected.s);
 }
 
 static void test_folded(void **state)
@@ -417,6 +545,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(test_counters_csv),
+		TEST(test_table_has_every_column),
+		TEST(test_walk_is_by_time),
 		TEST(test_samples_csv),
 		TEST(test_folded),
 		TEST(test_pictures),

@@ -1,18 +1,17 @@
 /*
  * CSV. Counters: one row per interval, one column per counter, empty if the counter was not read.
- * Samples: one row each, with the names of its thread, its function and its whole stack. Values are
- * in the counter's unit, if it has one; times are seconds since the run began.
+ * Samples and rows of any other table: one row each, by time, with the names of its thread, its
+ * function and its whole stack (export/table.h). Values are in the counter's or column's unit, if it
+ * has one; times are seconds since the run began.
  */
 #include "base/digits.h"
-#include "base/clock.h"
 #include "base/text.h"
-#include "server/export/formats.h"
 #include "server/api/api.h"
+#include "server/export/formats.h"
+#include "server/export/table.h"
 
 #include <errno.h>
 #include <string.h>
-
-#define ROW_NUMBERS 8 /* numbers in a row of samples, at most */
 
 /* Whether a spreadsheet would run the text as a formula. "-[Class method]" is a name. */
 static bool is_formula(const char *text)
@@ -52,33 +51,22 @@ static void add_field(struct buf *out, const char *text)
 	buf_add_char(out, '"');
 }
 
-static char *put_seconds(char *p, uint64_t ns)
-{
-	p = put_u64(p, ns / NS_PER_SEC);
-	*p++ = '.';
-	return put_digits(p, ns % NS_PER_SEC, 9);
-}
-
-static uint64_t since_start(const struct export_run *x, uint64_t ns)
-{
-	return ns > (uint64_t)x->run.start_ns ? ns - (uint64_t)x->run.start_ns : 0;
-}
-
-/* Cache of stack texts, one per slot: the same stacks are sampled again and again. */
-#define STACK_SLOTS 4096u
-
-struct csv_stack {
-	uint32_t stack;
-	struct buf text; /* "outer;inner", as a field */
-};
-
 struct csv {
 	struct export_run *run;
 	struct export_target *target;
-	struct csv_stack *stacks;
+	struct export_stacks *stacks;
+	struct export_table table;
 };
 
 /* ---- counters ---- */
+
+/* A heading: the name, and the unit in brackets. */
+static void add_head(struct buf *out, const char *text, const char *unit)
+{
+	CLEANUP(free_ptr) char *head = *unit ? xasprintf("%s [%s]", text, unit) : xstrdup(text);
+
+	add_field(out, head);
+}
 
 static void counter_heads(struct csv *c)
 {
@@ -88,13 +76,10 @@ static void counter_heads(struct csv *c)
 	buf_add(out, "time_s,interval_s");
 	for (uint32_t i = 1; i < p->counters.len; i++) {
 		CLEANUP(buf_release) struct buf name = {};
-		const char *unit = profile_text(p, p->counters.items[i].unit);
 
 		export_counter_name(c->run, i, &name);
-		if (*unit)
-			buf_addf(&name, " [%s]", unit);
 		buf_add_char(out, ',');
-		add_field(out, buf_str(&name));
+		add_head(out, buf_str(&name), profile_text(p, p->counters.items[i].unit));
 	}
 	buf_add_char(out, '\n');
 }
@@ -107,9 +92,9 @@ static int write_tick(void *ctx, const struct export_count *counts, size_t count
 	char *at = buf_room(out, 4 * DIGITS_MAX);
 	size_t n = 0;
 
-	at = put_seconds(at, since_start(c->run, counts[0].row.time_ns));
+	at = export_put_seconds(at, export_since_start(c->run, counts[0].row.time_ns));
 	*at++ = ',';
-	at = put_seconds(at, counts[0].row.duration_ns);
+	at = export_put_seconds(at, counts[0].row.duration_ns);
 	buf_commit(out, at);
 	for (uint32_t i = 1; i < p->counters.len; i++) {
 		buf_add_char(out, ',');
@@ -126,102 +111,101 @@ static int write_tick(void *ctx, const struct export_count *counts, size_t count
 	return export_flush_full(&c->target->out) ? 0 : -EIO;
 }
 
-/* ---- samples ---- */
+/* ---- tables ---- */
 
-/* Adds the names of a frame, outermost first, joined by ';' as in folded stacks. */
-static void add_frame(struct buf *out, const struct profile *p, frame_id frame)
+static void table_heads(struct csv *c)
 {
-	const struct profile_frame *f = &p->frames.items[frame.n];
+	struct buf *out = &c->target->out.buf;
 
-	for (uint32_t i = 0; i < f->name_count; i++) {
-		if (out->len)
-			buf_add_char(out, ';');
-		buf_add(out, function_text(p, p->names.items[f->names + i].function));
+	vec_each(&c->table.columns, column) {
+		if (column != c->table.columns.items)
+			buf_add_char(out, ',');
+		/* The name of times has the unit. */
+		add_head(out, column->name, column->kind == EXPORT_SECONDS ? "" : column->unit);
+	}
+	buf_add_char(out, '\n');
+}
+
+static void add_number(struct csv *c, const struct export_column *column, uint64_t value)
+{
+	struct buf *out = &c->target->out.buf;
+	char *at = buf_room(out, 2 * DIGITS_MAX + 2);
+
+	if (column->kind == EXPORT_SECONDS)
+		at = export_put_seconds(at, export_since_start(c->run, value));
+	else if (column->kind == EXPORT_PID)
+		at = put_u64(at, export_thread(c->run, value)->pid);
+	else if (column->kind == EXPORT_TID)
+		at = put_u64(at, export_thread(c->run, value)->tid);
+	else if (column->kind == EXPORT_ADDRESS)
+		at = put_hex(put_lit(at, "0x"), value);
+	else if (column->kind == EXPORT_SIGNED && (int64_t)value < 0)
+		at = put_u64(put_lit(at, "-"), -value);
+	else
+		at = put_u64(at, value);
+	buf_commit(out, at);
+}
+
+static void add_value(struct csv *c, const struct export_column *column, uint64_t value)
+{
+	const struct profile *p = &c->run->profile;
+	struct buf *out = &c->target->out.buf;
+	uint32_t stack = export_stack(c->run, value);
+	const struct buf *text;
+
+	switch (column->kind) {
+	case EXPORT_COMM:
+		add_field(out, profile_text(p, export_thread(c->run, value)->comm));
+		break;
+	case EXPORT_TEXT:
+		add_field(out, export_text(c->run, column, value));
+		break;
+	case EXPORT_FLOAT:
+		buf_addf(out, "%.17g", export_float(value));
+		break;
+	case EXPORT_FUNCTION:
+		add_field(out, profile_text(p, export_leaf(c->run, stack)->name));
+		break;
+	case EXPORT_MODULE:
+		add_field(out,
+			  profile_text(
+				  p, p->modules.items[export_leaf(c->run, stack)->module.n].name));
+		break;
+	case EXPORT_STACK:
+		text = export_stacks_text(c->stacks, stack);
+		buf_add_mem(out, buf_str(text), text->len);
+		break;
+	default:
+		/* Most samples have no address of data. */
+		if (column->tag != TAG_ADDRESS || value)
+			add_number(c, column, value);
 	}
 }
 
-static const struct buf *stack_field(struct csv *c, uint32_t stack)
-{
-	struct csv_stack *slot = &c->stacks[stack % STACK_SLOTS];
-	const struct profile *p = &c->run->profile;
-	CLEANUP(buf_release) struct buf text = {};
-	VEC(frame_id) frames = {};
-
-	if (slot->stack == stack)
-		return &slot->text;
-	for (uint32_t s = stack; s; s = p->stacks.items[s].parent.n)
-		vec_push(&frames, p->stacks.items[s].frame);
-	for (size_t i = frames.len; i > 0; i--)
-		add_frame(&text, p, frames.items[i - 1]);
-	vec_release(&frames);
-	slot->stack = stack;
-	buf_clear(&slot->text);
-	add_field(&slot->text, buf_str(&text));
-	return &slot->text;
-}
-
-static const struct profile_function *leaf_of(const struct profile *p, uint32_t stack)
-{
-	const struct profile_frame *f = &p->frames.items[p->stacks.items[stack].frame.n];
-	uint32_t last = f->name_count ? f->names + f->name_count - 1 : 0;
-
-	return &p->functions.items[p->names.items[last].function.n];
-}
-
-static int write_sample(void *ctx, const struct sample_row *s)
+static int write_row(void *ctx, const struct export_row *row)
 {
 	struct csv *c = ctx;
-	const struct profile *p = &c->run->profile;
-	const struct profile_thread *thread = &p->threads.items[s->thread];
-	const struct profile_function *leaf = leaf_of(p, s->stack);
-	struct buf *out = &c->target->out.buf;
-	const struct buf *stack;
-	char *at = buf_room(out, ROW_NUMBERS * (DIGITS_MAX + 2));
 
-	at = put_seconds(at, since_start(c->run, s->time_ns));
-	*at++ = ',';
-	buf_commit(out, at);
-	add_field(out,
-		  s->event < p->events.len ? profile_text(p, p->events.items[s->event].name) : "");
-	at = buf_room(out, ROW_NUMBERS * (DIGITS_MAX + 2));
-	*at++ = ',';
-	at = put_u64(at, thread->pid);
-	*at++ = ',';
-	at = put_u64(at, thread->tid);
-	*at++ = ',';
-	buf_commit(out, at);
-	add_field(out, profile_text(p, thread->comm));
-	at = buf_room(out, ROW_NUMBERS * (DIGITS_MAX + 2));
-	*at++ = ',';
-	at = put_u64(at, s->cpu);
-	*at++ = ',';
-	at = put_u64(at, s->weight);
-	*at++ = ',';
-	if (s->address)
-		at = put_hex(put_lit(at, "0x"), s->address);
-	*at++ = ',';
-	buf_commit(out, at);
-	add_field(out, profile_text(p, leaf->name));
-	buf_add_char(out, ',');
-	add_field(out, profile_text(p, p->modules.items[leaf->module.n].name));
-	buf_add_char(out, ',');
-	stack = stack_field(c, s->stack);
-	buf_add_mem(out, buf_str(stack), stack->len);
-	buf_add_char(out, '\n');
+	vec_each(&c->table.columns, column) {
+		if (column != c->table.columns.items)
+			buf_add_char(&c->target->out.buf, ',');
+		add_value(c, column, export_value(row, column->value));
+	}
+	buf_add_char(&c->target->out.buf, '\n');
 	return export_flush_full(&c->target->out) ? 0 : -EIO;
 }
 
-static int write_samples(struct csv *c, struct err *e)
+static int write_table(struct csv *c, const char *name, struct err *e)
 {
-	int rc;
+	int rc = export_table_find(&c->table, c->run, name, e);
 
-	c->stacks = xcalloc(STACK_SLOTS, sizeof(*c->stacks));
-	buf_add(&c->target->out.buf, "time_s,event,pid,tid,comm,cpu,weight,address,function,module,"
-				     "stack\n");
-	rc = export_samples_each(c->run, write_sample, c, e);
-	for (size_t i = 0; i < STACK_SLOTS; i++)
-		buf_release(&c->stacks[i].text);
-	free(c->stacks);
+	if (rc < 0)
+		return rc;
+	c->stacks = export_stacks_new(c->run, add_field);
+	table_heads(c);
+	rc = export_table_each(c->run, &c->table, write_row, c, e);
+	export_stacks_free(c->stacks);
+	export_table_close(&c->table);
 	return rc;
 }
 
@@ -231,10 +215,8 @@ static int write_csv(struct export_run *x, const struct http_request *r, struct 
 	struct csv c = {.run = x, .target = t};
 	const char *what = http_query(r, "what");
 
-	if (what && !strcmp(what, "samples"))
-		return write_samples(&c, e);
 	if (what && strcmp(what, "counters"))
-		return err_set(e, EINVAL, "what is counters or samples, not '%s'.", what);
+		return write_table(&c, what, e);
 	counter_heads(&c);
 	return export_counts_each(x, write_tick, &c, e);
 }
