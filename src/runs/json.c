@@ -151,8 +151,8 @@ static void add_link(struct json *j, const char *key, const char *fmt, const cha
 
 static void add_links(struct json *j, const struct stored_run *r)
 {
-	static const char *const formats[] = {"json",   "csv", "h5",   "data",
-					      "folded", "svg", "html", "log"};
+	static const char *const formats[] = {"json",   "csv", "jsonl", "h5", "data",
+					      "folded", "svg", "html",  "log"};
 
 	jw_key(j, "links");
 	jw_open(j, '{');

@@ -348,7 +348,7 @@ static void test_table_has_every_column(void **state)
 {
 	static const char *const what[] = {"what", "sched:it", NULL};
 	struct fixture *f = *state;
-	CLEANUP(buf_release) struct buf csv = {};
+	CLEANUP(buf_release) struct buf csv = {}, lines = {};
 
 	add_rows(f, add_table(f, "sched:it"), 2000, 1, 1, UINT64_MAX);
 	assert_int_equal(export_as(f, &format_csv, &csv, NULL, what), 0);
@@ -359,6 +359,15 @@ static void test_table_has_every_column(void **state)
 		"0.000002000,70,71,\"a, b\",-3,0.10000000000000001,0xffffffff81000000,"
 		"\"'=a,\"\"\xc3\xbc\"\"\",18446744073709551615,70,71,\"a, b\",0.000000005,7,"
 		"\"<work> & \"\"more\"\"\",\"a,\"\"b\"\"\",\"main;<work> & \"\"more\"\"\"\n");
+	assert_int_equal(export_as(f, &format_jsonl, &lines, NULL, what), 0);
+	assert_string_equal(
+		lines.s,
+		"{\"time_s\":0.000002000,\"pid\":70,\"tid\":71,\"comm\":\"a, b\",\"field_pid\":-3,"
+		"\"rate|s\":0.1,\"at\":\"0xffffffff81000000\",\"a\":\"=a,\\\"\xc3\xbc\\\"\","
+		"\"a#8\":18446744073709551615,\"waker_pid\":70,\"waker_tid\":71,"
+		"\"waker_comm\":\"a, b\",\"since_s\":0.000000005,\"took\":7,"
+		"\"function\":\"<work> & \\\"more\\\"\",\"module\":\"a,\\\"b\\\"\","
+		"\"stack\":\"main;<work> & \\\"more\\\"\"}\n");
 }
 
 static int note_number(void *ctx, const struct export_row *row)

@@ -182,18 +182,20 @@ const struct command cmd_rm = {
 
 static const struct option_def export_table[] = {
 	{'f', "format", "FORMAT", OPT_STR, AT(format),
-	 "csv, json, h5, folded, svg, html, data or log; by the name of the file without it"},
+	 "csv, json, jsonl, h5, folded, svg, html, data or log; by the name of the file without "
+	 "it"},
 	{'o', "output", "FILE", OPT_STR, AT(output),
 	 "write to FILE; - is standard output, which is so in a pipe"},
 	{0, "session", "SESSION", OPT_STR, AT(session), "all runs of a session, as h5"},
 	{'q', "quiet", NULL, OPT_FLAG, AT(quiet), "say nothing but errors"},
-	{0, NULL, NULL, OPT_HEADING, 0, "What of it (csv, folded, svg, html)"},
+	{0, NULL, NULL, OPT_HEADING, 0, "What of it (csv, jsonl, folded, svg, html)"},
 	{0, "from", "TIME", OPT_STR, AT(from), "from this time after the start on (200ms, 1.5s)"},
 	{0, "to", "TIME", OPT_STR, AT(to), "until this time"},
 	{'e', "event", "EVENT", OPT_STR, AT(event), "samples of this event"},
 	{'t', "tid", "TID", OPT_STR, AT(threads), "samples of these threads"},
 	{'C', "cpu", "LIST", OPT_STR, AT(cpus), "samples on these CPUs"},
-	{0, "what", "WHAT", OPT_STR, AT(what), "of csv: counters or samples"},
+	{0, "what", "WHAT", OPT_STR, AT(what),
+	 "of csv and jsonl: counters, samples, or a table as sched:sched_switch"},
 	{0, "stream", "STREAM", OPT_STR, AT(stream), "of log: stdout or stderr, as it was printed"},
 	SERVER_ROWS(struct client_export_options),
 	{},
@@ -204,11 +206,13 @@ const struct command cmd_export = {
 	.summary = "download a run as CSV, HDF5, flame graph, perf.data …",
 	.usage = "[OPTIONS] RUN\n[OPTIONS] --session SESSION",
 	.details = WHICH_RUN
-	"\n\nh5 is read by pandas.read_hdf and h5py: tables of counters, samples, stacks and "
-	"functions. data is perf.data: the kept file if there is one, else made from what is "
+	"\n\nh5 is read by pandas.read_hdf and h5py: tables of counters, samples, stacks, "
+	"functions and tracepoints. jsonl has an object for each row. data is perf.data: the kept "
+	"file if there is one, else made from what is "
 	"stored, and then it says what it lacks.",
 	.examples = "  tacho export last -o flame.svg\n"
 		    "  tacho export last -f csv | head\n"
+		    "  tacho export last -f jsonl --what sched:sched_switch | jq .prev_comm\n"
 		    "  tacho export --session tuning -o tuning.h5",
 	.options = export_table,
 	.words = "last",

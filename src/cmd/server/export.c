@@ -11,8 +11,8 @@
 
 #define BUSY_TRIES 60u
 
-static const char *const formats[] = {"csv",  "json", "h5",  "folded", "svg",
-				      "html", "data", "log", NULL};
+static const char *const formats[] = {"csv", "json", "jsonl", "h5",  "folded",
+				      "svg", "html", "data",  "log", NULL};
 
 /* Returns the format of --format, else that of the output's extension; NULL if unknown. */
 static const char *choose_format(const struct client_export_options *o)
@@ -129,7 +129,7 @@ static int check(const struct client_export_options *o, const char *run)
 	if (!choose_format(o))
 		return command_fail(
 			EXIT_USAGE,
-			"export: which format? -f csv, json, h5, folded, svg, html, data "
+			"export: which format? -f csv, json, jsonl, h5, folded, svg, html, data "
 			"or log");
 	if (o->session && strcmp(choose_format(o), "h5"))
 		return command_fail(EXIT_USAGE, "export: a session is exported as h5");

@@ -12,8 +12,8 @@
 #define RUN            API_PREFIX "/benchmark/{id}"
 
 static const struct export_format *const formats[] = {
-	&format_csv,  &format_data, &format_folded, &format_h5,
-	&format_html, &format_log,  &format_svg,    NULL,
+	&format_csv,   &format_data, &format_folded, &format_h5, &format_html,
+	&format_jsonl, &format_log,  &format_svg,    NULL,
 };
 
 static const struct export_format *format_of(const char *path)
@@ -208,6 +208,7 @@ static int export_session(void *worker, const struct http_request *r, struct htt
 
 const struct http_route export_routes[] = {
 	ROUTE("csv"),
+	ROUTE("jsonl"),
 	ROUTE("h5"),
 	ROUTE("data"),
 	ROUTE("folded"),

@@ -34,7 +34,7 @@ struct export_format {
 };
 
 extern const struct export_format format_csv, format_data, format_folded, format_h5, format_html,
-	format_log, format_svg;
+	format_jsonl, format_log, format_svg;
 
 /* Writes the runs of a session into one HDF5 file. */
 int export_h5_session(struct api *api, const stored_runs *runs, struct export_target *t,

@@ -761,6 +761,7 @@ export interface RunLinks {
 	self: string;
 	json: string;
 	csv: string;
+	jsonl: string;
 	h5: string;
 	data: string;
 	folded: string;
