@@ -7,12 +7,15 @@
  *	stacks     stack, parent (0: none), frame, address
  *	frames     frame, function, file, line, inlined: outermost first, several rows if inlined
  *	functions, threads, events, counter_names: what the numbers mean
+ *	tables/X   a table of the run's own, as the hits of a tracepoint: time_s, pid, tid, cpu, weight,
+ *	           its fields, function, stack; attributes tell its name, meaning, and its columns'
  *
  * In the file of one run the tables have short names, too: /samples, /counters.
  */
 #include "base/clock.h"
 #include "server/export/formats.h"
 #include "server/export/h5_file.h"
+#include "server/export/h5_tables.h"
 
 #include <errno.h>
 #include <math.h>
@@ -488,7 +491,9 @@ static int write_run(struct h5_export *x, struct err *e)
 	write_stacks(x);
 	write_counter_names(x);
 	rc = write_counters(x, e);
-	return rc == 0 ? write_samples(x, e) : rc;
+	if (rc == 0)
+		rc = write_samples(x, e);
+	return rc == 0 ? h5_tables_write(x->file, x->group, x->run, e) : rc;
 }
 
 static int begin_file(struct h5_export *x, struct api *api, struct export_target *t, struct err *e)

@@ -55,9 +55,13 @@
 
 #define VARIABLES(X)                                                                               \
 	X(H5T_NATIVE_UINT8_g)                                                                      \
+	X(H5T_NATIVE_INT8_g)                                                                       \
+	X(H5T_NATIVE_UINT16_g)                                                                     \
+	X(H5T_NATIVE_INT16_g)                                                                      \
 	X(H5T_NATIVE_UINT32_g)                                                                     \
 	X(H5T_NATIVE_INT32_g)                                                                      \
 	X(H5T_NATIVE_UINT64_g)                                                                     \
+	X(H5T_NATIVE_INT64_g)                                                                      \
 	X(H5T_NATIVE_DOUBLE_g)                                                                     \
 	X(H5T_C_S1_g)                                                                              \
 	X(H5P_CLS_DATASET_CREATE_ID_g)
@@ -282,16 +286,28 @@ void h5_attribute_number(struct h5_file *f, const char *path, const char *name, 
 
 /* ---- tables ---- */
 
+size_t h5_kind_bytes(enum h5_kind kind)
+{
+	static const uint8_t bytes[] = {
+		[H5_UINT8] = 1, [H5_INT8] = 1,   [H5_UINT16] = 2, [H5_INT16] = 2,  [H5_UINT32] = 4,
+		[H5_INT32] = 4, [H5_UINT64] = 8, [H5_INT64] = 8,  [H5_DOUBLE] = 8, [H5_TEXT] = 0,
+	};
+
+	return bytes[kind];
+}
+
 static void add_member(struct h5_table *t, const struct h5_column *c)
 {
 	struct h5_file *f = t->file;
 	const struct library *lib = f->lib;
-	hid_t type = c->kind == H5_UINT8    ? *lib->H5T_NATIVE_UINT8_g_
-		     : c->kind == H5_UINT32 ? *lib->H5T_NATIVE_UINT32_g_
-		     : c->kind == H5_INT32  ? *lib->H5T_NATIVE_INT32_g_
-		     : c->kind == H5_UINT64 ? *lib->H5T_NATIVE_UINT64_g_
-		     : c->kind == H5_DOUBLE ? *lib->H5T_NATIVE_DOUBLE_g_
-					    : text_type(f, c->bytes);
+	const hid_t *const numbers[] = {
+		[H5_UINT8] = lib->H5T_NATIVE_UINT8_g_,   [H5_INT8] = lib->H5T_NATIVE_INT8_g_,
+		[H5_UINT16] = lib->H5T_NATIVE_UINT16_g_, [H5_INT16] = lib->H5T_NATIVE_INT16_g_,
+		[H5_UINT32] = lib->H5T_NATIVE_UINT32_g_, [H5_INT32] = lib->H5T_NATIVE_INT32_g_,
+		[H5_UINT64] = lib->H5T_NATIVE_UINT64_g_, [H5_INT64] = lib->H5T_NATIVE_INT64_g_,
+		[H5_DOUBLE] = lib->H5T_NATIVE_DOUBLE_g_,
+	};
+	hid_t type = c->kind == H5_TEXT ? text_type(f, c->bytes) : *numbers[c->kind];
 
 	if (type < 0)
 		return;

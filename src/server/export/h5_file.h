@@ -16,7 +16,21 @@
 
 #define H5_TEXT_BYTES_MAX 1024u /* bytes of a text value; longer ones are cut */
 
-enum h5_kind { H5_UINT8, H5_UINT32, H5_INT32, H5_UINT64, H5_DOUBLE, H5_TEXT };
+enum h5_kind {
+	H5_UINT8,
+	H5_INT8,
+	H5_UINT16,
+	H5_INT16,
+	H5_UINT32,
+	H5_INT32,
+	H5_UINT64,
+	H5_INT64,
+	H5_DOUBLE,
+	H5_TEXT,
+};
+
+/* Bytes of a value; 0: of texts, whose columns say it. */
+size_t h5_kind_bytes(enum h5_kind kind);
 
 /* A column of a table: one member of the row struct. */
 struct h5_column {
