@@ -105,6 +105,9 @@ class Answers(DescribedCase):
         "/api/v1/diff/counters": lambda run, other: {"before": run, "after": other},
         "/api/v1/benchmark/{id}/histogram": lambda run, other: {"counter": "page-faults"},
         "/api/v1/benchmark/{id}/annotate": lambda run, other: {"function": "busy"},
+        "/api/v1/benchmark/{id}/table/{name}/group": lambda run, other: {"by": "comm"},
+        "/api/v1/benchmark/{id}/table/{name}/histogram": lambda run, other: {"value": "weight"},
+        "/api/v1/benchmark/{id}/table/{name}/heatmap": lambda run, other: {"value": "weight"},
     }
 
     def measured(self):
@@ -125,7 +128,8 @@ class Answers(DescribedCase):
                 continue
             query = self.PARAMETERS.get(path, lambda run, other: {})(run, other)
             of_session = path.startswith("/api/v1/session/")
-            full = path.replace("{id}", self.session if of_session else run).replace("{name}", style)
+            name = "samples" if "/table/" in path else style
+            full = path.replace("{id}", self.session if of_session else run).replace("{name}", name)
             with self.subTest(path):
                 self.server.expect(200, "GET", full, query=query)
         for event in self.server.stream({"run": run}):
