@@ -221,11 +221,11 @@ class Formats(OneRun):
             self.assertEqual(answer.status, 400, path)
             self.assertRegex(answer.message(), r"\w")
         none = "00000000-0000-4000-8000-000000000000"
-        for format in ("csv", "h5", "data", "folded", "svg", "html", "log"):
+        for format in ("csv", "jsonl", "h5", "data", "folded", "svg", "html", "log"):
             self.assertEqual(self.server.request("GET", "benchmark/%s.%s" % (none, format)).status, 404)
 
     def test_no_files_stay(self):
-        for format in ("csv", "h5", "data", "folded", "svg", "html", "log"):
+        for format in ("csv", "jsonl", "h5", "data", "folded", "svg", "html", "log"):
             self.get(format)
         self.assertEqual([n for n in os.listdir(self.server.data) if n.startswith("export")], [])
 
@@ -252,7 +252,7 @@ class Output(OneRun):
         run = self.server.run(self.session, ["sh", "-c", "echo here; sleep infinity"], tool="both",
                               events=["page-faults"])
         self.assertTrue(eventually(lambda: self.get("log", run, stream="stdout") == b"here\n"))
-        for format in ("csv", "h5", "folded", "html", "log"):
+        for format in ("csv", "jsonl", "h5", "folded", "html", "log"):
             self.get(format, run)
         answer = self.server.request("GET", "benchmark/%s.data" % run["uuid"])
         self.assertEqual(answer.status, 409)

@@ -453,7 +453,7 @@ class Metacharacters(ServerCase):
             self.assertNotIn("<img src=x", answer.text)
 
     def files_of(self, run):
-        for suffix in ("json", "csv", "folded", "svg", "html", "log", "data", "h5"):
+        for suffix in ("json", "csv", "jsonl", "folded", "svg", "html", "log", "data", "h5"):
             answer = self.server.request("GET", "benchmark/%s.%s" % (run, suffix))
             self.assertIsNone(answer.headers["X-Evil"], suffix)
             self.assertLess(answer.status, 500 + 2 * (answer.status == 501), (suffix, answer))

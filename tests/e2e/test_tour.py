@@ -68,7 +68,7 @@ class Tour(ServerCase):
     def check_files(self):
         begins = {"json": b'{"uuid"', "csv": b"time_s", "h5": b"\x89HDF\r\n\x1a\n", "data": b"PERFILE2",
                   "svg": b"<", "html": b"<!doctype html"}
-        for suffix in ("json", "csv", "h5", "data", "folded", "svg", "html", "log"):
+        for suffix in ("json", "csv", "jsonl", "h5", "data", "folded", "svg", "html", "log"):
             with open(self.path("run." + suffix), "rb") as file:
                 data = file.read()
             self.assertTrue(data.startswith(begins.get(suffix, b"")), (suffix, data[:100]))
