@@ -438,14 +438,14 @@ event_id profile_event(struct profile *p, const char *name)
 static bool same_keys(const struct profile_row *a, const struct profile_row *b)
 {
 	return a->stack.n == b->stack.n && a->thread.n == b->thread.n && a->event.n == b->event.n &&
-	       a->cpu == b->cpu && a->bucket == b->bucket;
+	       a->cpu == b->cpu && a->bucket == b->bucket && a->key.n == b->key.n;
 }
 
 uint32_t profile_row(struct profile *p, const struct profile_row *keys)
 {
-	uint64_t hash =
-		hash_mix(p->seed ^ ((uint64_t)keys->thread.n << 32 | keys->stack.n),
-			 (uint64_t)keys->event.n << 48 ^ (uint64_t)keys->cpu << 32 ^ keys->bucket);
+	uint64_t hash = hash_mix(p->seed ^ ((uint64_t)keys->thread.n << 32 | keys->stack.n),
+				 (uint64_t)keys->event.n << 48 ^ (uint64_t)keys->cpu << 32 ^
+					 keys->bucket ^ keys->key.n * 0x9e3779b97f4a7c15ull);
 	size_t at = slots_begin(&p->row_slots, hash);
 	struct profile_row row = *keys;
 	uint32_t n;

@@ -158,7 +158,7 @@ struct profile_schema {
 };
 
 /*
- * Samples that have all of this in common. cpu and bucket are 0 unless asked for: how many of a
+ * Samples that have all of this in common. cpu, bucket and key are 0 unless asked for: how many of a
  * kind there are decides how much memory a profile takes.
  */
 struct profile_row {
@@ -167,6 +167,7 @@ struct profile_row {
 	stack_id stack;
 	uint32_t cpu;
 	uint32_t bucket;          /* of time, counted from `first_ns` in steps of `bucket_ns` */
+	string_id key;            /* fields of its tracepoint (resolve/trace_key.h), or none */
 	uint64_t samples, weight; /* weight: periods, or the counts of folded text */
 };
 

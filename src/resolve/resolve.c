@@ -266,6 +266,8 @@ static void add_report(struct resolve_report *to, const struct resolve_report *f
 	to->cut_stacks += from->cut_stacks;
 	to->unmapped_frames += from->unmapped_frames;
 	to->unnamed_frames += from->unnamed_frames;
+	to->no_field += from->no_field;
+	to->negative += from->negative;
 }
 
 static void init_worker(struct pool *pool, struct worker *w)

@@ -12,6 +12,7 @@
 #include "profile/chunk.h"
 #include "profile/profile.h"
 #include "resolve/filter.h"
+#include "resolve/trace_key.h"
 #include "symbol/module/module.h"
 
 /*
@@ -28,9 +29,10 @@ struct resolve_options {
 	enum resolve_precision precision;
 	struct symbol_options symbols;
 	struct sample_filter filter;
-	bool leaf_only;  /* no callers: a stack is the sampled place alone */
-	bool no_threads; /* rows are not split by thread */
-	bool by_comm;    /* threads of the same name are one */
+	struct trace_key_options trace; /* how fields of tracepoints split rows, or weigh samples */
+	bool leaf_only;                 /* no callers: a stack is the sampled place alone */
+	bool no_threads;                /* rows are not split by thread */
+	bool by_comm;                   /* threads of the same name are one */
 	/*
 	 * Which places matter; all others become one frame, "[other]", which is fast: they need no
 	 * rows and no names. NULL: all do. Called by several threads, once for each place or more.
@@ -76,6 +78,8 @@ struct resolve_report {
 	uint64_t unnamed_frames;  /* in a module without a symbol there */
 	uint64_t cut_stacks;      /* unwinding ended before the outermost function */
 	uint64_t lost;
+	uint64_t no_field; /* left out: without the field that is summed; */
+	uint64_t negative; /* whose value of it is negative, and counts as 0 */
 };
 
 /*

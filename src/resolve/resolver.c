@@ -221,7 +221,8 @@ static uint64_t hash_of_steps(struct resolver *r)
 static uint64_t row_hash(const struct profile_row *keys, uint64_t chain)
 {
 	return hash_mix(chain ^ ((uint64_t)keys->thread.n << 32 | keys->event.n),
-			(uint64_t)keys->cpu << 32 | keys->bucket);
+			((uint64_t)keys->cpu << 32 | keys->bucket) ^
+				keys->key.n * 0x9e3779b97f4a7c15ull);
 }
 
 static void tell_sample(struct resolver *r, const struct pending_sample *p)
@@ -458,6 +459,49 @@ static void count_event(struct resolver *r, uint32_t event, uint64_t weight)
 	r->events.items[event].weight += weight;
 }
 
+/* Names in printed texts of tracepoints: "%pS". */
+static const char *kernel_symbol(void *arg, uint64_t address, uint64_t *ret_offset)
+{
+	struct resolver *r = arg;
+	struct chain_step step = resolver_step(
+		r, address, history_kernel(r->shared->history, UINT64_MAX, NULL) | KERNEL_ROOT);
+	const struct symbol *s;
+	const char *name;
+	struct module *m;
+
+	if (!step.image || step.image == IMAGE_MARK || r->shared->options->no_names)
+		return NULL;
+	m = resolver_module(r, step.image);
+	address = module_address(m, step.offset, step.ip);
+	s = resolver_symbol(m, address, &name);
+	if (!s)
+		return NULL;
+	*ret_offset = address - s->start;
+	return name;
+}
+
+static const char *kernel_string(void *arg, uint64_t address)
+{
+	const struct resolver *r = arg;
+
+	return facts_string(r->shared->facts, address);
+}
+
+/* Sets what the fields of a sample make of it. Returns false if it does not count. */
+static bool take_fields(struct resolver *r, const struct record *sample,
+			const struct stream_event *event, struct profile_row *keys,
+			uint64_t *weight)
+{
+	struct format_context ctx = {r, kernel_symbol, kernel_string};
+	enum trace_key_result result =
+		trace_keys_sample(r->trace_keys, event, keys->event.n, &sample->sample.raw, &ctx,
+				  r->profile, &keys->key, weight);
+
+	r->report.no_field += result == TRACE_KEY_NO_FIELD;
+	r->report.negative += result == TRACE_KEY_NEGATIVE;
+	return result != TRACE_KEY_NO_FIELD;
+}
+
 void resolver_sample(struct resolver *r, const struct record *sample,
 		     const struct stream_event *event, uint32_t event_index, uint64_t time_ns,
 		     uint64_t weight)
@@ -469,6 +513,8 @@ void resolver_sample(struct resolver *r, const struct record *sample,
 	    !filter_cpu(&r->shared->filter, sample->id.cpu))
 		return;
 	if (!choose_thread(r, sample, time_ns, &keys.thread))
+		return;
+	if (r->trace_keys && !take_fields(r, sample, event, &keys, &weight))
 		return;
 	if (o->by_cpu)
 		keys.cpu = sample->id.cpu;
@@ -496,6 +542,8 @@ void resolver_init(struct resolver *r, struct resolve_shared *shared, struct pro
 			       .stacks_seen = 1, /* the empty one */
 			       .on_sample = shared->options->on_sample,
 			       .sample_ctx = shared->options->sample_ctx};
+	if (trace_key_wanted(&shared->options->trace))
+		r->trace_keys = trace_keys_new(&shared->options->trace, shared->facts);
 }
 
 void resolver_release(struct resolver *r)
@@ -521,6 +569,7 @@ void resolver_release(struct resolver *r)
 	vec_release(&r->events);
 	vec_release(&r->merged.frames);
 	vec_release(&r->merged.stacks);
+	trace_keys_free(r->trace_keys);
 	if (r->unwinder)
 		unwinder_free(r->unwinder);
 }

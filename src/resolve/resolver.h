@@ -139,6 +139,7 @@ struct resolver {
 		thread_id thread;
 		bool wanted;
 	} last_thread;
+	struct trace_keys *trace_keys; /* NULL: fields of tracepoints do not matter */
 	struct unwinder *unwinder;
 	uint64_t ips[1024];  /* that unwinding gives */
 	enum unwind_end end; /* how the last chain ended; UNWIND_COMPLETE if it was not unwound */

@@ -58,6 +58,8 @@ static void merge_rows(struct resolver *r, struct profile *to)
 
 		moved.stack = r->merged.stacks.items[row->stack.n];
 		moved.thread = resolver_merge_thread(to, from, row->thread);
+		if (row->key.n)
+			moved.key = profile_string(to, profile_text(from, row->key));
 		profile_add(to, &moved);
 	}
 	to->refused += from->refused;

@@ -147,27 +147,62 @@ static void add_array(const struct trace_fields *f, const struct tracepoint_fiel
 	buf_add_char(out, '}');
 }
 
+/* Appends the text of a field that is no number; false if it is not inside the sample. */
+static bool add_text(const struct trace_fields *f, const struct trace_field *t, const void *raw,
+		     size_t raw_size, struct buf *out)
+{
+	const unsigned char *bytes;
+	size_t len;
+
+	if (t->way == WAY_TEXT) {
+		const char *s = tracepoint_field_text(&f->format, t->field, raw, raw_size, &len);
+
+		if (s)
+			buf_add_mem(out, s, len);
+		return s;
+	}
+	bytes = tracepoint_field_bytes(&f->format, t->field, raw, raw_size, &len);
+	if (!bytes)
+		return false;
+	if (t->way == WAY_ARRAY)
+		add_array(f, t->field, bytes, len, out);
+	else
+		for (size_t i = 0; i < len && out->len < ARRAY_TEXT_MAX; i++)
+			buf_addf(out, "%02x", bytes[i]);
+	return true;
+}
+
 static uint64_t text_of(const struct trace_fields *f, const struct trace_field *t, const void *raw,
 			size_t raw_size, struct profile *p)
 {
 	CLEANUP(buf_release) struct buf text = {};
-	const unsigned char *bytes;
-	const char *s;
-	size_t len;
 
-	if (t->way == WAY_TEXT) {
-		s = tracepoint_field_text(&f->format, t->field, raw, raw_size, &len);
-		return s ? profile_string_n(p, s, len).n : 0;
-	}
-	bytes = tracepoint_field_bytes(&f->format, t->field, raw, raw_size, &len);
-	if (!bytes)
-		return 0;
-	if (t->way == WAY_ARRAY)
-		add_array(f, t->field, bytes, len, &text);
-	else
-		for (size_t i = 0; i < len && text.len < ARRAY_TEXT_MAX; i++)
-			buf_addf(&text, "%02x", bytes[i]);
-	return profile_string_n(p, buf_str(&text), text.len).n;
+	return add_text(f, t, raw, raw_size, &text)
+		       ? profile_string_n(p, buf_str(&text), text.len).n
+		       : 0;
+}
+
+bool trace_fields_get(const struct trace_fields *f, size_t n, const void *raw, size_t raw_size,
+		      uint64_t *ret, struct buf *text)
+{
+	const struct trace_field *t = &f->fields.items[n];
+
+	if (!raw_size || raw_size < f->bytes_min)
+		return false;
+	if (t->way == WAY_NUMBER)
+		return tracepoint_field_value(&f->format, t->field, raw, raw_size, ret);
+	return !text || add_text(f, t, raw, raw_size, text);
+}
+
+void trace_fields_print(const struct trace_fields *f, size_t n, const void *raw, size_t raw_size,
+			struct buf *out)
+{
+	tracepoint_format_print_field(&f->format, f->fields.items[n].field, raw, raw_size, out);
+}
+
+const struct tracepoint_format *trace_fields_format(const struct trace_fields *f)
+{
+	return &f->format;
 }
 
 bool trace_fields_read(const struct trace_fields *f, const void *raw, size_t raw_size,

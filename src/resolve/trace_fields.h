@@ -34,4 +34,15 @@ struct column_schema trace_fields_column(const struct trace_fields *f, size_t n)
 bool trace_fields_read(const struct trace_fields *f, const void *raw, size_t raw_size,
 		       struct profile *p, uint64_t *ret);
 
+/*
+ * Reads one field: a number into *@ret, anything else as text at the end of @text (NULL: left out).
+ * False if the sample has too few bytes.
+ */
+bool trace_fields_get(const struct trace_fields *f, size_t n, const void *raw, size_t raw_size,
+		      uint64_t *ret, struct buf *text);
+/* Appends the value of a field as perf prints it without the tracepoint's "print fmt". */
+void trace_fields_print(const struct trace_fields *f, size_t n, const void *raw, size_t raw_size,
+			struct buf *out);
+const struct tracepoint_format *trace_fields_format(const struct trace_fields *f);
+
 #endif

@@ -82,6 +82,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		tracepoint_format_print(&f, raw, raw_len, &ctx, &out);
 		if (out.len > FORMAT_OUTPUT_LIMIT || (!f.print && !f.problem[0]))
 			abort();
+		buf_clear(&out);
+		tracepoint_format_print_fields(&f, raw, raw_len, &out);
+		if (out.len > FORMAT_OUTPUT_LIMIT)
+			abort();
 		buf_release(&out);
 		tracepoint_format_release(&f);
 	}

@@ -6,7 +6,22 @@
 #include "perfdata_run.h"
 #include "resolve/resolve.h"
 
+#include <string.h>
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* A key that has a cell has one for each name, and texts inside the string. */
+static void check_key(const struct profile *p, string_id key)
+{
+	const char *text = profile_text(p, key), *end = text + strlen(text);
+	struct trace_cell cell;
+
+	for (size_t i = 0; trace_key_cell(text, i, &cell); i++)
+		if (cell.shown + cell.shown_len >= end || cell.text + cell.text_len >= end)
+			abort();
+	if (key.n && !trace_key_cell(text, 0, &cell))
+		abort();
+}
 
 static uint64_t sum_of_rows(const struct profile *p)
 {
@@ -16,6 +31,7 @@ static uint64_t sum_of_rows(const struct profile *p)
 		if (row->stack.n >= p->stacks.len || row->thread.n >= p->threads.len ||
 		    row->event.n >= p->events.len)
 			abort();
+		check_key(p, row->key);
 		sum += row->samples;
 	}
 	return sum;
@@ -58,6 +74,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.by_cpu = data[0] & 2;
 	options.by_comm = data[0] & 4;
 	options.bucket_ns = data[0] & 8 ? 1000 : 0;
+	options.trace.all_fields = data[0] & 64;
+	options.trace.raw = data[0] & 128;
+	if (data[0] & 64)
+		vec_push(&options.trace.fields, xstrdup(TRACE_KEY_TEXT));
 	options.threads = 1 + (data[0] >> 4 & 1);
 	modules = modules_new(&nothing);
 	profile_init(&profile);
@@ -67,5 +87,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	profile_release(&profile);
 	modules_free(modules);
 	perfdata_close(file);
+	strvec_release(&options.trace.fields);
 	return 0;
 }

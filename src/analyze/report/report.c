@@ -160,16 +160,19 @@ static uint32_t group_of_row(struct report *r, const struct profile_row *row)
 		g.cpu = row->cpu;
 	if (has(r, REPORT_TIME))
 		g.bucket = row->bucket;
+	if (has(r, REPORT_FIELDS))
+		g.fields = row->key;
 	hash = hash_mix(hash_mix(r->profile->seed ^ ((uint64_t)g.pid << 32 | g.tid),
 				 (uint64_t)g.comm.n << 32 | g.cpu),
-			(uint64_t)g.event.n << 32 | g.bucket);
+			((uint64_t)g.event.n << 32 | g.bucket) ^
+				g.fields.n * 0x9e3779b97f4a7c15ull);
 	at = slots_begin(&r->group_slots, hash);
 	while ((n = slots_next(&r->group_slots, hash, &at))) {
 		const struct report_group *known = &r->groups.items[n];
 
 		if (known->event.n == g.event.n && known->comm.n == g.comm.n &&
 		    known->pid == g.pid && known->tid == g.tid && known->cpu == g.cpu &&
-		    known->bucket == g.bucket)
+		    known->bucket == g.bucket && known->fields.n == g.fields.n)
 			return n;
 	}
 	n = (uint32_t)r->groups.len;
@@ -466,6 +469,8 @@ static int compare_rest(const struct report *r, uint32_t a, uint32_t b)
 		c = strcmp(profile_text(p, s->module), profile_text(p, t->module));
 	if (!c)
 		c = strcmp(profile_text(p, s->file), profile_text(p, t->file));
+	if (!c)
+		c = strcmp(profile_text(p, g->fields), profile_text(p, h->fields));
 	for (size_t i = 0; !c && i < ARRAY_LEN(ours); i++)
 		c = ours[i] < theirs[i] ? -1 : ours[i] > theirs[i];
 	return c ? c : a < b ? -1 : 1;

@@ -2,7 +2,7 @@
  * The numbers of a report: samples added up by the user's sort keys. Each entry has its own weight
  * (self), its weight with everything it called (total), and call chains.
  *
- * There are two kinds of keys. A *group* is common to the whole sample: event, thread, CPU, time.
+ * There are two kinds of keys. A *group* is common to the whole sample: event, thread, CPU, time, fields of its tracepoint.
  * A *place* is about one frame of its stack: library, function, source line. An entry is one group
  * and one place. A sample counts for an entry once, however often the place occurs in its stack
  * (recursion), and counts as self if the place is the sampled one. Inlined functions have no self
@@ -30,6 +30,7 @@ enum report_key {
 	REPORT_SYM,
 	REPORT_SRCLINE,
 	REPORT_SRCFILE,
+	REPORT_FIELDS, /* of the tracepoint, all that the profile's rows are split by */
 	REPORT_KEYS,
 };
 
@@ -50,11 +51,12 @@ struct report_options {
 	void *ctx;
 };
 
-/* comm, pid, tid, cpu and bucket are 0 unless the report is sorted by them. */
+/* comm, fields, pid, tid, cpu and bucket are 0 unless the report is sorted by them. */
 struct report_group {
 	event_id event;
 	thread_id thread; /* first thread of the group, for its name */
 	string_id comm;
+	string_id fields; /* key of the rows: see resolve/trace_key.h */
 	uint32_t pid, tid, cpu, bucket;
 };
 

@@ -60,6 +60,7 @@ int profile_options_check(const struct profile_options *o, struct resolve_option
 		.filter = {o->time, o->comms, o->pids, o->tids, o->cpus, o->events},
 		.max_stack = o->max_stack,
 		.no_inlines = o->no_inline,
+		.trace.sum = o->sum,
 	};
 	vec_each(&o->source_map, pair) {
 		const char *equals = strchr(*pair, '=');
@@ -209,6 +210,8 @@ static int load_text(int fd, uint64_t size, const struct resolve_options *o,
 {
 	struct progress bar = progress_of("reading");
 	struct text_progress progress = {&bar, size};
+	const struct perfdata_facts no_facts = {};
+	const struct stream no_stream = {};
 	struct filter filter = {};
 	struct text_import t = {
 		.profile = &in->profile,
@@ -221,7 +224,11 @@ static int load_text(int fd, uint64_t size, const struct resolve_options *o,
 		.progress = show_text,
 		.progress_ctx = &progress,
 	};
-	int r = text_filter_make(&filter, &o->filter, e);
+	/* Text has no fields of tracepoints. */
+	int r = trace_key_check(&o->trace, &no_facts, &no_stream, e);
+
+	if (!r)
+		r = text_filter_make(&filter, &o->filter, e);
 
 	t.want_ctx = &filter;
 	if (!r)
@@ -257,6 +264,11 @@ static int load_perfdata(const char *path, const struct resolve_options *o,
 
 	if (r < 0)
 		return r;
+	/* The formats of a pipe come with its records. */
+	if (!in->file->pipe && trace_key_wanted(&o->trace))
+		r = trace_key_check(&o->trace, &in->file->facts, &in->file->stream, e);
+	if (r < 0)
+		return r;
 	in->modules = modules_new(&o->symbols);
 	if (!resolve.progress) {
 		resolve.progress = progress_show;
@@ -272,6 +284,8 @@ static int load_perfdata(const char *path, const struct resolve_options *o,
 		memcpy(in->damage, e->text, sizeof(in->damage));
 		r = 0;
 	}
+	if (r == 0 && in->file->pipe && trace_key_wanted(&o->trace))
+		r = trace_key_check(&o->trace, &in->file->facts, &in->file->stream, e);
 	return r;
 }
 
@@ -386,6 +400,22 @@ static void warn_gaps(const struct profile_input *in, struct buf *b)
 			 : "");
 }
 
+static void warn_sum(const struct resolve_report *r, struct buf *b)
+{
+	if (r->no_field) {
+		add_count(b, r->no_field, "sample", "samples");
+		add_share(b, r->no_field, r->no_field + r->samples);
+		buf_addf(b, " %s left out: the event has no such field for --sum\n",
+			 r->no_field == 1 ? "is" : "are");
+	}
+	if (r->negative) {
+		add_count(b, r->negative, "sample", "samples");
+		add_share(b, r->negative, r->samples);
+		buf_addf(b, " %s as 0: the value of the field for --sum is negative\n",
+			 r->negative == 1 ? "counts" : "count");
+	}
+}
+
 static void warn_counts(const struct profile_input *in, struct buf *b)
 {
 	const struct resolve_report *r = &in->report;
@@ -396,6 +426,7 @@ static void warn_counts(const struct profile_input *in, struct buf *b)
 		add_share(b, lost, lost + r->samples);
 		buf_add(b, " while recording\n");
 	}
+	warn_sum(r, b);
 	if (r->cut_stacks) {
 		add_count(b, r->cut_stacks, "stack ends", "stacks end");
 		add_share(b, r->cut_stacks, r->samples);

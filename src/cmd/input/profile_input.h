@@ -29,6 +29,7 @@
 struct profile_options {
 	const char *input; /* NULL: see cmd/input/default_input.h */
 	const char *time, *comms, *pids, *tids, *cpus, *events;
+	const char *sum; /* a field of tracepoints */
 	const char *symfs, *kallsyms, *vmlinux;
 	option_list source_map;
 	unsigned max_stack;
@@ -70,6 +71,9 @@ struct profile_options {
 			    "only of these threads"),                                              \
 		PROFILE_ROW(type, member, 'C', "cpu", "CPUS", OPT_STR, cpus,                       \
 			    "only of these CPUs: 0-3,8"),                                          \
+		PROFILE_ROW(type, member, 0, "sum", "FIELD", OPT_STR, sum,                         \
+			    "weigh samples by this field of their tracepoint instead of their "    \
+			    "period: bytes_req, kmem:kmalloc.bytes_req"),                          \
 		{.kind = OPT_HEADING, .help = "Stacks and names"},                                 \
 		PROFILE_ROW(type, member, 0, "max-stack", "N", OPT_UINT, max_stack,                \
 			    "at most this many frames, the innermost ones (default: 127)"),        \

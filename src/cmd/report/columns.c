@@ -14,7 +14,43 @@ double report_share(uint64_t part, uint64_t whole)
 
 bool column_is_number(const struct column *c)
 {
-	return c->kind != COLUMN_KEY || c->key == REPORT_CPU || c->key == REPORT_TIME;
+	return c->kind != COLUMN_KEY || c->key == REPORT_CPU || c->key == REPORT_TIME ||
+	       (c->key == REPORT_FIELDS && c->number);
+}
+
+bool column_field(const struct report_view *v, const struct column *c, const struct report_entry *e,
+		  struct trace_cell *ret)
+{
+	const char *key = profile_text(&v->in.profile, v->report.groups.items[e->group].fields);
+
+	return (c->by_name ? trace_key_cell_named(key, c->cell, c->title, ret)
+			   : trace_key_cell(key, c->cell, ret)) &&
+	       ret->kind != TRACE_CELL_NONE;
+}
+
+static void add_field(const struct report_view *v, const struct column *c,
+		      const struct report_entry *e, struct buf *out)
+{
+	struct trace_cell cell;
+	CLEANUP(free_ptr) char *text = NULL;
+
+	if (!column_field(v, c, e, &cell))
+		return;
+	text = xstrndup(cell.shown, cell.shown_len);
+	report_add_name(out, text);
+}
+
+/* A column holds numbers if its first cell does: flags and functions have names instead. */
+static bool holds_numbers(const struct report_view *v, const struct column *c,
+			  const struct report_section *s, size_t shown)
+{
+	struct trace_cell cell;
+
+	for (size_t i = 0; i < shown; i++)
+		if (column_field(v, c, &v->report.entries.items[s->entries.items[i]], &cell))
+			return cell.kind != TRACE_CELL_TEXT && cell.shown_len &&
+			       strspn(cell.shown, "-0123456789abcdefx") >= cell.shown_len;
+	return false;
 }
 
 void report_add_name(struct buf *out, const char *name)
@@ -76,15 +112,15 @@ static void add_line(const struct report_view *v, const struct report_place *pla
 		buf_addf(out, ":%u", place->line);
 }
 
-static void add_key(const struct report_view *v, enum report_key key, const struct report_entry *e,
-		    struct buf *out)
+static void add_key(const struct report_view *v, const struct column *c,
+		    const struct report_entry *e, struct buf *out)
 {
 	const struct profile *p = &v->in.profile;
 	const struct report_group *g = &v->report.groups.items[e->group];
 	const struct report_place *place = &v->report.places.items[e->place];
 	uint64_t ns;
 
-	switch (key) {
+	switch (c->key) {
 	case REPORT_EVENT:
 		report_add_name(out, p->events.len
 					     ? profile_text(p, p->events.items[g->event.n].name)
@@ -117,7 +153,10 @@ static void add_key(const struct report_view *v, enum report_key key, const stru
 		break;
 	case REPORT_SRCLINE:
 	case REPORT_SRCFILE:
-		add_line(v, place, key == REPORT_SRCLINE, out);
+		add_line(v, place, c->key == REPORT_SRCLINE, out);
+		break;
+	case REPORT_FIELDS:
+		add_field(v, c, e, out);
 		break;
 	case REPORT_KEYS:
 		break;
@@ -145,7 +184,7 @@ void column_text(const struct report_view *v, const struct column *c, const stru
 		buf_add_u64(out, e->self);
 		break;
 	case COLUMN_KEY:
-		add_key(v, c->key, e, out);
+		add_key(v, c, e, out);
 		break;
 	}
 }
@@ -233,6 +272,8 @@ void columns_measure(struct report_view *v, const struct report_section *s, size
 		bool last = c == v->columns.items + v->columns.len - 1;
 		size_t enough = limit ? limit : last ? LAST_WIDTH : SIZE_MAX, width;
 
+		if (c->kind == COLUMN_KEY && c->key == REPORT_FIELDS)
+			c->number = holds_numbers(v, c, s, shown);
 		c->width = least_width(c);
 		if (c->kind == COLUMN_CHILDREN || c->kind == COLUMN_SELF)
 			continue;

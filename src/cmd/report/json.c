@@ -67,9 +67,83 @@ static void add_key(const struct report_view *v, struct json *j, enum report_key
 		if (key == REPORT_SRCLINE)
 			jw_kv_u64(j, "line", place->line);
 		break;
+	case REPORT_FIELDS: /* see add_fields() */
 	case REPORT_KEYS:
 		break;
 	}
+}
+
+/* Addresses are strings, because many JSON readers keep numbers as doubles, which lose digits. */
+static void add_cell(struct json *j, const char *name, const struct trace_cell *cell)
+{
+	CLEANUP(free_ptr) char *text = xstrndup(cell->text, cell->text_len);
+	char address[24];
+
+	jw_key(j, name);
+	switch (cell->kind) {
+	case TRACE_CELL_UNSIGNED:
+		jw_u64(j, cell->number);
+		break;
+	case TRACE_CELL_SIGNED:
+		jw_i64(j, (int64_t)cell->number);
+		break;
+	case TRACE_CELL_ADDRESS:
+		snprintf(address, sizeof(address), "0x%llx", (unsigned long long)cell->number);
+		jw_str(j, address);
+		break;
+	case TRACE_CELL_TEXT:
+		jw_str(j, text);
+		break;
+	case TRACE_CELL_NONE:
+		jw_null(j);
+		break;
+	}
+}
+
+static bool is_field(const struct column *c)
+{
+	return c->kind == COLUMN_KEY && c->key == REPORT_FIELDS;
+}
+
+static const char *field_name(const struct report_view *v, const struct column *c)
+{
+	return c->by_name ? c->title : v->resolve.trace.fields.items[c->cell];
+}
+
+/* Adds what is printed in place of numbers: names of flags and functions. */
+static void add_printed(const struct report_view *v, struct json *j, const struct report_entry *e)
+{
+	struct trace_cell cell;
+
+	jw_key(j, "printed");
+	jw_open(j, '{');
+	vec_each(&v->columns, c)
+		if (is_field(c) && column_field(v, c, e, &cell) && cell.kind != TRACE_CELL_TEXT &&
+		    (cell.shown_len != cell.text_len ||
+		     memcmp(cell.shown, cell.text, cell.text_len))) {
+			CLEANUP(free_ptr) char *shown = xstrndup(cell.shown, cell.shown_len);
+
+			jw_kv_str(j, field_name(v, c), shown);
+		}
+	jw_close(j, '}');
+}
+
+static void add_fields(const struct report_view *v, struct json *j, const struct report_entry *e)
+{
+	struct trace_cell cell;
+
+	jw_key(j, "fields");
+	jw_open(j, '{');
+	vec_each(&v->columns, c) {
+		if (!is_field(c))
+			continue;
+		if (column_field(v, c, e, &cell))
+			add_cell(j, field_name(v, c), &cell);
+		else if (!c->by_name)
+			jw_kv_str(j, field_name(v, c), NULL);
+	}
+	jw_close(j, '}');
+	add_printed(v, j, e);
 }
 
 /* A string, because many JSON readers keep numbers as doubles, which lose digits. */
@@ -141,8 +215,10 @@ static void add_entry(struct report_view *v, struct json *j, const struct report
 
 	jw_open(j, '{');
 	vec_each(&v->columns, c)
-		if (c->kind == COLUMN_KEY)
+		if (c->kind == COLUMN_KEY && c->key != REPORT_FIELDS)
 			add_key(v, j, c->key, e);
+	if (v->ro.keys >> REPORT_FIELDS & 1)
+		add_fields(v, j, e);
 	jw_kv_u64(j, "self", e->self);
 	jw_kv_double(j, "self_percent", report_share(e->self, whole));
 	jw_kv_u64(j, "self_samples", e->self_samples);

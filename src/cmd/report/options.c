@@ -35,6 +35,10 @@ static const struct {
 	{"srcfile", COLUMN_KEY, REPORT_SRCFILE, "Source File"},
 };
 
+/* Words that name columns, for messages. */
+static const char usual_words[] = "comm, pid, tid, dso, sym, srcline, srcfile, cpu, event, time, "
+				  "trace, trace_fields, overhead, children, sample, period";
+
 static bool has_column(const struct report_view *v, enum column_kind kind, enum report_key key)
 {
 	vec_each(&v->columns, c)
@@ -58,11 +62,13 @@ static int add_column(struct report_view *v, const char *name, const char *optio
 							      .title = known_columns[i].title});
 		return 0;
 	}
+	if (report_view_add_field(v, name, option))
+		return 0;
 	suggest_sentence(&near, &hint);
 	return err_set(e, EINVAL,
-		       "%s: '%s' is not among comm, pid, tid, dso, sym, srcline, srcfile, cpu, "
-		       "event, time, overhead, children, sample, period%s",
-		       option, name, buf_str(&hint));
+		       "%s: '%s' is not among %s%s; fields of tracepoints must be named in --sort "
+		       "at the start",
+		       option, name, usual_words, buf_str(&hint));
 }
 
 static int add_columns(struct report_view *v, const char *names, const char *option, struct err *e)
@@ -417,6 +423,8 @@ int report_view_options(struct report_view *v, struct err *e)
 	const struct report_cmd_options *o = &v->o;
 	int r = profile_options_check(&v->o.profile, &v->resolve, e);
 
+	v->resolve.trace.raw = o->raw_trace;
+	v->resolve.trace.others = usual_words;
 	if (r < 0 || (r = check_words(o, e)) < 0 || (r = choose_call_graph(v, e)) < 0 ||
 	    (r = parse_limit(v, e)) < 0 || (r = report_view_sort(v, o->sort, e)) < 0 ||
 	    (r = make_filters(v, e)) < 0)
@@ -464,6 +472,7 @@ void report_view_defaults(struct report_view *v, bool has_callers)
 	bool usual = !v->o.fields || adds_fields(v);
 	size_t at = 0;
 
+	report_view_expand_fields(v);
 	v->has_callers = has_callers;
 	/* Sort by Children only if that column is shown: else the order would look random. */
 	v->ro.children =
@@ -473,22 +482,30 @@ void report_view_defaults(struct report_view *v, bool has_callers)
 	v->ro.chains = v->mode != CHAINS_NONE;
 	if (!v->order_given)
 		v->caller = v->ro.children;
-	if (!usual)
+	if (!usual) {
+		report_view_keep(v);
 		return;
+	}
 	if (v->ro.children)
-		insert_column(v, at++, (struct column){COLUMN_CHILDREN, 0, "Children", 0});
+		insert_column(v, at++,
+			      (struct column){.kind = COLUMN_CHILDREN, .title = "Children"});
 	insert_column(v, at++,
-		      (struct column){COLUMN_SELF, 0, v->ro.children ? "Self" : "Overhead", 0});
+		      (struct column){.kind = COLUMN_SELF,
+				      .title = v->ro.children ? "Self" : "Overhead"});
 	if (v->o.nr_samples)
-		insert_column(v, at++, (struct column){COLUMN_SAMPLES, 0, "Samples", 0});
+		insert_column(v, at++, (struct column){.kind = COLUMN_SAMPLES, .title = "Samples"});
 	if (v->o.total_period)
-		insert_column(v, at++, (struct column){COLUMN_PERIOD, 0, "Period", 0});
+		insert_column(v, at++, (struct column){.kind = COLUMN_PERIOD, .title = "Period"});
+	report_view_keep(v);
 }
 
 void report_view_release(struct report_view *v)
 {
 	profile_options_release(&v->o.profile, &v->resolve);
 	vec_release(&v->columns);
+	vec_release(&v->all_columns);
+	strvec_release(&v->field_names);
+	strvec_release(&v->resolve.trace.fields);
 	strvec_release(&v->comms);
 	strvec_release(&v->dsos);
 	strvec_release(&v->symbols);

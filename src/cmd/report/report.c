@@ -2,6 +2,7 @@
 #include "cmd/command.h"
 #include "cmd/terminal/pager.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,8 +15,10 @@ static const struct option_def report_table[] = {
 	{0, "json", NULL, OPT_FLAG, AT(json), "one JSON object"},
 	{.kind = OPT_HEADING, .help = "What is shown"},
 	{'s', "sort", "KEYS", OPT_STR, AT(sort),
-	 "add up by these: comm, pid, tid, dso, sym, srcline, srcfile, cpu, event, time "
-	 "(default: comm,dso,sym)"},
+	 "add up by these: comm, pid, tid, dso, sym, srcline, srcfile, cpu, event, time; fields of "
+	 "tracepoints: next_comm, sched:sched_switch.next_pid, trace_fields (all of them), or "
+	 "trace "
+	 "(the text that the tracepoint prints) (default: comm,dso,sym)"},
 	{'F', "fields", "COLUMNS", OPT_STR, AT(fields),
 	 "exactly these columns: any key, and overhead, children, sample, period; +period: the "
 	 "usual ones and these"},
@@ -38,6 +41,8 @@ static const struct option_def report_table[] = {
 	{0, "group", NULL, OPT_FLAG, AT(group), "all events in one list, the same as a key event"},
 	{0, "time-quantum", "TIME", OPT_STR, AT(time_quantum),
 	 "steps for the key time: 1s, 100ms (default), 50us"},
+	{0, "raw-trace", NULL, OPT_FLAG, AT(raw_trace),
+	 "fields of tracepoints as they were recorded, without names of flags and functions"},
 	{0, "header", NULL, OPT_FLAG, AT(header), "first what the recording says of the machine"},
 	{0, "header-only", NULL, OPT_FLAG, AT(header_only), "only that"},
 	{'q', "quiet", NULL, OPT_FLAG, AT(quiet), "no headings"},
@@ -127,12 +132,17 @@ static int show(struct report_view *v)
 static int run_view(struct report_view *v)
 {
 	struct err e = {};
-	int status, end;
+	int status, end, r;
 
 	if (report_view_options(v, &e) < 0)
 		return command_fail(EXIT_USAGE, "report: %s", e.text);
-	if (profile_input_load(v->o.profile.input, &v->resolve, &v->in, &e) < 0)
-		return command_fail(EXIT_FAILED, "report: %s", e.text);
+	r = profile_input_load(v->o.profile.input, &v->resolve, &v->in, &e);
+	if (r < 0)
+		return command_fail(r == -EINVAL && trace_key_wanted(&v->resolve.trace)
+					    ? EXIT_USAGE
+					    : EXIT_FAILED,
+				    "report: %s", e.text);
+	v->loaded = true;
 	if (v->ro.want_thread && v->in.profile.threads.len <= 1 && v->in.profile.rows.len) {
 		command_fail(0,
 			     "report: '%s' does not tell threads apart; leave out --comms, --pid "

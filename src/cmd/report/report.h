@@ -2,6 +2,7 @@
  * Shared by the files of `tacho report`. The flow:
  *
  *	options.c	options → columns, keys, how chains are shown, filters
+ *	fields.c	columns of fields of tracepoints
  *	profile_input.c		file → profile
  *	analyze/report.c	profile → entries and chains
  *	columns.c	an entry's cells as text
@@ -20,7 +21,7 @@ struct report_cmd_options {
 	const char *sort, *fields, *call_graph, *dsos, *symbols, *symbol_filter, *percent_limit;
 	const char *percentage, *separator, *time_quantum;
 	bool stdio, tui, json, children, no_children, inverted, group, nr_samples, total_period;
-	bool header, header_only, quiet;
+	bool header, header_only, quiet, raw_trace;
 };
 
 enum column_kind {
@@ -36,6 +37,10 @@ struct column {
 	enum report_key key; /* only for COLUMN_KEY */
 	const char *title;
 	size_t width;
+	uint32_t cell; /* of REPORT_FIELDS: number of the cell in the key of a row */
+	/* The column was made for trace_fields: its cell is the one with this name, from @cell on. */
+	bool by_name;
+	bool number; /* of REPORT_FIELDS: aligned to the right */
 };
 
 enum chain_mode { CHAINS_NONE, CHAINS_GRAPH, CHAINS_FRACTAL, CHAINS_FLAT, CHAINS_FOLDED };
@@ -52,7 +57,10 @@ struct report_view {
 	struct profile_input in;
 	struct report report;
 	struct report_options ro;
-	VEC(struct column) columns;
+	VEC(struct column) columns;     /* of the section that is shown, chosen from */
+	VEC(struct column) all_columns; /* those of all sections */
+	strvec field_names;             /* of all tracepoints of the recording, for trace_fields */
+	bool loaded; /* the recording has been read: no more fields can be asked for */
 	enum chain_mode mode;
 	bool has_callers; /* stacks were recorded */
 	bool caller;      /* chains go from callers down */
@@ -81,7 +89,28 @@ void report_view_release(struct report_view *v);
 /* Joins -g with its value if the next word is one: "-g caller", but not "-g --stdio". */
 void report_join_words(int argc, char **argv, strvec *ret_words);
 
+/* fields.c */
+/*
+ * Adds a field of tracepoints. Whether there is one of this name can only be told with the recording;
+ * once that was read, returns false for fields that were not asked for before.
+ */
+bool report_view_add_field(struct report_view *v, const char *name, const char *option);
+/* Puts a column for each field of the recording in place of trace_fields. */
+void report_view_expand_fields(struct report_view *v);
+/* Makes the columns those that report_view_choose() chooses from. */
+void report_view_keep(struct report_view *v);
+/* Fills v->columns for a section: without columns of trace_fields that its event has not. NULL: all. */
+void report_view_choose(struct report_view *v, const struct report_section *s);
+/*
+ * Whether the columns have all the fields of tracepoints that were read, or none: rows are split by all
+ * of them together.
+ */
+bool report_view_fields_loaded(const struct report_view *v);
+
 /* columns.c */
+/* Returns the entry's cell of a column of REPORT_FIELDS; false: its event has no such field. */
+bool column_field(const struct report_view *v, const struct column *c, const struct report_entry *e,
+		  struct trace_cell *ret);
 void column_text(const struct report_view *v, const struct column *c, const struct report_entry *e,
 		 struct buf *out);
 /* Adds a name from the recording; control characters and invalid UTF-8 become '?'. */

@@ -101,7 +101,8 @@ static void add_entry(struct report_view *v, const struct report_entry *e, struc
 		if (c->kind == COLUMN_CHILDREN || c->kind == COLUMN_SELF)
 			heat = report_heat(v, share_in_column(v, c, e));
 		buf_add(out, heat);
-		add_cell(out, c, buf_str(cell), c == last ? 0 : text_columns(buf_str(cell)),
+		add_cell(out, c, buf_str(cell),
+			 c == last && !column_is_number(c) ? 0 : text_columns(buf_str(cell)),
 			 c == last);
 		if (*heat)
 			buf_add(out, v->term.reset);
@@ -117,6 +118,7 @@ static void add_separated(struct report_view *v, const struct report_section *s)
 	CLEANUP(buf_release) struct buf cell = {};
 	size_t shown = report_shown(v, s);
 
+	report_view_choose(v, s);
 	buf_add(out, "# ");
 	vec_each(&v->columns, c)
 		buf_addf(out, "%s%s", c == v->columns.items ? "" : separator, c->title);
@@ -148,6 +150,7 @@ static void add_section(struct report_view *v, const struct report_section *s)
 		add_separated(v, s);
 		return;
 	}
+	report_view_choose(v, s);
 	columns_measure(v, s, 0);
 	if (!v->o.quiet)
 		add_titles(v);

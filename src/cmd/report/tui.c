@@ -171,6 +171,7 @@ static void build(struct tui *t)
 	t->opened = xcalloc(v->report.entries.len, sizeof(*t->opened));
 	if (t->section >= v->report.sections.len)
 		t->section = 0;
+	report_view_choose(v, tui_section(t));
 	columns_measure(v, tui_section(t), 32);
 	tui_make_lines(t);
 }
@@ -194,6 +195,8 @@ int report_show_tui(struct report_view *v, struct err *e)
 	/* Begin with the first section that has samples. */
 	while (t.section + 1 < v->report.sections.len && !tui_section(&t)->samples)
 		t.section++;
+	report_view_choose(v, tui_section(&t));
+	columns_measure(v, tui_section(&t), 32);
 	tui_make_lines(&t);
 	while (!t.quit) {
 		tui_draw(&t);

@@ -138,6 +138,11 @@ static void sort(struct tui *t)
 				    "them in --sort");
 		(void)report_view_sort(v, NULL, NULL);
 	}
+	if (!report_view_fields_loaded(v)) {
+		buf_add(&t->status, "rows are split by all fields of --sort: name all of them, or "
+				    "none");
+		(void)report_view_sort(v, NULL, NULL);
+	}
 	report_view_defaults(v, v->has_callers);
 	tui_rebuild(t);
 }
@@ -152,6 +157,7 @@ static void switch_children(struct tui *t)
 		return;
 	}
 	v->o.no_children = v->ro.children;
+	report_view_choose(v, NULL);
 	vec_each(&v->columns, c)
 		if (c->kind != COLUMN_CHILDREN && c->kind != COLUMN_SELF)
 			v->columns.items[kept++] = *c;
@@ -283,6 +289,7 @@ static void change(struct tui *t, int key)
 	case KEY_TAB:
 		t->section = (t->section + 1) % v->report.sections.len;
 		t->cursor = t->top = 0;
+		report_view_choose(v, tui_section(t));
 		columns_measure(v, tui_section(t), 32);
 		tui_make_lines(t);
 		break;

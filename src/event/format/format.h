@@ -94,6 +94,13 @@ const char *tracepoint_field_text(const struct tracepoint_format *f,
 void tracepoint_format_print(const struct tracepoint_format *f, const void *raw, size_t raw_size,
 			     const struct format_context *ctx, struct buf *out);
 
+/* The fields without "print fmt", as perf's --raw-trace: all, "name=value name=value", or one value. */
+void tracepoint_format_print_fields(const struct tracepoint_format *f, const void *raw,
+				    size_t raw_size, struct buf *out);
+void tracepoint_format_print_field(const struct tracepoint_format *f,
+				   const struct tracepoint_field *field, const void *raw,
+				   size_t raw_size, struct buf *out);
+
 #define FORMAT_TEXT_LIMIT   (1u << 20)
 #define FORMAT_FIELD_LIMIT  512
 #define FORMAT_OUTPUT_LIMIT (64u << 10)

@@ -233,33 +233,58 @@ static void put_field(struct format_run *run, const struct tracepoint_field *fie
 
 static void put_fields(struct format_run *run)
 {
-	format_puts(run, "[FAILED TO PARSE]");
 	for (size_t i = run->fmt->common_count; i < run->fmt->fields.len; i++) {
 		const struct tracepoint_field *field = &run->fmt->fields.items[i];
 
-		format_puts(run, " ");
+		format_puts(run, i > run->fmt->common_count ? " " : "");
 		format_puts(run, field->name);
 		format_puts(run, "=");
 		put_field(run, field);
 	}
 }
 
+static struct format_run run_of(const struct tracepoint_format *f, const void *raw, size_t raw_size,
+				const struct format_context *ctx, struct buf *out)
+{
+	static const struct format_context nothing;
+
+	return (struct format_run){.fmt = f,
+				   .program = f->print,
+				   .raw = raw,
+				   .raw_size = raw_size,
+				   .ctx = ctx ? ctx : &nothing,
+				   .out = out,
+				   .limit = out->len + FORMAT_OUTPUT_LIMIT};
+}
+
 void tracepoint_format_print(const struct tracepoint_format *f, const void *raw, size_t raw_size,
 			     const struct format_context *ctx, struct buf *out)
 {
-	static const struct format_context nothing;
-	struct format_run run = {.fmt = f,
-				 .program = f->print,
-				 .raw = raw,
-				 .raw_size = raw_size,
-				 .ctx = ctx ? ctx : &nothing,
-				 .out = out,
-				 .limit = out->len + FORMAT_OUTPUT_LIMIT};
+	struct format_run run = run_of(f, raw, raw_size, ctx, out);
 
 	if (!f->print) {
+		format_puts(&run, "[FAILED TO PARSE]");
+		format_puts(&run, f->fields.len > f->common_count ? " " : "");
 		put_fields(&run);
 		return;
 	}
 	vec_each(&f->print->pieces, piece)
 		put_piece(&run, piece);
+}
+
+void tracepoint_format_print_fields(const struct tracepoint_format *f, const void *raw,
+				    size_t raw_size, struct buf *out)
+{
+	struct format_run run = run_of(f, raw, raw_size, NULL, out);
+
+	put_fields(&run);
+}
+
+void tracepoint_format_print_field(const struct tracepoint_format *f,
+				   const struct tracepoint_field *field, const void *raw,
+				   size_t raw_size, struct buf *out)
+{
+	struct format_run run = run_of(f, raw, raw_size, NULL, out);
+
+	put_field(&run, field);
 }
