@@ -30,21 +30,31 @@ static bool is_event(const char *pattern, const struct tracepoint_format *f)
 	return text_glob(pattern, strchr(pattern, ':') ? full : f->name) || !strcmp(pattern, "*");
 }
 
-/* Returns the number of the field that @wanted names in this event, or NO_FIELD. */
-static size_t find_field(const struct trace_fields *f, const char *wanted)
+const struct tracepoint_field *trace_key_field(const struct tracepoint_format *f,
+					       const char *wanted)
 {
 	const char *dot = strrchr(wanted, '.'), *name = dot ? dot + 1 : wanted;
 
 	if (dot) {
 		CLEANUP(free_ptr) char *event = xstrndup(wanted, (size_t)(dot - wanted));
 
-		if (!is_event(event, trace_fields_format(f)))
-			return NO_FIELD;
+		if (!is_event(event, f))
+			return NULL;
 	}
-	for (size_t i = 0; i < trace_fields_count(f); i++)
-		if (!strcmp(trace_fields_column(f, i).name, name))
-			return i;
-	return NO_FIELD;
+	for (size_t i = f->common_count; i < f->fields.len; i++)
+		if (!strcmp(f->fields.items[i].name, name))
+			return &f->fields.items[i];
+	return NULL;
+}
+
+/* Returns the number of the field that @wanted names in this event, or NO_FIELD. */
+static size_t find_field(const struct trace_fields *f, const char *wanted)
+{
+	const struct tracepoint_format *format = trace_fields_format(f);
+	const struct tracepoint_field *field = trace_key_field(format, wanted);
+	size_t n = field ? (size_t)(field - format->fields.items) - format->common_count : NO_FIELD;
+
+	return n < trace_fields_count(f) ? n : NO_FIELD;
 }
 
 /* ---- whether there are such fields ---- */
@@ -327,28 +337,15 @@ static void add_text(struct buf *out, const char *text, size_t len)
 			out->s[i] = '?';
 }
 
-/*
- * Adds the value of a number as the text of the tracepoint has it behind "NAME=", as perf does: flags
- * and functions are names there. Texts that name their fields in another way have no such place.
- */
+/* Adds the value of a number as perf shows it: as the printed text has it. */
 static bool add_from_text(const struct keyed *s, const char *name)
 {
-	const char *text = printed_text(s), *found;
-	size_t len = strlen(name);
+	size_t len;
+	const char *value = tracepoint_printed_value(printed_text(s), name, &len);
 
-	for (found = strstr(text, name); found; found = strstr(found + 1, name)) {
-		const char *value = found + len + 1;
-		size_t value_len;
-
-		if (found[len] != '=' || (found != text && !strchr(" ,([", found[-1])))
-			continue;
-		value_len = strcspn(value, " ");
-		if (value_len && value[value_len - 1] == ',')
-			value_len--;
-		add_text(&s->keys->key, value, value_len);
-		return true;
-	}
-	return false;
+	if (value)
+		add_text(&s->keys->key, value, len);
+	return value;
 }
 
 static enum trace_cell_kind kind_of(enum value_type type)

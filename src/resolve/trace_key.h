@@ -46,6 +46,10 @@ static inline bool trace_key_wanted(const struct trace_key_options *o)
 int trace_key_check(const struct trace_key_options *o, const struct perfdata_facts *facts,
 		    const struct stream *stream, struct err *e);
 
+/* Returns the field that "FIELD" or "EVENT.FIELD" names in an event; NULL: it has none. */
+const struct tracepoint_field *trace_key_field(const struct tracepoint_format *f,
+					       const char *wanted);
+
 /* Adds the names of all fields of all tracepoints, each once. */
 void trace_key_names(const struct perfdata_facts *facts, const struct stream *stream, strvec *ret);
 

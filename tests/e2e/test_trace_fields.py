@@ -3,6 +3,7 @@
 import collections
 import json
 import os
+import re
 import subprocess
 import unittest
 
@@ -165,19 +166,58 @@ class TraceFields(Case):
 
     def test_pipes_and_compressed_files_have_the_same_rows(self):
         path = self.record(events=["sched:sched_switch", "kmem:kmalloc"])
-        plain = json.loads(self.report(path, "--json", "--sort", "next_comm,prev_state", "--no-children"))
-        with open(path, "rb") as file:
-            piped = subprocess.run([TACHO, "convert", "-i", path, "--to", "perfdata", "-o", "-"], stdout=subprocess.PIPE,
-                                   stderr=subprocess.PIPE, env=environment(self.home))
-            self.assertEqual(piped.returncode, 0, piped.stderr)
-        result = self.tacho("report", "-i", "-", "--json", "--sort", "next_comm,prev_state", "--no-children",
-                            input=piped.stdout, text=False)
-        self.assertEqual(result.returncode, 0, result.stderr)
+        keys = ("--json", "--sort", "next_comm,prev_state", "--no-children")
 
-        def rows(report):
-            return [(section["event"], sorted((tuple(entry["fields"].values()), entry["self"])
-                                              for entry in section["entries"])) for section in report["sections"]]
-        self.assertEqual(rows(json.loads(result.stdout)), rows(plain))
+        def rows(text):
+            return [(section["event"], sorted((json.dumps(entry["fields"]), entry["self"])
+                                              for entry in section["entries"]))
+                    for section in json.loads(text)["sections"]]
+        plain = rows(self.report(path, *keys))
+        self.assertEqual(sum(own for event, entries in plain for fields, own in entries), len(self.samples(path)))
+        piped = self.tacho("convert", "-i", path, "--to", "perfdata", "-o", "-", text=False)
+        self.assertEqual(piped.returncode, 0, piped.stderr)
+        result = self.tacho("report", "-i", "-", *keys, input=piped.stdout, text=False)
+        self.assertEqual(rows(result.stdout), plain)
+        result = self.tacho("report", "-i", "-", "--sort", "next_com", input=piped.stdout, text=False)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"'next_comm'", result.stderr)
+        small = self.path("z.data")
+        converted = self.tacho("convert", "-i", path, "--to", "perfdata", "-z", "3", "-o", small)
+        self.assertEqual(converted.returncode, 0, converted.stderr)
+        self.assertEqual(rows(self.report(small, *keys)), plain)
+
+    def test_script_prints_named_fields_in_the_place_of_the_text(self):
+        path = self.record(events=["sched:sched_switch", "kmem:kmalloc"])
+        samples = self.samples(path)
+        result = self.tacho("script", "-i", path, "-F", "event,prev_pid,next_comm,bytes_req,gfp_flags")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [line.strip() for line in result.stdout.splitlines()]
+        self.assertEqual(len(lines), len(samples))
+        for line, sample in zip(lines, samples):
+            fields = sample["fields"]
+            if "prev_pid" in fields:
+                named = "prev_pid=%d next_comm=%s" % (fields["prev_pid"], fields["next_comm"])
+            else:
+                named = re.search(r"(bytes_req=\S+) .*(gfp_flags=\S+)", sample["trace"]).expand(r"\1 \2")
+            self.assertEqual(line, "%s: %s" % (sample["event"], named))
+
+    def test_script_tells_fields_of_a_tracepoint_from_those_of_perf(self):
+        path = self.record(events=["sched:sched_process_exec", "sched:sched_switch"])
+        execs = [sample for sample in self.samples(path) if sample["event"] == "sched:sched_process_exec"]
+        for name in ("sched:sched_process_exec.pid", "sched_process_exec.pid", "*.pid"):
+            result = self.tacho("script", "-i", path, "-F", "event," + name)
+            lines = [line.strip() for line in result.stdout.splitlines() if "exec" in line]
+            self.assertEqual(lines, ["sched:sched_process_exec: pid=%d" % sample["fields"]["pid"]
+                                     for sample in execs])
+        whole = self.tacho("script", "-i", path, "-F", "trace,next_prio")
+        self.assertIn("next_prio=120 next_prio=120", whole.stdout)
+        records = self.tacho("script", "-i", path, "--json", "-F", "next_prio,filename").stdout.splitlines()
+        found = {tuple(record["fields"]) for record in map(json.loads, records) if record["type"] == "SAMPLE"}
+        self.assertEqual(found, {("next_prio",), ("filename",)})
+        result = self.tacho("script", "-i", path, "-F", "comm,next_pit")
+        self.assertEqual(result.returncode, 2)
+        self.assertOneSentence(result.stderr)
+        self.assertIn("'next_pid'", result.stderr)
 
     def test_unknown_names_are_told_with_the_nearest(self):
         path = self.record(events=["sched:sched_switch"])

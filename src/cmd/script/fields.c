@@ -57,23 +57,37 @@ void script_fields_init(struct script *s)
 
 /* ---- -F ---- */
 
-static int unknown_field(const char *name, struct err *e)
+static int unknown_field(const struct script *s, const char *name, struct err *e)
 {
+	CLEANUP(strvec_release) strvec fields = {};
 	CLEANUP(buf_release) struct buf hint = {};
 	struct suggest near = {.wanted = name};
 
-	for (size_t i = 0; i < ARRAY_LEN(missing_fields); i++)
-		if (!strcmp(name, missing_fields[i]))
-			return err_set(e, EINVAL,
-				       "-F: field '%s' is not available yet; leave it out", name);
 	for (size_t i = 0; i < ARRAY_LEN(field_table); i++)
 		suggest_offer(&near, field_table[i].name);
+	trace_key_names(&s->data->facts, &s->data->stream, &fields);
+	vec_each(&fields, field)
+		suggest_offer(&near, *field);
 	suggest_sentence(&near, &hint);
 	suggest_release(&near);
 	return err_set(e, EINVAL, "-F: there is no field '%s'%s", name,
 		       hint.len ? buf_str(&hint) : " (--help lists them)");
 }
 
+int script_fields_check(const struct script *s, struct err *e)
+{
+	vec_each(&s->named, name) {
+		bool known = false;
+
+		vec_each(&s->plans, plan)
+			known |= plan->format && trace_key_field(plan->format, *name);
+		if (!known)
+			return unknown_field(s, *name, e);
+	}
+	return 0;
+}
+
+/* Sets *@ret_field to 0 for what may be a field of a tracepoint: the recording will tell. */
 static int find_field(const char *name, uint32_t *ret_field, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(field_table); i++)
@@ -81,7 +95,12 @@ static int find_field(const char *name, uint32_t *ret_field, struct err *e)
 			*ret_field = field_table[i].field;
 			return 0;
 		}
-	return unknown_field(name, e);
+	for (size_t i = 0; i < ARRAY_LEN(missing_fields); i++)
+		if (!strcmp(name, missing_fields[i]))
+			return err_set(e, EINVAL,
+				       "-F: field '%s' is not available yet; leave it out", name);
+	*ret_field = 0;
+	return 0;
 }
 
 /* @type TYPE_COUNT means all kinds for which the field makes sense. */
@@ -124,6 +143,21 @@ static int parse_type(const char *text, size_t len, enum script_type *ret_type, 
 		       (int)len, text);
 }
 
+/* "hw:ip,sym" begins with a kind of event, "sched:sched_switch.next_pid" with a tracepoint. */
+static bool begins_with_type(const char *colon)
+{
+	return colon && strcspn(colon, ".") >= strcspn(colon, ",");
+}
+
+/* Notes a field of tracepoints: its values are printed in the place of the whole text. */
+static int name_trace_field(struct script *s, const char *name, bool remove, struct err *e)
+{
+	if (remove || !*name)
+		return err_set(e, EINVAL, "-F: '%s' is not among the usual fields", name);
+	vec_push(&s->named, xstrdup(name));
+	return 0;
+}
+
 int script_fields_parse(struct script *s, const char *text, struct err *e)
 {
 	CLEANUP(strvec_release) strvec words = {};
@@ -131,7 +165,7 @@ int script_fields_parse(struct script *s, const char *text, struct err *e)
 	enum script_type type = TYPE_COUNT;
 	bool change;
 
-	if (colon) {
+	if (begins_with_type(colon)) {
 		if (parse_type(text, (size_t)(colon - text), &type, e) < 0)
 			return -EINVAL;
 		text = colon + 1;
@@ -154,8 +188,11 @@ int script_fields_parse(struct script *s, const char *text, struct err *e)
 				"-F: a list of fields, or changes to the usual ones (+x,-y), "
 				"but not both ('%s')",
 				*word);
-		if (find_field(name, &field, e) < 0 ||
-		    change_field(s, type, field, name, (*word)[0] == '-', e) < 0)
+		if (find_field(name, &field, e) < 0)
+			return -EINVAL;
+		if (!field && name_trace_field(s, name, (*word)[0] == '-', e) < 0)
+			return -EINVAL;
+		if (field && change_field(s, type, field, name, (*word)[0] == '-', e) < 0)
 			return -EINVAL;
 	}
 	return 0;
@@ -329,6 +366,17 @@ static void make_plan(struct script *s, size_t number, size_t name_width)
 	buf_add(&plan->name, ": ");
 	if (!plan->format)
 		plan->format = find_format(s, event);
+	plan->named.len = 0;
+	vec_each(&s->named, wanted) {
+		const struct tracepoint_field *field =
+			plan->format ? trace_key_field(plan->format, *wanted) : NULL;
+
+		if (field)
+			vec_push(&plan->named, field);
+	}
+	/* The named fields are in the place of the whole text. */
+	if (plan->named.len && !(s->types[TYPE_TRACE].asked & FIELD_TRACE))
+		plan->fields &= ~(uint32_t)FIELD_TRACE;
 }
 
 int script_plans_make(struct script *s, bool all, struct err *e)
@@ -367,6 +415,7 @@ void script_plans_release(struct script *s)
 {
 	vec_each(&s->plans, plan) {
 		buf_release(&plan->name);
+		vec_release(&plan->named);
 		if (plan->format)
 			tracepoint_format_release(plan->format);
 		free(plan->format);

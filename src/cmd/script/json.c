@@ -209,7 +209,10 @@ static void add_trace(struct json *j, const struct script *s, const struct scrip
 	jw_kv_str(j, "trace", buf_str(&text));
 	jw_key(j, "fields");
 	jw_open(j, '{');
-	for (size_t i = plan->format->common_count; i < plan->format->fields.len; i++)
+	vec_each(&plan->named, field)
+		add_field(j, plan->format, *field, raw);
+	for (size_t i = plan->format->common_count; i < plan->format->fields.len && !s->named.len;
+	     i++)
 		add_field(j, plan->format, &plan->format->fields.items[i], raw);
 	jw_close(j, '}');
 }

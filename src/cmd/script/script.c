@@ -22,8 +22,9 @@ static const struct option_def script_table[] = {
 	OPT('i', "input", "FILE", OPT_STR, input,
 	    "the recording (default: a pipe on standard input, else perf.data; -: standard input)"),
 	OPT('F', "fields", "[TYPE:]FIELDS", OPT_LIST, fields,
-	    "what to print: a list, or changes to the usual one (+x,-y); for events of TYPE (hw, "
-	    "sw, trace, raw, break, synth) or of all"),
+	    "what to print: a list, or changes to the usual one (+x,-y), of perf's fields and "
+	    "those of "
+	    "tracepoints; for events of TYPE (hw, sw, trace, raw, break, synth) or of all"),
 	OPT('j', "json", NULL, OPT_FLAG, json,
 	    "JSON lines: one object for each record, with all of its parts"),
 	OPT('D', "dump-raw-trace", NULL, OPT_FLAG, dump, "every record with its bytes and parts"),
@@ -239,6 +240,8 @@ static bool prepare_plans(struct script *s, uint32_t type)
 	s->sampled |= first;
 	if (script_plans_make(s, first, &s->problem) < 0)
 		return false;
+	if (first && s->data->pipe && script_fields_check(s, &s->problem) < 0)
+		return false;
 	if (first && s->o.header && s->data->pipe)
 		script_header(s);
 	return true;
@@ -364,6 +367,7 @@ static void release(struct script *s)
 		free(cgroup->path);
 	vec_release(&s->cgroups);
 	vec_release(&s->o.fields);
+	strvec_release(&s->named);
 	script_names_release(&s->names);
 	group_counts_release(&s->counts);
 	buf_release(&s->out);
@@ -425,6 +429,8 @@ static int run_opened(struct script *s)
 		return command_fail(EXIT_USAGE, "script: %s (see tacho script --help)", e.text);
 	if (!s->data->pipe && script_plans_make(s, true, &e) < 0)
 		return command_fail(EXIT_FAILED, "script: %s", e.text);
+	if (!s->data->pipe && script_fields_check(s, &e) < 0)
+		return command_fail(EXIT_USAGE, "script: %s", e.text);
 	pager_begin(&s->pager);
 	/* Ctrl-C also reaches the pager, which may continue; we end when it does. */
 	if (s->pager.child)
@@ -473,7 +479,10 @@ const struct command cmd_script = {
 		"Fields: comm, tid, pid, time, cpu, event, trace, ip, sym, dso, addr, symoff, "
 		"period, iregs, uregs, brstack, brstacksym, brstackoff, data_src, weight, "
 		"bpf-output, synth, phys_addr, misc, tod, data_page_size, code_page_size, "
-		"ins_lat, retire_lat, cgroup, srcline.\n\n"
+		"ins_lat, retire_lat, cgroup, srcline; and fields of tracepoints, which are "
+		"printed as name=value in the place of the tracepoint's text: next_pid, or "
+		"sched:sched_process_exec.pid (*.pid: of any event) where perf has a field of that "
+		"name.\n\n"
 		"Names in the file may hold anything; control characters and what is not UTF-8 "
 		"are printed as '?'. In JSON, addresses are strings (\"0xffffffff81000000\"), "
 		"times, counts and ids are numbers; all records are there, and the options that "
@@ -482,6 +491,7 @@ const struct command cmd_script = {
 		"with its place in the file.",
 	.examples = "  tacho script\n"
 		    "  tacho script -F comm,tid,time,ip -G --time 10%/2\n"
+		    "  tacho script -F comm,time,prev_pid,next_comm  # fields of tracepoints\n"
 		    "  tacho script -F -sym,-dso --show-task-events\n"
 		    "  tacho script --json | jq -r .comm | sort | uniq -c\n"
 		    "  perf record -o - -- make | tacho script -i -",

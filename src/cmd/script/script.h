@@ -103,6 +103,7 @@ struct script_plan {
 	bool chains;     /* the first line ends before the address, and the comm is not padded */
 	struct buf name; /* padded, with ": " */
 	struct tracepoint_format *format;
+	VEC(const struct tracepoint_field *) named; /* those of script.named that it has */
 };
 
 struct script_cgroup {
@@ -119,6 +120,7 @@ struct script {
 	struct script_type_fields types[TYPE_COUNT];
 	VEC(struct script_plan) plans;
 	size_t name_width;
+	strvec named; /* fields of tracepoints in -F, in the place of the text of the tracepoint */
 	VEC(struct script_cgroup) cgroups;
 	struct group_counts counts;
 	uint64_t first_ns, previous_ns; /* of printed lines, for --reltime and --deltatime */
@@ -139,6 +141,8 @@ int script_fields_parse(struct script *s, const char *text, struct err *e);
  * have arrived since. Returns -EINVAL if a field named with -F was not recorded.
  */
 int script_plans_make(struct script *s, bool all, struct err *e);
+/* Returns -EINVAL if -F names a field that no tracepoint of the recording has. */
+int script_fields_check(const struct script *s, struct err *e);
 void script_plans_release(struct script *s);
 
 /* script.c: returns the task as of the current record. */

@@ -303,6 +303,14 @@ static void add_addr(struct script *s, const struct record *r, const struct stre
 		add_names(s, &step, fields);
 }
 
+/* Text of tracepoints keeps its tabs, unlike names. */
+static void make_printable(struct script *s, size_t from)
+{
+	for (char *c = s->out.s + from; c < s->out.s + s->out.len; c++)
+		if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f)
+			*c = '?';
+}
+
 static void add_trace(struct script *s, const struct sample *sample, const struct script_plan *plan)
 {
 	struct format_context context = script_format_context(s);
@@ -312,9 +320,33 @@ static void add_trace(struct script *s, const struct sample *sample, const struc
 		return;
 	tracepoint_format_print(plan->format, sample->raw.data, sample->raw.size, &context,
 				&s->out);
-	for (char *c = s->out.s + from; c < s->out.s + s->out.len; c++)
-		if (((unsigned char)*c < 0x20 && *c != '\t') || *c == 0x7f)
-			*c = '?';
+	make_printable(s, from);
+}
+
+/* "name=value name=value": numbers as the text of the tracepoint has them, like perf report. */
+static void add_named(struct script *s, const struct sample *sample, const struct script_plan *plan)
+{
+	struct format_context context = script_format_context(s);
+	CLEANUP(buf_release) struct buf text = {};
+	size_t from = s->out.len, len;
+
+	if (!sample->raw.size)
+		return;
+	tracepoint_format_print(plan->format, sample->raw.data, sample->raw.size, &context, &text);
+	vec_each(&plan->named, field) {
+		const char *value =
+			(*field)->is_array
+				? NULL
+				: tracepoint_printed_value(buf_str(&text), (*field)->name, &len);
+
+		buf_addf(&s->out, "%s%s=", field == plan->named.items ? "" : " ", (*field)->name);
+		if (value)
+			buf_add_mem(&s->out, value, len);
+		else
+			tracepoint_format_print_field(plan->format, *field, sample->raw.data,
+						      sample->raw.size, &s->out);
+	}
+	make_printable(s, from);
 }
 
 static void add_number(struct script *s, uint64_t number, bool hex)
@@ -392,7 +424,7 @@ void script_sample(struct script *s, const struct record *r, const struct stream
 	const struct sample *sample = &r->sample;
 	char *p;
 
-	if (!fields)
+	if (!fields && !plan->named.len)
 		return;
 	script_start(s, plan, thread->comm, thread->comm_len, r->type, r->misc, &r->id);
 	p = buf_room(&s->out, 32 + plan->name.len);
@@ -405,6 +437,10 @@ void script_sample(struct script *s, const struct record *r, const struct stream
 	buf_commit(&s->out, p);
 	if (fields & FIELD_TRACE)
 		add_trace(s, sample, plan);
+	if (plan->named.len) {
+		buf_add(&s->out, fields & FIELD_TRACE ? " " : "");
+		add_named(s, sample, plan);
+	}
 	if (fields & MEMORY_FIELDS)
 		add_memory_parts(s, r, event, fields);
 	if ((fields & FIELD_IP) && sample->chain && !s->o.hide_chains)

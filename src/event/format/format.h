@@ -101,6 +101,12 @@ void tracepoint_format_print_field(const struct tracepoint_format *f,
 				   const struct tracepoint_field *field, const void *raw,
 				   size_t raw_size, struct buf *out);
 
+/*
+ * Returns where a printed text has the value of a field, behind "NAME=": flags and functions have names
+ * there. NULL: it names its fields in another way.
+ */
+const char *tracepoint_printed_value(const char *text, const char *name, size_t *ret_len);
+
 #define FORMAT_TEXT_LIMIT   (1u << 20)
 #define FORMAT_FIELD_LIMIT  512
 #define FORMAT_OUTPUT_LIMIT (64u << 10)

@@ -288,3 +288,20 @@ void tracepoint_format_print_field(const struct tracepoint_format *f,
 
 	put_field(&run, field);
 }
+
+const char *tracepoint_printed_value(const char *text, const char *name, size_t *ret_len)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = strstr(text, name); at; at = strstr(at + 1, name)) {
+		const char *value = at + len + 1;
+
+		if (at[len] != '=' || (at != text && !strchr(" ,([", at[-1])))
+			continue;
+		*ret_len = strcspn(value, " ");
+		if (*ret_len && value[*ret_len - 1] == ',')
+			--*ret_len;
+		return value;
+	}
+	return NULL;
+}
