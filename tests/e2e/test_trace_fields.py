@@ -4,10 +4,11 @@ import collections
 import json
 import os
 import re
+import shlex
 import subprocess
 import unittest
 
-from helpers import (TACHO, Case, environment, needs_program, needs_root, needs_tracefs)
+from helpers import (TACHO, Case, environment, eventually, needs_program, needs_root, needs_tracefs)
 
 SIDE_BY_SIDE = True
 
@@ -218,6 +219,24 @@ class TraceFields(Case):
         self.assertEqual(result.returncode, 2)
         self.assertOneSentence(result.stderr)
         self.assertIn("'next_pid'", result.stderr)
+
+    def test_browser_has_the_columns_of_the_shown_event(self):
+        path = self.record(events=["sched:sched_switch", "kmem:kmalloc"])
+        tmux = [needs_program("tmux"), "-L", "tacho-fields-%d" % os.getpid(), "-f", "/dev/null"]
+        self.addCleanup(subprocess.run, [*tmux, "kill-server"], stderr=subprocess.DEVNULL)
+
+        def run(*args):
+            return subprocess.run([*tmux, *args], env=environment(self.home), text=True, stdout=subprocess.PIPE,
+                                  check=True).stdout
+
+        def sees(title, other):
+            shown = eventually(lambda: title in run("capture-pane", "-p") and other not in run("capture-pane", "-p"))
+            self.assertTrue(shown, run("capture-pane", "-p"))
+        run("new-session", "-d", "-x", "150", "-y", "20",
+            "%s report --tui -i %s --sort trace_fields" % (shlex.quote(TACHO), shlex.quote(path)))
+        sees("prev_comm", "gfp_flags")
+        run("send-keys", "Tab")
+        sees("gfp_flags", "prev_comm")
 
     def test_unknown_names_are_told_with_the_nearest(self):
         path = self.record(events=["sched:sched_switch"])
