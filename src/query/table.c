@@ -80,7 +80,7 @@ static int find_field(const void *ctx, const char *name, size_t len, enum predic
 		if (strlen(c->name) != len || memcmp(c->name, name, len))
 			continue;
 		*ret_type = table_column_is_text(&q->columns.items[i]) ? PREDICATE_TEXT
-			    : c->type == VALUE_SIGNED                  ? PREDICATE_SIGNED
+			    : c->type == VALUE_SIGNED || c->type == VALUE_TIME                  ? PREDICATE_SIGNED
 			    : c->type == VALUE_FLOAT                   ? PREDICATE_FLOAT
 			    : c->type == VALUE_STACK || c->type == VALUE_THREAD
 				    ? PREDICATE_OPAQUE
@@ -289,8 +289,11 @@ struct field_values {
 static uint64_t field_number(const void *ctx, unsigned field)
 {
 	const struct field_values *f = ctx;
+	const struct table_column *c = &f->q->columns.items[field];
+	uint64_t value = value_at(f->q, c, f->values[field], f->row);
 
-	return value_at(f->q, &f->q->columns.items[field], f->values[field], f->row);
+	/* People know times since the run began, as answers have them. */
+	return c->schema.type == VALUE_TIME ? value - f->q->d->start_ns : value;
 }
 
 static const char *field_text(const void *ctx, unsigned field)

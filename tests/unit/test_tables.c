@@ -162,7 +162,7 @@ static const char *comm_of(const struct row *r)
 /* Chooses a condition, and takes the rows that do not meet it out of the selection. */
 static void choose_where(struct test_case *t)
 {
-	uint64_t how = dice(7), limit = dice(30);
+	uint64_t how = dice(8), limit = dice(30);
 	int64_t result = (int64_t)dice(20) - 10;
 
 	switch (how) {
@@ -184,6 +184,10 @@ static void choose_where(struct test_case *t)
 	case 4:
 		snprintf(t->where, sizeof(t->where), "tid == %llu",
 			 100 + (unsigned long long)limit % 4);
+		break;
+	case 5: /* milliseconds since the run began */
+		snprintf(t->where, sizeof(t->where), "time >= %llu",
+			 (unsigned long long)(limit * 10 * MS));
 		break;
 	default:
 		t->where[0] = '\0';

@@ -39,7 +39,21 @@ struct feed_table {
 	uint64_t waits_since_ns;
 };
 
-static bool has_column(const struct trace_fields *f, const char *name)
+/* What queries and downloads call parts of the thread and the stack: these mean the same in every table. */
+static const char *const derived_names[] = {"pid", "tid", "comm", "function", "module"};
+
+static bool is_taken(const char *name)
+{
+	for (size_t i = 0; i < SAMPLE_COLUMNS; i++)
+		if (!strcmp(name, sample_columns[i].name))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(derived_names); i++)
+		if (!strcmp(name, derived_names[i]))
+			return true;
+	return false;
+}
+
+static bool has_field(const struct trace_fields *f, const char *name)
 {
 	for (size_t i = 0; i < trace_fields_count(f); i++)
 		if (!strcmp(trace_fields_column(f, i).name, name))
@@ -54,12 +68,10 @@ static void list_columns(const struct trace_fields *f, struct column_schema *ret
 		ret[i] = sample_columns[i];
 	for (size_t i = 0; i < trace_fields_count(f); i++) {
 		struct column_schema c = trace_fields_column(f, i);
-		bool taken = false;
+		bool taken = is_taken(c.name);
 
-		for (size_t k = 0; k < SAMPLE_COLUMNS; k++)
-			taken |= !strcmp(c.name, sample_columns[k].name);
 		vec_push(ret_names, taken ? xasprintf("field_%s", c.name) : xstrdup(c.name));
-		if (taken && has_column(f, ret_names->items[i])) {
+		if (taken && has_field(f, ret_names->items[i])) {
 			free(ret_names->items[i]);
 			ret_names->items[i] = xasprintf("field%zu_%s", i, c.name);
 		}
