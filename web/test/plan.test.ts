@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Run } from '../src/api/types';
 import { tachoLine } from '../src/logic/run/command_line';
 import { formatEvents, parseEvents } from '../src/logic/run/events';
-import { fieldOf, mistakesOf, sentenceOf } from '../src/logic/run/mistakes';
+import { fieldOf, mistakesOf, messageFor } from '../src/logic/run/mistakes';
 import {
 	bareplanOf,
 	DEFAULT_DRAFT,
@@ -236,7 +236,7 @@ describe('mistakes', () => {
 	])('the server says: %s', (sentence, field) => expect(fieldOf(sentence, draft())).toBe(field));
 
 	test('only its first line is shown', () => {
-		expect(sentenceOf("unknown event 'x'\n  x\n  ^")).toBe("unknown event 'x'");
+		expect(messageFor('events', "unknown event 'x'\n  x\n  ^")).toBe("unknown event 'x'");
 	});
 });
 

@@ -13,6 +13,7 @@ export const VIEWS = [
 	'diff',
 	'histogram',
 	'threads',
+	'events',
 	'output',
 	'details',
 ] as const;
@@ -24,6 +25,7 @@ export const VIEW_NAMES: Record<View, string> = {
 	diff: 'Diff',
 	histogram: 'Histogram',
 	threads: 'Threads',
+	events: 'Events',
 	output: 'Output',
 	details: 'Details',
 };
@@ -40,6 +42,8 @@ export const DIFF_PARTS = ['flame', 'functions', 'counters'] as const;
 export type DiffPart = (typeof DIFF_PARTS)[number];
 const PLOTS = ['lines', 'points', 'addresses'] as const;
 export type Plot = (typeof PLOTS)[number];
+export const EVENT_PARTS = ['rows', 'groups', 'histogram', 'heatmap'] as const;
+export type EventPart = (typeof EVENT_PARTS)[number];
 
 export interface Address {
 	session: string | null;
@@ -84,6 +88,17 @@ export interface Address {
 	/** Tables: a regular expression that rows must match, and "COLUMN.up" or "COLUMN.down". */
 	filter: string | null;
 	sort: string | null;
+	/** Events: a table of the run, and how it is shown. */
+	table: string | null;
+	part: EventPart;
+	/** Events: the condition that rows must meet. */
+	where: string | null;
+	/** Events: columns that rows are grouped by, "a,b". */
+	by: string | null;
+	/** Events: the column of statistics, histogram and heat map. */
+	value: string | null;
+	/** Events: the columns that are shown, "a,b"; null: those whose values differ. */
+	columns: string | null;
 	/** Output: the streams that are shown. */
 	stream: OutputStream;
 	/** The function whose code is shown over the flame graph, "name\nmodule". */
@@ -121,6 +136,12 @@ export const HOME: Address = {
 	logy: false,
 	filter: null,
 	sort: null,
+	table: null,
+	part: 'rows',
+	where: null,
+	by: null,
+	value: null,
+	columns: null,
 	stream: 'both',
 	annotate: null,
 	full: false,
@@ -134,6 +155,7 @@ const CHOICES = {
 	root: ROOT_PLACES,
 	colour: COLOURS,
 	plot: PLOTS,
+	part: EVENT_PARTS,
 	stream: STREAMS,
 	diff: DIFF_PARTS,
 } as const;
@@ -154,6 +176,11 @@ const TEXTS = [
 	'counter',
 	'filter',
 	'sort',
+	'table',
+	'where',
+	'by',
+	'value',
+	'columns',
 	'annotate',
 ] as const;
 

@@ -18,6 +18,11 @@ const OF_RUN: Partial<Address> = {
 	module: null,
 	focus: null,
 	counter: null,
+	table: null,
+	where: null,
+	by: null,
+	value: null,
+	columns: null,
 	annotate: null,
 };
 

@@ -2,7 +2,7 @@
 import { computed, effect, signal } from '@preact/signals';
 import { ApiError, get } from '../api/client';
 import type { Events, Me, Run } from '../api/types';
-import { fieldOf, mistakesOf, sentenceOf, type Field, type Mistakes } from '../logic/run/mistakes';
+import { fieldOf, messageFor, mistakesOf, type Field, type Mistakes } from '../logic/run/mistakes';
 import {
 	DEFAULT_DRAFT,
 	draftOf,
@@ -125,7 +125,7 @@ async function queue(settings: Draft, title: string): Promise<Run> {
 function fail(e: unknown): void {
 	const message = (e as Error).message;
 	const field = e instanceof ApiError && e.status === 400 ? fieldOf(message, draft.value) : null;
-	mistakes.value = { [field ?? 'form']: sentenceOf(message) };
+	mistakes.value = { [field ?? 'form']: messageFor(field, message) };
 }
 
 /** Checks and starts the draft. Returns false if it is being started already, or on mistakes. */

@@ -6,6 +6,7 @@ import { HOME, VIEW_NAMES, VIEWS } from '../logic/address';
 import { formatAgo } from '../logic/format';
 import { filterChoices, type Choice } from '../logic/palette';
 import { outcomeOf, runName, STATE_WORDS } from '../logic/run/run_words';
+import { tablesOfRun } from './event_tables';
 import { address, go, goHome } from './address';
 import { dialog } from './dialogs';
 import { beginRun } from './layout';
@@ -32,7 +33,7 @@ function commands(): Choice[] {
 	const open = session.value !== null;
 	const out: Choice[] = [];
 	if (r)
-		for (const view of VIEWS)
+		for (const view of VIEWS.filter((v) => v !== 'events' || tablesOfRun()?.length))
 			out.push(command(`Show the ${VIEW_NAMES[view].toLowerCase()}`, () => go({ view }), 'view'));
 	if (r) out.push(command('Copy the link to this view', copyLink, 'share'));
 	if (r) out.push(command('Full screen', toggleFull));

@@ -35,7 +35,8 @@ export interface Answer<T> {
 const CACHE_MAX = 64;
 const cache = new Map<string, unknown>();
 
-function keyOf(q: Question): string {
+/** Equal questions have equal keys. */
+export function keyOf(q: Question): string {
 	return q.path + '?' + JSON.stringify(q.query);
 }
 
@@ -46,6 +47,7 @@ function aboutOf({ path, query }: Question): string {
 
 /** Incremented to ask failed questions again. */
 const attempt = signal(0);
+export const attempts: ReadonlySignal<number> = attempt;
 
 export function tryAgain(): void {
 	attempt.value++;

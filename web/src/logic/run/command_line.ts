@@ -25,7 +25,7 @@ function measuring(draft: Draft): string[] {
 	const out = draft.tool === 'both' ? [] : ['--tool ' + draft.tool];
 	if (counts(draft)) out.push(...eventOption('-e', draft.events), ...option('-I', draft.interval));
 	if (!samples(draft)) return out;
-	out.push(...eventOption('-s', draft.samples));
+	out.push(...eventOption('-s', draft.samples), ...option('--filter', draft.filter));
 	if (draft.rate === 'period') out.push(...option('-c', draft.period));
 	else out.push(...option('-F', draft.frequency));
 	return [...out, ...option('--call-graph', draft.callgraph)];

@@ -90,13 +90,17 @@ const QUOTED: Record<string, Field> = {
 	'sample.frequency': 'frequency',
 	'sample.period': 'period',
 	'sample.callgraph': 'callgraph',
+	'sample.filter': 'filter',
 	description: 'description',
 };
+
+const FILTER_PREFIX = /^sample\.filter: /;
 
 /** The field of the form that a message of the server is about; null: no particular one. */
 export function fieldOf(sentence: string, draft: Draft): Field | null {
 	const quoted = QUOTED[/^'([a-z_.]+)'/.exec(sentence)?.[1] ?? ''];
 	if (quoted) return quoted;
+	if (FILTER_PREFIX.test(sentence)) return 'filter';
 	if (/^the command /.test(sentence)) return 'command';
 	if (/^call stacks? /.test(sentence)) return 'callgraph';
 	if (/there is no such user/.test(sentence)) return 'user';
@@ -110,7 +114,9 @@ export function fieldOf(sentence: string, draft: Draft): Field | null {
 	return samples(draft) && (sampled || !counts(draft)) ? 'samples' : 'events';
 }
 
-/** Only the first line: the rest points at a place in a text that the form does not show. */
-export function sentenceOf(message: string): string {
+/** Only the first line: the rest points at a place in a text that the form does not show. The condition of
+ * tracepoints is shown, with the mark below it. */
+export function messageFor(field: Field | null, message: string): string {
+	if (field === 'filter') return message.replace(FILTER_PREFIX, '');
 	return message.split('\n')[0]!;
 }

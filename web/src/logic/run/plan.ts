@@ -29,6 +29,8 @@ export interface Draft {
 	events: Chosen[];
 	interval: string;
 	samples: Chosen[];
+	/** A condition on the fields of sampled tracepoints. */
+	filter: string;
 	rate: 'frequency' | 'period';
 	frequency: string;
 	period: string;
@@ -56,6 +58,7 @@ export const DEFAULT_DRAFT: Draft = {
 	events: parseEvents(['task-clock', 'page-faults', 'context-switches']),
 	interval: '0.1',
 	samples: parseEvents(['cpu-clock']),
+	filter: '',
 	rate: 'frequency',
 	frequency: '999',
 	period: '1000000',
@@ -133,6 +136,7 @@ export function bareplanOf(draft: Draft): Plan {
 		frequency: draft.rate === 'frequency' ? number(draft.frequency) : undefined,
 		period: draft.rate === 'period' ? number(draft.period) : undefined,
 		callgraph: draft.callgraph,
+		filter: said(draft.filter),
 	});
 	return compact<Plan>({
 		...targetOf(draft),
@@ -252,6 +256,7 @@ function draftOfPlan(run: Run): Draft {
 		events: eventsOf(run.events, DEFAULT_DRAFT.events),
 		interval: text(run.interval) || DEFAULT_DRAFT.interval,
 		samples: eventsOf(sample?.events, DEFAULT_DRAFT.samples),
+		filter: text(sample?.filter),
 		rate: sample?.period ? 'period' : 'frequency',
 		frequency: text(sample?.frequency) || DEFAULT_DRAFT.frequency,
 		period: text(sample?.period) || DEFAULT_DRAFT.period,

@@ -23,7 +23,7 @@ export interface Cell {
 }
 
 /** One cell in a hundred may exceed the scale: single peaks would make all others pale. */
-function scaleTop(cells: Float64Array): number {
+export function scaleTop(cells: Float64Array): number {
 	const used = cells.filter((v) => v > 0).sort();
 	if (!used.length) return 1;
 	return used[Math.max(0, Math.ceil(used.length * 0.99) - 1)]!;

@@ -97,6 +97,21 @@ function CallGraph() {
 	);
 }
 
+/** Conditions apply to the fields of tracepoints, whose names have a colon. */
+function Filter() {
+	const { samples, filter } = draft.value;
+	if (!filter && !samples.some((e) => e.name.includes(':'))) return null;
+	return (
+		<TextField
+			name="filter"
+			label="Filter of tracepoints"
+			placeholder="ret < 0"
+			hint="Samples only hits whose fields meet this condition. All sampled events must be tracepoints."
+			mono
+		/>
+	);
+}
+
 export function Sampling() {
 	return (
 		<section aria-label="Sampling">
@@ -106,6 +121,7 @@ export function Sampling() {
 				events={draft.value.samples}
 				onChange={(samples) => change({ samples })}
 			/>
+			<Filter />
 			<Rate />
 			<CallGraph />
 		</section>

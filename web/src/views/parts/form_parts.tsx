@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
 import type { Field as FieldName } from '../../logic/run/mistakes';
 import { change, draft, mistakes } from '../../state/draft';
+import { Marked } from './marked';
 import './form_parts.css';
 
 /** Attributes that the control in a field must have. */
@@ -49,9 +50,9 @@ export function Field(props: {
 				</p>
 			)}
 			{mistake && (
-				<p id={id + 'm'} class="mistake" role="alert">
-					{mistake}
-				</p>
+				<div id={id + 'm'} class="mistake" role="alert">
+					<Marked message={mistake} />
+				</div>
 			)}
 		</div>
 	);
@@ -61,7 +62,7 @@ type TextField = 'cwd' | 'user' | 'affinity' | 'timeout' | 'repeat' | 'cpus' | '
 
 /** A field of the draft that is one line of text. */
 export function TextField(props: {
-	name: TextField | 'description' | 'interval' | 'frequency' | 'period';
+	name: TextField | 'description' | 'filter' | 'interval' | 'frequency' | 'period';
 	label: string;
 	hint?: ComponentChildren;
 	placeholder?: string;

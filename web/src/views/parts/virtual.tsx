@@ -176,7 +176,7 @@ interface VirtualTableProps<T> {
 	class?: string;
 }
 
-const HEAD_HEIGHT = 30;
+export const HEAD_HEIGHT = 30;
 const ROW_HEIGHT = 30;
 
 function tracksOf<T>(columns: readonly TableColumn<T>[]): string {
@@ -272,8 +272,8 @@ function TableRow<T>(props: {
 	);
 }
 
-function HeadCell<T>(props: {
-	column: TableColumn<T>;
+export function HeadCell(props: {
+	column: Omit<TableColumn<never>, 'cell'>;
 	sort: Sort | undefined;
 	onSort: ((sort: Sort) => void) | undefined;
 }) {

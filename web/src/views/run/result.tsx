@@ -5,6 +5,7 @@ import { VIEW_NAMES, VIEWS, type View } from '../../logic/address';
 import type { Run } from '../../api/types';
 import { address, follow, go, link } from '../../state/address';
 import { useShortcut } from '../../state/keys';
+import { tablesOfRun, useTablesOfRun } from '../../state/event_tables';
 import { beginRun, showSide, SPLIT_STANDARD, split, width } from '../../state/layout';
 import { run, runs } from '../../state/runs';
 import { mayRun } from '../../state/server';
@@ -26,6 +27,7 @@ const ABOUT: Record<View, string> = {
 	diff: 'What has changed between two windows or two runs',
 	histogram: 'How the values of a counter are spread',
 	threads: 'Which threads worked when',
+	events: 'Each hit of a tracepoint, with its fields',
 	output: 'What the program has printed',
 	details: 'The machine, the events, what was lost, files to download',
 };
@@ -36,6 +38,7 @@ const BODIES: Record<View, ComponentType & { prepare?: () => void }> = {
 	diff: lazy('Diff …', () => import('../compare/diff').then((m) => m.DiffView)),
 	histogram: lazy('Histogram …', () => import('../tables/histogram').then((m) => m.HistogramView)),
 	threads: lazy('Threads …', () => import('../tables/threads').then((m) => m.ThreadsView)),
+	events: lazy('Events …', () => import('../events/events').then((m) => m.EventsView)),
 	output: lazy('Output …', () => import('./output').then((m) => m.OutputView)),
 	details: lazy('Details …', () => import('./details').then((m) => m.DetailsView)),
 };
@@ -150,10 +153,18 @@ function OnlyDetails() {
 	);
 }
 
+/** Events are a view only of runs that have tables of them, or if a link has led there. */
+function shownViews(): View[] {
+	const { view } = address.value;
+	return VIEWS.filter((v) => v !== 'events' || view === v || tablesOfRun()?.length);
+}
+
 function ViewTabs() {
 	const { view } = address.value;
+	useTablesOfRun();
+	const shown = shownViews();
 	const step = (by: number) =>
-		go({ view: VIEWS[(VIEWS.indexOf(view) + by + VIEWS.length) % VIEWS.length]! });
+		go({ view: shown[(shown.indexOf(view) + by + shown.length) % shown.length]! });
 	useShortcut({ keys: '.', what: 'Next view', where: 'Run', run: () => step(1) });
 	useShortcut({ keys: ',', what: 'Previous view', where: 'Run', run: () => step(-1) });
 	const tabs = useRef<HTMLElement>(null);
@@ -164,7 +175,7 @@ function ViewTabs() {
 	}, [view]);
 	return (
 		<nav class="views" aria-label="Views of the selection" ref={tabs}>
-			{VIEWS.map((name) => (
+			{shown.map((name) => (
 				<a
 					key={name}
 					href={link({ view: name })}

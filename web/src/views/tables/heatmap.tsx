@@ -40,7 +40,7 @@ function useTall(): boolean {
 	return tall;
 }
 
-function Legend(props: { top: string }) {
+export function HeatLegend(props: { top: string }) {
 	return (
 		<div class="heat-legend small dim" aria-hidden="true">
 			<span>0</span>
@@ -147,7 +147,7 @@ export function HeatmapView(props: { plots: Plot[] }) {
 				</button>
 				{open && <Choice names={names} hasSamples={hasSamples} name={name} />}
 				{open && grid && <HeatText grid={grid} text={text} />}
-				{open && grid && <Legend top={text(grid.top)} />}
+				{open && grid && <HeatLegend top={text(grid.top)} />}
 			</div>
 			{open && <Cells grid={grid} error={error} empty={empty || !asks} height={height} />}
 		</div>

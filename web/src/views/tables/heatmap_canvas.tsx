@@ -29,7 +29,9 @@ import { colours, faint, heatStops } from '../timeline/timeline_colours';
 import { freshBrush, listen } from '../timeline/timeline_gestures';
 
 /** The cells as a picture of one pixel each, first row at the bottom. */
-function picture(grid: Grid): HTMLCanvasElement {
+export function heatPicture(
+	grid: Pick<Grid, 'columns' | 'rows' | 'cells' | 'top'>,
+): HTMLCanvasElement {
 	const canvas = document.createElement('canvas');
 	canvas.width = grid.columns;
 	canvas.height = grid.rows;
@@ -193,7 +195,7 @@ export function HeatCanvas(props: { grid: Grid; height: number }) {
 	useEffect(() => {
 		const stops = heatStops.value;
 		if (cells.current?.grid !== grid || cells.current.stops !== stops)
-			cells.current = { grid, stops, image: picture(grid) };
+			cells.current = { grid, stops, image: heatPicture(grid) };
 		draw(canvas.current!, cells.current.image, grid, height);
 	}, [grid, height, ...parts]);
 	return (

@@ -16,7 +16,7 @@ import { useSize } from '../parts/use_size';
 import './histogram.css';
 
 /** As many bins as can be told apart; in steps, so that resizing seldom asks the server. */
-function binsFor(width: number): number {
+export function binsFor(width: number): number {
 	return Math.min(120, Math.max(20, Math.round(width / 200) * 20));
 }
 
@@ -86,7 +86,12 @@ function OfChoice(props: { choices: Choice[]; choice: Choice; width: number }) {
 				</Empty>
 			) : (
 				<>
-					<Summary histogram={data} choice={shown} unit={unit} />
+					<HistogramSummary
+						histogram={data}
+						what={countedOf(data, shown)}
+						unit={unit}
+						alike={shown.kind === 'weight' ? ONE_WEIGHT : undefined}
+					/>
 					{asTable ? (
 						<BinTable histogram={data} unit={unit} />
 					) : (
@@ -161,20 +166,29 @@ function Tools(props: {
 	);
 }
 
-/** The key figures of the histogram. */
-function Summary(props: { histogram: ValueHistogram; choice: Choice; unit: Unit }) {
-	const { histogram: h, choice, unit } = props;
-	const f = (v: number) => formatAmount(v, unit);
+/** What was counted, as the summary names it. */
+function countedOf(h: ValueHistogram, choice: Choice): string {
+	if (choice.kind === 'weight') return `${plural(h.count, 'sample')} of ${choice.name}`;
 	const interval = run.value?.interval;
-	const what =
-		choice.kind === 'weight'
-			? `${plural(h.count, 'sample')} of ${choice.name}`
-			: `${choice.name} in ${plural(h.count, 'interval')}${interval ? ` of ${formatDuration(interval * 1e9)}` : ''}`;
+	const each = interval ? ` of ${formatDuration(interval * 1e9)}` : '';
+	return `${choice.name} in ${plural(h.count, 'interval')}${each}`;
+}
+
+const ONE_WEIGHT = 'Samples at a fixed frequency of a clock weigh the same.';
+
+/** The key figures of a histogram. @what was counted; @alike explains why all values are the same. */
+export function HistogramSummary(props: {
+	histogram: ValueHistogram;
+	what: string;
+	unit: Unit;
+	alike?: string;
+}) {
+	const { histogram: h, what, unit } = props;
+	const f = (v: number) => formatAmount(v, unit);
 	if (h.min === h.max)
 		return (
 			<p class="histogram-summary small">
-				<strong>{what}:</strong> all are {f(h.min)}.
-				{choice.kind === 'weight' && ' Samples at a fixed frequency of a clock weigh the same.'}
+				<strong>{what}:</strong> all are {f(h.min)}.{props.alike && ' ' + props.alike}
 			</p>
 		);
 	const stats: [string, string][] = [
@@ -198,7 +212,7 @@ function Summary(props: { histogram: ValueHistogram; choice: Choice; unit: Unit 
 	);
 }
 
-function BinTable(props: { histogram: ValueHistogram; unit: Unit }) {
+export function BinTable(props: { histogram: ValueHistogram; unit: Unit }) {
 	const { histogram: h, unit } = props;
 	let below = 0;
 	return (

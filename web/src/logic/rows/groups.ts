@@ -1,0 +1,51 @@
+/* The groups of a table of events as rows of a table: order, and the condition that a group's rows meet. */
+import type { TableCell, TableColumn, TableGroup } from '../../api/types';
+import { sortRows, type SortValue } from '../tables/table_sort';
+import { addTerm, termOf } from './condition';
+
+export const STATISTICS = ['sum', 'min', 'mean', 'max', 'p50', 'p90', 'p99'] as const;
+export type Statistic = (typeof STATISTICS)[number];
+
+/** "a,b" → at most two names of columns that the table has. */
+export function parseBy(text: string | null, columns: readonly TableColumn[]): string[] {
+	const names = (text ?? '').split(',').filter((n) => columns.some((c) => c.name === n));
+	return [...new Set(names)].slice(0, 2);
+}
+
+/** The column to group by while none was chosen: the name of the thread, or the first one. */
+export function usualBy(columns: readonly TableColumn[]): string | null {
+	return (columns.find((c) => c.name === 'comm') ?? columns[0])?.name ?? null;
+}
+
+export function sortKeysOf(by: readonly string[]): string[] {
+	return [...by.map((_, i) => `key${i}`), 'count', ...STATISTICS];
+}
+
+function sortValue(cell: TableCell | undefined): SortValue {
+	if (cell === null || cell === undefined) return null;
+	return Array.isArray(cell) ? `${cell[2]} ${cell[1]}` : cell;
+}
+
+export function sortGroups(groups: readonly TableGroup[], key: string, down: boolean) {
+	const place = /^key(\d)$/.exec(key);
+	return sortRows(groups, down, (g) =>
+		place ? sortValue(g.keys[Number(place[1])]) : sortValue(g[key as Statistic | 'count']),
+	);
+}
+
+/** @where and the keys of a group; null if a key cannot be written in a condition. */
+export function whereOfGroup(
+	where: string | null,
+	group: TableGroup,
+	by: readonly string[],
+	columns: readonly TableColumn[],
+): string | null {
+	let out = where ?? '';
+	for (const [i, name] of by.entries()) {
+		const column = columns.find((c) => c.name === name);
+		const term = column && termOf(column, group.keys[i], columns);
+		if (!term) return null;
+		out = addTerm(out, term);
+	}
+	return out || null;
+}

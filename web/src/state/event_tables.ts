@@ -1,0 +1,56 @@
+/* Questions about the tables of the open run, such as the hits of a tracepoint with their fields. */
+import { signal, useSignalEffect } from '@preact/signals';
+import type { Query } from '../api/client';
+import type { Table, Tables } from '../api/types';
+import { eventTables } from '../logic/rows/row_columns';
+import { address } from './address';
+import { useQuestion, type Question } from './questions';
+import { isLive, run } from './runs';
+import { LIVE_AGAIN_MS, selected } from './selection';
+
+/** Tables of events of a run; `run` is its id. null until the first answer. */
+const known = signal<{ run: string; tables: Table[] } | null>(null);
+
+/** The tables of events of the open run; null until the server has said which there are. */
+export function tablesOfRun(): Table[] | null {
+	const uuid = run.value?.uuid;
+	return known.value && known.value.run === uuid ? known.value.tables : null;
+}
+
+/** Whether the run has sampled tracepoints, whose names have a colon. */
+function mayGrow(events: { name: string; sampled?: boolean }[] | null | undefined): boolean {
+	return (events ?? []).some((e) => e.sampled && e.name.includes(':'));
+}
+
+/** Keeps tablesOfRun() up to date: for the component that shows the tabs. */
+export function useTablesOfRun(): void {
+	const answer = useQuestion<Tables>(() => {
+		const r = run.value;
+		if (!r || r.state === 'queued') return null;
+		const again = isLive(r) && mayGrow(r.opened_events) ? LIVE_AGAIN_MS : undefined;
+		return { path: `benchmark/${r.uuid}/table`, query: {}, again };
+	});
+	useSignalEffect(() => {
+		const { data, of } = answer.value;
+		if (!data || !of) return;
+		const tables = eventTables(data.tables);
+		const before = known.peek();
+		const uuid = of.path.split('/')[1]!;
+		// The same tables with the same rows must not draw everything again.
+		if (JSON.stringify(before) !== JSON.stringify({ run: uuid, tables }))
+			known.value = { run: uuid, tables };
+	});
+}
+
+/** A question about the selected rows of @table that meet the condition: askTable('x:y', 'group', {by}).
+ * The event of other views is not sent: a table has the rows of one event. */
+export function askTable(
+	table: string | null,
+	kind: 'rows' | 'group' | 'histogram' | 'heatmap',
+	more: Query,
+): Question | null {
+	if (!table) return null;
+	const path = `table/${encodeURIComponent(table)}` + (kind === 'rows' ? '' : '/' + kind);
+	const { where } = address.value;
+	return selected(path, { ...more, where, event: null }, kind === 'heatmap');
+}
