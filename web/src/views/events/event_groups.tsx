@@ -181,7 +181,7 @@ function valueColumns(data: TableGroups, value: Column | null): TableColumn<Tabl
 		title: key === 'sum' ? `sum of ${value.name}` : key,
 		hint: key.startsWith('p') ? `Percentile, off by ${error} at most` : undefined,
 		width:
-			key === 'sum' ? `minmax(${Math.max(96, (value.name.length + 7) * 8 + 30)}px, 1fr)` : '84px',
+			key === 'sum' ? `minmax(${Math.max(96, (value.name.length + 7) * 8 + 30)}px, 1fr)` : '72px',
 		number: true,
 		sort: 'down' as const,
 		cell: (g: TableGroup) => (

@@ -82,7 +82,10 @@ function OfTable(props: { tables: Table[]; table: Table }) {
 					{statusWords(told, table)}
 				</span>
 			</div>
-			<ConditionField problem={problem} example={exampleOf(table, numbers)} />
+			<div class="events-filter">
+				<ConditionField problem={problem} example={exampleOf(table, numbers)} />
+				{now === 'rows' && told.shown && <ColumnMenu columns={table.columns} shown={told.shown} />}
+			</div>
 			{told.error && !problem && <NoAnswer error={told.error} />}
 			{now === 'rows' && <Rows table={table} tell={tell} />}
 			{now === 'groups' && <EventGroups table={table} tell={tell} />}
@@ -160,24 +163,22 @@ function Rows(props: { table: Table; tell: (told: Told) => void }) {
 	const shown = useNames(now, sort);
 	const { error, loading } = now;
 	const matched = now.of ? now.matched : null;
-	useEffect(() => tell({ matched, error, loading }), [matched, error, loading]);
+	useEffect(
+		() => tell({ matched, error, loading, shown }),
+		[matched, error, loading, shown.join()],
+	);
 	if (error) return null;
 	if (!now.of) return <Loading what="Reading rows…" />;
 	if (!now.matched) return <NoRows />;
 	return (
-		<>
-			<div class="events-columns">
-				<ColumnMenu columns={now.columns} shown={shown} />
-			</div>
-			<RowGrid
-				answer={now}
-				names={shown}
-				label={`Rows of ${table.name}`}
-				sort={sort}
-				onSort={(s) => go({ sort: formatSort(s) }, true)}
-				onRows={show}
-				onTerm={(term) => go({ where: addTerm(address.peek().where, term) })}
-			/>
-		</>
+		<RowGrid
+			answer={now}
+			names={shown}
+			label={`Rows of ${table.name}`}
+			sort={sort}
+			onSort={(s) => go({ sort: formatSort(s) }, true)}
+			onRows={show}
+			onTerm={(term) => go({ where: addTerm(address.peek().where, term) })}
+		/>
 	);
 }

@@ -4,4 +4,6 @@ export interface Told {
 	matched: number | null;
 	error: Error | null;
 	loading: boolean;
+	/** Names of the columns that are shown, if they can be chosen. */
+	shown?: readonly string[];
 }

@@ -1,0 +1,264 @@
+/* Tables of events: conditions, pages, long strips of rows, columns, groups. */
+import { describe, expect, test } from 'vitest';
+import type { TableColumn, TableHeat } from '../src/api/types';
+import { addTerm, namesIn, splitMarked, termOf } from '../src/logic/rows/condition';
+import { parseBy, sortGroups, whereOfGroup } from '../src/logic/rows/groups';
+import { PAGE_ROWS, pagesOf, pagesToDrop, pagesWanted } from '../src/logic/rows/pages';
+import {
+	cellText,
+	chosenTable,
+	eventTables,
+	numberColumns,
+	parseNames,
+	statisticText,
+	usualColumns,
+	varyingColumns,
+} from '../src/logic/rows/row_columns';
+import { placeAfter, placeAt, rowsTopOf, scrollOf, STRIP_MAX } from '../src/logic/rows/strip';
+import { partOf, valueAt, windowOf } from '../src/logic/rows/value_heat';
+
+function column(name: string, part: Partial<TableColumn> = {}): TableColumn {
+	return {
+		name,
+		type: 'unsigned',
+		role: 'value',
+		unit: null,
+		meaning: '',
+		bytes: 8,
+		derived: false,
+		text: false,
+		number: part.type === undefined || part.type === 'signed',
+		...part,
+	};
+}
+
+const TEXT = { type: 'string', role: 'key', text: true, derived: true } as const;
+const COLUMNS = [
+	column('time', { type: 'time', role: 'time' }),
+	column('weight', { role: 'weight' }),
+	column('thread', { type: 'thread', role: 'thread' }),
+	column('stack', { type: 'stack', role: 'stack' }),
+	column('address', { type: 'address' }),
+	column('__syscall_nr', { type: 'signed' }),
+	column('which'),
+	column('ret', { type: 'signed' }),
+	column('tid', { role: 'key', derived: true, number: true }),
+	column('comm', TEXT),
+];
+const named = (name: string) => COLUMNS.find((c) => c.name === name)!;
+
+describe('a condition for a value', () => {
+	const term = (name: string, cell: Parameters<typeof termOf>[1]) =>
+		termOf(named(name), cell, COLUMNS);
+
+	test('numbers, addresses, texts and threads', () => {
+		expect(term('ret', -22)).toBe('ret == -22');
+		expect(term('address', '0x7f00')).toBe('address == 0x7f00');
+		expect(term('comm', 'cat')).toBe('comm == "cat"');
+		expect(term('thread', [7, 8, 'cat'])).toBe('tid == 8');
+	});
+
+	test('a text is quoted by the quotes that it has not', () => {
+		expect(term('comm', 'a "b"')).toBe(`comm == 'a "b"'`);
+		expect(term('comm', `"it's"`)).toBeNull();
+	});
+
+	test('what cannot be compared has none', () => {
+		expect(term('time', 5)).toBeNull();
+		expect(term('stack', 5)).toBeNull();
+		expect(term('which', 2 ** 64)).toBeNull();
+		expect(term('which', undefined)).toBeNull();
+		expect(termOf(named('thread'), [7, 8, 'cat'], [named('thread')])).toBeNull();
+	});
+
+	test('is joined to the condition before it, once', () => {
+		expect(addTerm(null, 'a == 1')).toBe('a == 1');
+		expect(addTerm('a == 1', 'b == 2')).toBe('a == 1 && b == 2');
+		expect(addTerm('a == 1 && b == 2', 'b == 2')).toBe('a == 1 && b == 2');
+		expect(addTerm('a == 11', 'a == 1')).toBe('a == 11 && a == 1');
+	});
+
+	test('an alternative is put into parentheses, unless it is in quotes or has them', () => {
+		expect(addTerm('a == 1 || b == 2', 'c == 3')).toBe('(a == 1 || b == 2) && c == 3');
+		expect(addTerm('(a == 1 || b == 2)', 'c == 3')).toBe('(a == 1 || b == 2) && c == 3');
+		expect(addTerm('a == "x || y"', 'c == 3')).toBe('a == "x || y" && c == 3');
+	});
+
+	test('names of columns are found outside of texts', () => {
+		expect(namesIn('ret < 0 && comm == "which ret"')).toEqual(['ret', 'comm']);
+		expect(namesIn(null)).toEqual([]);
+	});
+
+	test('the marked text of a message is kept as it is', () => {
+		expect(splitMarked('No field.\n  a b\n  ^')).toEqual({
+			sentence: 'No field.',
+			marked: '  a b\n  ^',
+		});
+		expect(splitMarked('No field.').marked).toBeNull();
+	});
+});
+
+describe('pages', () => {
+	test('with rows on the screen', () => {
+		expect(pagesOf(0, 1)).toEqual([0]);
+		expect(pagesOf(PAGE_ROWS - 1, PAGE_ROWS + 1)).toEqual([0, 1]);
+		expect(pagesOf(5, 5)).toEqual([0]);
+	});
+
+	test('then their neighbours, as far as there are rows', () => {
+		expect(pagesWanted(0, 10, 10)).toEqual([0]);
+		expect(pagesWanted(0, 10, PAGE_ROWS + 1)).toEqual([0, 1]);
+		expect(pagesWanted(PAGE_ROWS * 5, PAGE_ROWS * 5 + 9, 1e6)).toEqual([5, 6, 4]);
+		expect(pagesWanted(0, 10, 0)).toEqual([0]);
+	});
+
+	test('the farthest are dropped', () => {
+		expect(pagesToDrop([0, 1, 2, 9, 8], 9, 3)).toEqual([1, 0]);
+		expect(pagesToDrop([0, 1], 0, 3)).toEqual([]);
+	});
+});
+
+describe('a strip that is higher than an element can be', () => {
+	const strip = { rows: 28e6, view: 400 };
+	const end = STRIP_MAX - strip.view;
+
+	test('the scroll bar reaches the first and the last row', () => {
+		expect(rowsTopOf(0, strip)).toBe(0);
+		expect(rowsTopOf(end, strip)).toBe(strip.rows - strip.view);
+		for (const scroll of [0, 1000, 3e6, 4e6, 5e6, end])
+			expect(scrollOf(rowsTopOf(scroll, strip), strip)).toBeCloseTo(scroll, 3);
+	});
+
+	test('a small step is as long as it is', () => {
+		let place = placeAt(14e6, 0, strip);
+		for (let i = 0; i < 1000; i++) {
+			const before = place.scroll + place.offset;
+			place = placeAfter(place, place.scroll + 100, strip);
+			expect(place.scroll + place.offset).toBeCloseTo(before + 100, 3);
+		}
+	});
+
+	test('steps come to the end from anywhere, and back', () => {
+		let place = placeAt(25.9e6, 0, strip);
+		for (let i = 0; i < 30_000; i++)
+			place = placeAfter(place, Math.min(end, place.scroll + 100), strip);
+		expect(place.scroll + place.offset).toBe(strip.rows - strip.view);
+		place = placeAt(2.1e6, 0, strip);
+		for (let i = 0; i < 30_000; i++)
+			place = placeAfter(place, Math.max(0, place.scroll - 100), strip);
+		expect(place).toEqual({ scroll: 0, offset: 0 });
+	});
+
+	test('a long way of the scroll bar jumps in proportion', () => {
+		const place = placeAfter({ scroll: 0, offset: 0 }, STRIP_MAX / 2, strip);
+		expect((place.scroll + place.offset) / strip.rows).toBeCloseTo(0.5, 2);
+	});
+
+	test('one that is low enough is not scaled', () => {
+		expect(placeAfter({ scroll: 5, offset: 0 }, 900, { rows: 1000, view: 100 })).toEqual({
+			scroll: 900,
+			offset: 0,
+		});
+	});
+});
+
+describe('columns', () => {
+	const rows = [
+		[1, 1, [1, 1, 'a'], 3, '0x0', 140, 1, 0, 1, 'a'],
+		[2, 1, [1, 2, 'b'], 4, '0x0', 140, 2, 0, 2, 'b'],
+	];
+
+	test('those whose values differ are shown, and those in use', () => {
+		const varying = new Set(varyingColumns(COLUMNS, rows));
+		expect(usualColumns(COLUMNS, varying, [])).toEqual(['time', 'thread', 'which']);
+		expect(usualColumns(COLUMNS, varying, ['ret'])).toEqual(['time', 'thread', 'which', 'ret']);
+	});
+
+	test('if no field differs, all fields are shown', () => {
+		expect(usualColumns(COLUMNS, new Set(), [])).toEqual([
+			'time',
+			'thread',
+			'__syscall_nr',
+			'which',
+			'ret',
+		]);
+	});
+
+	test('values to draw: fields first, the number of the call last, no ids', () => {
+		expect(numberColumns(COLUMNS).map((c) => c.name)).toEqual([
+			'which',
+			'ret',
+			'__syscall_nr',
+			'weight',
+		]);
+	});
+
+	test('names of the address that the table has not are left out', () => {
+		expect(parseNames('which,nothing', COLUMNS)).toEqual(['which']);
+		expect(parseNames('nothing', COLUMNS)).toBeNull();
+	});
+
+	test('values as text', () => {
+		expect(cellText(named('time'), 1_234_567_890)).toBe('1.234568 s');
+		expect(cellText(named('thread'), [7, 8, 'cat'])).toBe('cat 8');
+		expect(cellText(named('which'), 1234567)).toBe('1234567');
+		expect(statisticText(named('ret'), 1234567)).toBe('1,234,567');
+		expect(statisticText(column('took', { unit: 'ns' }), 1500)).toBe('1.5 µs');
+	});
+
+	test('tables of other views are left out', () => {
+		const table = (name: string, count: number) => ({
+			name,
+			meaning: '',
+			shape: 'point' as const,
+			sampled: true,
+			rows: count,
+			first_ns: 0,
+			last_ns: 0,
+			columns: COLUMNS,
+		});
+		const tables = eventTables([table('samples', 9), table('a:b', 1), table('c:d', 2)]);
+		expect(tables.map((t) => t.name)).toEqual(['c:d', 'a:b']);
+		expect(chosenTable(tables, 'a:b')!.name).toBe('a:b');
+		expect(chosenTable(tables, 'gone')!.name).toBe('c:d');
+		expect(chosenTable([], null)).toBeNull();
+	});
+});
+
+describe('groups', () => {
+	const group = (which: number, comm: string, count: number) => ({ keys: [which, comm], count });
+
+	test('at most two columns, each once', () => {
+		expect(parseBy('which,which,comm,ret', COLUMNS)).toEqual(['which', 'comm']);
+	});
+
+	test('in the order of a key or a statistic', () => {
+		const groups = [group(2, 'a', 5), group(1, 'b', 7)];
+		expect(sortGroups(groups, 'key0', false).map((g) => g.count)).toEqual([7, 5]);
+		expect(sortGroups(groups, 'key1', true).map((g) => g.count)).toEqual([7, 5]);
+		expect(sortGroups(groups, 'count', true).map((g) => g.count)).toEqual([7, 5]);
+	});
+
+	test('the condition of a group has all its keys', () => {
+		const where = whereOfGroup('ret < 0', group(2, 'cat', 5), ['which', 'comm'], COLUMNS);
+		expect(where).toBe('ret < 0 && which == 2 && comm == "cat"');
+	});
+});
+
+describe('the heat map of a column', () => {
+	test('places of values', () => {
+		for (const log of [false, true])
+			for (const part of [0, 0.25, 0.5, 1])
+				expect(
+					partOf(valueAt(part, { min: 2, max: 900, log }), { min: 2, max: 900, log }),
+				).toBeCloseTo(part);
+		expect(partOf(0, { min: 0, max: 900, log: true })).toBe(0);
+		expect(valueAt(0.7, { min: 3, max: 3, log: false })).toBe(3);
+	});
+
+	test('a drag in either direction selects both columns', () => {
+		const heat = { from_ns: 100, to_ns: 200, pixels: 10 } as TableHeat;
+		expect(windowOf(2, 4, heat)).toEqual({ from: 120, to: 150 });
+		expect(windowOf(4, 2, heat)).toEqual({ from: 120, to: 150 });
+	});
+});
