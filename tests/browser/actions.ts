@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 import { until } from './wait';
 
 export type ViewName =
-	'Flame graph' | 'Functions' | 'Diff' | 'Histogram' | 'Threads' | 'Output' | 'Details';
+	'Flame graph' | 'Functions' | 'Diff' | 'Histogram' | 'Threads' | 'Events' | 'Output' | 'Details';
 
 /** From and to as parts of what the timeline shows. */
 export type Part = [from: number, to: number];

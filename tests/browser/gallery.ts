@@ -22,6 +22,28 @@ export interface Measured {
 	failed: RunFacts;
 	/** One that goes on. */
 	live: RunFacts;
+	/** Hits of a tracepoint; null if this machine has none. */
+	traced: RunFacts | null;
+}
+
+const TRACEPOINT = 'syscalls:sys_enter_getpriority';
+
+/** A run with a table of events. It is refused, or fails, where tracepoints cannot be read. */
+async function trace(server: Server, session: string): Promise<RunFacts | null> {
+	const plan = {
+		workload: `perl -e 'getpriority($_ % 3, $_ % 40) for 0..4999'`,
+		description: 'getpriority',
+		tool: 'record',
+		sample: { events: [TRACEPOINT], period: 1, callgraph: 'fp' },
+	};
+	try {
+		const { uuid } = await server.run(session, plan);
+		const run = await server.reaches(uuid, 'done', 'failed');
+		return run.state === 'done' ? run : null;
+	} catch (error) {
+		console.log(`no pictures of events: ${(error as Error).message}`);
+		return null;
+	}
 }
 
 const EVENTS = ['task-clock', 'page-faults', 'context-switches'];
@@ -47,6 +69,7 @@ export async function measure(server: Server): Promise<Measured> {
 	await server.reaches(sort.uuid, 'done');
 	await server.reaches(failed.uuid, 'done', 'failed');
 	const done = await server.ends(demo.uuid);
+	const traced = await trace(server, other);
 	const endless = { ...plan, workload: 'tacho demo --seconds 3600' };
 	const live = await server.run(session, endless);
 	await server.reaches(live.uuid, 'running');
@@ -56,13 +79,14 @@ export async function measure(server: Server): Promise<Measured> {
 		times: await server.sampleTimes(demo.uuid),
 		failed,
 		live,
+		traced,
 	};
 }
 
 interface Place {
 	name: string;
-	/** What stands behind the server's name. */
-	path: (m: Measured) => string;
+	/** What stands behind the server's name; null: this machine cannot show it. */
+	path: (m: Measured) => string | null;
 	/** What is there when the screen is complete. */
 	ready: (page: Page) => Promise<unknown>;
 	/** Only where there is room for it, or none. */
@@ -93,6 +117,20 @@ function view(name: ViewName, query: string, ready: Place['ready']): Place {
 		ready: async (page) => {
 			await timeline(page).waitFor();
 			await ready(page);
+			await settled(page);
+		},
+	};
+}
+
+/** A part of the view of events. */
+function events(part: string, more: string, ready: (page: Page) => Locator): Place {
+	return {
+		name: 'events-' + part,
+		path: ({ traced }) =>
+			traced &&
+			`/?session=${traced.session}&run=${traced.uuid}&view=events&part=${part}&value=who${more}`,
+		ready: async (page) => {
+			await ready(page).waitFor();
 			await settled(page);
 		},
 	};
@@ -157,6 +195,10 @@ export const PLACES: Place[] = [
 	},
 	view('Histogram', 'histogram', seen(views)),
 	view('Threads', 'threads', seen(views)),
+	events('rows', '&where=which+%3D%3D+1', (p) => p.getByRole('grid').getByRole('row').nth(1)),
+	events('groups', '&by=which', (p) => p.getByRole('grid').getByRole('row').nth(1)),
+	events('histogram', '', (p) => p.getByRole('group', { name: /^who: half/ })),
+	events('heatmap', '', (p) => p.getByRole('application', { name: /^Heat map of who/ })),
 	view('Output', 'output', seen(views)),
 	view('Details', 'details', seen(views)),
 	{ name: 'full', path: (m) => brushed(m, '&full=1'), ready: flameReady },

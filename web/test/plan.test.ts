@@ -235,6 +235,13 @@ describe('mistakes', () => {
 		['the disk is full', null],
 	])('the server says: %s', (sentence, field) => expect(fieldOf(sentence, draft())).toBe(field));
 
+	test('a filter of tracepoints is marked below its field', () => {
+		const message = "sample.filter: a:b has no field 'x'.\n  x == 1\n  ^";
+		expect(fieldOf(message, draft({ filter: 'x == 1' }))).toBe('filter');
+		expect(messageFor('filter', message)).toBe("a:b has no field 'x'.\n  x == 1\n  ^");
+		expect(fieldOf("'sample.filter' is too long", draft())).toBe('filter');
+	});
+
 	test('only its first line is shown', () => {
 		expect(messageFor('events', "unknown event 'x'\n  x\n  ^")).toBe("unknown event 'x'");
 	});
@@ -246,6 +253,15 @@ describe('tachoLine', () => {
 			'tacho run -e task-clock,page-faults,context-switches -I 0.1 -s cpu-clock -F 999 ' +
 				"--call-graph fp -- find /usr -name '*.c'",
 		);
+	});
+
+	test('a filter of tracepoints', () => {
+		const traced = draft({ samples: parseEvents(['a:b']), filter: ' x == 1 ' });
+		expect(tachoLine(traced, here)).toContain(" -s a:b --filter 'x == 1' -F 999 ");
+		expect(bareplanOf(traced).sample!.filter).toBe('x == 1');
+		expect(bareplanOf(draft()).sample).not.toHaveProperty('filter');
+		const run = { tool: 'record', workload: 'ls', sample: { events: ['a:b'], filter: 'x == 1' } };
+		expect(draftOf(run as Run)!.filter).toBe('x == 1');
 	});
 
 	test('everything', () => {
