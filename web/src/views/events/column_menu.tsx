@@ -11,10 +11,10 @@ export function ColumnMenu(props: { columns: readonly TableColumn[]; shown: read
 		const names = choices.map((c) => c.name).filter((n) => (n === name ? on : shown.includes(n)));
 		if (names.length) go({ columns: names.join(',') }, true);
 	};
-	const hidden = choices.length - choices.filter((c) => shown.includes(c.name)).length;
+	const count = choices.filter((c) => shown.includes(c.name)).length;
 	return (
 		<Popover
-			button={hidden ? `Columns (${hidden} hidden)` : 'Columns'}
+			button={`Columns ${count}/${choices.length}`}
 			name="Columns of the table"
 			title="Choose the columns that are shown"
 			align="right"

@@ -166,7 +166,7 @@ function countColumn(matched: number): TableColumn<TableGroup> {
 	return {
 		key: 'count',
 		title: 'Rows',
-		width: 'minmax(110px, 1fr)',
+		width: 'minmax(84px, 1fr)',
 		number: true,
 		sort: 'down',
 		cell: (g) => <span title={formatShare(g.count / matched)}>{g.count.toLocaleString('en')}</span>,

@@ -104,11 +104,14 @@ function exampleOf(table: Table, numbers: readonly TableColumn[]): string {
 		.join(' && ');
 }
 
+/** How many rows match, and of how many if the selection is narrowed. */
 function statusWords(told: Told, table: Table): string {
-	const all = Math.max(table.rows, told.matched ?? 0);
+	const { where, window, threads, pids, cpus, frames } = address.value;
+	const narrowed = where || window || threads || pids || cpus || frames;
 	const waits = told.loading ? ' …' : '';
-	if (told.matched === null || told.matched === all) return plural(all, 'row') + waits;
-	return `${told.matched.toLocaleString('en')} of ${plural(all, 'row')}${waits}`;
+	const matched = told.matched ?? table.rows;
+	if (!narrowed || matched >= table.rows) return plural(matched, 'row') + waits;
+	return `${matched.toLocaleString('en')} of ${plural(table.rows, 'row')}${waits}`;
 }
 
 function TableChoice(props: { tables: Table[]; table: Table }) {
@@ -164,7 +167,7 @@ function Rows(props: { table: Table; tell: (told: Told) => void }) {
 	const { error, loading } = now;
 	const matched = now.of ? now.matched : null;
 	useEffect(
-		() => tell({ matched, error, loading, shown }),
+		() => tell({ matched, error, loading, shown: matched === null ? undefined : shown }),
 		[matched, error, loading, shown.join()],
 	);
 	if (error) return null;

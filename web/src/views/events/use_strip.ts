@@ -1,14 +1,7 @@
 /* The rows on the screen of a table that may be longer than an element can be high (logic/rows/strip.ts). */
 import type { RefObject } from 'preact';
 import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import {
-	placeAfter,
-	placeAt,
-	rowsTopOf,
-	stripHeight,
-	type Place,
-	type Strip,
-} from '../../logic/rows/strip';
+import { placeAfter, placeAt, stripHeight, type Place, type Strip } from '../../logic/rows/strip';
 import { rowsOnScreen, scrollToShow } from '../../logic/tables/virtual';
 
 export interface StripView {
@@ -58,10 +51,9 @@ export function useStrip(count: number, rowHeight: number, headHeight: number): 
 		return () => observer.disconnect();
 	}, []);
 	useLayoutEffect(() => {
-		// With another number of rows, the same scroll bar means another place.
-		const s = strip();
-		const { scrollTop } = ref.current!;
-		take({ scroll: scrollTop, offset: rowsTopOf(scrollTop, s) - scrollTop });
+		// Rows that are added or removed leave the rows on the screen where they are.
+		const { scroll, offset } = place.current;
+		take(placeAt(scroll + offset, ref.current!.scrollTop, strip()));
 	}, [count, rowHeight]);
 	const scroll = () => ({
 		top: (ref.current?.scrollTop ?? 0) + place.current.offset,
