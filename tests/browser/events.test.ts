@@ -66,6 +66,12 @@ test('from rows to a group and its distribution', async ({ server, screens, skip
 	expect(await headings()).toMatch(/^time\W+,thread,.*which.*who/s);
 	expect(await headings()).not.toMatch(/weight|address|__syscall_nr/);
 
+	await page.getByRole('button', { name: /^Columns/ }).click();
+	await page.getByRole('dialog', { name: 'Columns of the table' }).getByLabel('weight').check();
+	await page.keyboard.press('Escape');
+	await until('the column is shown', async () => /weight/.test(await headings()));
+	expect(addressOf(page).get('columns')).toBe('time,weight,thread,which,who');
+
 	const who = grid(page).getByRole('columnheader', { name: /^who/ });
 	await who.getByRole('button').click();
 	await until('the largest come first', async () => (await valuesOf(page, 'who'))[0] === 4);

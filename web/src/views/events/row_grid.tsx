@@ -10,7 +10,7 @@ import { pxToRem } from '../../logic/rem';
 import { rowAt, type RowsAnswer } from '../../state/row_pages';
 import { px } from '../../state/scale';
 import { HEAD_HEIGHT, HeadCell } from '../parts/virtual';
-import { useStrip } from './use_strip';
+import { useStrip, type StripView } from './use_strip';
 
 const ROW_HEIGHT = 28;
 
@@ -66,19 +66,11 @@ function tracksOf(shown: readonly Shown[]): string {
 	return pxToRem(shown.map(({ width }) => `${width}px`).join(' ') + ' minmax(0, 1fr)');
 }
 
-export function RowGrid(props: RowGridProps) {
-	const { answer } = props;
-	const shown = useShown(answer, props.names);
-	const count = answer.matched;
-	const rowHeight = px(ROW_HEIGHT);
-	const id = useId();
+/** The cell that is marked, and the keys and clicks that move the mark or filter by its value. */
+function useMark(props: RowGridProps, shown: Shown[], strip: StripView, rowHeight: number) {
+	const count = props.answer.matched;
 	const [mark, setMark] = useState<Mark>({ row: -1, column: 0 });
-	const strip = useStrip(count, rowHeight, px(HEAD_HEIGHT));
-	useEffect(() => {
-		strip.toTop();
-		setMark({ row: -1, column: 0 });
-	}, [answer.key]);
-	useEffect(() => props.onRows(strip.first, strip.last), [answer.key, strip.first, strip.last]);
+	useEffect(() => setMark({ row: -1, column: 0 }), [props.answer.key]);
 	const now = {
 		row: Math.min(mark.row, count - 1),
 		column: Math.min(mark.column, shown.length - 1),
@@ -105,13 +97,25 @@ export function RowGrid(props: RowGridProps) {
 		setMark(at);
 		filter(at);
 	};
+	return { now, onKeyDown, onClick };
+}
+
+export function RowGrid(props: RowGridProps) {
+	const { answer } = props;
+	const shown = useShown(answer, props.names);
+	const rowHeight = px(ROW_HEIGHT);
+	const id = useId();
+	const strip = useStrip(answer.matched, rowHeight, px(HEAD_HEIGHT));
+	useEffect(strip.toTop, [answer.key]);
+	useEffect(() => props.onRows(strip.first, strip.last), [answer.key, strip.first, strip.last]);
+	const { now, onKeyDown, onClick } = useMark(props, shown, strip, rowHeight);
+	const isDrawn = now.row >= strip.first && now.row < strip.last;
 	const minWidth = px(shown.reduce((sum, s) => sum + s.width, 0));
 	const tracks = tracksOf(shown);
 	const indexes = Array.from(
 		{ length: Math.max(0, strip.last - strip.first) },
 		(_, i) => strip.first + i,
 	);
-	const isDrawn = now.row >= strip.first && now.row < strip.last;
 	return (
 		<div
 			ref={strip.ref}
@@ -119,7 +123,7 @@ export function RowGrid(props: RowGridProps) {
 			role="grid"
 			tabIndex={0}
 			aria-label={props.label}
-			aria-rowcount={count + 1}
+			aria-rowcount={answer.matched + 1}
 			aria-colcount={shown.length}
 			aria-busy={answer.loading}
 			aria-description="Arrows move between cells. Enter shows only the rows with the value of the cell."
@@ -128,25 +132,7 @@ export function RowGrid(props: RowGridProps) {
 			onKeyDown={onKeyDown}
 			onClick={onClick}
 		>
-			<div role="rowgroup" class="virtual-head" style={{ minWidth }}>
-				<div role="row" aria-rowindex={1} style={{ gridTemplateColumns: tracks }}>
-					{shown.map(({ column: c }) => (
-						<HeadCell
-							key={c.name}
-							column={{
-								key: c.name,
-								title: c.name,
-								hint: c.meaning || undefined,
-								width: '',
-								number: isNumeric(c),
-								sort: firstOrder(c),
-							}}
-							sort={props.sort}
-							onSort={props.onSort}
-						/>
-					))}
-				</div>
-			</div>
+			<Head {...{ props, shown, tracks, minWidth }} />
 			<div role="rowgroup" class="virtual-rows" style={{ height: strip.height, minWidth }}>
 				{indexes.map((i) => (
 					<div
@@ -158,6 +144,31 @@ export function RowGrid(props: RowGridProps) {
 					>
 						<Cells {...{ props, shown, id }} row={i} marked={i === now.row ? now.column : -1} />
 					</div>
+				))}
+			</div>
+		</div>
+	);
+}
+
+function Head(p: { props: RowGridProps; shown: Shown[]; tracks: string; minWidth: number }) {
+	const { sort, onSort } = p.props;
+	return (
+		<div role="rowgroup" class="virtual-head" style={{ minWidth: p.minWidth }}>
+			<div role="row" aria-rowindex={1} style={{ gridTemplateColumns: p.tracks }}>
+				{p.shown.map(({ column: c }) => (
+					<HeadCell
+						key={c.name}
+						column={{
+							key: c.name,
+							title: c.name,
+							hint: c.meaning || undefined,
+							width: '',
+							number: isNumeric(c),
+							sort: firstOrder(c),
+						}}
+						sort={sort}
+						onSort={onSort}
+					/>
 				))}
 			</div>
 		</div>
