@@ -202,6 +202,7 @@ static void choose_where(struct test_case *t)
 			   : how == 3
 				   ? strcmp(comm_of(r), "worker") && r->fields[NUMBER] > limit * 10
 			   : how == 4 ? made.threads.items[r->thread].tid == 100 + limit % 4
+			   : how == 5 ? r->time_ns - START >= limit * 10 * MS
 				      : true;
 	}
 }
