@@ -79,9 +79,9 @@ static int find_field(const void *ctx, const char *name, size_t len, enum predic
 
 		if (strlen(c->name) != len || memcmp(c->name, name, len))
 			continue;
-		*ret_type = table_column_is_text(&q->columns.items[i]) ? PREDICATE_TEXT
-			    : c->type == VALUE_SIGNED || c->type == VALUE_TIME                  ? PREDICATE_SIGNED
-			    : c->type == VALUE_FLOAT                   ? PREDICATE_FLOAT
+		*ret_type = table_column_is_text(&q->columns.items[i])         ? PREDICATE_TEXT
+			    : c->type == VALUE_SIGNED || c->type == VALUE_TIME ? PREDICATE_SIGNED
+			    : c->type == VALUE_FLOAT                           ? PREDICATE_FLOAT
 			    : c->type == VALUE_STACK || c->type == VALUE_THREAD
 				    ? PREDICATE_OPAQUE
 				    : PREDICATE_UNSIGNED;
@@ -121,6 +121,16 @@ static int find_table(struct table_query *q, const char *name, struct err *e)
 	return err_set(e, ENOENT, "%s%s", buf_str(&text), nearest.count ? "" : ".");
 }
 
+static int find_texts(struct table_query *q, struct err *e)
+{
+	bool own = false;
+
+	vec_each(&q->columns, c)
+		own |= c->schema.type == VALUE_STRING && !c->derived;
+	q->texts = &q->d->profile;
+	return own && !q->d->whole ? run_cache_addresses(q->s, q->d, &q->texts, e) : 0;
+}
+
 int table_query_open(struct table_query *q, struct run_data *d, struct store *s,
 		     const struct selection *sel, const char *table, const char *where,
 		     struct err *e)
@@ -134,7 +144,8 @@ int table_query_open(struct table_query *q, struct run_data *d, struct store *s,
 		return rc;
 	list_columns(q);
 	names.subject = q->table.name;
-	if (where && *where)
+	rc = find_texts(q, e);
+	if (rc == 0 && where && *where)
 		rc = predicate_parse(&q->where, where, &names, e);
 	if (rc < 0)
 		table_query_close(q);
@@ -220,17 +231,35 @@ uint64_t table_value(const struct table_query *q, const struct table_column *c,
 	return value_at(q, c, chunk_column(columns, c->schema.tag), row);
 }
 
+/* Names of threads and functions are texts of the run as it is kept in memory. */
+static const struct profile *texts_of(const struct table_query *q, const struct table_column *c)
+{
+	return c->schema.type == VALUE_STRING && !c->derived ? q->texts : &q->d->profile;
+}
+
+uint64_t table_text_number(const struct table_query *q, const struct table_column *c,
+			   uint64_t value)
+{
+	const struct profile *p = texts_of(q, c);
+	size_t limit = c->schema.type == VALUE_STRING  ? p->strings.starts.len
+		       : c->schema.type == VALUE_EVENT ? p->events.len
+						       : p->counters.len;
+
+	return value < limit ? value : 0;
+}
+
 const char *table_text(const struct table_query *q, const struct table_column *c, uint64_t value)
 {
-	const struct profile *p = &q->d->profile;
+	const struct profile *p = texts_of(q, c);
+	uint64_t n = table_text_number(q, c, value);
 	string_id text = {};
 
-	if (c->schema.type == VALUE_STRING && value < p->strings.starts.len)
-		text.n = (uint32_t)value;
-	else if (c->schema.type == VALUE_EVENT && value < p->events.len)
-		text = p->events.items[value].name;
-	else if (c->schema.type == VALUE_COUNTER && value < p->counters.len)
-		text = p->counters.items[value].name;
+	if (c->schema.type == VALUE_STRING)
+		text.n = (uint32_t)n;
+	else if (c->schema.type == VALUE_EVENT && p->events.len)
+		text = p->events.items[n].name;
+	else if (c->schema.type == VALUE_COUNTER && p->counters.len)
+		text = p->counters.items[n].name;
 	return profile_text(p, text);
 }
 

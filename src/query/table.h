@@ -34,6 +34,8 @@ struct table_query {
 	struct run_data *d;
 	struct store *s;
 	const struct selection *sel;
+	/* Has the texts of the table's own columns: what is kept of a run has other numbers for texts. */
+	const struct profile *texts;
 	struct table_schema table;
 	VEC(struct table_column) columns; /* those of the schema, then the derived ones */
 	struct predicate *where;          /* NULL: all rows */
@@ -70,7 +72,10 @@ struct table_rows {
 uint64_t table_value(const struct table_query *q, const struct table_column *c,
 		     const struct chunk_columns *columns, uint32_t row);
 bool table_column_is_text(const struct table_column *c);
-/* The text of a value of such a column. */
+/* The value of such a column as a number of the run's texts: 0 if there is no such text. */
+uint64_t table_text_number(const struct table_query *q, const struct table_column *c,
+			   uint64_t value);
+/* The text of it. */
 const char *table_text(const struct table_query *q, const struct table_column *c, uint64_t value);
 /* A number that is ordered as the values are: negative ones first. Not for texts. */
 uint64_t table_order(const struct table_column *c, uint64_t value);

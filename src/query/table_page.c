@@ -28,7 +28,8 @@ static int add_places(void *ctx, const struct table_rows *rows, struct err *e)
 		uint64_t value = table_value(f->q, f->column, rows->columns, rows->row[i]);
 
 		f->places.items[f->places.len++] = (struct table_place){
-			table_column_is_text(f->column) ? value : table_order(f->column, value),
+			table_column_is_text(f->column) ? table_text_number(f->q, f->column, value)
+							: table_order(f->column, value),
 			rows->chunk, rows->row[i]};
 	}
 	return 0;
@@ -174,64 +175,62 @@ void table_page_release(struct table_page *p)
 
 /* ---- reading ---- */
 
-struct page_chunk {
-	uint32_t chunk;
-	struct chunk_columns *columns;
-};
-
 struct page_read {
-	VEC(struct page_chunk) chunks; /* of the page, by number */
-	struct page_chunk *now;
+	const struct table_page *page;
+	struct chunk_columns *columns; /* of the page's rows, in their order */
+	uint32_t chunk;
 };
 
-/* Keeps the values of the page's rows: a chunk has many that are not wanted. */
-static int keep_columns(void *ctx, const struct table_rows *rows, struct err *e)
+/* The column of the page for a column of a chunk; NULL: there is no room. */
+static uint64_t *page_column(struct page_read *r, uint32_t tag)
 {
-	struct page_read *r = ctx;
+	struct chunk_columns *to = r->columns;
+	uint64_t *values = chunk_column(to, tag);
 
-	(void)e;
-	*r->now->columns = *rows->columns;
-	for (size_t i = 0; i < rows->columns->count; i++) {
-		size_t bytes = rows->columns->rows * sizeof(uint64_t);
-
-		r->now->columns->columns[i].values = xrealloc(NULL, bytes, 1);
-		memcpy(r->now->columns->columns[i].values, rows->columns->columns[i].values, bytes);
-	}
-	return 0;
+	if (values || to->count == CHUNK_COLUMNS_MAX)
+		return values;
+	values = xcalloc(r->page->rows.len, sizeof(*values));
+	to->columns[to->count++] = (struct chunk_column){tag, values};
+	return values;
 }
 
-static struct page_chunk *chunk_of(struct page_read *r, uint32_t number)
+/* Takes the page's rows out of a chunk, which has many others. */
+static int copy_rows(void *ctx, const struct table_rows *rows, struct err *e)
 {
-	vec_each(&r->chunks, c)
-		if (c->chunk == number)
-			return c;
-	return NULL;
+	struct page_read *r = ctx;
+	const struct chunk_columns *from = rows->columns;
+
+	(void)e;
+	for (size_t c = 0; c < from->count; c++) {
+		uint64_t *to = page_column(r, from->columns[c].tag);
+
+		for (size_t i = 0; to && i < r->page->rows.len; i++) {
+			const struct table_place *place = &r->page->rows.items[i];
+
+			if (place->chunk == r->chunk && place->row < from->rows)
+				to[i] = from->columns[c].values[place->row];
+		}
+	}
+	return 0;
 }
 
 int table_page_each(const struct table_query *q, const struct table_page *p,
 		    void (*row)(void *ctx, const struct chunk_columns *columns, uint32_t row),
 		    void *ctx, struct err *e)
 {
-	struct page_read r = {};
+	CLEANUP(free_ptr) bool *read = xcalloc(q->d->chunks.len + 1, sizeof(*read));
+	struct page_read r = {.page = p, .columns = xcalloc(1, sizeof(*r.columns))};
 	int rc = 0;
 
 	for (size_t i = 0; i < p->rows.len && rc == 0; i++) {
-		const struct table_place *place = &p->rows.items[i];
-		struct page_chunk *c = chunk_of(&r, place->chunk);
-
-		if (!c) {
-			vec_push(&r.chunks, (struct page_chunk){place->chunk,
-								xcalloc(1, sizeof(*c->columns))});
-			r.now = c = &r.chunks.items[r.chunks.len - 1];
-			rc = table_each_of(q, place->chunk, NULL, keep_columns, &r, e);
-		}
-		if (rc == 0 && place->row < c->columns->rows)
-			row(ctx, c->columns, place->row);
+		r.chunk = p->rows.items[i].chunk;
+		if (!read[r.chunk])
+			rc = table_each_of(q, r.chunk, NULL, copy_rows, &r, e);
+		read[r.chunk] = true;
 	}
-	vec_each(&r.chunks, c) {
-		chunk_columns_release(c->columns);
-		free(c->columns);
-	}
-	vec_release(&r.chunks);
+	for (uint32_t i = 0; i < p->rows.len && rc == 0; i++)
+		row(ctx, r.columns, i);
+	chunk_columns_release(r.columns);
+	free(r.columns);
 	return rc;
 }

@@ -518,8 +518,12 @@ static void test_as_by_hand(void **state)
 		      (unsigned long long)first);
 	seed = first * 0x9e3779b97f4a7c15ull | 1;
 	make_table();
-	for (uint64_t i = 0; i < cases; i++)
+	for (uint64_t i = 0; i < cases; i++) {
+		/* As after a start of the server: what was worked out is read, not the dictionary. */
+		if (i == cases / 2)
+			forget();
 		one_case();
+	}
 }
 
 /* ---- what is refused ---- */
