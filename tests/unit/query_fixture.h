@@ -256,8 +256,9 @@ static int ask_by(struct api *by, const char *question, struct http_reply *reply
 		add_params(&r, params + 1);
 	}
 	*reply = (struct http_reply){.status = 200, .fd = -1};
+	/* Questions about a table, whose paths end alike, have a part {name} more. */
 	for (const struct http_route *route = query_routes; route->path; route++)
-		if (!strcmp(strrchr(route->path, '/') + 1, text))
+		if (!strcmp(strrchr(route->path, '/') + 1, text) && !strstr(route->path, "{name}"))
 			rc = route->handle(by, &r, reply, e);
 	vec_release(&r.query);
 	free(text);
