@@ -15,6 +15,7 @@ const IN_DOCS: Record<string, string> = {
 	'live-desktop-light': 'live',
 	'brush-desktop-light': 'brush',
 	'diff-desktop-light': 'diff',
+	'events-rows-desktop-light': 'events',
 	'functions-desktop-dark': 'functions-dark',
 	'brush-phone-light': 'phone',
 };
