@@ -91,8 +91,11 @@ void chunk_encode_samples(const struct sample_row *rows, size_t count, struct bu
 			  struct chunk_info *ret);
 void chunk_encode_counts(uint32_t counter, const struct count_row *rows, size_t count,
 			 struct buf *out, struct chunk_info *ret);
-/* Any table: schema, sampled and partition are those of c->info. */
-void chunk_encode(const struct chunk_columns *c, struct buf *out, struct chunk_info *ret);
+/*
+ * Any table: schema, sampled and partition are those of c->info. False: what was added is larger than a chunk
+ * may be, as many wide columns of noise are. Nobody will read it: take fewer rows.
+ */
+bool chunk_encode(const struct chunk_columns *c, struct buf *out, struct chunk_info *ret);
 
 /* The header alone, checked against the size. */
 int chunk_peek(const void *bytes, size_t size, struct chunk_info *ret, struct err *e);

@@ -33,7 +33,8 @@ static void add_column(struct column_writer *w, uint32_t tag)
 
 void column_write(struct column_writer *w, uint32_t tag, const uint64_t *values, size_t rows)
 {
-	if (tag != TAG_TIME && all_zero(values, rows))
+	/* An end is stored as its distance: a missing one would be read as 0, not as that. */
+	if (tag != TAG_TIME && tag != TAG_END && all_zero(values, rows))
 		return;
 	column_encode(values, rows, &w->column);
 	add_column(w, tag);
@@ -65,6 +66,7 @@ void chunk_seal(struct column_writer *w, const struct chunk_info *info, struct b
 	varint_add(&body, w->count);
 	buf_add_mem(&body, buf_str(&w->body), w->body.len);
 	packed_seal(PACKED_ROWS, &head, &body, out);
+	w->bytes = body.len;
 	buf_release(&w->body);
 	buf_release(&w->column);
 }

@@ -37,17 +37,18 @@ static uint64_t lengths_of(const uint64_t *start_ns, uint64_t *ends, size_t rows
 
 	for (size_t i = 0; i < rows; i++) {
 		last = ends[i] > last ? ends[i] : last;
-		ends[i] -= start_ns[i];
+		ends[i] = ends[i] > start_ns[i] ? ends[i] - start_ns[i] : 0;
 	}
 	return last;
 }
 
-void chunk_encode(const struct chunk_columns *c, struct buf *out, struct chunk_info *ret)
+bool chunk_encode(const struct chunk_columns *c, struct buf *out, struct chunk_info *ret)
 {
 	size_t rows = c->rows;
 	CLEANUP(free_ptr) struct row_key *memory = xrealloc(NULL, 2 * rows, sizeof(*memory));
 	CLEANUP(free_ptr) uint64_t *scratch = xrealloc(NULL, 2 * rows, sizeof(*scratch));
 	uint64_t *time_ns = scratch + rows, last_ns;
+	size_t before = out->len;
 	struct column_writer w = {};
 	struct row_key *keys;
 
@@ -76,6 +77,7 @@ void chunk_encode(const struct chunk_columns *c, struct buf *out, struct chunk_i
 		.last_ns = last_ns > time_ns[0] ? last_ns : time_ns[0],
 	};
 	chunk_seal(&w, ret, out);
+	return w.bytes <= CHUNK_BYTES_MAX && out->len - before <= CHUNK_BYTES_MAX;
 }
 
 /* ---- decoding ---- */

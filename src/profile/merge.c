@@ -144,8 +144,8 @@ int chunks_merge(const struct chunk_piece *pieces, size_t count, struct buf *ret
 	both[0].info = *ret;
 	for (size_t i = 0; i < count && !err; i++)
 		err = add_piece(&pieces[i], &both[1], &both[0], rows, e);
-	if (!err)
-		chunk_encode(&both[0], ret_chunk, ret);
+	if (!err && !chunk_encode(&both[0], ret_chunk, ret))
+		err = err_set(e, E2BIG, "the chunks together are too large for one");
 	chunk_columns_release(&both[0]);
 	free(both);
 	return err;

@@ -57,7 +57,7 @@ int chunk_summarize(const struct chunk_piece *chunk, struct buf *ret_summary, st
 /*
  * Small chunks of one table (and one partition of it) become one, in the present version of chunks. All
  * of them together have at most CHUNK_ROWS_MAX rows; times may overlap. Columns that are unknown here
- * are kept.
+ * are kept. -E2BIG: together they are larger than a chunk may be; -EINVAL: they cannot become one.
  */
 int chunks_merge(const struct chunk_piece *pieces, size_t count, struct buf *ret_chunk,
 		 struct chunk_info *ret, struct err *e);

@@ -103,17 +103,24 @@ static const char *field_name(const void *ctx, size_t n)
 	return NULL;
 }
 
+/* Rows of counts do not say which counter they are of, their chunk does: questions about counters ask them. */
+static bool has_rows_of_its_own(uint32_t schema)
+{
+	return schema != SCHEMA_COUNTS;
+}
+
 static int find_table(struct table_query *q, const char *name, struct err *e)
 {
 	CLEANUP(suggest_release) struct suggest nearest = {.wanted = name};
 	CLEANUP(buf_release) struct buf text = {};
 
-	for (uint32_t n = SCHEMA_SAMPLES; n < profile_schemas_end(&q->d->profile); n++) {
-		profile_schema(&q->d->profile, n, &q->table);
-		if (!strcmp(q->table.name, name))
+	for (uint32_t n = SCHEMA_SAMPLES; n < profile_schemas_end(&q->d->profile); n++)
+		if (has_rows_of_its_own(n) && profile_schema(&q->d->profile, n, &q->table) &&
+		    !strcmp(q->table.name, name))
 			return 0;
-		suggest_offer(&nearest, q->table.name);
-	}
+	for (uint32_t n = SCHEMA_SAMPLES; n < profile_schemas_end(&q->d->profile); n++)
+		if (has_rows_of_its_own(n) && profile_schema(&q->d->profile, n, &q->table))
+			suggest_offer(&nearest, q->table.name);
 	buf_add(&text, "The run has no table '");
 	text_add_printable(&text, name);
 	buf_add(&text, "'");
@@ -131,20 +138,33 @@ static int find_texts(struct table_query *q, struct err *e)
 	return own && !q->d->whole ? run_cache_addresses(q->s, q->d, &q->texts, e) : 0;
 }
 
+int table_query_open_schema(struct table_query *q, struct run_data *d, struct store *s,
+			    const struct selection *sel, const struct table_schema *table,
+			    struct err *e)
+{
+	int rc;
+
+	*q = (struct table_query){.d = d, .s = s, .sel = sel, .table = *table};
+	list_columns(q);
+	rc = find_texts(q, e);
+	if (rc < 0)
+		table_query_close(q);
+	return rc;
+}
+
 int table_query_open(struct table_query *q, struct run_data *d, struct store *s,
 		     const struct selection *sel, const char *table, const char *where,
 		     struct err *e)
 {
 	struct predicate_names names = {.find = find_field, .name = field_name, .ctx = q};
-	int rc;
+	struct table_query found = {.d = d};
+	int rc = find_table(&found, table, e);
 
-	*q = (struct table_query){.d = d, .s = s, .sel = sel};
-	rc = find_table(q, table, e);
+	if (rc == 0)
+		rc = table_query_open_schema(q, d, s, sel, &found.table, e);
 	if (rc < 0)
 		return rc;
-	list_columns(q);
 	names.subject = q->table.name;
-	rc = find_texts(q, e);
 	if (rc == 0 && where && *where)
 		rc = predicate_parse(&q->where, where, &names, e);
 	if (rc < 0)
@@ -178,7 +198,7 @@ void tables_each(const struct run_data *d,
 		k->rows += info->rows;
 	}
 	for (uint32_t n = SCHEMA_SAMPLES; n < end; n++)
-		if (known[n].rows && profile_schema(&d->profile, n, &t))
+		if (known[n].rows && has_rows_of_its_own(n) && profile_schema(&d->profile, n, &t))
 			table(ctx, &t, &known[n]);
 }
 

@@ -45,11 +45,15 @@ struct table_query {
 int table_query_open(struct table_query *q, struct run_data *d, struct store *s,
 		     const struct selection *sel, const char *table, const char *where,
 		     struct err *e);
+/* The same for a table that was found already, without a condition. */
+int table_query_open_schema(struct table_query *q, struct run_data *d, struct store *s,
+			    const struct selection *sel, const struct table_schema *table,
+			    struct err *e);
 void table_query_close(struct table_query *q);
 /* Sets *ret to the number of a column. Returns -EINVAL, with the nearest names, if there is none. */
 int table_column_find(const struct table_query *q, const char *name, size_t *ret, struct err *e);
 
-/* Tables that have rows: calls @table for each with the number of its rows, and their time. */
+/* Tables that have rows, but for counts: calls @table for each with the number of its rows, and their time. */
 struct table_rows_known {
 	uint64_t rows, first_ns, last_ns;
 };
@@ -110,7 +114,7 @@ struct table_page {
 	uint64_t matched;             /* rows in all */
 };
 
-/* Rows with equal values are ordered by time. */
+/* Rows with equal values come as they are stored, which is nearly by time. */
 int table_page_find(const struct table_query *q, const struct table_order_by *by, uint64_t offset,
 		    uint64_t limit, struct table_page *ret, struct err *e);
 void table_page_release(struct table_page *p);
@@ -132,7 +136,7 @@ struct table_group {
 	__int128 sum; /* of whole numbers, */
 	double sum_float;
 	uint64_t min, max; /* in the form of the column's values */
-	double p50, p90, p99;
+	double p50, p90, p99; /* NaN: there were too many different values to count */
 };
 
 struct table_groups {

@@ -55,6 +55,9 @@ static double signed_bin_value(uint32_t bin)
 
 /* ---- tables ---- */
 
+/* Bins of all groups together, of 16 bytes. */
+#define BINS_MAX (8u << 20)
+
 struct group_slot {
 	uint64_t hash;
 	uint32_t group; /* + 1; 0: free */
@@ -163,7 +166,7 @@ static void add_value(struct grouping *g, struct table_group *group, uint32_t nu
 		group->min = value;
 	if (!group->count || order > table_order(c, group->max))
 		group->max = value;
-	if (g->percentiles)
+	if (g->percentiles && g->bin_count < BINS_MAX)
 		count_bin(g, number, signed_bin(c, value));
 }
 
@@ -222,7 +225,11 @@ static void find_percentiles(struct grouping *g)
 	size_t count = 0;
 	uint64_t before = 0;
 
-	for (size_t i = 0; g->bins && i <= g->bin_mask; i++)
+	/* Some values were not counted: better none than wrong ones. */
+	if (g->bin_count >= BINS_MAX)
+		vec_each(&g->groups->groups, group)
+			group->p50 = group->p90 = group->p99 = NAN;
+	for (size_t i = 0; g->bins && g->bin_count < BINS_MAX && i <= g->bin_mask; i++)
 		if (g->bins[i].group)
 			g->bins[count++] = g->bins[i];
 	if (count)

@@ -1,11 +1,12 @@
 /* A page of the rows of a table, in the order of any column. */
 #include "query/table.h"
+#include "profile/slots.h"
 
 #include <errno.h>
 #include <string.h>
 
 /* Rows that a page can be chosen from: their places take 16 bytes each. */
-#define PLACES_MAX (64u << 20)
+#define PLACES_MAX (16u << 20)
 
 struct finding {
 	const struct table_query *q;
@@ -100,11 +101,13 @@ static void swap(struct table_place *a, struct table_place *b)
 /* Moves the smallest @wanted places of @p[0, count) to the front, in no order. */
 static void select_first(struct table_place *p, size_t count, size_t wanted)
 {
+	uint64_t seed = hash_seed();
 	size_t low = 0, high = count;
 
 	while (high - low > 1 && wanted > low && wanted < high) {
-		/* Never the last one, so that both parts are smaller than the whole. */
-		struct table_place pivot = p[low + (high - low - 1) / 2];
+		/* Any but the last one, so that both parts are smaller than the whole; by chance, so that no
+		 * order of values makes it slow. */
+		struct table_place pivot = p[low + hash_mix(seed, high - low) % (high - low - 1)];
 		size_t left = low, right = high - 1;
 
 		for (;; left++, right--) {
@@ -127,6 +130,8 @@ static void choose_page(struct finding *f, uint64_t offset, uint64_t limit, stru
 {
 	size_t count = f->places.len, from, to;
 
+	if (!count)
+		return;
 	from = offset < count ? (size_t)offset : count;
 	to = limit < count - from ? from + (size_t)limit : count;
 	if (f->descending)
@@ -153,10 +158,14 @@ int table_page_find(const struct table_query *q, const struct table_order_by *by
 {
 	size_t column = by->column < 0 ? time_column(q) : (size_t)by->column;
 	const int wanted[] = {(int)column, -1};
-	struct finding f = {q, &q->columns.items[column], by->descending, {}};
+	struct finding f = {.q = q, .descending = by->descending};
 	int rc;
 
 	*ret = (struct table_page){};
+	/* Nothing can be said of a table without columns. */
+	if (!q->columns.len)
+		return 0;
+	f.column = &q->columns.items[column];
 	rc = table_each(q, wanted, add_places, &f, e);
 	if (rc == 0) {
 		ret->matched = f.places.len;

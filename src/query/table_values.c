@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <math.h>
 
-#define VALUES_MAX (64u << 20)
+#define VALUES_MAX (32u << 20)
 
 struct gathering {
 	const struct table_query *q;
@@ -66,7 +66,7 @@ static int find_range(void *ctx, const struct table_rows *rows, struct err *e)
 /* Where a value lies between the least and the largest, 0 to 1. */
 static double share_of(const struct table_heat *h, double v)
 {
-	if (h->max <= h->min)
+	if (h->max <= h->min || !isfinite(h->max - h->min))
 		return 0;
 	if (!h->log)
 		return (v - h->min) / (h->max - h->min);

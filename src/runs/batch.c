@@ -22,7 +22,8 @@ int batch_add(batch *b, const void *bytes, size_t size, struct err *e)
 
 static bool same_table(const struct batch_chunk *a, const struct batch_chunk *b)
 {
-	return a->info.schema == b->info.schema && a->info.partition == b->info.partition;
+	return a->info.schema == b->info.schema && a->info.sampled == b->info.sampled &&
+	       a->info.partition == b->info.partition;
 }
 
 static int by_table_and_time(const void *x, const void *y)

@@ -45,7 +45,7 @@ static bool is_damaged(const struct tidy_run *t, int64_t id)
 static bool same_table(const struct stored_chunk *a, const struct stored_chunk *b)
 {
 	return a->source == b->source && a->info.schema == b->info.schema &&
-	       a->info.partition == b->info.partition;
+	       a->info.sampled == b->info.sampled && a->info.partition == b->info.partition;
 }
 
 /* Chooses the next chunks of one table, as many as one chunk can hold. Returns false if there are
@@ -133,6 +133,26 @@ static int make_one(struct store *s, int64_t run, const struct merge *m,
 						 &chunk, m->whole ? &summary : NULL, e);
 }
 
+/*
+ * Chunks that cannot become one, because they would be too large or have too many columns: half of them
+ * may, and one by itself only gets its summary. Then they are whole, and not looked at again.
+ */
+static int merge_fewer(struct tidy_run *t, struct store *s, struct merge *m,
+		       const struct chunk_piece *pieces, struct err *e)
+{
+	int result = -E2BIG;
+
+	m->whole = true;
+	while (m->ids.len > 1 && (result == -E2BIG || result == -EINVAL)) {
+		m->ids.len /= 2;
+		result = m->ids.len == 1 ? summarize(s, t->run, m, pieces, e)
+					 : make_one(s, t->run, m, pieces, e);
+	}
+	/* Read the list again for the rest. */
+	t->run = 0;
+	return result;
+}
+
 static int merge_chosen(struct tidy_run *t, struct store *s, struct merge *m, struct err *e)
 {
 	CLEANUP(free_ptr) struct chunk_piece *pieces = NULL;
@@ -145,6 +165,8 @@ static int merge_chosen(struct tidy_run *t, struct store *s, struct merge *m, st
 	list_pieces(m, pieces);
 	result = m->ids.len == 1 ? summarize(s, t->run, m, pieces, e)
 				 : make_one(s, t->run, m, pieces, e);
+	if (m->ids.len > 1 && (result == -E2BIG || result == -EINVAL))
+		result = merge_fewer(t, s, m, pieces, e);
 	if (result == -EBADMSG) {
 		find_damaged(t, m, pieces);
 		if (t->damaged.len == damaged)

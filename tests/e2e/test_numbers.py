@@ -321,11 +321,12 @@ class Ledgers(Numbers):
         clients = [c.finish() for c in (early, hopper, middle)]
         stored = self.server.wait_run(run)
         totals = self.totals(stored)
-        for client in clients:
-            self.assertEqual(sum(client.gain.values()), stored["samples"])
-            self.assertEqual(client.gain, early.gain)
-            self.assertEqual(client.counted["page-faults"], totals["page-faults"])
-            self.assertAlmostEqual(client.counted["task-clock"] / 1e6, totals["task-clock"], delta=1e-3)
+        for name, client in zip(("early", "hopper", "middle"), clients):
+            with self.subTest(client=name, snapshots=client.snapshots, events=len(client.events)):
+                self.assertEqual(sum(client.gain.values()), stored["samples"])
+                self.assertEqual(client.gain, early.gain)
+                self.assertEqual(client.counted["page-faults"], totals["page-faults"])
+                self.assertAlmostEqual(client.counted["task-clock"] / 1e6, totals["task-clock"], delta=1e-3)
 
 
 class Hopper(Client):

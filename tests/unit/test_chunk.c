@@ -415,6 +415,69 @@ static void test_merging_keeps_unknown_columns(void **state)
 	free(c);
 }
 
+/* Spans without a length have an end, too. */
+static void test_merging_spans_of_no_length(void **state)
+{
+	CLEANUP(buf_release) struct buf points = {}, spans = {}, merged = {};
+	uint64_t start[] = {500}, end[] = {500};
+	struct chunk_columns *c = xcalloc(1, sizeof(*c));
+	struct chunk_piece pieces[2];
+	struct chunk_info info;
+
+	(void)state;
+	c->info = (struct chunk_info){.schema = OWN, .partition = 3};
+	c->rows = 1;
+	c->count = 2;
+	c->columns[0] = (struct chunk_column){TAG_TIME, start};
+	c->columns[1] = (struct chunk_column){TAG_END, end};
+	assert_true(chunk_encode(c, &points, &info));
+	make_table(1000, 10, 99, &spans, &info);
+	pieces[0] = (struct chunk_piece){points.s, points.len};
+	pieces[1] = (struct chunk_piece){spans.s, spans.len};
+	assert_int_equal(chunks_merge(pieces, 2, &merged, &info, NULL), 0);
+	assert_int_equal(chunk_decode(merged.s, merged.len, NULL, c, NULL), 0);
+	assert_int_equal(chunk_column(c, TAG_END)[0], 500);
+	assert_int_equal(chunk_column(c, TAG_END)[1], 1010 + 3);
+	chunk_columns_release(c);
+	free(c);
+}
+
+/* Many wide columns of noise: what is written can be read, or the writer is told. */
+static void test_too_large(void **state)
+{
+	struct chunk_columns *c = xcalloc(1, sizeof(*c));
+	CLEANUP(buf_release) struct buf merged = {};
+	struct buf half[2] = {};
+	struct chunk_piece pieces[2];
+	struct chunk_info info;
+	uint64_t seed = 3;
+	struct err e = {};
+
+	(void)state;
+	c->info = (struct chunk_info){.schema = OWN};
+	for (; c->count < 40; c->count++) {
+		uint64_t *values = xcalloc(CHUNK_ROWS_MAX, sizeof(*values));
+
+		for (size_t i = 0; i < CHUNK_ROWS_MAX; i++)
+			values[i] = c->count ? noise(&seed) : i;
+		c->columns[c->count] = (struct chunk_column){
+			c->count ? SCHEMA_TAG_OWN + (uint32_t)c->count : TAG_TIME, values};
+	}
+	c->rows = CHUNK_ROWS_MAX / 2;
+	for (size_t i = 0; i < 2; i++) {
+		assert_true(chunk_encode(c, &half[i], &info));
+		pieces[i] = (struct chunk_piece){half[i].s, half[i].len};
+	}
+	assert_int_equal(chunks_merge(pieces, 2, &merged, &info, &e), -E2BIG);
+	buf_clear(&merged);
+	c->rows = CHUNK_ROWS_MAX;
+	assert_false(chunk_encode(c, &merged, &info));
+	buf_release(&half[0]);
+	buf_release(&half[1]);
+	chunk_columns_release(c);
+	free(c);
+}
+
 static void test_other_tables_do_not_merge(void **state)
 {
 	CLEANUP(buf_release) struct buf one = {}, two = {}, merged = {};
@@ -445,6 +508,8 @@ int main(void)
 		cmocka_unit_test(test_version_1_counts_are_read),
 		cmocka_unit_test(test_spans_and_columns_of_any_table),
 		cmocka_unit_test(test_merging_keeps_unknown_columns),
+		cmocka_unit_test(test_merging_spans_of_no_length),
+		cmocka_unit_test(test_too_large),
 		cmocka_unit_test(test_other_tables_do_not_merge),
 	};
 

@@ -544,6 +544,8 @@ static void test_mistakes(void **state)
 	assert_int_equal(table_query_open(&q, d, store, &all, "test:table", "sise == 3", &error),
 			 -EINVAL);
 	assert_non_null(strstr(error.text, "size"));
+	/* Their rows do not say which counter they are of. */
+	assert_int_equal(table_query_open(&q, d, store, &all, "counts", NULL, &error), -ENOENT);
 	OK(table_query_open(&q, d, store, &all, "test:table", NULL, &error));
 	assert_int_equal(table_column_find(&q, "pahts", &column, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "path"));

@@ -57,7 +57,6 @@ bool report_view_add_field(struct report_view *v, const char *name, const char *
 
 void report_view_expand_fields(struct report_view *v)
 {
-	CLEANUP(strvec_release) strvec names = {};
 	size_t at = 0;
 
 	while (at < v->columns.len && !is_placeholder(&v->columns.items[at]))

@@ -179,6 +179,7 @@ static void send_chunk(struct run_feed *f, struct feed_table *t, size_t from, si
 {
 	struct chunk_columns *c = xcalloc(1, sizeof(*c));
 	struct chunk_info info;
+	bool fits;
 
 	c->info = (struct chunk_info){.schema = t->schema, .sampled = true};
 	c->rows = count;
@@ -189,9 +190,15 @@ static void send_chunk(struct run_feed *f, struct feed_table *t, size_t from, si
 				: SCHEMA_TAG_OWN + (uint32_t)(c->count - SAMPLE_COLUMNS),
 			t->values[c->count].items + from};
 	buf_clear(&f->scratch);
-	chunk_encode(c, &f->scratch, &info);
+	fits = chunk_encode(c, &f->scratch, &info);
 	free(c);
-	f->ended |= !runner_send_patiently(f->runner, RUN_CHUNK, &f->scratch);
+	if (fits) {
+		f->ended |= !runner_send_patiently(f->runner, RUN_CHUNK, &f->scratch);
+		return;
+	}
+	/* Many wide columns of noise: a row has at most a kilobyte, so this ends. */
+	send_chunk(f, t, from, count / 2);
+	send_chunk(f, t, from + count / 2, count - count / 2);
 }
 
 static void send_table(struct run_feed *f, struct feed_table *t)

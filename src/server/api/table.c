@@ -55,7 +55,7 @@ static void write_table(void *ctx, const struct table_schema *table,
 	struct table_query t;
 
 	if (l->rc == 0)
-		l->rc = table_query_open(&t, q->d, q->api->store, &q->sel, table->name, NULL, l->e);
+		l->rc = table_query_open_schema(&t, q->d, q->api->store, &q->sel, table, l->e);
 	if (l->rc < 0)
 		return;
 	jw_open(j, '{');
@@ -210,15 +210,17 @@ static int answer_rows(struct asking *a, struct err *e)
 
 /* ---- groups ---- */
 
-/* Sums beyond what a number of JSON can be are given as the nearest that can. */
+/* Sums beyond 64 bits are given as floating point. */
 static void write_sum(struct json *j, const struct table_column *c, const struct table_group *g)
 {
 	if (c->schema.type == VALUE_FLOAT)
 		jw_double(j, g->sum_float);
+	else if (g->sum < INT64_MIN || g->sum > UINT64_MAX)
+		jw_double(j, (double)g->sum);
 	else if (g->sum < 0)
-		jw_i64(j, g->sum < INT64_MIN ? INT64_MIN : (int64_t)g->sum);
+		jw_i64(j, (int64_t)g->sum);
 	else
-		jw_u64(j, g->sum > UINT64_MAX ? UINT64_MAX : (uint64_t)g->sum);
+		jw_u64(j, (uint64_t)g->sum);
 }
 
 static double mean_of(const struct table_column *c, const struct table_group *g)

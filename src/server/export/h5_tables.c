@@ -215,6 +215,9 @@ static int write_table(struct own_table *o, struct h5_file *f, const char *path,
 	int rc;
 
 	choose_columns(o);
+	/* Nothing can be said of a table without columns that are known. */
+	if (!o->columns.len)
+		return 0;
 	rc = measure_texts(o, e);
 	if (rc < 0)
 		return rc;

@@ -875,9 +875,9 @@ export interface TableGroup {
 	min?: number | null;
 	mean?: number | null;
 	max?: number | null;
-	p50?: number;
-	p90?: number;
-	p99?: number;
+	p50?: number | null;
+	p90?: number | null;
+	p99?: number | null;
 }
 
 export interface TableGroups {
