@@ -15,6 +15,7 @@ enum field_way {
 
 struct trace_field {
 	const struct tracepoint_field *field;
+	bool is_address; /* if it is a number */
 	enum field_way way;
 };
 
@@ -57,7 +58,9 @@ static void list_fields(struct trace_fields *f)
 			break;
 		/* A flexible array at the end has no bytes of its own. */
 		f->bytes_min = end > f->bytes_min ? end : f->bytes_min;
-		vec_push(&f->fields, (struct trace_field){field, way_of(field)});
+		vec_push(&f->fields,
+			 (struct trace_field){field, tracepoint_field_is_address(&f->format, i),
+					      way_of(field)});
 	}
 }
 
@@ -103,7 +106,7 @@ static enum value_type type_of(const struct trace_field *t)
 {
 	if (t->way != WAY_NUMBER)
 		return VALUE_STRING;
-	if (t->field->is_pointer)
+	if (t->is_address)
 		return VALUE_ADDRESS;
 	return t->field->is_signed ? VALUE_SIGNED : VALUE_UNSIGNED;
 }

@@ -125,23 +125,22 @@ static int check_sum(const char *name, const readers *all, struct err *e)
 {
 	CLEANUP(suggest_release) struct suggest near = {.wanted = name};
 	CLEANUP(buf_release) struct buf hint = {};
-	bool text = false;
+	const char *instead = NULL;
 
 	vec_each(all, f) {
 		size_t n = find_field(*f, name);
 
 		if (n == NO_FIELD)
 			continue;
-		if (trace_fields_column(*f, n).type != VALUE_STRING)
+		if (value_type_is_number(trace_fields_column(*f, n).type))
 			return 0;
-		text = true;
+		instead = trace_fields_column(*f, n).type == VALUE_STRING ? "text" : "an address";
 	}
-	if (text)
-		return err_set(
-			e, EINVAL,
-			"--sum: '%s' is text, which cannot be added up; name a field that is "
-			"a number",
-			name);
+	if (instead)
+		return err_set(e, EINVAL,
+			       "--sum: '%s' is %s, which cannot be added up; name a field that is "
+			       "a number",
+			       name, instead);
 	vec_each(all, f)
 		offer_fields(&near, *f, true);
 	suggest_sentence(&near, &hint);
@@ -266,7 +265,7 @@ static void make_plan(struct trace_keys *k, struct event_plan *plan,
 	if (plan->fields && k->o->sum)
 		plan->sum = find_field(plan->fields, k->o->sum);
 	if (plan->sum != NO_FIELD &&
-	    trace_fields_column(plan->fields, plan->sum).type == VALUE_STRING)
+	    !value_type_is_number(trace_fields_column(plan->fields, plan->sum).type))
 		plan->sum = NO_FIELD;
 }
 

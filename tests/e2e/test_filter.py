@@ -61,6 +61,13 @@ class Record(FilterCase):
         self.record("-e", EVENT, "-e", "syscalls:sys_exit_getpriority", "--filter", "ret < 0")
         self.assertEqual(File(self.path("x.data")).count(SAMPLE), sum(CALLS.values()))
 
+    def test_all_filters_of_an_event_must_match(self):
+        needs_tracepoints()
+        for filters, count in ((("which == 0", "which == 1"), 0), (("which == 1", "which == 0"), 0),
+                               (("which == 1", "who >= 0", "which > 0"), CALLS[1])):
+            self.record("-e", EVENT, *(word for text in filters for word in ("--filter", text)))
+            self.assertEqual(File(self.path("x.data")).count(SAMPLE), count, filters)
+
     def test_errors_point_at_the_character(self):
         needs_tracepoints()
         for text, (column, says) in WRONG.items():

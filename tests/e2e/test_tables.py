@@ -130,7 +130,7 @@ class Values(Tables):
             elif column["text"]:
                 self.assertEqual(cell, value or "", name)
             elif column["type"] == "address":
-                self.assertEqual(int(cell, 16), int(value, 16), name)
+                self.assertEqual(int(cell, 16), value if isinstance(value, int) else int(value, 16), name)
             else:
                 self.assertEqual(cell, value, name)
 
@@ -223,6 +223,30 @@ class Questions(Tables):
         self.assertEqual(functions["samples"], len(self.script(path)["syscalls:sys_enter_getppid"]))
         run = self.server.benchmark(uuid)
         self.assertEqual(run["samples"], sum(t["rows"] for t in tables.values() if t["sampled"]))
+
+    def test_every_hit_unless_there_is_a_period(self):
+        """A frequency would leave out most hits, and the kernel repeats others."""
+        event = "syscalls:sys_enter_getppid"
+        plans = ({}, {"frequency": 50}, {"period": 4})
+        for plan, expected in zip(plans, (200, 200, 50)):
+            run = self.server.run(self.server.session(), ["perl", "-e", "getppid() for 1..200"], tool="record",
+                                  sample=dict({"events": [event]}, **plan))
+            run = self.server.wait_run(run["uuid"])
+            with self.subTest(plan=plan):
+                rows = self.rows(run["uuid"], event, where='comm == "perl"')
+                self.assertEqual(sum(r["weight"] for r in rows), 200)
+                self.assertEqual(len(rows), expected)
+
+    def test_addresses_are_no_numbers(self):
+        """By their type, or because the kernel prints them as addresses."""
+        uuid, path, tables = self.traced(["kmem:kmalloc"])
+        types = {c["name"]: c["type"] for c in tables["kmem:kmalloc"]["columns"]}
+        self.assertEqual((types["call_site"], types["ptr"], types["bytes_req"]), ("address", "address", "unsigned"))
+        self.server.expect(400, "GET", "benchmark/%s/table/kmem:kmalloc/histogram" % uuid, query={"value": "call_site"})
+        result = subprocess.run([TACHO, "report", "-i", path, "--sum", "call_site", "--stdio"],
+                                capture_output=True, text=True)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("call_site", result.stderr)
 
     def test_two_events_of_one_tracepoint(self):
         event = "syscalls:sys_enter_getppid"

@@ -32,7 +32,10 @@ const struct option_def record_table_of_options[] = {
 	 "events, separated by commas: names, {groups}, pmu/terms/, tracepoints, globs; see tacho "
 	 "list"},
 	{0, "filter", "EXPR", OPT_ORDERED, AT(events),
-	 "record tracepoints of the preceding -e only if their fields match ('prev_pid == 0')"},
+	 "record tracepoints of the preceding -e only if their fields match: 'prev_pid == 0 && "
+	 "next_comm ~ \"ba*\"'; == != < <= > >= & of numbers, == != ~ of texts in quotes, && || ! "
+	 "(); FIELD.ustring is the text of the program that a field points to; all filters of an "
+	 "event must match"},
 	{'F', "freq", "HZ", OPT_STR, AT(freq), "samples a second, or max; 4000 without it"},
 	{'c', "count", "N", OPT_STR, AT(period), "a sample every N events instead"},
 	{0, "all-user", NULL, OPT_FLAG, AT(all_user), "all events in user mode only"},
@@ -112,6 +115,15 @@ const struct option_def record_table_of_options[] = {
 
 /* ---- events ---- */
 
+/* Several filters of an event must all be met, as with perf. */
+static const char *join_filters(struct record_session *s, const char *one, const char *other)
+{
+	if (!one)
+		return other;
+	vec_push(&s->joined_filters, xasprintf("(%s) && (%s)", one, other));
+	return s->joined_filters.items[s->joined_filters.len - 1];
+}
+
 /* Applies a --filter to the events from @first on: those of the -e before it. */
 static int take_filter(struct record_session *s, size_t first, const char *filter, struct err *e)
 {
@@ -123,7 +135,7 @@ static int take_filter(struct record_session *s, size_t first, const char *filte
 			err_prefix(e, "--filter");
 			return r;
 		}
-		s->filters.items[i] = filter;
+		s->filters.items[i] = join_filters(s, s->filters.items[i], filter);
 	}
 	return 0;
 }

@@ -265,6 +265,7 @@ void record_release(struct record_session *s)
 	strvec_release(&s->files);
 	vec_release(&s->o.events);
 	vec_release(&s->filters);
+	strvec_release(&s->joined_filters);
 	event_list_release(&s->events);
 	target_release(&s->plan.target);
 	topology_release(&s->topology);

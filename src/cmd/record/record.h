@@ -29,6 +29,7 @@ struct record_session {
 	struct catalog catalog;
 	struct event_list events;
 	VEC(const char *) filters; /* by index of event; NULL: none */
+	strvec joined_filters;     /* those that were made of several */
 	struct topology topology;
 	struct recording_plan plan;
 	struct record_summary summary;

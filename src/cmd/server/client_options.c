@@ -43,9 +43,9 @@ static const struct option_def run_table[] = {
 	{'g', NULL, NULL, OPT_FLAG, AT(calls), "call stacks by frame pointers; the default"},
 	{0, "call-graph", "MODE", OPT_STR, AT(call_graph),
 	 "call stacks: fp, dwarf (with a copy of the stack), dwarf,SIZE, lbr or none"},
-	{0, "filter", "EXPR", OPT_STR, AT(filter),
-	 "sample tracepoints only if their fields match ('prev_pid == 0'); all sampled events "
-	 "must be tracepoints"},
+	{0, "filter", "EXPR", OPT_LIST, AT(filters),
+	 "sample tracepoints only if their fields match ('prev_pid == 0'; see tacho record "
+	 "--help); all sampled events must be tracepoints, and all filters must match"},
 	{0, NULL, NULL, OPT_HEADING, 0, "The command"},
 	{0, "shell", NULL, OPT_FLAG, AT(shell), "the words are given to sh -c"},
 	{0, "env", "NAME=VALUE", OPT_LIST, AT(env),

@@ -15,7 +15,8 @@ struct client_server_options {
 struct client_run_options {
 	struct client_server_options server;
 	option_list events, samples, env, tags;
-	const char *tool, *freq, *period, *interval, *call_graph, *filter;
+	const char *tool, *freq, *period, *interval, *call_graph;
+	option_list filters;
 	const char *session, *description, *note, *cwd, *user, *affinity;
 	const char *pids, *tids, *cpus, *duration, *timeout;
 	bool calls, all_cpus, shell, detach, shared, exclusive, keep_raw, quiet;

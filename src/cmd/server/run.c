@@ -112,6 +112,17 @@ static int put_command(json_t *plan, const struct client_run_options *o, int arg
 	return 0;
 }
 
+/* Several filters must all be met. */
+static int put_filters(json_t *sample, const option_list *filters, struct err *e)
+{
+	CLEANUP(buf_release) struct buf text = {};
+
+	vec_each(filters, filter)
+		buf_addf(&text, filters->len > 1 ? "%s(%s)" : "%s%s",
+			 filter > filters->items ? " && " : "", *filter);
+	return put_text(sample, "filter", filters->len ? buf_str(&text) : NULL, e);
+}
+
 static int put_samples(json_t *plan, const struct client_run_options *o, struct err *e)
 {
 	const char *graph = o->call_graph ? o->call_graph : o->calls ? "fp" : NULL;
@@ -130,7 +141,7 @@ static int put_samples(json_t *plan, const struct client_run_options *o, struct 
 	if (r == 0)
 		r = put_text(sample, "callgraph", graph, e);
 	if (r == 0)
-		r = put_text(sample, "filter", o->filter, e);
+		r = put_filters(sample, &o->filters, e);
 	if (r == 0 && json_object_size(sample))
 		json_object_set(plan, "sample", sample);
 	json_decref(sample);
@@ -275,6 +286,7 @@ int server_run(const struct command *self, int argc, char **argv)
 		status = EXIT_TACHO_FAILED;
 	vec_release(&o.events);
 	vec_release(&o.samples);
+	vec_release(&o.filters);
 	vec_release(&o.env);
 	vec_release(&o.tags);
 	return status;

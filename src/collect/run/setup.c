@@ -66,7 +66,9 @@ static int choose_rate(struct runner *r, struct sampling_options *o, struct err 
 
 	o->period = plan->period;
 	o->freq_hz = (uint64_t)plan->frequency_hz;
-	o->rate_chosen = true;
+	/* Tracepoints are sampled at each hit, as by perf, unless a period says otherwise: by a frequency the
+	 * kernel leaves out most hits, and repeats others. */
+	o->rate_chosen = plan->period;
 	if (!o->period && max && o->freq_hz > max) {
 		vec_push(
 			&r->setup.notes,

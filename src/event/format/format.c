@@ -354,3 +354,23 @@ const char *tracepoint_field_text(const struct tracepoint_format *f,
 		*ret_len = strnlen((const char *)bytes, *ret_len);
 	return (const char *)bytes;
 }
+
+/* Many addresses are unsigned long, and only printed as pointers: kmalloc's call_site by %pS. */
+bool tracepoint_field_is_address(const struct tracepoint_format *f, size_t n)
+{
+	const struct print_program *p = f->print;
+
+	if (f->fields.items[n].is_pointer || !p)
+		return f->fields.items[n].is_pointer;
+	vec_each(&p->pieces, piece) {
+		const struct node *node;
+
+		if (piece->kind != PIECE_POINTER || piece->arg == PIECE_NO_ARG)
+			continue;
+		for (node = &p->nodes.items[piece->arg]; node->kind == NODE_CAST;)
+			node = &p->nodes.items[node->kid[0]];
+		if (node->kind == NODE_FIELD && node->field == n)
+			return true;
+	}
+	return false;
+}

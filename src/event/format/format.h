@@ -76,6 +76,9 @@ void tracepoint_format_release(struct tracepoint_format *f);
 const struct tracepoint_field *tracepoint_format_field(const struct tracepoint_format *f,
 						       const char *name);
 
+/* Whether the number in field @n of `fields` is an address: by its type, or because "print fmt" prints it as one. */
+bool tracepoint_field_is_address(const struct tracepoint_format *f, size_t n);
+
 /* Reads a number of 1, 2, 4 or 8 bytes, sign-extended if the field is signed. */
 bool tracepoint_field_value(const struct tracepoint_format *f, const struct tracepoint_field *field,
 			    const void *raw, size_t raw_size, uint64_t *ret_value);

@@ -529,6 +529,12 @@ static int write_h5(struct export_run *run, const struct http_request *r, struct
 		snprintf(path, sizeof(path), "%s/%s", x.group, tables[i]);
 		h5_link(x.file, path, tables[i]);
 	}
+	if (rc == 0 && run->profile.schemas.len) {
+		char path[PATH_MAX_BYTES * 2];
+
+		snprintf(path, sizeof(path), "%s/tables", x.group);
+		h5_link(x.file, path, "tables");
+	}
 	closed = h5_file_close(x.file, rc ? NULL : e);
 	return rc ? rc : closed;
 }
