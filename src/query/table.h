@@ -135,7 +135,7 @@ struct table_group {
 	uint64_t count;
 	__int128 sum; /* of whole numbers, */
 	double sum_float;
-	uint64_t min, max; /* in the form of the column's values */
+	uint64_t min, max;    /* in the form of the column's values */
 	double p50, p90, p99; /* NaN: there were too many different values to count */
 };
 

@@ -55,25 +55,24 @@ static int by_text(const void *a, const void *b)
 static void rank_texts(struct finding *f)
 {
 	VEC(struct ranked_text) texts = {};
-	VEC(uint32_t) rank = {}; /* by number of the text, + 1; 0: not used */
+	uint32_t *rank; /* by number of the text: first whether it is used, then its place */
 	uint64_t most = 0;
 
 	vec_each(&f->places, p)
 		most = p->key > most ? p->key : most;
-	vec_reserve(&rank, most + 1);
-	memset(rank.items, 0, (most + 1) * sizeof(*rank.items));
+	rank = xcalloc(most + 1, sizeof(*rank));
 	vec_each(&f->places, p)
-		if (!rank.items[p->key]++)
+		if (!rank[p->key]++)
 			vec_push(&texts,
 				 (struct ranked_text){table_text(f->q, f->column, p->key), p->key});
 	if (texts.len)
 		qsort(texts.items, texts.len, sizeof(*texts.items), by_text);
 	for (size_t i = 0; i < texts.len; i++)
-		rank.items[texts.items[i].value] = (uint32_t)i;
+		rank[texts.items[i].value] = (uint32_t)i;
 	vec_each(&f->places, p)
-		p->key = rank.items[p->key];
+		p->key = rank[p->key];
 	vec_release(&texts);
-	vec_release(&rank);
+	free(rank);
 }
 
 /* ---- order ---- */

@@ -196,7 +196,7 @@ int store_chunk_add(struct store *s, int64_t run, uint32_t source, const struct 
 struct chunk_query {
 	uint32_t schema;
 	uint32_t partition;
-	bool sampled; /* only those whose rows are samples */
+	bool sampled;            /* only those whose rows are samples */
 	uint64_t from_ns, to_ns; /* to_ns 0: no end */
 	int64_t after_id;        /* only those with larger ids */
 };

@@ -91,8 +91,9 @@ static int take(struct dump *d, const struct message *m, struct err *e)
 		d->chunks++;
 		if (chunk_peek(bytes, size, &info, e) < 0)
 			return -1;
-		return info.schema == SCHEMA_SAMPLES ? take_samples(d, bytes, size, e)
-						  : take_counts(d, bytes, size, info.partition, e);
+		return info.schema == SCHEMA_SAMPLES
+			       ? take_samples(d, bytes, size, e)
+			       : take_counts(d, bytes, size, info.partition, e);
 	case RUN_CODE:
 		d->codes++;
 		if (code_decode(bytes, size, &code, e) < 0)

@@ -118,7 +118,8 @@ static sqlite3 *begin_reading(const char *directory)
 
 static void fill_disk(struct store *s, int64_t run)
 {
-	struct chunk_info info = {.schema = SCHEMA_SAMPLES, .sampled = true, .rows = 1, .first_ns = 1, .last_ns = 1};
+	struct chunk_info info = {
+		.schema = SCHEMA_SAMPLES, .sampled = true, .rows = 1, .first_ns = 1, .last_ns = 1};
 	CLEANUP(free_ptr) char *bytes = xcalloc(1, 100000);
 
 	while (!store_chunk_add(s, run, 0, &info, bytes, 100000, NULL, 0, NULL, &error))

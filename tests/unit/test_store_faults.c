@@ -35,7 +35,8 @@ static void write_for_ever(const char *directory, struct progress *p)
 {
 	struct store *s = NULL;
 	char piece[PIECE_BYTES] = "";
-	struct chunk_info info = {.schema = SCHEMA_SAMPLES, .sampled = true, .rows = 1, .first_ns = 1, .last_ns = 1};
+	struct chunk_info info = {
+		.schema = SCHEMA_SAMPLES, .sampled = true, .rows = 1, .first_ns = 1, .last_ns = 1};
 	bool more;
 
 	if (store_open(&s, &(struct store_options){.directory = directory}, NULL))
@@ -292,7 +293,8 @@ static void *purge_all(void *arg)
 static void test_others_write_while_much_is_deleted(void **state)
 {
 	CLEANUP(free_ptr) char *directory = xstrdup(in_dir("much"));
-	struct chunk_info info = {.schema = SCHEMA_SAMPLES, .sampled = true, .rows = 1, .first_ns = 1, .last_ns = 1};
+	struct chunk_info info = {
+		.schema = SCHEMA_SAMPLES, .sampled = true, .rows = 1, .first_ns = 1, .last_ns = 1};
 	struct store *s = open_store(directory);
 	/* Static: the thread goes on if the test fails. */
 	static struct purger purger;

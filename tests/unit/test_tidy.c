@@ -264,7 +264,11 @@ static void test_very_many_small_ones(void **state)
 static void test_damaged_chunk(void **state)
 {
 	struct stored_run run = new_run(STATE_RUNNING);
-	struct chunk_info info = {.schema = SCHEMA_SAMPLES, .sampled = true, .rows = 100, .first_ns = 1, .last_ns = 2};
+	struct chunk_info info = {.schema = SCHEMA_SAMPLES,
+				  .sampled = true,
+				  .rows = 100,
+				  .first_ns = 1,
+				  .last_ns = 2};
 	stored_chunks chunks = {};
 
 	(void)state;

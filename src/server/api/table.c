@@ -182,7 +182,7 @@ static int answer_rows(struct asking *a, struct err *e)
 {
 	uint64_t offset = 0, limit = API_LIMIT;
 	struct table_order_by by;
-	struct table_page page;
+	struct table_page page = {};
 	int rc = find_order(a, &by, e);
 
 	if (rc == 0)
@@ -296,7 +296,7 @@ static int answer_groups(struct asking *a, struct err *e)
 	size_t keys[TABLE_KEYS_MAX], key_count = 0, value = 0;
 	uint64_t limit = GROUPS, shown = 0;
 	bool valued = http_query(a->q->r, "value");
-	struct table_groups groups;
+	struct table_groups groups = {};
 	int rc = by ? find_keys(a, by, keys, &key_count, e)
 		    : err_set(e, EINVAL, "Groups need the parameter by: columns, as comm,cpu.");
 
