@@ -29,8 +29,8 @@ struct chunk_info {
 	uint32_t schema; /* SCHEMA_SAMPLES, SCHEMA_COUNTS, or one of the run's */
 	bool sampled;    /* its rows are samples: chunk_decode_samples() reads them */
 	uint32_t rows;
-	/* Value of the column that the table is partitioned by, of all rows: of counts the counter. 0 if the
-	 * table is not. */
+	/* What all rows have in common: of counts the counter, of spans the duration class
+	 * (profile/spans.h). 0 in other tables. */
 	uint32_t partition;
 	uint64_t first_ns, last_ns; /* of spans the least start and the greatest end */
 };
