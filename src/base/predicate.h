@@ -82,6 +82,50 @@ const unsigned *predicate_fields(const struct predicate *p, size_t *ret_count);
 /* Whether the row meets the condition. Values are only asked for if the result depends on them. */
 bool predicate_test(const struct predicate *p, const struct predicate_row *row);
 
+/* ---- many rows at once ---- */
+
+#define PREDICATE_BLOCK 1024u
+
+/* Values of the rows of a block, in columns. */
+struct predicate_block {
+	size_t rows; /* at most PREDICATE_BLOCK */
+	/* Values of a field, one a row, as struct predicate_row has them; of a text a number that
+	 * stands for it, for @text. Valid until the next call for the same field. */
+	const uint64_t *(*numbers)(const void *ctx, unsigned field);
+	const char *(*text)(const void *ctx, unsigned field, uint64_t number);
+	const void *ctx;
+};
+
+/* Memory for predicate_test_block(): of one thread, for one predicate and the same texts. */
+struct predicate_scratch;
+struct predicate_scratch *predicate_scratch_new(const struct predicate *p);
+void predicate_scratch_free(struct predicate_scratch *s);
+
+/*
+ * Tests all rows with @keep set, which is cleared for those that do not meet the condition: the same as
+ * predicate_test() for each. A comparison is done for all rows of a block, even for those that another
+ * one has decided: loops without jumps are faster.
+ */
+void predicate_test_block(const struct predicate *p, struct predicate_scratch *s,
+			  const struct predicate_block *b, bool *keep);
+
+/* What is known of the values of a field in many rows; numbers as struct predicate_row has them. */
+struct predicate_range {
+	uint64_t min, max;
+	int64_t signed_min, signed_max;
+};
+
+#define PREDICATE_MAY_HOLD 1u
+#define PREDICATE_MAY_FAIL 2u
+
+/*
+ * Which results the condition may have for rows with such values: PREDICATE_MAY_…, at least one. @range
+ * returns false if nothing is known of a field.
+ */
+unsigned predicate_may(const struct predicate *p,
+		       bool (*range)(const void *ctx, unsigned field, struct predicate_range *ret),
+		       const void *ctx);
+
 /* Whether a pattern of ~ matches all of @text. Takes at most the product of both lengths. */
 bool predicate_glob(const char *pattern, const char *text);
 

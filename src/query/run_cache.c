@@ -104,6 +104,8 @@ static void drop(struct run_cache *c, struct run_data *d)
 {
 	pthread_mutex_lock(&c->lock);
 	d->users--;
+	if (!d->users)
+		run_data_renew(d);
 	make_room(c);
 	pthread_mutex_unlock(&c->lock);
 }

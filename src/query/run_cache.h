@@ -12,6 +12,7 @@
 #include "analyze/paths/call_paths.h"
 #include "analyze/paths/node_histogram.h"
 #include "query/run_rows.h"
+#include "query/table_kept.h"
 #include "store/store.h"
 
 #include <pthread.h>
@@ -27,6 +28,7 @@ struct run_chunk {
 	struct run_rows *rows;        /* of samples, if a query needed single rows */
 	count_blocks *blocks;         /* of counts */
 	struct count_columns *counts; /* of counts, if a query needed single values */
+	struct kept_column *columns;  /* of any table, those that queries needed */
 };
 
 struct run_data {
@@ -45,8 +47,10 @@ struct run_data {
 	int64_t generation, last_chunk, next_piece;
 	bool loaded, stale;
 	size_t bytes;
-	/* Decoded rows and counts: two limits, so that neither takes the room of the other. */
+	/* Decoded rows and columns, and counts: two limits, so that neither takes the room of the other. */
 	size_t rows_bytes, rows_bytes_max, counts_bytes, counts_bytes_max;
+	uint32_t table_questions; /* how many there were: see kept_column.used */
+	bool columns_wait;        /* there was no room for columns that a question needed */
 	unsigned users;
 	uint64_t used;
 	uint32_t main_event; /* 1 + event with most samples; 0: unknown, see selection_event() */
@@ -99,6 +103,8 @@ void run_data_release(struct run_data *d);
 /* Frees decoded data that is large and quick to read again. Returns false if there is none. The
  * run must not have users. */
 bool run_data_trim(struct run_data *d);
+/* If columns of tables found no room: frees those that the last question did not need. As run_data_trim(). */
+void run_data_renew(struct run_data *d);
 /* Brings @d up to date with the store. */
 int run_data_load(struct run_data *d, struct store *s, bool ended, struct err *e);
 int run_profile_load(struct profile *p, struct store *s, int64_t run, struct err *e);

@@ -49,6 +49,7 @@ static void chunk_release(struct run_chunk *c)
 	if (c->counts)
 		count_columns_release(c->counts);
 	run_rows_free(c->rows);
+	kept_columns_free(c->columns);
 	free(c->nodes);
 	free(c->blocks);
 	free(c->counts);
@@ -79,6 +80,7 @@ static void count_bytes(struct run_data *d)
 		bytes += chunk_bytes(chunk);
 		if (chunk->rows)
 			d->rows_bytes += run_rows_bytes(chunk->rows);
+		d->rows_bytes += kept_columns_bytes(chunk->columns);
 		if (chunk->counts)
 			d->counts_bytes += chunk->counts->rows * sizeof(struct count_row);
 	}
@@ -123,13 +125,35 @@ static bool trim_rows(struct run_data *d)
 	return found;
 }
 
+static bool trim_columns(struct run_data *d)
+{
+	bool found = false;
+
+	vec_each(&d->chunks, chunk) {
+		found = found || chunk->columns;
+		kept_columns_free(chunk->columns);
+		chunk->columns = NULL;
+	}
+	return found;
+}
+
 /* Frees first what is needed least. */
 bool run_data_trim(struct run_data *d)
 {
-	if (!trim_addresses(d) && !trim_counts(d) && !trim_rows(d))
+	if (!trim_addresses(d) && !trim_columns(d) && !trim_counts(d) && !trim_rows(d))
 		return false;
 	count_bytes(d);
 	return true;
+}
+
+void run_data_renew(struct run_data *d)
+{
+	if (!d->columns_wait)
+		return;
+	d->columns_wait = false;
+	vec_each(&d->chunks, chunk)
+		kept_columns_forget(chunk->columns, d->table_questions);
+	count_bytes(d);
 }
 
 /* Frees tables and paths, and the decoded chunks, which depend on them. */

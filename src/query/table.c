@@ -1,14 +1,11 @@
 #include "query/table.h"
 #include "base/number.h"
-#include "base/parallel.h"
 #include "base/text.h"
+#include "query/table_scan.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#define DECODE_THREADS_MAX 4u
-#define BATCH_CHUNKS       8u /* read before they are decoded in parallel */
 
 /* ---- columns ---- */
 
@@ -251,6 +248,19 @@ uint64_t table_value(const struct table_query *q, const struct table_column *c,
 	return value_at(q, c, chunk_column(columns, c->schema.tag), row);
 }
 
+bool table_column_maps(const struct table_column *c)
+{
+	return c->derived == DERIVED_PID || c->derived == DERIVED_TID ||
+	       c->derived == DERIVED_COMM || c->derived == DERIVED_FUNCTION;
+}
+
+void table_derive(const struct table_query *q, const struct table_column *c, const uint64_t *raw,
+		  size_t count, uint64_t *ret)
+{
+	for (size_t i = 0; i < count; i++)
+		ret[i] = derive(q, c->derived, raw[i]);
+}
+
 /* Names of threads and functions are texts of the run as it is kept in memory. */
 static const struct profile *texts_of(const struct table_query *q, const struct table_column *c)
 {
@@ -307,228 +317,4 @@ double table_number(const struct table_column *c, uint64_t value)
 	if (c->schema.type == VALUE_SIGNED)
 		return (double)(int64_t)value;
 	return c->schema.type == VALUE_FLOAT ? double_of(value) : (double)value;
-}
-
-/* ---- rows ---- */
-
-struct table_job {
-	uint32_t chunk;
-	struct buf bytes;
-	struct chunk_columns *columns;
-	uint32_t *row;
-	size_t count;
-	struct err e;
-	int rc;
-};
-
-struct table_batch {
-	const struct table_query *q;
-	const uint32_t *tags; /* to decode; NULL: all */
-	struct table_job jobs[BATCH_CHUNKS];
-	size_t count;
-};
-
-/* Columns of a chunk, for the condition. */
-struct field_values {
-	const struct table_query *q;
-	const uint64_t **values; /* by column of the table; only of those that it uses */
-	uint32_t row;
-};
-
-static uint64_t field_number(const void *ctx, unsigned field)
-{
-	const struct field_values *f = ctx;
-	const struct table_column *c = &f->q->columns.items[field];
-	uint64_t value = value_at(f->q, c, f->values[field], f->row);
-
-	/* People know times since the run began, as answers have them. */
-	return c->schema.type == VALUE_TIME ? value - f->q->d->start_ns : value;
-}
-
-static const char *field_text(const void *ctx, unsigned field)
-{
-	const struct field_values *f = ctx;
-
-	return table_text(f->q, &f->q->columns.items[field], field_number(ctx, field));
-}
-
-static void choose_where(const struct table_query *q, struct table_job *j)
-{
-	CLEANUP(free_ptr)
-	const uint64_t **values = xcalloc(q->columns.len, sizeof(const uint64_t *));
-	struct field_values f = {.q = q, .values = values};
-	const struct predicate_row row = {field_number, field_text, &f};
-	size_t count, kept = 0;
-	const unsigned *fields = predicate_fields(q->where, &count);
-
-	for (size_t i = 0; i < count; i++)
-		values[fields[i]] =
-			chunk_column(j->columns, q->columns.items[fields[i]].schema.tag);
-	for (size_t i = 0; i < j->count; i++) {
-		f.row = j->row[i];
-		if (predicate_test(q->where, &row))
-			j->row[kept++] = f.row;
-	}
-	j->count = kept;
-}
-
-static bool is_selected(const struct selection *sel, const struct run_data *d, uint64_t thread,
-			uint64_t cpu, uint64_t stack)
-{
-	return (!sel->threads || sel->threads[thread < d->profile.threads.len ? thread : 0]) &&
-	       (!sel->cpus || (cpu < CPU_LIMIT && sel->cpus[cpu])) &&
-	       (!sel->nodes || sel->nodes[call_path_known(&d->paths, (uint32_t)stack)]);
-}
-
-/* Whether a span or point lies in the window: a span if any part of it does. */
-static bool in_window(const struct selection *sel, uint64_t start_ns, uint64_t end_ns)
-{
-	return start_ns < sel->to_ns && end_ns >= sel->from_ns;
-}
-
-static void choose_rows(const struct table_query *q, struct table_job *j)
-{
-	const struct selection *sel = q->sel;
-	const uint64_t *time_ns = j->columns->columns[0].values;
-	const uint64_t *end_ns = chunk_column(j->columns, TAG_END);
-	const uint64_t *thread = chunk_column(j->columns, TAG_THREAD);
-	const uint64_t *cpu = chunk_column(j->columns, TAG_CPU);
-	const uint64_t *stack = chunk_column(j->columns, TAG_STACK);
-	const uint64_t *event = chunk_column(j->columns, TAG_EVENT);
-
-	j->row = xrealloc(NULL, j->columns->rows, sizeof(*j->row));
-	for (uint32_t i = 0; i < j->columns->rows; i++)
-		if (in_window(sel, time_ns[i], end_ns ? end_ns[i] : time_ns[i]) &&
-		    (sel->event < 0 || (event ? event[i] : 0) == (uint64_t)sel->event) &&
-		    is_selected(sel, q->d, thread ? thread[i] : 0, cpu ? cpu[i] : 0,
-				stack ? stack[i] : 0))
-			j->row[j->count++] = i;
-	if (q->where && j->count)
-		choose_where(q, j);
-}
-
-static void decode_job(void *ctx, size_t item, unsigned thread)
-{
-	struct table_batch *b = ctx;
-	struct table_job *j = &b->jobs[item];
-
-	(void)thread;
-	j->columns = xcalloc(1, sizeof(*j->columns));
-	j->rc = chunk_decode(buf_str(&j->bytes), j->bytes.len, b->tags, j->columns, &j->e);
-	buf_release(&j->bytes);
-	if (j->rc == 0)
-		choose_rows(b->q, j);
-}
-
-static void batch_clear(struct table_batch *b)
-{
-	for (size_t i = 0; i < b->count; i++) {
-		struct table_job *j = &b->jobs[i];
-
-		buf_release(&j->bytes);
-		if (j->columns)
-			chunk_columns_release(j->columns);
-		free(j->columns);
-		free(j->row);
-		*j = (struct table_job){};
-	}
-	b->count = 0;
-}
-
-static int visit_batch(struct table_batch *b, table_visitor visit, void *ctx, struct err *e)
-{
-	int rc = 0;
-
-	parallel_each(b->count, parallel_cpus(DECODE_THREADS_MAX), decode_job, b);
-	for (size_t i = 0; i < b->count && rc == 0; i++) {
-		struct table_job *j = &b->jobs[i];
-		struct table_rows rows = {j->columns, j->row, j->count, j->chunk};
-
-		if (j->rc < 0)
-			rc = err_set(e, -j->rc, "%s", j->e.text);
-		else if (j->count)
-			rc = visit(ctx, &rows, e);
-	}
-	batch_clear(b);
-	return rc;
-}
-
-/* Tags of the wanted columns, and of those that decide whether a row is selected, ended by 0. */
-static uint32_t *list_tags(const struct table_query *q, const int *columns)
-{
-	const unsigned *fields = NULL;
-	size_t count = 0, field_count = 0, wanted = 0;
-	uint32_t *tags;
-
-	if (!columns)
-		return NULL;
-	if (q->where)
-		fields = predicate_fields(q->where, &field_count);
-	while (columns[wanted] >= 0)
-		wanted++;
-	tags = xcalloc(wanted + field_count + 6, sizeof(*tags));
-	for (size_t i = 0; i < wanted; i++)
-		tags[count++] = q->columns.items[columns[i]].schema.tag;
-	for (size_t i = 0; i < field_count; i++)
-		tags[count++] = q->columns.items[fields[i]].schema.tag;
-	tags[count++] = TAG_END;
-	if (q->sel->threads)
-		tags[count++] = TAG_THREAD;
-	if (q->sel->cpus)
-		tags[count++] = TAG_CPU;
-	if (q->sel->nodes)
-		tags[count++] = TAG_STACK;
-	if (q->sel->event >= 0)
-		tags[count++] = TAG_EVENT;
-	return tags;
-}
-
-static bool touches(const struct table_query *q, const struct run_chunk *c)
-{
-	return c->stored.info.schema == q->table.number &&
-	       in_window(q->sel, c->stored.info.first_ns, c->stored.info.last_ns);
-}
-
-/* @only UINT32_MAX: all chunks. */
-static int each(const struct table_query *q, uint32_t only, const int *columns, table_visitor visit,
-		void *ctx, struct err *e)
-{
-	struct table_batch *b = xcalloc(1, sizeof(*b));
-	uint32_t *tags = list_tags(q, columns);
-	int rc = 0;
-
-	b->q = q;
-	b->tags = tags;
-	for (uint32_t i = 0; i < q->d->chunks.len && rc == 0; i++) {
-		const struct run_chunk *c = &q->d->chunks.items[i];
-		struct table_job *j = &b->jobs[b->count];
-
-		if ((only != UINT32_MAX && i != only) || !touches(q, c))
-			continue;
-		j->chunk = i;
-		b->count++;
-		rc = store_chunk_read(q->s, c->stored.id, &j->bytes, NULL, e);
-		/* The chunk was merged into another one meanwhile. */
-		rc = rc == -ENOENT ? -ESTALE : rc;
-		if (rc == 0 && b->count == BATCH_CHUNKS)
-			rc = visit_batch(b, visit, ctx, e);
-	}
-	if (rc == 0)
-		rc = visit_batch(b, visit, ctx, e);
-	batch_clear(b);
-	free(tags);
-	free(b);
-	return rc;
-}
-
-int table_each(const struct table_query *q, const int *columns, table_visitor visit, void *ctx,
-	       struct err *e)
-{
-	return each(q, UINT32_MAX, columns, visit, ctx, e);
-}
-
-int table_each_of(const struct table_query *q, uint32_t chunk, const int *columns,
-		  table_visitor visit, void *ctx, struct err *e)
-{
-	return each(q, chunk, columns, visit, ctx, e);
 }
