@@ -1,8 +1,11 @@
 /*
  * Groups of rows that have some columns in common: how many, and sum, extremes and percentiles of a
  * column. Percentiles are read from a log-linear histogram: TABLE_BIN_WIDTH says how exact they are.
+ *
+ * Each thread has groups of its own, which are added up at the end. Which groups find room must not
+ * depend on the threads: if some thread has none, one alone does it again.
  */
-#include "query/table.h"
+#include "query/table_scan.h"
 #include "base/open_table.h"
 
 #include <math.h>
@@ -39,17 +42,38 @@ static double bin_value(uint32_t bin)
 }
 
 /* Bins of negative numbers lie before the others, the most negative first. */
-#define BIN_ZERO (1u << 15)
+#define BIN_ZERO (1u << 12)
+#define BINS     (2 * BIN_ZERO)
 
-static uint32_t signed_bin(const struct table_column *c, uint64_t value)
+/* Floating point numbers are ordered as their bits are: the upper ones are a bin. */
+#define FLOAT_SHIFT (52 - BIN_BITS)
+
+_Static_assert(((64 - BIN_BITS) << BIN_BITS) + (1 << BIN_BITS) <= BIN_ZERO, "any number has a bin");
+
+static uint32_t value_bin(const struct table_column *c, uint64_t value)
 {
-	bool negative = c->schema.type == VALUE_SIGNED && (int64_t)value < 0;
-
-	return negative ? BIN_ZERO - bin_of(-value) : BIN_ZERO + bin_of(value);
+	if (c->schema.type == VALUE_FLOAT)
+		return (uint32_t)(table_order(c, value) >> FLOAT_SHIFT);
+	if (c->schema.type == VALUE_SIGNED && (int64_t)value < 0)
+		return BIN_ZERO - bin_of(-value);
+	return BIN_ZERO + bin_of(value);
 }
 
-static double signed_bin_value(uint32_t bin)
+static double float_bin_value(uint32_t bin)
 {
+	const uint64_t sign = 1ull << 63;
+	uint64_t order = ((uint64_t)bin << FLOAT_SHIFT) + (1ull << (FLOAT_SHIFT - 1));
+	uint64_t bits = order & sign ? order ^ sign : ~order;
+	double value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+static double value_of_bin(const struct table_column *c, uint32_t bin)
+{
+	if (c->schema.type == VALUE_FLOAT)
+		return float_bin_value(bin);
 	return bin < BIN_ZERO ? -bin_value(BIN_ZERO - bin) : bin_value(bin - BIN_ZERO);
 }
 
@@ -57,6 +81,14 @@ static double signed_bin_value(uint32_t bin)
 
 /* Bins of all groups together, of 16 bytes. */
 #define BINS_MAX (8u << 20)
+/* The first groups have an array of all bins each, which is faster than a table. */
+#define ARRAY_GROUPS 128u
+
+/* In place of a group's number: there is no room for it. */
+#define NO_ROOM UINT32_MAX
+
+/* Combinations of keys, between their least and largest values in a chunk, that have an array of groups. */
+#define DIRECT_MAX 65536u
 
 struct group_slot {
 	uint64_t hash;
@@ -69,18 +101,31 @@ struct bin_slot {
 	uint64_t count;
 };
 
+/* What all threads share. */
 struct grouping {
 	const struct table_query *q;
 	const struct table_column *keys[TABLE_KEYS_MAX];
+	bool mapped[TABLE_KEYS_MAX]; /* the scan gives what the key is derived from */
 	size_t key_count;
 	const struct table_column *value; /* NULL: only counts */
 	bool percentiles;
-	struct table_groups *groups;
+	size_t bins_max; /* of a thread */
+	uint64_t seed;
+	struct tally *tallies; /* by thread */
+};
+
+/* What a thread has counted. */
+struct tally {
+	struct table_groups found;
 	struct group_slot *slots;
 	size_t mask;
-	struct bin_slot *bins;
+	uint64_t *arrays[ARRAY_GROUPS]; /* by group; NULL: nothing was counted yet */
+	struct bin_slot *bins;          /* of the other groups */
 	size_t bin_mask, bin_count;
-	uint64_t seed;
+	/* Of the chunk: groups by combination of keys, + 1; NULL: there are too many. */
+	uint32_t *direct, *direct_room;
+	uint64_t base[TABLE_KEYS_MAX], step[TABLE_KEYS_MAX];
+	uint32_t number[KEPT_BLOCK]; /* of the group of each row of a block, + 1 */
 };
 
 static bool group_home(const void *slot, uint64_t seed, uint64_t *ret_hash)
@@ -105,95 +150,289 @@ static bool bin_home(const void *slot, uint64_t seed, uint64_t *ret_hash)
 	return s->group;
 }
 
-/* The number of the group with these keys, + 1; 0: there is no room for it. */
-static uint32_t group_of(struct grouping *g, const uint64_t *keys)
+/* The number of the group with these keys, + 1, or NO_ROOM. */
+static uint32_t group_of(const struct grouping *g, struct tally *t, const uint64_t *keys)
 {
 	uint64_t hash = g->seed;
 	size_t at;
 
 	for (size_t i = 0; i < g->key_count; i++)
 		hash = hash_mix(hash, keys[i]);
-	if (!g->slots || g->groups->groups.len * 3 > g->mask * 2)
-		g->slots = open_table_grow(g->slots, &g->mask, sizeof(*g->slots), group_home, 0);
-	for (at = hash & g->mask; g->slots[at].group; at = (at + 1) & g->mask) {
-		const struct group_slot *s = &g->slots[at];
+	if (!t->slots || t->found.groups.len * 3 > t->mask * 2)
+		t->slots = open_table_grow(t->slots, &t->mask, sizeof(*t->slots), group_home, 0);
+	for (at = hash & t->mask; t->slots[at].group; at = (at + 1) & t->mask) {
+		const struct group_slot *s = &t->slots[at];
 
-		if (s->hash == hash && !memcmp(g->groups->groups.items[s->group - 1].keys, keys,
+		if (s->hash == hash && !memcmp(t->found.groups.items[s->group - 1].keys, keys,
 					       g->key_count * sizeof(*keys)))
 			return s->group;
 	}
-	if (g->groups->groups.len == TABLE_GROUPS_MAX)
-		return 0;
-	vec_push(&g->groups->groups, (struct table_group){});
-	memcpy(g->groups->groups.items[g->groups->groups.len - 1].keys, keys,
+	if (t->found.groups.len == TABLE_GROUPS_MAX)
+		return NO_ROOM;
+	vec_push(&t->found.groups, (struct table_group){});
+	memcpy(t->found.groups.items[t->found.groups.len - 1].keys, keys,
 	       g->key_count * sizeof(*keys));
-	g->slots[at] = (struct group_slot){hash, (uint32_t)g->groups->groups.len};
-	return (uint32_t)g->groups->groups.len;
+	t->slots[at] = (struct group_slot){hash, (uint32_t)t->found.groups.len};
+	return (uint32_t)t->found.groups.len;
 }
 
-static void count_bin(struct grouping *g, uint32_t group, uint32_t bin)
+static void count_bin(const struct grouping *g, struct tally *t, uint32_t group, uint32_t bin,
+		      uint64_t count)
 {
 	struct bin_slot *s;
 	size_t at;
 
-	if (!g->bins || g->bin_count * 3 > g->bin_mask * 2)
-		g->bins =
-			open_table_grow(g->bins, &g->bin_mask, sizeof(*g->bins), bin_home, g->seed);
-	for (at = bin_hash(g->seed, group, bin) & g->bin_mask;; at = (at + 1) & g->bin_mask) {
-		s = &g->bins[at];
+	if (t->bin_count >= g->bins_max)
+		return;
+	if (!t->bins || t->bin_count * 3 > t->bin_mask * 2)
+		t->bins =
+			open_table_grow(t->bins, &t->bin_mask, sizeof(*t->bins), bin_home, g->seed);
+	for (at = bin_hash(g->seed, group, bin) & t->bin_mask;; at = (at + 1) & t->bin_mask) {
+		s = &t->bins[at];
 		if (!s->group || (s->group == group && s->bin == bin))
 			break;
 	}
-	g->bin_count += !s->group;
+	t->bin_count += !s->group;
 	s->group = group;
 	s->bin = bin;
-	s->count++;
+	s->count += count;
 }
 
-static void add_value(struct grouping *g, struct table_group *group, uint32_t number,
-		      uint64_t value)
+/* The array of a group's bins; NULL: its bins are in the table. */
+static uint64_t *array_of(const struct grouping *g, struct tally *t, uint32_t group)
 {
-	const struct table_column *c = g->value;
-	uint64_t order = table_order(c, value);
-
-	if (c->schema.type == VALUE_FLOAT)
-		group->sum_float += table_number(c, value);
-	else if (c->schema.type == VALUE_SIGNED)
-		group->sum += (int64_t)value;
-	else
-		group->sum += value;
-	if (!group->count || order < table_order(c, group->min))
-		group->min = value;
-	if (!group->count || order > table_order(c, group->max))
-		group->max = value;
-	if (g->percentiles && g->bin_count < BINS_MAX)
-		count_bin(g, number, signed_bin(c, value));
+	if (group > ARRAY_GROUPS || g->value->schema.type == VALUE_FLOAT)
+		return NULL;
+	if (!t->arrays[group - 1])
+		t->arrays[group - 1] = xcalloc(BINS, sizeof(**t->arrays));
+	return t->arrays[group - 1];
 }
 
-static int add_rows(void *ctx, const struct table_rows *rows, struct err *e)
+static void tally_release(struct tally *t)
+{
+	table_groups_release(&t->found);
+	table_free(t->slots, t->slots ? t->mask + 1 : 0, sizeof(*t->slots));
+	table_free(t->bins, t->bins ? t->bin_mask + 1 : 0, sizeof(*t->bins));
+	for (size_t i = 0; i < ARRAY_GROUPS; i++)
+		free(t->arrays[i]);
+	free(t->direct_room);
+	*t = (struct tally){};
+}
+
+/* ---- which group a row is in ---- */
+
+/* Chooses how the groups of a chunk's rows are found: by an array if keys have few combinations. */
+static bool begin_chunk(void *ctx, unsigned thread, const struct table_part *part)
 {
 	struct grouping *g = ctx;
+	struct tally *t = &g->tallies[thread];
+	uint64_t combinations = 1;
 
-	(void)e;
-	for (size_t i = 0; i < rows->count; i++) {
-		uint64_t keys[TABLE_KEYS_MAX] = {};
-		struct table_group *group;
-		uint32_t number;
+	t->direct = NULL;
+	for (size_t k = 0; k < g->key_count; k++) {
+		const struct kept_range *r = part->ranges[k];
+		uint64_t plain = r ? r->max - r->min : UINT64_MAX, spread = plain;
 
-		for (size_t k = 0; k < g->key_count; k++)
-			keys[k] = table_value(g->q, g->keys[k], rows->columns, rows->row[i]);
-		number = group_of(g, keys);
-		g->groups->matched++;
-		g->groups->left_out += !number;
-		if (!number)
-			continue;
-		group = &g->groups->groups.items[number - 1];
-		if (g->value)
-			add_value(g, group, number,
-				  table_value(g->q, g->value, rows->columns, rows->row[i]));
-		group->count++;
+		t->base[k] = r ? r->min : 0;
+		if (r && (uint64_t)r->signed_max - (uint64_t)r->signed_min < plain) {
+			spread = (uint64_t)r->signed_max - (uint64_t)r->signed_min;
+			t->base[k] = (uint64_t)r->signed_min;
+		}
+		t->step[k] = combinations;
+		if (spread >= DIRECT_MAX / combinations)
+			return true;
+		combinations *= spread + 1;
 	}
-	return 0;
+	if (!t->direct_room)
+		t->direct_room = xcalloc(DIRECT_MAX, sizeof(*t->direct_room));
+	t->direct = t->direct_room;
+	memset(t->direct, 0, combinations * sizeof(*t->direct));
+	return true;
+}
+
+static uint32_t find_group(const struct grouping *g, struct tally *t, const struct table_block *b,
+			   size_t row)
+{
+	uint64_t keys[TABLE_KEYS_MAX] = {};
+
+	for (size_t k = 0; k < g->key_count; k++)
+		if (g->mapped[k])
+			table_derive(g->q, g->keys[k], &b->values[k][row], 1, &keys[k]);
+		else
+			keys[k] = b->values[k][row];
+	return group_of(g, t, keys);
+}
+
+static void find_direct(const struct grouping *g, struct tally *t, const struct table_block *b)
+{
+	uint32_t *number = t->number;
+
+	memset(number, 0, b->count * sizeof(*number));
+	for (size_t k = 0; k < g->key_count; k++)
+		for (size_t i = 0; i < b->count; i++)
+			number[i] += (uint32_t)((b->values[k][i] - t->base[k]) * t->step[k]);
+	for (size_t i = 0; i < b->count; i++) {
+		uint32_t *known = &t->direct[number[i]];
+
+		if (!*known)
+			*known = find_group(g, t, b, i);
+		number[i] = *known;
+	}
+}
+
+/* Rows are often in the group of the one before. */
+static void find_by_keys(const struct grouping *g, struct tally *t, const struct table_block *b)
+{
+	for (size_t i = 0; i < b->count; i++) {
+		bool same = i > 0;
+
+		for (size_t k = 0; same && k < g->key_count; k++)
+			same = b->values[k][i] == b->values[k][i - 1];
+		t->number[i] = same ? t->number[i - 1] : find_group(g, t, b, i);
+	}
+}
+
+/* ---- adding up ---- */
+
+/* Adds the rows of a block to their groups; @add is done with a group and its new value. */
+#define EACH_ROW(type, less, add)                                                                  \
+	for (size_t i = 0; i < count; i++) {                                                       \
+		struct table_group *to = &groups[number[i] - 1];                                   \
+		type v, min, max;                                                                  \
+		if (number[i] == NO_ROOM)                                                          \
+			continue;                                                                  \
+		memcpy(&v, &values[i], sizeof(v));                                                 \
+		memcpy(&min, &to->min, sizeof(min));                                               \
+		memcpy(&max, &to->max, sizeof(max));                                               \
+		if (!to->count || less(v, min))                                                    \
+			to->min = values[i];                                                       \
+		if (!to->count || less(max, v))                                                    \
+			to->max = values[i];                                                       \
+		to->count++;                                                                       \
+		add;                                                                               \
+	}
+
+#define IS_LESS(a, b) ((a) < (b))
+
+static bool float_less(double a, double b)
+{
+	static const struct table_column c = {.schema = {.type = VALUE_FLOAT}};
+	uint64_t x, y;
+
+	memcpy(&x, &a, sizeof(x));
+	memcpy(&y, &b, sizeof(y));
+	return table_order(&c, x) < table_order(&c, y);
+}
+
+static void add_values(const struct grouping *g, struct table_group *groups, const uint32_t *number,
+		       const uint64_t *values, size_t count)
+{
+	switch (g->value->schema.type) {
+	case VALUE_FLOAT:
+		EACH_ROW(double, float_less, to->sum_float += v)
+		break;
+	case VALUE_SIGNED:
+		EACH_ROW(int64_t, IS_LESS, to->sum += v)
+		break;
+	default:
+		EACH_ROW(uint64_t, IS_LESS, to->sum += v)
+	}
+}
+
+static void count_bins(const struct grouping *g, struct tally *t, const uint64_t *values,
+		       size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		uint32_t group = t->number[i], bin = value_bin(g->value, values[i]);
+		uint64_t *array;
+
+		if (group == NO_ROOM)
+			continue;
+		array = array_of(g, t, group);
+		if (array)
+			array[bin]++;
+		else
+			count_bin(g, t, group, bin, 1);
+	}
+}
+
+static void add_block(void *ctx, unsigned thread, const struct table_block *b)
+{
+	struct grouping *g = ctx;
+	struct tally *t = &g->tallies[thread];
+	const uint64_t *values = b->values[g->key_count];
+
+	if (t->direct)
+		find_direct(g, t, b);
+	else
+		find_by_keys(g, t, b);
+	t->found.matched += b->count;
+	for (size_t i = 0; i < b->count; i++)
+		t->found.left_out += t->number[i] == NO_ROOM;
+	if (g->value)
+		add_values(g, t->found.groups.items, t->number, values, b->count);
+	else
+		for (size_t i = 0; i < b->count; i++)
+			if (t->number[i] != NO_ROOM)
+				t->found.groups.items[t->number[i] - 1].count++;
+	if (g->percentiles)
+		count_bins(g, t, values, b->count);
+}
+
+/* ---- adding up threads ---- */
+
+static void add_group(const struct grouping *g, struct table_group *to,
+		      const struct table_group *from)
+{
+	const struct table_column *c = g->value;
+
+	if (c && (!to->count || table_order(c, from->min) < table_order(c, to->min)))
+		to->min = from->min;
+	if (c && (!to->count || table_order(c, from->max) > table_order(c, to->max)))
+		to->max = from->max;
+	to->sum += from->sum;
+	to->sum_float += from->sum_float;
+	to->count += from->count;
+}
+
+/* Adds what another thread has counted. */
+static void add_tally(const struct grouping *g, struct tally *to, struct tally *from)
+{
+	size_t count = from->found.groups.len;
+	uint32_t *number = xcalloc(count + 1, sizeof(*number));
+
+	to->found.matched += from->found.matched;
+	to->found.left_out += from->found.left_out;
+	for (size_t i = 0; i < count; i++) {
+		const struct table_group *group = &from->found.groups.items[i];
+
+		number[i] = group_of(g, to, group->keys);
+		if (number[i] == NO_ROOM)
+			to->found.left_out += group->count;
+		else
+			add_group(g, &to->found.groups.items[number[i] - 1], group);
+	}
+	for (size_t i = 0; i < count && i < ARRAY_GROUPS; i++) {
+		uint64_t *array =
+			from->arrays[i] && number[i] != NO_ROOM ? array_of(g, to, number[i]) : NULL;
+
+		for (uint32_t bin = 0; from->arrays[i] && bin < BINS; bin++)
+			if (array)
+				array[bin] += from->arrays[i][bin];
+			else if (from->arrays[i][bin] && number[i] != NO_ROOM)
+				count_bin(g, to, number[i], bin, from->arrays[i][bin]);
+	}
+	for (size_t i = 0; from->bins && i <= from->bin_mask; i++) {
+		const struct bin_slot *b = &from->bins[i];
+		uint32_t group = b->group ? number[b->group - 1] : NO_ROOM;
+		uint64_t *array = group == NO_ROOM ? NULL : array_of(g, to, group);
+
+		if (array)
+			array[b->bin] += b->count;
+		else if (group != NO_ROOM)
+			count_bin(g, to, group, b->bin, b->count);
+	}
+	free(number);
 }
 
 /* ---- percentiles ---- */
@@ -212,7 +451,7 @@ static void set_percentile(const struct grouping *g, const struct table_group *g
 			   uint64_t before, const struct bin_slot *b, double *ret)
 {
 	uint64_t rank = (uint64_t)ceil(share * (double)group->count);
-	double value = signed_bin_value(b->bin), min = table_number(g->value, group->min);
+	double value = value_of_bin(g->value, b->bin), min = table_number(g->value, group->min);
 	double max = table_number(g->value, group->max);
 
 	rank = rank ? rank : 1;
@@ -220,31 +459,50 @@ static void set_percentile(const struct grouping *g, const struct table_group *g
 		*ret = value < min ? min : value > max ? max : value;
 }
 
-static void find_percentiles(struct grouping *g)
+/* Bins of a group come in their order; @before is the count of those before. */
+static void add_bin(const struct grouping *g, struct tally *t, const struct bin_slot *b,
+		    uint64_t *before)
+{
+	struct table_group *group = &t->found.groups.items[b->group - 1];
+
+	set_percentile(g, group, 0.5, *before, b, &group->p50);
+	set_percentile(g, group, 0.9, *before, b, &group->p90);
+	set_percentile(g, group, 0.99, *before, b, &group->p99);
+	*before += b->count;
+}
+
+static void read_arrays(const struct grouping *g, struct tally *t)
+{
+	for (uint32_t i = 0; i < ARRAY_GROUPS; i++) {
+		uint64_t before = 0;
+
+		for (uint32_t bin = 0; t->arrays[i] && bin < BINS; bin++)
+			if (t->arrays[i][bin])
+				add_bin(g, t, &(struct bin_slot){i + 1, bin, t->arrays[i][bin]},
+					&before);
+	}
+}
+
+static void find_percentiles(const struct grouping *g, struct tally *t)
 {
 	size_t count = 0;
 	uint64_t before = 0;
 
 	/* Some values were not counted: better none than wrong ones. */
-	if (g->bin_count >= BINS_MAX)
-		vec_each(&g->groups->groups, group)
+	if (t->bin_count >= g->bins_max)
+		vec_each(&t->found.groups, group)
 			group->p50 = group->p90 = group->p99 = NAN;
-	for (size_t i = 0; g->bins && g->bin_count < BINS_MAX && i <= g->bin_mask; i++)
-		if (g->bins[i].group)
-			g->bins[count++] = g->bins[i];
+	for (size_t i = 0; t->bins && t->bin_count < g->bins_max && i <= t->bin_mask; i++)
+		if (t->bins[i].group)
+			t->bins[count++] = t->bins[i];
 	if (count)
-		qsort(g->bins, count, sizeof(*g->bins), by_bin);
+		qsort(t->bins, count, sizeof(*t->bins), by_bin);
 	for (size_t i = 0; i < count; i++) {
-		const struct bin_slot *b = &g->bins[i];
-		struct table_group *group = &g->groups->groups.items[b->group - 1];
-
-		if (!i || b[-1].group != b->group)
+		if (!i || t->bins[i - 1].group != t->bins[i].group)
 			before = 0;
-		set_percentile(g, group, 0.5, before, b, &group->p50);
-		set_percentile(g, group, 0.9, before, b, &group->p90);
-		set_percentile(g, group, 0.99, before, b, &group->p99);
-		before += b->count;
+		add_bin(g, t, &t->bins[i], &before);
 	}
+	read_arrays(g, t);
 }
 
 /* ---- the whole ---- */
@@ -258,38 +516,78 @@ static int by_count(const void *a, const void *b)
 	return memcmp(x->keys, y->keys, sizeof(x->keys));
 }
 
+/* Sets *ret_full if some thread had no room for a group or a bin. */
+static int count_all(struct grouping *g, const struct table_scan *scan, bool *ret_full,
+		     struct err *e)
+{
+	struct tally *all = &g->tallies[0];
+	int r;
+
+	g->bins_max = BINS_MAX / scan->threads;
+	r = table_scan(g->q, scan, e);
+	*ret_full = false;
+	for (unsigned i = 0; i < scan->threads && r == 0; i++) {
+		struct tally *t = &g->tallies[i];
+
+		*ret_full |= t->found.left_out || t->bin_count >= g->bins_max;
+		if (i && !*ret_full)
+			add_tally(g, all, t);
+	}
+	*ret_full |= all->found.left_out || all->bin_count >= g->bins_max;
+	return r;
+}
+
+static void release_tallies(struct grouping *g)
+{
+	for (size_t i = 0; i < TABLE_THREADS_MAX; i++)
+		tally_release(&g->tallies[i]);
+}
+
+static void open_scan(struct grouping *g, const size_t *keys, int value, struct table_scan *scan)
+{
+	for (size_t i = 0; i < g->key_count; i++) {
+		g->keys[i] = &g->q->columns.items[keys[i]];
+		g->mapped[i] = table_column_maps(g->keys[i]);
+		scan->wants[scan->count++] = (struct table_want){keys[i], g->mapped[i]};
+	}
+	if (value >= 0)
+		scan->wants[scan->count++] = (struct table_want){(size_t)value, false};
+	/* A sum of floating point numbers depends on their order. */
+	scan->threads = g->value && g->value->schema.type == VALUE_FLOAT ? 1 : table_threads();
+}
+
 int table_group(const struct table_query *q, const size_t *keys, size_t key_count, int value,
 		bool percentiles, struct table_groups *ret, struct err *e)
 {
 	struct grouping g = {.q = q,
 			     .key_count = key_count,
 			     .value = value < 0 ? NULL : &q->columns.items[value],
-			     .groups = ret,
+			     .percentiles = percentiles && value >= 0,
 			     .seed = hash_seed()};
-	int columns[TABLE_KEYS_MAX + 2], count = 0, rc;
+	struct table_scan scan = {.begin = begin_chunk, .visit = add_block, .ctx = &g};
+	bool full;
+	int r;
 
 	*ret = (struct table_groups){};
-	/* Bits of a float are no whole number that could be counted in bins. */
-	g.percentiles = percentiles && g.value && g.value->schema.type != VALUE_FLOAT;
-	for (size_t i = 0; i < key_count; i++) {
-		g.keys[i] = &q->columns.items[keys[i]];
-		columns[count++] = (int)keys[i];
+	g.tallies = xcalloc(TABLE_THREADS_MAX, sizeof(*g.tallies));
+	open_scan(&g, keys, value, &scan);
+	r = count_all(&g, &scan, &full, e);
+	if (r == 0 && full && scan.threads > 1) {
+		release_tallies(&g);
+		scan.threads = 1;
+		r = count_all(&g, &scan, &full, e);
 	}
-	if (value >= 0)
-		columns[count++] = value;
-	columns[count] = -1;
-	rc = table_each(q, columns, add_rows, &g, e);
-	if (rc == 0) {
-		find_percentiles(&g);
+	if (r == 0) {
+		find_percentiles(&g, &g.tallies[0]);
+		*ret = g.tallies[0].found;
+		g.tallies[0].found = (struct table_groups){};
 		if (ret->groups.len)
 			qsort(ret->groups.items, ret->groups.len, sizeof(*ret->groups.items),
 			      by_count);
-	} else {
-		table_groups_release(ret);
 	}
-	table_free(g.slots, g.slots ? g.mask + 1 : 0, sizeof(*g.slots));
-	table_free(g.bins, g.bins ? g.bin_mask + 1 : 0, sizeof(*g.bins));
-	return rc;
+	release_tallies(&g);
+	free(g.tallies);
+	return r;
 }
 
 void table_groups_release(struct table_groups *g)

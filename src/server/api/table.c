@@ -250,11 +250,9 @@ static void write_group(struct asking *a, const size_t *keys, size_t key_count,
 		jw_kv_double(j, "mean", mean_of(value, g));
 		jw_key(j, "max");
 		write_value(a, value, g->max);
-		if (value->schema.type != VALUE_FLOAT) {
-			jw_kv_double(j, "p50", g->p50);
-			jw_kv_double(j, "p90", g->p90);
-			jw_kv_double(j, "p99", g->p99);
-		}
+		jw_kv_double(j, "p50", g->p50);
+		jw_kv_double(j, "p90", g->p90);
+		jw_kv_double(j, "p99", g->p99);
 	}
 	jw_close(j, '}');
 }
