@@ -267,15 +267,19 @@ static const struct profile *texts_of(const struct table_query *q, const struct 
 	return c->schema.type == VALUE_STRING && !c->derived ? q->texts : &q->d->profile;
 }
 
+size_t table_text_limit(const struct table_query *q, const struct table_column *c)
+{
+	const struct profile *p = texts_of(q, c);
+
+	return c->schema.type == VALUE_STRING  ? p->strings.starts.len
+	       : c->schema.type == VALUE_EVENT ? p->events.len
+					       : p->counters.len;
+}
+
 uint64_t table_text_number(const struct table_query *q, const struct table_column *c,
 			   uint64_t value)
 {
-	const struct profile *p = texts_of(q, c);
-	size_t limit = c->schema.type == VALUE_STRING  ? p->strings.starts.len
-		       : c->schema.type == VALUE_EVENT ? p->events.len
-						       : p->counters.len;
-
-	return value < limit ? value : 0;
+	return value < table_text_limit(q, c) ? value : 0;
 }
 
 const char *table_text(const struct table_query *q, const struct table_column *c, uint64_t value)

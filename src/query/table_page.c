@@ -1,39 +1,186 @@
-/* A page of the rows of a table, in the order of any column. */
-#include "query/table.h"
-#include "profile/slots.h"
+/*
+ * A page of the rows of a table, in the order of any column.
+ *
+ * The rows of a page near the beginning are the first ones of all, which each thread finds by keeping the
+ * best it has seen. For one that begins further behind, its first row is found before: the keys are
+ * counted in buckets, then those of the bucket that has it, until few rows are left. So no page takes
+ * memory for all rows.
+ */
+#include "query/table_scan.h"
+#include "base/parallel.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Rows that a page can be chosen from: their places take 16 bytes each. */
-#define PLACES_MAX (16u << 20)
+/* Pages that end before this are found at once. */
+#define NEAR_MAX 4096u
+/* So few rows are sorted. */
+#define CANDIDATES_MAX 16384u
+#define BUCKET_BITS    14
+#define BUCKETS        (1u << BUCKET_BITS)
+#define READ_CHUNKS    8u /* decoded in parallel */
 
-struct finding {
+typedef VEC(struct table_place) places;
+
+struct page_thread {
+	places found;
+	struct table_place worst; /* of the wanted ones; valid if is_full */
+	bool is_full;
+	uint64_t matched, min, max;
+	uint64_t *buckets;
+	bool *used_texts;
+	uint64_t keys[KEPT_BLOCK];
+};
+
+struct paging {
 	const struct table_query *q;
 	const struct table_column *column;
 	bool descending;
-	VEC(struct table_place) places;
+	uint32_t *rank; /* of texts: place in the alphabet by number; NULL: other values */
+	uint64_t seed;
+	struct table_scan scan;
+	struct page_thread *threads;
+	/* What is looked for: rows from @first on, at most @wanted; keys from @low to @high. */
+	struct table_place first;
+	size_t wanted;
+	uint64_t low, high;
+	unsigned shift;       /* of keys above @low in buckets */
+	uint64_t *chunk_rows; /* by chunk: how many have the key @low */
+	uint32_t only_chunk;
 };
 
-static int add_places(void *ctx, const struct table_rows *rows, struct err *e)
+/* ---- keys ---- */
+
+static uint64_t key_of(const struct paging *p, uint64_t value)
 {
-	struct finding *f = ctx;
+	uint64_t key = p->rank ? p->rank[table_text_number(p->q, p->column, value)]
+			       : table_order(p->column, value);
 
-	if (f->places.len + rows->count > PLACES_MAX)
-		return err_set(e, E2BIG,
-			       "The selection has more than %u rows, too many to sort. Choose a "
-			       "smaller window, or a condition on columns.",
-			       PLACES_MAX);
-	vec_reserve(&f->places, f->places.len + rows->count);
-	for (size_t i = 0; i < rows->count; i++) {
-		uint64_t value = table_value(f->q, f->column, rows->columns, rows->row[i]);
+	return p->descending ? ~key : key;
+}
 
-		f->places.items[f->places.len++] = (struct table_place){
-			table_column_is_text(f->column) ? table_text_number(f->q, f->column, value)
-							: table_order(f->column, value),
-			rows->chunk, rows->row[i]};
+/* Numbers whose order is that of the rows; those of texts are only known once all are ranked. */
+static const uint64_t *block_keys(const struct paging *p, struct page_thread *t,
+				  const struct table_block *b)
+{
+	uint64_t turned = p->descending ? UINT64_MAX : 0;
+
+	if (p->rank || p->column->schema.type == VALUE_FLOAT) {
+		for (size_t i = 0; i < b->count; i++)
+			t->keys[i] = key_of(p, b->values[0][i]);
+		return t->keys;
 	}
-	return 0;
+	if (p->column->schema.type == VALUE_SIGNED)
+		turned ^= 1ull << 63;
+	for (size_t i = 0; i < b->count; i++)
+		t->keys[i] = b->values[0][i] ^ turned;
+	return t->keys;
+}
+
+/* Between which keys the rows of a chunk lie. False: that is not known. */
+static bool key_range(const struct paging *p, const struct table_part *part, uint64_t *ret_min,
+		      uint64_t *ret_max)
+{
+	const struct kept_range *r = part->ranges[0];
+	bool by_sign = p->column->schema.type == VALUE_SIGNED;
+	uint64_t a, b;
+
+	if (!r || p->rank || p->column->schema.type == VALUE_FLOAT)
+		return false;
+	a = key_of(p, by_sign ? (uint64_t)r->signed_min : r->min);
+	b = key_of(p, by_sign ? (uint64_t)r->signed_max : r->max);
+	*ret_min = a < b ? a : b;
+	*ret_max = a < b ? b : a;
+	return true;
+}
+
+/* ---- order ---- */
+
+/* Chunks are sorted by time, and so are the rows of each: what is equal stays in that order. */
+static bool is_before(const struct table_place *a, const struct table_place *b)
+{
+	if (a->key != b->key)
+		return a->key < b->key;
+	return a->chunk != b->chunk ? a->chunk < b->chunk : a->row < b->row;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return is_before(a, b) ? -1 : is_before(b, a);
+}
+
+static void swap(struct table_place *a, struct table_place *b)
+{
+	struct table_place c = *a;
+
+	*a = *b;
+	*b = c;
+}
+
+/* Moves the smallest @wanted places of @p[0, count) to the front, in no order. */
+static void select_first(struct table_place *p, size_t count, size_t wanted, uint64_t seed)
+{
+	size_t low = 0, high = count;
+
+	while (high - low > 1 && wanted > low && wanted < high) {
+		/* Any but the last one, so that both parts are smaller than the whole; by chance, so that no
+		 * order of values makes it slow. */
+		struct table_place pivot = p[low + hash_mix(seed, high - low) % (high - low - 1)];
+		size_t left = low, right = high - 1;
+
+		for (;; left++, right--) {
+			while (is_before(&p[left], &pivot))
+				left++;
+			while (is_before(&pivot, &p[right]))
+				right--;
+			if (left >= right)
+				break;
+			swap(&p[left], &p[right]);
+		}
+		if (wanted <= right + 1)
+			high = right + 1;
+		else
+			low = right + 1;
+	}
+}
+
+/* ---- walks over the rows ---- */
+
+static int walk(struct paging *p, bool (*begin)(void *, unsigned, const struct table_part *),
+		void (*visit)(void *, unsigned, const struct table_block *), struct err *e)
+{
+	p->scan.begin = begin;
+	p->scan.visit = visit;
+	return table_scan(p->q, &p->scan, e);
+}
+
+static uint64_t matched_of(const struct paging *p)
+{
+	uint64_t matched = 0;
+
+	for (unsigned i = 0; i < p->scan.threads; i++)
+		matched += p->threads[i].matched;
+	return matched;
+}
+
+static void forget_found(struct paging *p)
+{
+	for (unsigned i = 0; i < p->scan.threads; i++) {
+		p->threads[i].found.len = 0;
+		p->threads[i].matched = 0;
+		p->threads[i].is_full = false;
+	}
+}
+
+/* Joins what all threads have found in the first one's list. */
+static places *join_found(struct paging *p)
+{
+	places *all = &p->threads[0].found;
+
+	for (unsigned i = 1; i < p->scan.threads; i++)
+		vec_each(&p->threads[i].found, place)
+			vec_push(all, *place);
+	return all;
 }
 
 /* ---- texts ---- */
@@ -51,98 +198,283 @@ static int by_text(const void *a, const void *b)
 	return order ? order : x->value < y->value ? -1 : x->value > y->value;
 }
 
-/* Replaces the numbers of texts by their places in the alphabet. */
-static void rank_texts(struct finding *f)
+static void find_texts(void *ctx, unsigned thread, const struct table_block *b)
 {
-	VEC(struct ranked_text) texts = {};
-	uint32_t *rank; /* by number of the text: first whether it is used, then its place */
-	uint64_t most = 0;
+	struct paging *p = ctx;
+	struct page_thread *t = &p->threads[thread];
+	size_t limit = table_text_limit(p->q, p->column);
 
-	vec_each(&f->places, p)
-		most = p->key > most ? p->key : most;
-	rank = xcalloc(most + 1, sizeof(*rank));
-	vec_each(&f->places, p)
-		if (!rank[p->key]++)
-			vec_push(&texts,
-				 (struct ranked_text){table_text(f->q, f->column, p->key), p->key});
+	if (!t->used_texts)
+		t->used_texts = xcalloc(limit + 1, sizeof(*t->used_texts));
+	for (size_t i = 0; i < b->count; i++)
+		t->used_texts[b->values[0][i] < limit ? b->values[0][i] : 0] = true;
+}
+
+/* Gives the texts that selected rows have their places in the alphabet. */
+static int rank_texts(struct paging *p, struct err *e)
+{
+	size_t limit = table_text_limit(p->q, p->column) + 1;
+	VEC(struct ranked_text) texts = {};
+	int r = walk(p, NULL, find_texts, e);
+
+	for (size_t n = 0; n < limit && r == 0; n++) {
+		bool used = false;
+
+		for (unsigned i = 0; i < p->scan.threads; i++)
+			used |= p->threads[i].used_texts && p->threads[i].used_texts[n];
+		if (used)
+			vec_push(&texts, (struct ranked_text){table_text(p->q, p->column, n), n});
+	}
 	if (texts.len)
 		qsort(texts.items, texts.len, sizeof(*texts.items), by_text);
+	p->rank = xcalloc(limit, sizeof(*p->rank));
 	for (size_t i = 0; i < texts.len; i++)
-		rank[texts.items[i].value] = (uint32_t)i;
-	vec_each(&f->places, p)
-		p->key = rank[p->key];
+		p->rank[texts.items[i].value] = (uint32_t)i;
 	vec_release(&texts);
-	free(rank);
+	return r;
 }
 
-/* ---- order ---- */
+/* ---- the first rows from one on ---- */
 
-/* Chunks are sorted by time, and so are the rows of each: what is equal stays in that order. */
-static int by_key(const void *a, const void *b)
+static bool begin_near(void *ctx, unsigned thread, const struct table_part *part)
 {
-	const struct table_place *x = a, *y = b;
+	struct paging *p = ctx;
+	struct page_thread *t = &p->threads[thread];
+	uint64_t min, max;
 
-	if (x->key != y->key)
-		return x->key < y->key ? -1 : 1;
-	if (x->chunk != y->chunk)
-		return x->chunk < y->chunk ? -1 : 1;
-	return x->row < y->row ? -1 : x->row > y->row;
+	if (!part->whole || !key_range(p, part, &min, &max))
+		return true;
+	if ((t->is_full && min > t->worst.key) || max < p->first.key) {
+		t->matched += part->rows;
+		return false;
+	}
+	return true;
 }
 
-static void swap(struct table_place *a, struct table_place *b)
+/* Keeps only the wanted ones, if there are so many. */
+static void prune(const struct paging *p, struct page_thread *t)
 {
-	struct table_place c = *a;
-
-	*a = *b;
-	*b = c;
+	if (t->found.len <= p->wanted)
+		return;
+	select_first(t->found.items, t->found.len, p->wanted, p->seed);
+	t->found.len = p->wanted;
+	t->worst = t->found.items[0];
+	vec_each(&t->found, place)
+		if (is_before(&t->worst, place))
+			t->worst = *place;
+	t->is_full = true;
 }
 
-/* Moves the smallest @wanted places of @p[0, count) to the front, in no order. */
-static void select_first(struct table_place *p, size_t count, size_t wanted)
+static void visit_near(void *ctx, unsigned thread, const struct table_block *b)
 {
-	uint64_t seed = hash_seed();
-	size_t low = 0, high = count;
+	struct paging *p = ctx;
+	struct page_thread *t = &p->threads[thread];
+	const uint64_t *keys = block_keys(p, t, b);
 
-	while (high - low > 1 && wanted > low && wanted < high) {
-		/* Any but the last one, so that both parts are smaller than the whole; by chance, so that no
-		 * order of values makes it slow. */
-		struct table_place pivot = p[low + hash_mix(seed, high - low) % (high - low - 1)];
-		size_t left = low, right = high - 1;
+	t->matched += b->count;
+	if (!p->wanted)
+		return;
+	for (size_t i = 0; i < b->count; i++) {
+		struct table_place place = {keys[i], b->chunk, 0};
 
-		for (;; left++, right--) {
-			while (by_key(&p[left], &pivot) < 0)
-				left++;
-			while (by_key(&pivot, &p[right]) < 0)
-				right--;
-			if (left >= right)
-				break;
-			swap(&p[left], &p[right]);
-		}
-		if (wanted <= right + 1)
-			high = right + 1;
-		else
-			low = right + 1;
+		if (place.key < p->first.key || (t->is_full && place.key > t->worst.key))
+			continue;
+		place.row = table_block_row(b, i);
+		if (is_before(&place, &p->first) || (t->is_full && is_before(&t->worst, &place)))
+			continue;
+		vec_push(&t->found, place);
+		if (t->found.len >= 2 * p->wanted + KEPT_BLOCK)
+			prune(p, t);
 	}
 }
 
-static void choose_page(struct finding *f, uint64_t offset, uint64_t limit, struct table_page *ret)
+/* Finds the @wanted rows from p->first on. */
+static int find_near(struct paging *p, size_t wanted, places **ret, struct err *e)
 {
-	size_t count = f->places.len, from, to;
+	int r;
 
-	if (!count)
-		return;
-	from = offset < count ? (size_t)offset : count;
-	to = limit < count - from ? from + (size_t)limit : count;
-	if (f->descending)
-		vec_each(&f->places, p)
-			p->key = ~p->key;
-	select_first(f->places.items, count, from);
-	select_first(f->places.items + from, count - from, to - from);
-	for (size_t i = from; i < to; i++)
-		vec_push(&ret->rows, f->places.items[i]);
-	if (ret->rows.len)
-		qsort(ret->rows.items, ret->rows.len, sizeof(*ret->rows.items), by_key);
+	forget_found(p);
+	p->wanted = wanted;
+	r = walk(p, begin_near, visit_near, e);
+	*ret = join_found(p);
+	return r;
 }
+
+/* ---- the row with a number ---- */
+
+static bool begin_range(void *ctx, unsigned thread, const struct table_part *part)
+{
+	struct paging *p = ctx;
+	struct page_thread *t = &p->threads[thread];
+	uint64_t min, max;
+
+	if (!part->whole || !key_range(p, part, &min, &max))
+		return true;
+	t->min = min < t->min ? min : t->min;
+	t->max = max > t->max ? max : t->max;
+	t->matched += part->rows;
+	return false;
+}
+
+static void visit_range(void *ctx, unsigned thread, const struct table_block *b)
+{
+	struct paging *p = ctx;
+	struct page_thread *t = &p->threads[thread];
+	const uint64_t *keys = block_keys(p, t, b);
+
+	t->matched += b->count;
+	for (size_t i = 0; i < b->count; i++) {
+		t->min = keys[i] < t->min ? keys[i] : t->min;
+		t->max = keys[i] > t->max ? keys[i] : t->max;
+	}
+}
+
+/* How many rows there are, and between which keys: p->low and p->high. */
+static int find_range(struct paging *p, uint64_t *ret_matched, struct err *e)
+{
+	int r;
+
+	for (unsigned i = 0; i < p->scan.threads; i++)
+		p->threads[i].min = UINT64_MAX;
+	r = walk(p, begin_range, visit_range, e);
+	p->low = UINT64_MAX;
+	for (unsigned i = 0; i < p->scan.threads; i++) {
+		const struct page_thread *t = &p->threads[i];
+
+		p->low = t->min < p->low ? t->min : p->low;
+		p->high = t->max > p->high ? t->max : p->high;
+	}
+	*ret_matched = matched_of(p);
+	return r;
+}
+
+/* Chunks with no key in question are not visited. */
+static bool begin_between(void *ctx, unsigned thread, const struct table_part *part)
+{
+	struct paging *p = ctx;
+	uint64_t min, max;
+
+	(void)thread;
+	if (p->only_chunk != UINT32_MAX && part->chunk != p->only_chunk)
+		return false;
+	return !key_range(p, part, &min, &max) || (min <= p->high && max >= p->low);
+}
+
+static void count_buckets(void *ctx, unsigned thread, const struct table_block *b)
+{
+	struct paging *p = ctx;
+	struct page_thread *t = &p->threads[thread];
+	const uint64_t *keys = block_keys(p, t, b);
+	uint64_t width = p->high - p->low;
+
+	for (size_t i = 0; i < b->count; i++)
+		if (keys[i] - p->low <= width)
+			t->buckets[(keys[i] - p->low) >> p->shift]++;
+}
+
+/* Narrows p->low and p->high to the bucket of the row @rank of them, which becomes its rank there. */
+static int narrow(struct paging *p, uint64_t *rank, uint64_t *ret_rows, struct err *e)
+{
+	unsigned bits = p->high == p->low ? 0 : 64 - (unsigned)__builtin_clzll(p->high - p->low);
+	uint64_t low = p->low, high = p->high, rows = 0;
+	size_t bucket = 0;
+	int r;
+
+	p->shift = bits > BUCKET_BITS ? bits - BUCKET_BITS : 0;
+	for (unsigned i = 0; i < p->scan.threads; i++) {
+		struct page_thread *t = &p->threads[i];
+
+		if (!t->buckets)
+			t->buckets = xcalloc(BUCKETS, sizeof(*t->buckets));
+		memset(t->buckets, 0, BUCKETS * sizeof(*t->buckets));
+	}
+	r = walk(p, begin_between, count_buckets, e);
+	if (r < 0)
+		return r;
+	for (; bucket < BUCKETS; bucket++, *rank -= rows) {
+		rows = 0;
+		for (unsigned i = 0; i < p->scan.threads; i++)
+			rows += p->threads[i].buckets[bucket];
+		if (*rank < rows)
+			break;
+	}
+	p->low = low + ((uint64_t)bucket << p->shift);
+	p->high = p->low + ((1ull << p->shift) - 1);
+	p->high = p->high < p->low || p->high > high ? high : p->high;
+	*ret_rows = rows;
+	return 0;
+}
+
+static void collect(void *ctx, unsigned thread, const struct table_block *b)
+{
+	struct paging *p = ctx;
+	struct page_thread *t = &p->threads[thread];
+	const uint64_t *keys = block_keys(p, t, b);
+
+	for (size_t i = 0; i < b->count; i++)
+		if (keys[i] >= p->low && keys[i] <= p->high)
+			vec_push(&t->found,
+				 (struct table_place){keys[i], b->chunk, table_block_row(b, i)});
+}
+
+static void count_same(void *ctx, unsigned thread, const struct table_block *b)
+{
+	struct paging *p = ctx;
+	const uint64_t *keys = block_keys(p, &p->threads[thread], b);
+	uint64_t same = 0;
+
+	for (size_t i = 0; i < b->count; i++)
+		same += keys[i] == p->low;
+	/* A chunk is visited by one thread. */
+	p->chunk_rows[b->chunk] += same;
+}
+
+/* All rows from p->low to p->high have the same key: looks for the chunk that has the row @rank of them. */
+static int find_chunk(struct paging *p, uint64_t *rank, struct err *e)
+{
+	size_t chunks = p->q->d->chunks.len;
+	uint32_t chunk = 0;
+	int r;
+
+	p->chunk_rows = xcalloc(chunks + 1, sizeof(*p->chunk_rows));
+	r = walk(p, begin_between, count_same, e);
+	while (chunk < chunks && *rank >= p->chunk_rows[chunk])
+		*rank -= p->chunk_rows[chunk++];
+	p->only_chunk = chunk;
+	free(p->chunk_rows);
+	p->chunk_rows = NULL;
+	return r;
+}
+
+/* Sets p->first to the row with the number @rank in the order. */
+static int find_first(struct paging *p, uint64_t rank, struct err *e)
+{
+	uint64_t rows = UINT64_MAX;
+	places *found;
+	int r = 0;
+
+	while (r == 0 && rows > CANDIDATES_MAX && (rows == UINT64_MAX || p->low < p->high))
+		r = narrow(p, &rank, &rows, e);
+	if (r == 0 && rows > CANDIDATES_MAX)
+		r = find_chunk(p, &rank, e);
+	forget_found(p);
+	if (r == 0)
+		r = walk(p, begin_between, collect, e);
+	p->only_chunk = UINT32_MAX;
+	if (r < 0)
+		return r;
+	found = join_found(p);
+	if (rank >= found->len)
+		return err_set(e, ESTALE, "rows have changed meanwhile");
+	select_first(found->items, found->len, (size_t)rank + 1, p->seed);
+	p->first = found->items[0];
+	for (size_t i = 1; i <= rank; i++)
+		if (is_before(&p->first, &found->items[i]))
+			p->first = found->items[i];
+	return 0;
+}
+
+/* ---- the whole ---- */
 
 static size_t time_column(const struct table_query *q)
 {
@@ -152,28 +484,88 @@ static size_t time_column(const struct table_query *q)
 	return 0;
 }
 
+static void take_page(struct paging *p, places *found, size_t from, size_t wanted,
+		      struct table_page *ret)
+{
+	size_t to;
+
+	select_first(found->items, found->len, from + wanted, p->seed);
+	found->len = from + wanted < found->len ? from + wanted : found->len;
+	if (found->len)
+		qsort(found->items, found->len, sizeof(*found->items), by_key);
+	to = found->len;
+	for (size_t i = from; i < to; i++)
+		vec_push(&ret->rows, found->items[i]);
+}
+
+static int find_page(struct paging *p, uint64_t offset, uint64_t limit, struct table_page *ret,
+		     struct err *e)
+{
+	places *found = NULL;
+	size_t wanted = (size_t)limit;
+	bool near = offset < NEAR_MAX && limit < NEAR_MAX;
+	int r = table_column_is_text(p->column) ? rank_texts(p, e) : 0;
+
+	if (r == 0 && near) {
+		r = find_near(p, (size_t)(offset + limit), &found, e);
+		ret->matched = matched_of(p);
+		if (r == 0)
+			take_page(p, found, (size_t)offset, wanted, ret);
+		return r;
+	}
+	if (r == 0)
+		r = find_range(p, &ret->matched, e);
+	if (r < 0 || offset >= ret->matched)
+		return r;
+	r = find_first(p, offset, e);
+	wanted = limit < ret->matched - offset ? wanted : (size_t)(ret->matched - offset);
+	if (r == 0)
+		r = find_near(p, wanted, &found, e);
+	if (r == 0)
+		take_page(p, found, 0, wanted, ret);
+	return r;
+}
+
+static void paging_close(struct paging *p)
+{
+	for (size_t i = 0; i < TABLE_THREADS_MAX; i++) {
+		vec_release(&p->threads[i].found);
+		free(p->threads[i].buckets);
+		free(p->threads[i].used_texts);
+	}
+	free(p->threads);
+	free(p->rank);
+}
+
 int table_page_find(const struct table_query *q, const struct table_order_by *by, uint64_t offset,
 		    uint64_t limit, struct table_page *ret, struct err *e)
 {
 	size_t column = by->column < 0 ? time_column(q) : (size_t)by->column;
-	const int wanted[] = {(int)column, -1};
-	struct finding f = {.q = q, .descending = by->descending};
-	int rc;
+	struct paging p = {.q = q,
+			   .descending = by->descending,
+			   .seed = hash_seed(),
+			   .only_chunk = UINT32_MAX};
+	int r;
 
 	*ret = (struct table_page){};
 	/* Nothing can be said of a table without columns. */
 	if (!q->columns.len)
 		return 0;
-	f.column = &q->columns.items[column];
-	rc = table_each(q, wanted, add_places, &f, e);
-	if (rc == 0) {
-		ret->matched = f.places.len;
-		if (table_column_is_text(f.column) && f.places.len)
-			rank_texts(&f);
-		choose_page(&f, offset, limit, ret);
-	}
-	vec_release(&f.places);
-	return rc;
+	p.column = &q->columns.items[column];
+	p.threads = xcalloc(TABLE_THREADS_MAX, sizeof(*p.threads));
+	p.scan = (struct table_scan){
+		.wants = {{column, false}},
+		.count = 1,
+		.threads = table_threads(),
+		.backwards =
+			by->descending && !p.column->derived && p.column->schema.tag == TAG_TIME,
+		.ctx = &p,
+	};
+	r = find_page(&p, offset, limit, ret, e);
+	if (r < 0)
+		table_page_release(ret);
+	paging_close(&p);
+	return r;
 }
 
 void table_page_release(struct table_page *p)
@@ -184,42 +576,63 @@ void table_page_release(struct table_page *p)
 /* ---- reading ---- */
 
 struct page_read {
+	const struct table_query *q;
 	const struct table_page *page;
 	struct chunk_columns *columns; /* of the page's rows, in their order */
-	uint32_t chunk;
+	struct table_tags tags;
+	struct table_job jobs[READ_CHUNKS];
+	size_t count;
 };
 
-/* The column of the page for a column of a chunk; NULL: there is no room. */
-static uint64_t *page_column(struct page_read *r, uint32_t tag)
+static void decode_chunk(void *ctx, size_t item, unsigned thread)
 {
-	struct chunk_columns *to = r->columns;
-	uint64_t *values = chunk_column(to, tag);
+	struct page_read *r = ctx;
 
-	if (values || to->count == CHUNK_COLUMNS_MAX)
-		return values;
-	values = xcalloc(r->page->rows.len, sizeof(*values));
-	to->columns[to->count++] = (struct chunk_column){tag, values};
-	return values;
+	(void)thread;
+	table_job_decode(r->q, &r->tags, &r->jobs[item]);
 }
 
 /* Takes the page's rows out of a chunk, which has many others. */
-static int copy_rows(void *ctx, const struct table_rows *rows, struct err *e)
+static void copy_rows(struct page_read *r, const struct table_job *j)
 {
-	struct page_read *r = ctx;
-	const struct chunk_columns *from = rows->columns;
+	for (size_t i = 0; i < r->page->rows.len; i++) {
+		const struct table_place *place = &r->page->rows.items[i];
 
-	(void)e;
-	for (size_t c = 0; c < from->count; c++) {
-		uint64_t *to = page_column(r, from->columns[c].tag);
-
-		for (size_t i = 0; to && i < r->page->rows.len; i++) {
-			const struct table_place *place = &r->page->rows.items[i];
-
-			if (place->chunk == r->chunk && place->row < from->rows)
-				to[i] = from->columns[c].values[place->row];
-		}
+		if (place->chunk != j->chunk)
+			continue;
+		for (size_t c = 0; c < r->columns->count; c++)
+			r->columns->columns[c].values[i] =
+				kept_column_value(j->columns[c], place->row);
 	}
-	return 0;
+}
+
+static int read_chunks(struct page_read *r, struct err *e)
+{
+	int rc = 0;
+
+	parallel_each(r->count, table_threads(), decode_chunk, r);
+	for (size_t i = 0; i < r->count; i++) {
+		struct table_job *j = &r->jobs[i];
+
+		if (rc == 0 && j->rc < 0)
+			rc = err_set(e, -j->rc, "%s", j->e.text);
+		if (rc == 0)
+			copy_rows(r, j);
+		table_job_release(j, &r->tags);
+	}
+	r->count = 0;
+	return rc;
+}
+
+static void list_page_tags(struct page_read *r)
+{
+	table_tags_add(&r->tags, TAG_TIME, false);
+	vec_each(&r->q->columns, c)
+		if (r->tags.count < CHUNK_COLUMNS_MAX)
+			table_tags_add(&r->tags, c->schema.tag, false);
+	for (size_t i = 0; i < r->tags.count; i++)
+		r->columns->columns[r->columns->count++] = (struct chunk_column){
+			r->tags.tags[i], xcalloc(r->page->rows.len + 1, sizeof(uint64_t))};
 }
 
 int table_page_each(const struct table_query *q, const struct table_page *p,
@@ -227,18 +640,29 @@ int table_page_each(const struct table_query *q, const struct table_page *p,
 		    void *ctx, struct err *e)
 {
 	CLEANUP(free_ptr) bool *read = xcalloc(q->d->chunks.len + 1, sizeof(*read));
-	struct page_read r = {.page = p, .columns = xcalloc(1, sizeof(*r.columns))};
+	struct page_read r = {.q = q, .page = p, .columns = xcalloc(1, sizeof(*r.columns))};
 	int rc = 0;
 
+	list_page_tags(&r);
 	for (size_t i = 0; i < p->rows.len && rc == 0; i++) {
-		r.chunk = p->rows.items[i].chunk;
-		if (!read[r.chunk])
-			rc = table_each_of(q, r.chunk, NULL, copy_rows, &r, e);
-		read[r.chunk] = true;
+		uint32_t chunk = p->rows.items[i].chunk;
+
+		if (read[chunk])
+			continue;
+		read[chunk] = true;
+		table_job_open(q, &r.tags, chunk, &r.jobs[r.count]);
+		rc = table_job_read(q, &r.tags, &r.jobs[r.count++], e);
+		if (rc == 0 && r.count == READ_CHUNKS)
+			rc = read_chunks(&r, e);
 	}
+	if (rc == 0)
+		rc = read_chunks(&r, e);
+	for (size_t i = 0; i < r.count; i++)
+		table_job_release(&r.jobs[i], &r.tags);
 	for (uint32_t i = 0; i < p->rows.len && rc == 0; i++)
 		row(ctx, r.columns, i);
 	chunk_columns_release(r.columns);
 	free(r.columns);
+	table_tags_release(&r.tags);
 	return rc;
 }

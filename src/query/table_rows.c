@@ -379,23 +379,29 @@ static bool is_beside(const struct plan *p, const struct table_job *j, uint32_t 
 }
 
 /* Ranges of what is wanted are known. */
-static bool describe(const struct scanning *s, const struct table_job *j, unsigned may,
+static bool describe(const struct scanning *scanning, const struct table_job *j, unsigned may,
 		     struct table_part *ret)
 {
-	const struct plan *p = &s->plan;
+	const struct plan *p = &scanning->plan;
+	const struct chunk_info *info = &chunk_of(scanning, j)->stored.info;
 
 	*ret = (struct table_part){
 		.chunk = j->chunk,
-		.rows = chunk_of(s, j)->stored.info.rows,
+		.rows = info->rows,
 		.whole = !j->edge && !is_filtered(p->q->sel) && may == PREDICATE_MAY_HOLD,
 	};
+	ret->times = (struct kept_range){info->first_ns, info->last_ns, (int64_t)info->first_ns,
+					 (int64_t)info->last_ns};
 	for (size_t w = 0; w < p->want_count; w++) {
-		const struct kept_column *c = j->columns[p->wants[w].tag];
+		const struct source *s = &p->wants[w];
+		const struct kept_column *c = j->columns[s->tag];
+		bool stored = p->want_raw[w] || !s->column->derived;
 
-		if (!c)
+		/* Times are known without decoding. */
+		if (!c && s->column->schema.tag != TAG_TIME)
 			return false;
-		if (p->want_raw[w] || !p->wants[w].column->derived)
-			ret->ranges[w] = &c->range;
+		if (stored)
+			ret->ranges[w] = c ? &c->range : &ret->times;
 	}
 	return true;
 }
@@ -458,18 +464,19 @@ unsigned table_threads(void)
 int table_scan(const struct table_query *q, const struct table_scan *scan, struct err *e)
 {
 	struct scanning s = {.scan = scan};
-	size_t read = 0;
+	size_t read = 0, chunks = q->d->chunks.len;
 	int r = 0;
 
 	__atomic_add_fetch(&q->d->table_questions, 1, __ATOMIC_RELAXED);
 	plan_open(&s.plan, q, scan->wants, scan->count, false);
 	s.jobs = xcalloc(BATCH_JOBS, sizeof(*s.jobs));
-	for (uint32_t i = 0; i < q->d->chunks.len && r == 0; i++) {
+	for (size_t i = 0; i < chunks && r == 0; i++) {
+		uint32_t chunk = (uint32_t)(scan->backwards ? chunks - 1 - i : i);
 		struct table_job *j = &s.jobs[s.count];
 
-		if (!table_touches(q, &q->d->chunks.items[i]))
+		if (!table_touches(q, &q->d->chunks.items[chunk]))
 			continue;
-		table_job_open(q, &s.plan.tags, i, j);
+		table_job_open(q, &s.plan.tags, chunk, j);
 		s.count++;
 		if (chunk_may(&s.plan, j) == PREDICATE_MAY_FAIL) {
 			table_job_release(j, &s.plan.tags);

@@ -27,6 +27,7 @@ struct table_part {
 	bool whole;           /* all of them are selected */
 	/* By want: what is known of the stored values; NULL: nothing, as of most derived columns. */
 	const struct kept_range *ranges[TABLE_WANTS_MAX];
+	struct kept_range times;
 };
 
 /* Selected rows of a block. */
@@ -47,6 +48,7 @@ struct table_scan {
 	struct table_want wants[TABLE_WANTS_MAX];
 	size_t count;
 	unsigned threads; /* at most TABLE_THREADS_MAX; numbers are below this */
+	bool backwards;   /* the last chunks first */
 	/* Once for each chunk before its blocks; NULL: nothing to do. If it returns false, the rows
 	 * are not visited: where ranges are known, the chunk is not even read. */
 	bool (*begin)(void *ctx, unsigned thread, const struct table_part *part);
@@ -65,6 +67,9 @@ bool table_column_maps(const struct table_column *c);
 /* Derives @count values from raw ones. */
 void table_derive(const struct table_query *q, const struct table_column *c, const uint64_t *raw,
 		  size_t count, uint64_t *ret);
+
+/* Numbers of texts of a column are below this; 0 is one, even if there are none. */
+size_t table_text_limit(const struct table_query *q, const struct table_column *c);
 
 /* ---- reading: table_read.c ---- */
 
