@@ -171,4 +171,19 @@ struct table_heat {
 int table_heat_make(const struct table_query *q, size_t column, struct table_heat *h,
 		    struct err *e);
 
+/* ---- flame graphs: table_flame.c ---- */
+
+struct table_weights {
+	struct node_weights nodes; /* `event` is not set */
+	uint64_t left_out;         /* rows with a negative value, which count nowhere */
+};
+
+/*
+ * Adds up a column at the nodes of the rows' stacks. Returns -EINVAL if the table has no stacks, if the
+ * column is not one of whole numbers, or if their sum does not fit into 63 bits. The caller releases
+ * ret->nodes.
+ */
+int table_weigh(const struct table_query *q, size_t column, struct table_weights *ret,
+		struct err *e);
+
 #endif

@@ -108,6 +108,7 @@ class Answers(DescribedCase):
         "/api/v1/benchmark/{id}/table/{name}/group": lambda run, other: {"by": "comm"},
         "/api/v1/benchmark/{id}/table/{name}/histogram": lambda run, other: {"value": "weight"},
         "/api/v1/benchmark/{id}/table/{name}/heatmap": lambda run, other: {"value": "weight"},
+        "/api/v1/benchmark/{id}/table/{name}/flame": lambda run, other: {"weight": "weight"},
     }
 
     def measured(self):

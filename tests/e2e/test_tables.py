@@ -214,6 +214,48 @@ class Questions(Tables):
         names = [c["name"] for c in tables["syscalls:sys_enter_write"]["columns"]]
         self.assertEqual(dict(zip(names, largest))["count"], max(r["count"] for r in written))
 
+    def test_flame_graphs_add_up_the_rows(self):
+        write = "import os\nf = os.open('/dev/null', os.O_WRONLY)\n"
+        write += "for n in range(100):\n    os.write(f, b'x' * n)\n"
+        write += "for n in range(7):\n    try:\n        os.write(-1, b'x')\n    except OSError:\n        pass\n"
+        run = self.server.run(self.server.session(), ["python3", "-c", write], tool="record",
+                              sample={"events": ["syscalls:sys_enter_write", "syscalls:sys_exit_write"],
+                                      "callgraph": "fp"})
+        uuid = self.server.wait_run(run["uuid"])["uuid"]
+        mine = 'comm == "python3"'
+        cases = (("syscalls:sys_enter_write", "count", {"where": mine}),
+                 ("syscalls:sys_enter_write", "count", {"where": mine + " && count > 50"}),
+                 ("syscalls:sys_exit_write", "ret", {"where": mine}),
+                 ("syscalls:sys_exit_write", "ret", {"where": mine, "cpus": "0"}),
+                 ("syscalls:sys_exit_write", "ret", {}))
+        for table, column, query in cases:
+            with self.subTest(table=table, query=query):
+                rows = self.rows(uuid, table, **query)
+                counted = [r for r in rows if r[column] >= 0]
+                leaves = {}
+                for row in counted:
+                    leaves[row["function"]] = leaves.get(row["function"], 0) + row[column]
+                path = "benchmark/%s/table/%s/flame" % (uuid, table)
+                answer = self.server.get(path, dict(query, weight=column, mode="inverted", min=0))
+                self.assertEqual((answer["event"], answer["column"], answer["unit"]), (table, column, None))
+                self.assertEqual(answer["samples"], len(counted))
+                self.assertEqual(answer["rows_left_out"], len(rows) - len(counted))
+                self.assertEqual(answer["total"], sum(leaves.values()))
+                nodes, found = answer["nodes"], {}
+                for parent, name, total in list(zip(nodes["parent"], nodes["name"], nodes["total"]))[1:]:
+                    if parent == 0:
+                        found[answer["names"][name][0]] = found.get(answer["names"][name][0], 0) + total
+                self.assertEqual(found, {name: total for name, total in leaves.items() if total})
+                plain = self.server.get(path, dict(query, weight=column, min=0))
+                self.assertEqual(sum(plain["nodes"]["self"]), sum(leaves.values()))
+                self.assertEqual(plain["nodes"]["total"][0], sum(leaves.values()))
+                function = max(leaves, key=leaves.get)
+                both = self.server.get(path, dict(query, weight=column, mode="sandwich", function=function))
+                self.assertGreaterEqual(both["callees"]["total"], leaves[function])
+        rows = self.rows(uuid, "syscalls:sys_exit_write", where=mine)
+        self.assertEqual(sum(r["ret"] for r in rows if r["ret"] >= 0), 4950)
+        self.assertEqual(sum(r["ret"] < 0 for r in rows), 7)
+
     def test_rows_are_samples(self):
         """Graphs and tables of functions of the event are made of the same rows, live questions, too."""
         uuid, path, tables = self.traced(["syscalls:sys_enter_getppid", "cpu-clock"])
@@ -277,6 +319,14 @@ class Questions(Tables):
                 ("syscalls:sys_enter_write/group", {}, 400, "by"),
                 ("syscalls:sys_enter_write/group", {"by": "comm", "value": "comm"}, 400, "no numbers"),
                 ("syscalls:sys_enter_write/histogram", {}, 400, "value"),
+                ("syscalls:sys_enter_write/flame", {}, 400, "weight"),
+                ("syscalls:sys_enter_write/flame", {"weight": "buf"}, 400, "no numbers"),
+                ("syscalls:sys_enter_write/flame", {"weight": "comm"}, 400, "no numbers"),
+                ("syscalls:sys_enter_write/flame", {"weight": "time"}, 400, "no numbers"),
+                ("syscalls:sys_enter_write/flame", {"weight": "cuont"}, 400, "count"),
+                ("syscalls:sys_enter_write/flame", {"weight": "count", "mode": "ordered"}, 400, "sandwich"),
+                ("syscalls:sys_enter_write/flame", {"weight": "count", "mode": "sandwich", "function": "nobody"}, 404,
+                 "nobody"),
                 ("syscalls:sys_enter_write/heatmap", {"value": "count", "pixels": 0}, 400, "at least 1")):
             with self.subTest(suffix=suffix, query=query):
                 answer = self.server.expect(status, "GET", path + suffix, query=query).json()

@@ -1,6 +1,5 @@
 /* The routes of all questions about a run, and the answers about functions and call paths. */
 #include "server/api/question.h"
-#include "analyze/paths/path_flame.h"
 #include "analyze/paths/path_functions.h"
 #include "base/text.h"
 #include "runs/ledger_words.h"
@@ -76,11 +75,21 @@ static void write_nodes(struct answer *a, const struct path_flame *f, const stru
 	free(weight);
 }
 
-static void write_event(struct question *q, const struct node_weights *w)
+static void write_event(struct question *q, const struct node_weights *w,
+			const struct flame_column *column)
 {
-	question_event(q, w->event);
-	jw_kv_u64(&q->answer.j, "total", w->total);
-	jw_kv_u64(&q->answer.j, "samples", w->total_samples);
+	struct json *j = &q->answer.j;
+
+	if (column) {
+		jw_kv_str(j, "event", column->table);
+		jw_kv_str(j, "unit", *column->unit ? column->unit : NULL);
+		jw_kv_str(j, "column", column->column);
+		jw_kv_u64(j, "rows_left_out", column->left_out);
+	} else {
+		question_event(q, w->event);
+	}
+	jw_kv_u64(j, "total", w->total);
+	jw_kv_u64(j, "samples", w->total_samples);
 }
 
 /* Sets @wanted for the names of the call paths that are this function. Returns false if none is. */
@@ -100,19 +109,19 @@ static bool find_function(const struct question *q, const char *function, bool *
 	return found;
 }
 
-static void answer_sandwich(struct question *q, const struct node_weights *w, const bool *wanted,
-			    const struct flame_options *o)
+static void answer_sandwich(struct question *q, const struct flame_asked *asked,
+			    const struct node_weights *w, const struct flame_column *column)
 {
 	struct used_names u = {.number = xcalloc(q->d->paths.names.len, sizeof(uint32_t))};
 	static const char *const keys[] = {"callers", "callees"};
 	struct path_flame trees[2];
 	struct answer *a = &q->answer;
 
-	path_flame_callers(&trees[0], &q->d->paths, w->self, wanted, o);
-	path_flame_callees(&trees[1], &q->d->paths, w->self, wanted, o);
+	path_flame_callers(&trees[0], &q->d->paths, w->self, asked->wanted, &asked->options);
+	path_flame_callees(&trees[1], &q->d->paths, w->self, asked->wanted, &asked->options);
 	answer_time(a, "tree");
 	jw_open(&a->j, '{');
-	write_event(q, w);
+	write_event(q, w, column);
 	for (int i = 0; i < 2; i++)
 		use_names(&u, &trees[i]);
 	write_names(&a->j, &u, q->d);
@@ -129,21 +138,21 @@ static void answer_sandwich(struct question *q, const struct node_weights *w, co
 	vec_release(&u.names);
 }
 
-static void answer_flame(struct question *q, const struct node_weights *w, bool inverted,
-			 const struct flame_options *o)
+static void answer_tree(struct question *q, const struct flame_asked *asked,
+			const struct node_weights *w, const struct flame_column *column)
 {
 	struct used_names u = {.number = xcalloc(q->d->paths.names.len, sizeof(uint32_t))};
 	struct answer *a = &q->answer;
 	struct path_flame f;
 
-	if (inverted)
-		path_flame_inverted(&f, &q->d->paths, w->self, o);
+	if (!strcmp(asked->mode, "inverted"))
+		path_flame_inverted(&f, &q->d->paths, w->self, &asked->options);
 	else
-		path_flame_plain(&f, &q->d->paths, w->self, o);
+		path_flame_plain(&f, &q->d->paths, w->self, &asked->options);
 	answer_time(a, "tree");
 	use_names(&u, &f);
 	jw_open(&a->j, '{');
-	write_event(q, w);
+	write_event(q, w, column);
 	write_names(&a->j, &u, q->d);
 	write_nodes(a, &f, &u);
 	jw_close(&a->j, '}');
@@ -152,8 +161,8 @@ static void answer_flame(struct question *q, const struct node_weights *w, bool 
 	vec_release(&u.names);
 }
 
-static int parse_flame(const struct http_request *r, struct flame_options *o, const char **ret_mode,
-		       struct err *e)
+static int parse_mode(const struct http_request *r, struct flame_options *o, const char **ret_mode,
+		      struct err *e)
 {
 	uint64_t limit = FLAME_LIMIT;
 	int rc;
@@ -176,31 +185,52 @@ static int parse_flame(const struct http_request *r, struct flame_options *o, co
 	return rc;
 }
 
+int flame_parse(const struct question *q, struct flame_asked *ret, struct err *e)
+{
+	const char *function = http_query(q->r, "function");
+	int rc;
+
+	*ret = (struct flame_asked){};
+	rc = parse_mode(q->r, &ret->options, &ret->mode, e);
+	if (rc < 0 || strcmp(ret->mode, "sandwich"))
+		return rc;
+	ret->wanted = xcalloc(q->d->paths.names.len, sizeof(*ret->wanted));
+	if (find_function(q, function, ret->wanted))
+		return 0;
+	flame_asked_release(ret);
+	return err_set(e, ENOENT, "The run has no function '%.200s'.", function);
+}
+
+void flame_asked_release(struct flame_asked *f)
+{
+	free(f->wanted);
+	f->wanted = NULL;
+}
+
+void flame_answer(struct question *q, const struct flame_asked *f, const struct node_weights *w,
+		  const struct flame_column *column)
+{
+	if (f->wanted)
+		answer_sandwich(q, f, w, column);
+	else
+		answer_tree(q, f, w, column);
+}
+
 static int flame(struct question *q, struct err *e)
 {
-	const char *mode, *function = http_query(q->r, "function");
-	CLEANUP(free_ptr) bool *wanted = NULL;
-	struct flame_options o;
+	CLEANUP(flame_asked_release) struct flame_asked asked = {};
 	struct node_weights w;
-	int rc = parse_flame(q->r, &o, &mode, e);
+	int rc = flame_parse(q, &asked, e);
 
 	if (rc < 0)
 		return rc;
-	if (!strcmp(mode, "ordered"))
+	if (!strcmp(asked.mode, "ordered"))
 		return flame_ordered(q, e);
-	if (!strcmp(mode, "sandwich")) {
-		wanted = xcalloc(q->d->paths.names.len, sizeof(*wanted));
-		if (!find_function(q, function, wanted))
-			return err_set(e, ENOENT, "The run has no function '%.200s'.", function);
-	}
 	rc = selection_weigh(&q->sel, q->d, q->api->store, &w, e);
 	if (rc < 0)
 		return rc;
 	answer_time(&q->answer, "weigh");
-	if (wanted)
-		answer_sandwich(q, &w, wanted, &o);
-	else
-		answer_flame(q, &w, !strcmp(mode, "inverted"), &o);
+	flame_answer(q, &asked, &w, NULL);
 	node_weights_release(&w);
 	return 0;
 }
@@ -291,7 +321,7 @@ static int functions(struct question *q, struct err *e)
 		qsort(found.items, found.len, sizeof(*found.items), by_total);
 	answer_time(&q->answer, "table");
 	jw_open(&q->answer.j, '{');
-	write_event(q, &w);
+	write_event(q, &w, NULL);
 	write_functions(q, &found, &page);
 	jw_close(&q->answer.j, '}');
 	vec_release(&found);
@@ -386,6 +416,10 @@ const struct http_route query_routes[] = {
 	 .path = RUN "/table/{name}/heatmap",
 	 .role = ROLE_LOOK,
 	 .handle = api_table_heatmap},
+	{.method = "GET",
+	 .path = RUN "/table/{name}/flame",
+	 .role = ROLE_LOOK,
+	 .handle = api_table_flame},
 	{.method = "GET", .path = RUN "/ledger", .role = ROLE_LOOK, .handle = get_ledger},
 	{.method = "GET", .path = RUN "/annotate", .role = ROLE_LOOK, .handle = api_annotate},
 	{.method = "GET", .path = API_PREFIX "/diff", .role = ROLE_LOOK, .handle = api_diff},

@@ -7,6 +7,7 @@
 #ifndef TACHO_SERVER_API_QUESTION_H
 #define TACHO_SERVER_API_QUESTION_H
 
+#include "analyze/paths/path_flame.h"
 #include "analyze/plot/value_histogram.h"
 #include "server/api/answer.h"
 #include "server/api/api.h"
@@ -61,6 +62,27 @@ int api_histogram(void *worker, const struct http_request *r, struct http_reply 
 		  struct err *e);
 /* Of flame_order.c: flame?mode=ordered. */
 int flame_ordered(struct question *q, struct err *e);
+/*
+ * Of queries.c: flame graphs of any weights. flame_parse() reads the parameters mode, function, module,
+ * min and limit; flame_answer() writes the answer.
+ */
+struct flame_asked {
+	struct flame_options options;
+	const char *mode;
+	bool *wanted; /* names of the call paths that are the function of a sandwich; NULL: another mode */
+};
+
+/* What was weighed, if it is not the event of @w. */
+struct flame_column {
+	const char *table, *column, *unit;
+	uint64_t left_out; /* rows */
+};
+
+int flame_parse(const struct question *q, struct flame_asked *ret, struct err *e);
+void flame_asked_release(struct flame_asked *f);
+/* @column NULL: samples of an event were weighed. Not for the mode ordered. */
+void flame_answer(struct question *q, const struct flame_asked *f, const struct node_weights *w,
+		  const struct flame_column *column);
 /* Of samples.c. */
 int api_points(void *worker, const struct http_request *r, struct http_reply *reply, struct err *e);
 int api_threads(void *worker, const struct http_request *r, struct http_reply *reply,
@@ -76,6 +98,8 @@ int api_table_histogram(void *worker, const struct http_request *r, struct http_
 			struct err *e);
 int api_table_heatmap(void *worker, const struct http_request *r, struct http_reply *reply,
 		      struct err *e);
+int api_table_flame(void *worker, const struct http_request *r, struct http_reply *reply,
+		    struct err *e);
 /* Of annotate.c. */
 int api_annotate(void *worker, const struct http_request *r, struct http_reply *reply,
 		 struct err *e);

@@ -395,6 +395,37 @@ static int answer_heat(struct asking *a, struct err *e)
 	return rc;
 }
 
+/* ---- flame graphs ---- */
+
+static int answer_flame(struct asking *a, struct err *e)
+{
+	CLEANUP(flame_asked_release) struct flame_asked asked = {};
+	const char *name = http_query(a->q->r, "weight");
+	struct flame_column about = {.table = a->t.table.name};
+	struct table_weights w;
+	size_t column;
+	int rc = flame_parse(a->q, &asked, e);
+
+	if (rc == 0 && !strcmp(asked.mode, "ordered"))
+		rc = err_set(e, EINVAL, "The parameter mode is plain, inverted or sandwich.");
+	if (rc == 0 && !name)
+		rc = err_set(e, EINVAL,
+			     "The parameter weight names the column whose numbers are added up.");
+	if (rc == 0)
+		rc = table_column_find(&a->t, name, &column, e);
+	if (rc == 0)
+		rc = table_weigh(&a->t, column, &w, e);
+	if (rc < 0)
+		return rc;
+	answer_time(&a->q->answer, "weigh");
+	about.column = a->t.columns.items[column].schema.name;
+	about.unit = a->t.columns.items[column].schema.unit;
+	about.left_out = w.left_out;
+	flame_answer(a->q, &asked, &w.nodes, &about);
+	node_weights_release(&w.nodes);
+	return 0;
+}
+
 /* ---- what is asked ---- */
 
 static int ask(struct question *q, int (*answer)(struct asking *a, struct err *e), struct err *e)
@@ -428,6 +459,11 @@ static int histogram(struct question *q, struct err *e)
 static int heatmap(struct question *q, struct err *e)
 {
 	return ask(q, answer_heat, e);
+}
+
+static int table_flame(struct question *q, struct err *e)
+{
+	return ask(q, answer_flame, e);
 }
 
 int api_table_rows(void *worker, const struct http_request *r, struct http_reply *reply,
@@ -464,4 +500,13 @@ int api_table_heatmap(void *worker, const struct http_request *r, struct http_re
 					     "pixels",         "rows",   "scale", NULL};
 
 	return question_ask(worker, r, reply, params, heatmap, e);
+}
+
+int api_table_flame(void *worker, const struct http_request *r, struct http_reply *reply,
+		    struct err *e)
+{
+	static const char *const params[] = {SELECTION_PARAMS, "format", "where", "weight", "mode",
+					     "function",       "module", "min",   "limit",  NULL};
+
+	return question_ask(worker, r, reply, params, table_flame, e);
 }

@@ -215,6 +215,10 @@ export interface Events {
 export interface Flame {
 	event: string | null;
 	unit: string | null;
+	/** Of a table: the column that was added up. */
+	column?: string;
+	/** Of a table: rows with a negative value, which count nowhere. */
+	rows_left_out?: number;
 	/** Weight of all samples of the selection. */
 	total: number;
 	samples: number;
