@@ -1,10 +1,13 @@
 /*
  * Makes a stored run large: its samples are repeated, each time later, until there are so many, and a
- * counter with so many values is added. All of it goes through the store as a collector's would.
+ * counter with so many values is added; or the rows of one of its tables are repeated. All of it goes
+ * through the store as a collector's would.
  *
  * usage: enlarge-run DATA-DIRECTORY RUN SAMPLES POINTS
+ *        enlarge-run DATA-DIRECTORY RUN TABLE ROWS
  */
 #include "profile/dictionary.h"
+#include "profile/schema.h"
 #include "profile/summary.h"
 #include "store/store.h"
 
@@ -154,32 +157,147 @@ static void add_points(struct store *s, int64_t run, uint64_t first_ns, uint64_t
 	free(rows);
 }
 
+/* ---- rows of a table ---- */
+
+static uint32_t find_table(struct store *s, int64_t run, const char *name)
+{
+	struct table_schema t = {};
+	struct profile p;
+	uint32_t n;
+
+	profile_init(&p);
+	check(store_dictionary_each(s, run, 0, 0, apply, &p, &error), "dictionary");
+	for (n = SCHEMA_FIRST_OWN; n < profile_schemas_end(&p); n++)
+		if (profile_schema(&p, n, &t) && !strcmp(t.name, name))
+			break;
+	if (n == profile_schemas_end(&p)) {
+		fprintf(stderr, "enlarge-run: the run has no table %s\n", name);
+		exit(1);
+	}
+	profile_release(&p);
+	return n;
+}
+
+static uint64_t *column_of(struct chunk_columns *to, uint32_t tag, size_t rows)
+{
+	if (!chunk_column(to, tag))
+		to->columns[to->count++] =
+			(struct chunk_column){tag, xcalloc(rows, sizeof(*to->columns[0].values))};
+	return chunk_column(to, tag);
+}
+
+/* All rows of a table, in columns. */
+static void read_rows(struct store *s, int64_t run, uint32_t table, struct chunk_columns *to)
+{
+	struct chunk_query q = {.schema = table};
+	stored_chunks chunks = {};
+	size_t rows = 0;
+
+	check(store_chunks(s, run, &q, &chunks, &error), "chunks");
+	vec_each(&chunks, chunk)
+		rows += chunk->info.rows;
+	vec_each(&chunks, chunk) {
+		struct chunk_columns *c = xcalloc(1, sizeof(*c));
+		struct buf bytes = {};
+
+		check(store_chunk_read(s, chunk->id, &bytes, NULL, &error), "chunk");
+		check(chunk_decode(bytes.s, bytes.len, NULL, c, &error), "chunk");
+		for (size_t i = 0; i < c->count; i++)
+			memcpy(column_of(to, c->columns[i].tag, rows) + to->rows,
+			       c->columns[i].values, c->rows * sizeof(*c->columns[i].values));
+		to->rows += c->rows;
+		to->info = c->info;
+		chunk_columns_release(c);
+		free(c);
+		buf_release(&bytes);
+	}
+	vec_release(&chunks);
+}
+
+static void repeat_rows(struct store *s, int64_t run, const struct chunk_columns *from,
+			uint64_t wanted)
+{
+	struct chunk_columns *c = xcalloc(1, sizeof(*c));
+	uint64_t first_ns = UINT64_MAX, last_ns = 0, round_ns;
+	struct buf bytes = {};
+	struct chunk_info info;
+
+	c->info = from->info;
+	c->count = from->count;
+	for (size_t i = 0; i < from->count; i++)
+		c->columns[i] = (struct chunk_column){from->columns[i].tag,
+						      xcalloc(CHUNK_ROWS_MAX, sizeof(uint64_t))};
+	for (size_t i = 0; i < from->rows; i++) {
+		uint64_t at = from->columns[0].values[i];
+
+		first_ns = at < first_ns ? at : first_ns;
+		last_ns = at > last_ns ? at : last_ns;
+	}
+	round_ns = last_ns - first_ns + 1;
+	for (uint64_t n = from->rows; n < wanted; n++) {
+		for (size_t i = 0; i < from->count; i++)
+			c->columns[i].values[c->rows] = from->columns[i].values[n % from->rows];
+		c->columns[0].values[c->rows++] += n / from->rows * round_ns;
+		if (c->rows < CHUNK_ROWS_MAX && n + 1 < wanted)
+			continue;
+		chunk_encode(c, &bytes, &info);
+		add_chunk(s, run, &bytes);
+		c->rows = 0;
+	}
+	buf_release(&bytes);
+	chunk_columns_release(c);
+	free(c);
+}
+
+static void enlarge_table(struct store *s, int64_t run, const char *name, uint64_t wanted)
+{
+	struct chunk_columns *rows = xcalloc(1, sizeof(*rows));
+
+	read_rows(s, run, find_table(s, run, name), rows);
+	check(store_begin(s, &error), "begin");
+	repeat_rows(s, run, rows, wanted);
+	check(store_commit(s, &error), "commit");
+	printf("%zu rows of %s repeated to %llu\n", rows->rows, name, (unsigned long long)wanted);
+	chunk_columns_release(rows);
+	free(rows);
+}
+
+static void enlarge_samples(struct store *s, int64_t run, const char *wanted, const char *points)
+{
+	struct samples samples = {};
+	uint64_t last_ns;
+
+	read_samples(s, run, &samples);
+	if (!samples.rows.len) {
+		fprintf(stderr, "enlarge-run: the run has no samples\n");
+		exit(1);
+	}
+	check(store_begin(s, &error), "begin");
+	last_ns = repeat_samples(s, run, &samples, strtoull(wanted, NULL, 10));
+	add_points(s, run, samples.first_ns, last_ns, strtoull(points, NULL, 10));
+	/* What was worked out before does not know the counter. */
+	check(store_derived_put(s, run, "paths", NULL, 0, &error), "derived");
+	check(store_commit(s, &error), "commit");
+	printf("%zu samples repeated to %s, %s points\n", samples.rows.len, wanted, points);
+	vec_release(&samples.rows);
+}
+
 int main(int argc, char **argv)
 {
 	struct stored_run run = {};
-	struct samples samples = {};
 	struct store *s;
-	uint64_t last_ns;
 
 	if (argc != 5) {
-		fprintf(stderr, "usage: enlarge-run DATA-DIRECTORY RUN SAMPLES POINTS\n");
+		fprintf(stderr, "usage: enlarge-run DATA-DIRECTORY RUN SAMPLES POINTS\n"
+				"       enlarge-run DATA-DIRECTORY RUN TABLE ROWS\n");
 		return 2;
 	}
 	check(store_open(&s, &(struct store_options){.directory = argv[1]}, &error), "store");
 	check(store_run_get(s, argv[2], &run, &error), "run");
-	read_samples(s, run.id, &samples);
-	if (!samples.rows.len) {
-		fprintf(stderr, "enlarge-run: the run has no samples\n");
-		return 1;
-	}
-	check(store_begin(s, &error), "begin");
-	last_ns = repeat_samples(s, run.id, &samples, strtoull(argv[3], NULL, 10));
-	add_points(s, run.id, samples.first_ns, last_ns, strtoull(argv[4], NULL, 10));
-	/* What was worked out before does not know the counter. */
-	check(store_derived_put(s, run.id, "paths", NULL, 0, &error), "derived");
-	check(store_commit(s, &error), "commit");
-	printf("%zu samples repeated to %s, %s points\n", samples.rows.len, argv[3], argv[4]);
-	vec_release(&samples.rows);
+	if (strchr(argv[3], ':'))
+		enlarge_table(s, run.id, argv[3], strtoull(argv[4], NULL, 10));
+	else
+		enlarge_samples(s, run.id, argv[3], argv[4]);
 	stored_run_release(&run);
 	store_close(s);
 	return 0;

@@ -34,27 +34,24 @@ def server_class():
     return Server
 
 
-class Large:
-    """The large run on a server that can be started anew."""
+class Asked:
+    """A recording's run on a server that can be started anew."""
 
-    def __init__(self):
-        self.path = mixed()
-        self.said = describe(self.path)
-        self.server = server_class()(data=os.path.join(folder(), "store"))
+    def __init__(self, path, store):
+        self.path = path
+        self.said = describe(path)
+        self.server = server_class()(data=os.path.join(folder(), store))
         atexit.register(self.server.close)
         self.server.start()
-        self.same, self.uuid = self.take_in(), self.take_in()
-        self.ask("flame", self.same)
-        self.server.stop()
+        self.uuid = self.end_ns = None
+
+    def enlarge(self, *what):
+        """Makes the run large while no server has the store; then one is started."""
         subprocess.run(["ninja", "-C", BUILD, "bench/enlarge-run"], check=True, stdout=subprocess.DEVNULL)
         said = subprocess.run([os.path.join(BUILD, "bench", "enlarge-run"), self.server.data, self.uuid,
-                               str(SAMPLES), str(POINTS)], check=True, stdout=subprocess.PIPE, text=True)
+                               *map(str, what)], check=True, stdout=subprocess.PIPE, text=True)
         print("  run      " + said.stdout.strip())
         self.server.start()
-        self.ask("flame")  # what is worked out once is stored
-        size = self.server.data_bytes() / 1e6
-        self.end_ns = self.ask("timeline?pixels=1&counters=")[1]["to_ns"]
-        print(f"  store    {size:.0f} MB, {self.end_ns / 1e9:.0f} s of time")
 
     def take_in(self):
         with open(self.path, "rb") as recording:
@@ -81,6 +78,21 @@ class Large:
         length = self.end_ns * part
         start = random.Random(seed).random() * (self.end_ns - length)
         return "from=%d&to=%d" % (start, start + length)
+
+
+class Large(Asked):
+    """Ten million samples, and as many values of a counter."""
+
+    def __init__(self):
+        super().__init__(mixed(), "store")
+        self.same, self.uuid = self.take_in(), self.take_in()
+        self.ask("flame", self.same)
+        self.server.stop()
+        self.enlarge(SAMPLES, POINTS)
+        self.ask("flame")  # what is worked out once is stored
+        size = self.server.data_bytes() / 1e6
+        self.end_ns = self.ask("timeline?pixels=1&counters=")[1]["to_ns"]
+        print(f"  store    {size:.0f} MB, {self.end_ns / 1e9:.0f} s of time")
 
 
 @functools.cache

@@ -130,7 +130,7 @@ def bench_server_overhead():
         verdict("server_overhead", ledger["dropped"] == 0, "nothing was dropped")
 
 
-def take_in(path, samples):
+def take_in(path, samples, bench="server_import"):
     """One import into a server of its own: CPU seconds and bytes on the disk."""
     with Server() as server:
         session, empty, before = server.session(), server.data_bytes(), server_cpu_s(server.pid())
@@ -146,7 +146,7 @@ def take_in(path, samples):
         taken = server.data_bytes() - empty
     show("tacho", f"{wall:.2f} s with {uploaded:.2f} s of uploading, CPU {collector:.2f} s of the collector, "
                   f"{served:.2f} s of the server")
-    verdict("server_import", run["samples"] == samples, f"{run['samples']:,} samples are in the store")
+    verdict(bench, run["samples"] == samples, f"{run['samples']:,} samples are in the store")
     return collector + served, taken
 
 
