@@ -296,6 +296,30 @@ class Questions(Tables):
         self.assertEqual(tables[event]["rows"], tables[event + "#2"]["rows"])
         self.assertEqual(self.rows(uuid, event + "%232", where='comm == "nobody"'), [])
 
+    def test_tables_are_numbered_in_the_order_of_events(self):
+        """Not in the order of their first hits, which nobody can know."""
+        event = "syscalls:sys_enter_getppid"
+        session = self.server.session()
+        run = self.server.run(session, ["perl", "-e", "getppid() for 1..20"], tool="record",
+                              sample={"events": ["%s/name=own,period=%d/" % (event, n) for n in (20, 1)]})
+        self.assertEqual(self.server.wait_run(run["uuid"])["state"], "done")
+        tables = {t["name"]: t["rows"] for t in self.server.get("benchmark/%s/table" % run["uuid"])["tables"]}
+        self.assertEqual(tables, {"own": 1, "own#2": 20})
+
+    def test_tables_of_events_that_users_named(self):
+        """Names that are taken, or that mean something else in queries and downloads."""
+        event = "syscalls:sys_enter_getppid"
+        chosen = ["samples", "counts", "counters", "own", "own", "own#2"]
+        uuid, _, tables = self.traced(["%s/name=%s/" % (event, name) for name in chosen])
+        self.assertEqual(len(tables), len(chosen), sorted(tables))
+        self.assertLessEqual({"counters#2", "counts#2", "own", "own#2", "samples#2"}, set(tables))
+        for name, table in tables.items():
+            with self.subTest(name=name):
+                path = "benchmark/%s/table/%s" % (uuid, name.replace("#", "%23"))
+                self.assertEqual(self.server.get(path)["matched"], table["rows"])
+                csv = self.server.get_bytes("benchmark/%s.csv?what=%s" % (uuid, name.replace("#", "%23")))
+                self.assertEqual(csv.count(b"\n"), table["rows"] + 1)
+
     def test_imported(self):
         _, path, tables = self.traced(["syscalls:sys_enter_write", "sched:sched_process_exec"])
         with open(path, "rb") as data:

@@ -80,16 +80,41 @@ static void list_columns(const struct trace_fields *f, struct column_schema *ret
 	}
 }
 
-/* Two events may have the same name, as one tracepoint with two filters: tables have different ones. */
+/* Whether a table has the name already, or downloads and queries mean something else by it. */
+static bool is_table(const struct profile *p, const char *name)
+{
+	struct table_schema table;
+
+	for (uint32_t n = SCHEMA_SAMPLES; n < profile_schemas_end(p); n++)
+		if (profile_schema(p, n, &table) && !strcmp(table.name, name))
+			return true;
+	return !strcmp(name, "counters");
+}
+
+/*
+ * Two events may have the same name, as one tracepoint with two filters, and users name events as they
+ * like. Tables have different names, so that each can be asked for: NAME#2 is that of the second event
+ * called NAME, whichever is hit first. The number is doubled if that is taken: few attempts suffice,
+ * whatever events are called.
+ */
 static char *table_name(const struct run_feed *f, uint32_t event)
 {
 	const struct profile *p = &f->profile;
 	const char *name = profile_text(p, p->events.items[event].name);
+	char *chosen = xstrdup(name);
 	size_t same = 0;
 
-	vec_each(&p->schemas, s)
-		same += p->events.items[s->event - 1].name.n == p->events.items[event].name.n;
-	return same ? xasprintf("%s#%zu", name, same + 1) : xstrdup(name);
+	for (uint32_t i = 0; i < event; i++)
+		same += p->events.items[i].name.n == p->events.items[event].name.n;
+	if (same) {
+		free(chosen);
+		chosen = xasprintf("%s#%zu", name, same + 1);
+	}
+	for (size_t number = 2 * (same + 1); is_table(p, chosen); number *= 2) {
+		free(chosen);
+		chosen = xasprintf("%s#%zu", name, number);
+	}
+	return chosen;
 }
 
 static void add_schema(struct run_feed *f, struct feed_table *t, uint32_t event)
