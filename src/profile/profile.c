@@ -225,6 +225,15 @@ string_id profile_string_n(struct profile *p, const char *text, size_t len)
 	return (string_id){n};
 }
 
+string_id profile_string_known(struct profile *p, const char *text, size_t len)
+{
+	if (!len)
+		return (string_id){};
+	if (p->unindexed)
+		index_tables(p);
+	return (string_id){find_string(&p->strings, text, len, hash_bytes(text, len, p->seed))};
+}
+
 string_id profile_string(struct profile *p, const char *text)
 {
 	return profile_string_n(p, text, strlen(text));

@@ -222,6 +222,8 @@ void profile_tables_written(struct profile *p);
 
 string_id profile_string(struct profile *p, const char *text);
 string_id profile_string_n(struct profile *p, const char *text, size_t len);
+/* The number of a text that is there already, or 0. Adds nothing. */
+string_id profile_string_known(struct profile *p, const char *text, size_t len);
 /* The module of this path; @kind and the rest only count when it is new. */
 module_id profile_module(struct profile *p, const char *path, const char *build_id,
 			 enum code_kind kind);

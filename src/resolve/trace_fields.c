@@ -176,13 +176,14 @@ static bool add_text(const struct trace_fields *f, const struct trace_field *t, 
 }
 
 static uint64_t text_of(const struct trace_fields *f, const struct trace_field *t, const void *raw,
-			size_t raw_size, struct profile *p)
+			size_t raw_size, struct profile *p, bool add)
 {
 	CLEANUP(buf_release) struct buf text = {};
 
-	return add_text(f, t, raw, raw_size, &text)
-		       ? profile_string_n(p, buf_str(&text), text.len).n
-		       : 0;
+	if (!add_text(f, t, raw, raw_size, &text))
+		return 0;
+	return add ? profile_string_n(p, buf_str(&text), text.len).n
+		   : profile_string_known(p, buf_str(&text), text.len).n;
 }
 
 bool trace_fields_get(const struct trace_fields *f, size_t n, const void *raw, size_t raw_size,
@@ -209,7 +210,7 @@ const struct tracepoint_format *trace_fields_format(const struct trace_fields *f
 }
 
 bool trace_fields_read(const struct trace_fields *f, const void *raw, size_t raw_size,
-		       struct profile *p, uint64_t *ret)
+		       struct profile *p, bool add_texts, uint64_t *ret)
 {
 	if (!raw_size || raw_size < f->bytes_min)
 		return false;
@@ -219,8 +220,8 @@ bool trace_fields_read(const struct trace_fields *f, const void *raw, size_t raw
 		ret[i] = 0;
 		if (t->way == WAY_NUMBER)
 			tracepoint_field_value(&f->format, t->field, raw, raw_size, &ret[i]);
-		else if (p)
-			ret[i] = text_of(f, t, raw, raw_size, p);
+		else
+			ret[i] = text_of(f, t, raw, raw_size, p, add_texts);
 	}
 	return true;
 }

@@ -28,11 +28,11 @@ size_t trace_fields_count(const struct trace_fields *f);
 struct column_schema trace_fields_column(const struct trace_fields *f, size_t n);
 
 /*
- * Reads all fields of a sample. False if it has too few bytes. @p NULL: texts are left out, as is one that
- * finds no room in the profile.
+ * Reads all fields of a sample. False if it has too few bytes. @add_texts false: texts that the profile
+ * does not have yet are left out, as is one that finds no room in the profile.
  */
 bool trace_fields_read(const struct trace_fields *f, const void *raw, size_t raw_size,
-		       struct profile *p, uint64_t *ret);
+		       struct profile *p, bool add_texts, uint64_t *ret);
 
 /*
  * Reads one field: a number into *@ret, anything else as text at the end of @text (NULL: left out).

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "resolve/trace_fields.h"
 #include "resolve/trace_key.h"
 
 /* perf/record.h has a struct of this name, too. */
@@ -229,6 +230,46 @@ static void test_names_are_checked(void **state)
 	}
 }
 
+static size_t column_named(const struct trace_fields *f, const char *name)
+{
+	for (size_t i = 0; i < trace_fields_count(f); i++)
+		if (!strcmp(trace_fields_column(f, i).name, name))
+			return i;
+	fail_msg("there is no column %s", name);
+	return 0;
+}
+
+/* A run whose limit of texts is reached must not lose the names of threads that it knows. */
+static void test_known_texts_are_read_when_no_more_are_added(void **state)
+{
+	struct fixture f;
+	struct trace_fields *fields;
+	struct sample other = sample;
+	uint64_t values[32], again[32];
+	size_t strings, s, i;
+
+	(void)state;
+	set_up(&f);
+	fields = trace_fields_new(&f.facts, &f.stream.events.items[0]);
+	assert_non_null(fields);
+	assert_true(trace_fields_count(fields) <= ARRAY_LEN(values));
+	s = column_named(fields, "s");
+	i = column_named(fields, "i");
+	assert_true(trace_fields_read(fields, &sample, sizeof(sample), &f.profile, true, values));
+	assert_string_equal(profile_text(&f.profile, (string_id){(uint32_t)values[s]}), "hello");
+	strings = f.profile.strings.starts.len;
+	assert_true(trace_fields_read(fields, &sample, sizeof(sample), &f.profile, false, again));
+	assert_memory_equal(again, values, trace_fields_count(fields) * sizeof(*values));
+	memcpy(other.s, "unknown", sizeof("unknown"));
+	other.i = 77;
+	assert_true(trace_fields_read(fields, &other, sizeof(other), &f.profile, false, again));
+	assert_int_equal(again[s], 0);
+	assert_int_equal(again[i], 77);
+	assert_int_equal(f.profile.strings.starts.len, strings);
+	trace_fields_free(fields);
+	tear_down(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -237,6 +278,7 @@ int main(void)
 		cmocka_unit_test(test_bytes_that_separate_cells_are_not_taken_from_samples),
 		cmocka_unit_test(test_the_weight_is_the_value_of_a_number),
 		cmocka_unit_test(test_names_are_checked),
+		cmocka_unit_test(test_known_texts_are_read_when_no_more_are_added),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,7 +15,8 @@
 #define ROWS_MIN    512u
 #define PATIENCE_NS (2 * NS_PER_SEC)
 
-/* Texts of a run that lasts for days: behind this no further ones are kept. */
+/* Texts of a run that lasts for days. When there are more, those that are known already, such as names
+ * of threads, are still stored, new ones no more. */
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 
 /* Columns that come before the fields, as samples have them. */
@@ -173,18 +174,18 @@ bool feed_table_take(struct run_feed *f, const struct sample_row *s)
 		s->time_ns, s->weight, s->thread, s->cpu, s->stack, s->event, s->address,
 	};
 	struct feed_table *t = s->raw_size ? table_of(f, s->event) : NULL;
-	struct profile *texts = &f->profile;
+	bool full = f->profile.strings.bytes.len > TEXT_BYTES_MAX;
 
 	if (!t)
 		return false;
-	if (f->profile.strings.bytes.len > TEXT_BYTES_MAX) {
+	if (full)
 		tell_once(f, &f->told_texts,
-			  "This run has very many different texts in the fields of tracepoints: "
-			  "from now "
-			  "on such fields are stored without their text.");
-		texts = NULL;
-	}
-	if (!trace_fields_read(t->fields, s->raw, s->raw_size, texts, values + SAMPLE_COLUMNS)) {
+			  "The fields of tracepoints have more than 64 MiB of different texts: "
+			  "fields "
+			  "whose text was not seen before are now stored without it. A filter, or "
+			  "fewer tracepoints, keep all texts.");
+	if (!trace_fields_read(t->fields, s->raw, s->raw_size, &f->profile, !full,
+			       values + SAMPLE_COLUMNS)) {
 		tell_once(
 			f, &f->told_short,
 			"Samples of a tracepoint have fewer bytes than its fields: they are stored "
