@@ -306,6 +306,12 @@ class Questions(Tables):
         tables = {t["name"]: t["rows"] for t in self.server.get("benchmark/%s/table" % run["uuid"])["tables"]}
         self.assertEqual(tables, {"own": 1, "own#2": 20})
 
+    def test_terms_of_an_event_are_no_part_of_the_path(self):
+        """Paths have no encoded slashes."""
+        uuid, _, tables = self.traced(["syscalls:sys_enter_getppid/period=1/"])
+        self.assertEqual(list(tables), ["syscalls:sys_enter_getppid|period=1|"])
+        self.assertEqual(len(self.rows(uuid, "syscalls:sys_enter_getppid%7Cperiod=1%7C", where='comm == "python3"')), 200)
+
     def test_tables_of_events_that_users_named(self):
         """Names that are taken, or that mean something else in queries and downloads."""
         event = "syscalls:sys_enter_getppid"

@@ -4,6 +4,7 @@
  */
 #include "collect/run/feed.h"
 #include "base/clock.h"
+#include "base/text.h"
 #include "resolve/trace_fields.h"
 
 #include <string.h>
@@ -14,6 +15,8 @@
 #define TABLES_FEW  16u
 #define ROWS_MIN    512u
 #define PATIENCE_NS (2 * NS_PER_SEC)
+
+#define TABLE_NAME_MAX 200 /* bytes of an event's name */
 
 /* Texts of a run that lasts for days. When there are more, those that are known already, such as names
  * of threads, are still stored, new ones no more. */
@@ -93,6 +96,24 @@ static bool is_table(const struct profile *p, const char *name)
 }
 
 /*
+ * The name of an event as a part of URLs and as text in files: without slashes ("x:y/period=2/"), control
+ * characters and invalid UTF-8, which imported recordings may have.
+ */
+static char *clean_name(const char *name)
+{
+	CLEANUP(free_ptr) char *cut = xasprintf("%.*s", TABLE_NAME_MAX, name);
+	CLEANUP(buf_release) struct buf clean = {};
+
+	text_add_printable(&clean, cut);
+	for (char *c = clean.s; c && *c; c++)
+		if (*c == '/')
+			*c = '|';
+	if (!strcmp(buf_str(&clean), ".") || !strcmp(buf_str(&clean), "..") || !clean.len)
+		return xasprintf("event%s", buf_str(&clean));
+	return xstrdup(buf_str(&clean));
+}
+
+/*
  * Two events may have the same name, as one tracepoint with two filters, and users name events as they
  * like. Tables have different names, so that each can be asked for: NAME#2 is that of the second event
  * called NAME, whichever is hit first. The number is doubled if that is taken: few attempts suffice,
@@ -101,7 +122,8 @@ static bool is_table(const struct profile *p, const char *name)
 static char *table_name(const struct run_feed *f, uint32_t event)
 {
 	const struct profile *p = &f->profile;
-	const char *name = profile_text(p, p->events.items[event].name);
+	CLEANUP(free_ptr)
+	char *name = clean_name(profile_text(p, p->events.items[event].name));
 	char *chosen = xstrdup(name);
 	size_t same = 0;
 
