@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import unittest
+import urllib.parse
 
 from helpers import TACHO, Case, environment, needs_program, needs_root, needs_tracefs
 from openapi import DescribedServer
@@ -220,6 +221,33 @@ class Tables(Case):
                 found.append([round(r["time_s"] * 1e9), r["pid"], r["tid"], r["cpu"], r["weight"],
                               {column_of(f): r[column_of(f)] for f in fields}])
             self.assertEqual(sorted(found, key=lambda r: r[:3]), self.expected(event), event)
+
+    def test_names_of_an_imported_file_that_are_no_names(self):
+        """Slashes, dots and bytes that are no UTF-8, in names of events and in types of fields."""
+        needs_pandas()
+        with open(self.kept, "rb") as file:
+            data = file.read()
+        for good, bad in ((b"sched:sched_process_exec", b"../a//b/group/../\xff_exec/"),
+                          (b"signal:signal_generate", b"..%2f\xff\xfe/\x01/group///////"),
+                          (b"field:int sig;", b"field:\xff\xfet sig;")):
+            self.assertEqual(len(good), len(bad))
+            self.assertIn(good, data)
+            data = data.replace(good, bad)
+        run = self.server.wait_run(self.server.post("import", data, status=202)["uuid"])
+        self.assertEqual(run["state"], "done", run)
+        tables = self.server.get("benchmark/%s/table" % run["uuid"])["tables"]
+        self.assertEqual(len(tables), len(self.events))
+        for table in tables:
+            with self.subTest(table=table["name"]):
+                name = urllib.parse.quote(table["name"], safe="")
+                rows = self.server.get("benchmark/%s/table/%s" % (run["uuid"], name), {"limit": 0})
+                self.assertEqual(rows["matched"], table["rows"])
+                csv = self.server.get_bytes("benchmark/%s.csv" % run["uuid"], {"what": table["name"]})
+                self.assertGreater(csv.count(b"\n"), table["rows"])
+        path = self.write("names.h5", self.server.get_bytes("benchmark/%s.h5" % run["uuid"]))
+        done = subprocess.run([PYTHON, "-c", READ_H5, path, run["uuid"]], stdout=subprocess.PIPE, check=True)
+        self.assertEqual(sorted(len(t["frame"]) for t in json.loads(done.stdout).values()),
+                         sorted(t["rows"] for t in tables))
 
     @staticmethod
     def is_pointer(kind):

@@ -238,7 +238,8 @@ static hid_t text_type(struct h5_file *f, size_t bytes)
 static void attribute_characters(struct h5_file *f, hid_t object, const char *name,
 				 const char *text)
 {
-	hid_t type = text_type(f, strlen(text));
+	size_t len = strlen(text);
+	hid_t type = text_type(f, len ? len : 1);
 
 	if (type < 0)
 		return;

@@ -194,19 +194,27 @@ static int write_row(void *ctx, const struct export_row *row)
 
 /* ---- tables ---- */
 
+/* Texts of imported recordings may be invalid UTF-8: PyTables would not open the file at all. */
+static void write_text(struct h5_file *f, const char *path, const char *name, const char *text)
+{
+	CLEANUP(buf_release) struct buf clean = {};
+
+	text_add_printable(&clean, text);
+	if (clean.len)
+		h5_attribute_text(f, path, name, buf_str(&clean));
+}
+
 static void write_meaning(const struct own_table *o, struct h5_file *f, const char *path)
 {
-	h5_attribute_text(f, path, "name", o->table.schema.name);
-	h5_attribute_text(f, path, "meaning", o->table.schema.meaning);
+	write_text(f, path, "name", o->table.schema.name);
+	write_text(f, path, "meaning", o->table.schema.meaning);
 	vec_each(&o->sources, item) {
 		const struct export_column *c = *item;
 		CLEANUP(free_ptr) char *unit = xasprintf("%s.unit", c->name);
 		CLEANUP(free_ptr) char *meaning = xasprintf("%s.meaning", c->name);
 
-		if (*c->unit)
-			h5_attribute_text(f, path, unit, c->unit);
-		if (*c->meaning)
-			h5_attribute_text(f, path, meaning, c->meaning);
+		write_text(f, path, unit, c->unit);
+		write_text(f, path, meaning, c->meaning);
 	}
 }
 
