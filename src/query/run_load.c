@@ -37,7 +37,7 @@ static size_t paths_bytes(const struct call_paths *c)
 {
 	return VEC_BYTES(c->nodes) + VEC_BYTES(c->names) + VEC_BYTES(c->of_stack) +
 	       VEC_BYTES(c->of_function) +
-	       (c->children.items ? (c->children.mask + 1) * sizeof(*c->children.items) : 0);
+	       (c->children.slots ? (c->children.mask + 1) * sizeof(*c->children.slots) : 0);
 }
 
 static void chunk_release(struct run_chunk *c)

@@ -40,7 +40,7 @@ static uint64_t sum_of_rows(const struct profile *p)
 /* Every sample that was taken in is somewhere, once. */
 static void check(const struct profile *p, bool reverse)
 {
-	struct calltree_options options = {.reverse = reverse, .by_name = true};
+	struct calltree_options options = {.reverse = reverse};
 	struct calltree tree;
 	uint64_t samples = 0;
 

@@ -157,12 +157,42 @@ static void equal_things_get_equal_numbers(void **state)
 	profile_release(&p);
 }
 
+/* Three keys, many parents: each child is found again under its own number. */
+static void children_stay_known_while_the_index_grows(void **state)
+{
+	enum { COUNT = 300000 };
+
+	(void)state;
+	for (int reserved = 0; reserved < 2; reserved++) {
+		struct children c = {};
+
+		assert_int_equal(children_known(&c, 0, 0), 0);
+		if (reserved)
+			children_reserve(&c, COUNT);
+		for (uint32_t n = 1; n <= COUNT; n++) {
+			uint32_t *child = children_at(&c, n / 3, n % 3);
+
+			assert_int_equal(*child, 0);
+			*child = n;
+		}
+		for (uint32_t n = 1; n <= COUNT; n++) {
+			assert_int_equal(children_known(&c, n / 3, n % 3), n);
+			assert_int_equal(*children_at(&c, n / 3, n % 3), n);
+			assert_int_equal(children_known(&c, n / 3, 3), 0);
+		}
+		assert_int_equal(c.count, COUNT);
+		assert_true(c.count < c.mask);
+		children_release(&c);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_merge_from_the_root),
 		cmocka_unit_test(a_level_above_keeps_stacks_apart),
 		cmocka_unit_test(inlined_functions_are_levels),
+		cmocka_unit_test(children_stay_known_while_the_index_grows),
 		cmocka_unit_test(equal_things_get_equal_numbers),
 	};
 

@@ -62,48 +62,20 @@ static uint32_t name_of_function(struct call_paths *c, const struct profile *p, 
 
 /* ---- nodes ---- */
 
-static inline uint64_t node_hash(const struct profile *p, uint32_t parent, uint32_t key)
-{
-	return hash_mix(p->seed ^ parent, key);
-}
-
-static void grow_children(struct call_paths *c, const struct profile *p, size_t room)
-{
-	struct path_slots *s = &c->children;
-
-	table_free(s->items, s->mask + 1, sizeof(*s->items));
-	s->items = table_alloc(room, sizeof(*s->items));
-	s->mask = room - 1;
-	for (uint32_t n = 1; n < c->nodes.len; n++) {
-		const struct call_path *node = &c->nodes.items[n];
-		uint32_t key = node->name << 1 | node->inlined;
-		size_t at = node_hash(p, node->parent, key) & s->mask;
-
-		while (s->items[at].node)
-			at = (at + 1) & s->mask;
-		s->items[at] = (struct path_slot){node->parent, key, n};
-	}
-}
-
 /* Finds or adds the child. Returns @parent if that would exceed @nodes_max. */
-static uint32_t child_of(struct call_paths *c, const struct profile *p, uint32_t parent,
-			 uint32_t name, bool inlined, size_t nodes_max)
+static uint32_t child_of(struct call_paths *c, uint32_t parent, uint32_t name, bool inlined,
+			 size_t nodes_max)
 {
-	uint32_t key = name << 1 | inlined;
-	struct path_slot *slot;
-	size_t at;
+	uint32_t key = name << 1 | inlined, *child;
 
-	if (!c->children.items || c->nodes.len * 3 > c->children.mask * 2)
-		grow_children(c, p, c->children.items ? 2 * (c->children.mask + 1) : 1024);
-	at = node_hash(p, parent, key) & c->children.mask;
-	for (; (slot = &c->children.items[at])->node; at = (at + 1) & c->children.mask)
-		if (slot->parent == parent && slot->key == key)
-			return slot->node;
 	if (c->nodes.len >= nodes_max)
-		return parent;
-	*slot = (struct path_slot){parent, key, (uint32_t)c->nodes.len};
-	vec_push(&c->nodes, (struct call_path){parent, name, inlined});
-	return slot->node;
+		return children_known(&c->children, parent, key) ?: parent;
+	child = children_at(&c->children, parent, key);
+	if (!*child) {
+		*child = (uint32_t)c->nodes.len;
+		vec_push(&c->nodes, (struct call_path){parent, name, inlined});
+	}
+	return *child;
 }
 
 uint32_t call_path_below(struct call_paths *c, const struct profile *p, uint32_t node,
@@ -120,11 +92,11 @@ uint32_t call_path_below(struct call_paths *c, const struct profile *p, uint32_t
 		string_id module = module_name(p, f->module);
 		struct path_name name = {module, module, CODE_UNKNOWN};
 
-		return child_of(c, p, node, name_number(c, p, &name), false, nodes_max);
+		return child_of(c, node, name_number(c, p, &name), false, nodes_max);
 	}
 	names = &p->names.items[f->names];
 	for (uint32_t i = 0; i < f->name_count; i++) {
-		uint32_t child = child_of(c, p, node, name_of_function(c, p, names[i].function),
+		uint32_t child = child_of(c, node, name_of_function(c, p, names[i].function),
 					  names[i].inlined, nodes_max);
 
 		if (child == node)
@@ -164,13 +136,9 @@ uint32_t call_path_of(struct call_paths *c, const struct profile *p, uint32_t st
 
 void call_paths_all(struct call_paths *c, const struct profile *p)
 {
-	size_t room = 1024;
-
-	/* Room for as many nodes as stacks; the table grows if there are more. */
-	while (room < p->stacks.len)
-		room *= 2;
-	if (!c->children.items && p->stacks.len > 1)
-		grow_children(c, p, room);
+	/* Usually there are fewer nodes than stacks; if not, the index grows. */
+	if (!c->children.count)
+		children_reserve(&c->children, p->stacks.len / 3 * 2);
 	for (uint32_t stack = 1; stack < p->stacks.len; stack++)
 		call_path_of(c, p, stack);
 }
@@ -189,7 +157,7 @@ void call_paths_release(struct call_paths *c)
 	vec_release(&c->of_stack);
 	vec_release(&c->of_function);
 	vec_release(&c->todo);
-	table_free(c->children.items, c->children.mask + 1, sizeof(*c->children.items));
+	children_release(&c->children);
 	slots_release(&c->name_slots);
 	*c = (struct call_paths){};
 }

@@ -10,6 +10,7 @@
 #ifndef TACHO_ANALYZE_PATHS_CALL_PATHS_H
 #define TACHO_ANALYZE_PATHS_CALL_PATHS_H
 
+#include "analyze/tree/children.h"
 #include "profile/profile.h"
 
 struct call_path {
@@ -30,15 +31,7 @@ struct call_paths {
 	VEC(struct path_name) names; /* number 0: none */
 	VEC(uint32_t) of_stack;      /* by stack: node + 1; 0: not asked for yet */
 	VEC(uint32_t) of_function;   /* by function: name; 0: not asked for yet */
-	/* The slots hold the keys, as for stacks: these lookups are the most frequent. */
-	struct path_slots {
-		struct path_slot {
-			uint32_t parent;
-			uint32_t key;  /* name and whether it is inlined */
-			uint32_t node; /* 0: free */
-		} * items;
-		size_t mask;
-	} children;
+	struct children children;    /* by name and whether it is inlined */
 	struct slots name_slots;
 	VEC(uint32_t) todo; /* stacks without a node, on the way to one that has it */
 };

@@ -309,39 +309,30 @@ static void merge_below(struct path_flame *f, const struct call_paths *c, const 
 			const uint64_t *total, const uint8_t *is)
 {
 	uint32_t *to = table_alloc(c->nodes.len, sizeof(*to));
-	struct slots slots = {};
-	uint64_t seed = hash_seed();
+	struct children children = {}; /* by way_key() */
 
 	for (uint32_t i = 1; i < c->nodes.len; i++) {
 		const struct call_path *n = &c->nodes.items[i];
-		struct flame_node node = {to[n->parent], n->name, n->inlined, 0, 0};
-		uint64_t hash = hash_mix(seed ^ node.parent, way_key(c, i));
-		size_t at = slots_begin(&slots, hash);
-		uint32_t known = 0;
+		uint32_t *known, at = 0;
 
 		if (!is[i] || !total[i])
 			continue;
 		if (is[i] == 2) {
-			while ((known = slots_next(&slots, hash, &at))) {
-				const struct flame_node *k = &f->nodes.items[known];
-
-				if (k->parent == node.parent && k->name == node.name &&
-				    k->inlined == node.inlined)
-					break;
+			known = children_at(&children, to[n->parent], way_key(c, i));
+			if (!*known) {
+				*known = (uint32_t)f->nodes.len;
+				vec_push(&f->nodes, (struct flame_node){to[n->parent], n->name,
+									n->inlined, 0, 0});
 			}
-			if (!known) {
-				known = (uint32_t)f->nodes.len;
-				vec_push(&f->nodes, node);
-				slots_add(&slots, hash, known);
-			}
+			at = *known;
 		} else {
 			f->nodes.items[0].name = n->name;
 		}
-		to[i] = known;
-		f->nodes.items[known].self += self[i];
-		f->nodes.items[known].total += total[i];
+		to[i] = at;
+		f->nodes.items[at].self += self[i];
+		f->nodes.items[at].total += total[i];
 	}
-	slots_release(&slots);
+	children_release(&children);
 	table_free(to, c->nodes.len, sizeof(*to));
 }
 

@@ -20,7 +20,7 @@ typedef VEC(struct element) element_list;
 struct merge {
 	struct report *r;
 	struct chains *chains;
-	struct slots slots; /* (parent chain, key) → chain */
+	struct children children; /* chains by key and whether it is inlined */
 	element_list now, next;
 	VEC(uint32_t) touched; /* nodes whose scratch value is set */
 	struct chain_options o;
@@ -37,25 +37,16 @@ static bool is_shown(const struct merge *m, uint32_t chain)
 static uint32_t chain_below(struct merge *m, uint32_t parent, const struct call_node *node)
 {
 	struct chains *c = m->chains;
-	uint64_t hash =
-		hash_mix(m->r->profile->seed ^ parent, (uint64_t)node->key << 1 | node->inlined);
-	size_t at = slots_begin(&m->slots, hash);
-	uint32_t n;
+	uint32_t *child = children_at(&m->children, parent, node->key << 1 | node->inlined);
 
-	while ((n = slots_next(&m->slots, hash, &at))) {
-		const struct chain_node *known = &c->nodes.items[n];
-
-		if (known->parent == parent && known->key == node->key &&
-		    known->inlined == node->inlined)
-			return n;
+	if (!*child) {
+		*child = (uint32_t)c->nodes.len;
+		vec_push(&c->nodes, (struct chain_node){.parent = parent,
+							.key = node->key,
+							.function = node->function,
+							.inlined = node->inlined});
 	}
-	n = (uint32_t)c->nodes.len;
-	vec_push(&c->nodes, (struct chain_node){.parent = parent,
-						.key = node->key,
-						.function = node->function,
-						.inlined = node->inlined});
-	slots_add(&m->slots, hash, n);
-	return n;
+	return *child;
 }
 
 static void put(struct merge *m, uint32_t parent, uint32_t node, enum element_kind kind,
@@ -292,7 +283,7 @@ void report_chains(struct report *r, const struct report_entry *entry,
 		callees_up(&m, entry);
 	forget_scratch(&m);
 	link_chains(&m);
-	slots_release(&m.slots);
+	children_release(&m.children);
 	vec_release(&m.now);
 	vec_release(&m.next);
 	vec_release(&m.touched);

@@ -48,17 +48,13 @@ uint32_t top_function(struct top_table *t, const char *dso, const char *name, en
 
 uint32_t top_node(struct top_table *t, uint32_t parent, uint32_t function)
 {
-	uint64_t hash = hash_mix((uint64_t)parent << 32 | function, t->seed);
-	size_t at = slots_begin(&t->node_slots, hash);
-	uint32_t n;
+	uint32_t *child = children_at(&t->children, parent, function);
 
-	while ((n = slots_next(&t->node_slots, hash, &at)))
-		if (t->nodes.items[n].parent == parent && t->nodes.items[n].function == function)
-			return n;
-	n = (uint32_t)t->nodes.len;
-	vec_push(&t->nodes, (struct top_node){parent, function});
-	slots_add(&t->node_slots, hash, n);
-	return n;
+	if (!*child) {
+		*child = (uint32_t)t->nodes.len;
+		vec_push(&t->nodes, (struct top_node){parent, function});
+	}
+	return *child;
 }
 
 static uint32_t cell_of(struct top_table *t, uint32_t event, uint32_t process, uint32_t node)
@@ -184,7 +180,7 @@ static void release_tables(struct top_table *t)
 	vec_release(&t->cells);
 	slots_release(&t->process_slots);
 	slots_release(&t->function_slots);
-	slots_release(&t->node_slots);
+	children_release(&t->children);
 	slots_release(&t->cell_slots);
 }
 
@@ -258,8 +254,8 @@ static void forget_unused(struct top_table *t)
 	memset(&fresh.functions, 0, sizeof(fresh.functions));
 	memset(&fresh.nodes, 0, sizeof(fresh.nodes));
 	memset(&fresh.cells, 0, sizeof(fresh.cells));
-	fresh.process_slots = fresh.function_slots = (struct slots){};
-	fresh.node_slots = fresh.cell_slots = (struct slots){};
+	fresh.children = (struct children){};
+	fresh.process_slots = fresh.function_slots = fresh.cell_slots = (struct slots){};
 	init_tables(&fresh);
 	vec_each(&t->slices, slice)
 		vec_each(&slice->entries, entry)

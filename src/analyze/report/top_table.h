@@ -16,6 +16,7 @@
 #ifndef TACHO_ANALYZE_REPORT_TOP_TABLE_H
 #define TACHO_ANALYZE_REPORT_TOP_TABLE_H
 
+#include "analyze/tree/children.h"
 #include "base/buf.h"
 #include "profile/profile.h"
 
@@ -73,7 +74,8 @@ struct top_table {
 	VEC(struct top_function) functions;
 	VEC(struct top_node) nodes;
 	VEC(struct top_cell) cells;
-	struct slots process_slots, function_slots, node_slots, cell_slots;
+	struct children children; /* nodes by function */
+	struct slots process_slots, function_slots, cell_slots;
 	VEC(struct top_slice) slices; /* the last is the current one */
 	size_t first_in_window;
 	size_t entry_count;

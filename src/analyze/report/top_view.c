@@ -225,27 +225,22 @@ struct caller_node {
 
 struct caller_tree {
 	VEC(struct caller_node) nodes; /* 0 is the row itself */
-	struct slots slots;
+	struct children children;      /* by function */
 };
 
-static uint32_t caller_of(struct caller_tree *tree, uint64_t seed, uint32_t parent,
-			  uint32_t function)
+static uint32_t caller_of(struct caller_tree *tree, uint32_t parent, uint32_t function)
 {
-	uint64_t hash = hash_mix((uint64_t)parent << 32 | function, seed);
-	size_t at = slots_begin(&tree->slots, hash);
-	uint32_t n;
+	uint32_t *child = children_at(&tree->children, parent, function);
+	uint32_t n = *child;
 
-	while ((n = slots_next(&tree->slots, hash, &at)))
-		if (tree->nodes.items[n].parent == parent &&
-		    tree->nodes.items[n].function == function)
-			return n;
-	n = (uint32_t)tree->nodes.len;
+	if (n)
+		return n;
+	*child = n = (uint32_t)tree->nodes.len;
 	vec_push(&tree->nodes,
 		 (struct caller_node){.parent = parent,
 				      .function = function,
 				      .next_sibling = tree->nodes.items[parent].first_child});
 	tree->nodes.items[parent].first_child = n;
-	slots_add(&tree->slots, hash, n);
 	return n;
 }
 
@@ -284,7 +279,7 @@ static void grow_tree(struct caller_tree *tree, const struct top_table *t,
 			node = t->nodes.items[node].parent;
 			if (!node)
 				break;
-			at = caller_of(tree, t->seed, at, t->nodes.items[node].function);
+			at = caller_of(tree, at, t->nodes.items[node].function);
 			tree->nodes.items[at].weight += weight;
 		}
 	}
@@ -336,5 +331,5 @@ void top_callers(const struct top_table *t, const struct top_question *q, const 
 		}
 	}
 	vec_release(&tree.nodes);
-	slots_release(&tree.slots);
+	children_release(&tree.children);
 }

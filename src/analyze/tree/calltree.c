@@ -5,23 +5,18 @@
 static uint32_t child_of(struct calltree *t, uint32_t parent, function_id function, uint32_t key,
 			 bool inlined)
 {
-	uint64_t hash = hash_mix(t->profile->seed ^ parent, (uint64_t)key << 1 | inlined);
-	size_t at = slots_begin(&t->slots, hash);
-	struct call_node node = {.parent = parent, .function = function, .inlined = inlined};
-	uint32_t n;
+	uint32_t *child = children_at(&t->children, parent, key << 1 | inlined);
+	uint32_t n = *child;
 
-	while ((n = slots_next(&t->slots, hash, &at))) {
-		const struct call_node *known = &t->nodes.items[n];
-
-		if (known->parent == parent && known->key == key && known->inlined == inlined)
-			return n;
-	}
-	n = (uint32_t)t->nodes.len;
-	node.key = key;
-	node.next_sibling = t->nodes.items[parent].first_child;
+	if (n)
+		return n;
+	*child = n = (uint32_t)t->nodes.len;
+	vec_push(&t->nodes, (struct call_node){.parent = parent,
+					       .next_sibling = t->nodes.items[parent].first_child,
+					       .function = function,
+					       .key = key,
+					       .inlined = inlined});
 	t->nodes.items[parent].first_child = n;
-	vec_push(&t->nodes, node);
-	slots_add(&t->slots, hash, n);
 	return n;
 }
 
@@ -29,15 +24,11 @@ static uint32_t descend(struct calltree *t, const struct calltree_options *o, ui
 			const struct frame_name *name)
 {
 	function_id f = o->as ? o->as[name->function.n] : name->function;
-	uint32_t key = f.n;
 
 	if (o->skip && o->skip[name->function.n])
 		return node;
-	if (o->keys)
-		key = o->keys[name - t->profile->names.items];
-	else if (o->by_name)
-		key = function_of(t->profile, f)->label.n;
-	return child_of(t, node, f, key, name->inlined && !o->join_inlined);
+	return child_of(t, node, f, o->keys ? o->keys[name - t->profile->names.items] : f.n,
+			name->inlined && !o->join_inlined);
 }
 
 /* Descends through all functions of a frame, the outermost first. */
@@ -76,7 +67,7 @@ static uint32_t root_of(struct calltree *t, const struct calltree_options *o,
 	if (!o->root)
 		return 0;
 	f = o->root(o->ctx, row);
-	return child_of(t, 0, f, o->by_name ? function_of(t->profile, f)->label.n : f.n, false);
+	return child_of(t, 0, f, f.n, false);
 }
 
 /*
@@ -204,7 +195,7 @@ void calltree_build(struct calltree *t, const struct profile *p, const struct ca
 void calltree_release(struct calltree *t)
 {
 	vec_release(&t->nodes);
-	slots_release(&t->slots);
+	children_release(&t->children);
 }
 
 /* ---- order ---- */

@@ -8,6 +8,7 @@
 #ifndef TACHO_ANALYZE_TREE_CALLTREE_H
 #define TACHO_ANALYZE_TREE_CALLTREE_H
 
+#include "analyze/tree/children.h"
 #include "profile/profile.h"
 
 struct call_node {
@@ -23,12 +24,11 @@ struct call_node {
 struct calltree {
 	const struct profile *profile;
 	VEC(struct call_node) nodes;
-	struct slots slots;
+	struct children children;
 };
 
 struct calltree_options {
 	bool reverse;          /* from the leaf to the root */
-	bool by_name;          /* functions of the same label are merged, whatever their module */
 	bool no_inlines;       /* inlined functions count for the function that contains them */
 	bool join_inlined;     /* calls of a function are one node, inlined or not */
 	const function_id *as; /* by function: the one shown instead; NULL: itself */

@@ -41,19 +41,17 @@ static uint32_t name_of(struct diff *d, const char *name, const char *module, en
 
 static uint32_t child_of(struct diff *d, uint32_t parent, uint32_t name, bool group)
 {
-	uint64_t hash = hash_mix(d->seed ^ parent, name);
-	size_t at = slots_begin(&d->node_slots, hash);
-	struct diff_node node = {.parent = parent, .name = name, .group = group};
-	uint32_t n;
+	uint32_t *child = children_at(&d->children, parent, name);
+	uint32_t n = *child;
 
-	while ((n = slots_next(&d->node_slots, hash, &at)))
-		if (d->nodes.items[n].parent == parent && d->nodes.items[n].name == name)
-			return n;
-	n = (uint32_t)d->nodes.len;
-	node.next_sibling = d->nodes.items[parent].first_child;
+	if (n)
+		return n;
+	*child = n = (uint32_t)d->nodes.len;
+	vec_push(&d->nodes, (struct diff_node){.parent = parent,
+					       .next_sibling = d->nodes.items[parent].first_child,
+					       .name = name,
+					       .group = group});
 	d->nodes.items[parent].first_child = n;
-	vec_push(&d->nodes, node);
-	slots_add(&d->node_slots, hash, n);
 	return n;
 }
 
@@ -128,7 +126,7 @@ static void make_room(struct diff *d, const struct path_sums *s)
 	for (size_t i = 0; i < s->len; i++)
 		count += is_there(s, i);
 	vec_reserve(&d->nodes, d->nodes.len + count);
-	slots_reserve(&d->node_slots, d->nodes.len + count);
+	children_reserve(&d->children, d->nodes.len + count);
 }
 
 void diff_add_paths(struct diff *d, const struct call_paths *c, const struct profile *p,
@@ -201,7 +199,7 @@ void diff_release(struct diff *d)
 	vec_release(&d->nodes);
 	vec_release(&d->names);
 	buf_release(&d->text);
-	slots_release(&d->node_slots);
+	children_release(&d->children);
 	slots_release(&d->name_slots);
 }
 

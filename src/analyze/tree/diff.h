@@ -33,7 +33,8 @@ struct diff {
 	VEC(struct diff_node) nodes; /* node 0: the root; a parent before its children */
 	VEC(struct diff_name) names;
 	struct buf text;
-	struct slots node_slots, name_slots;
+	struct children children; /* by name */
+	struct slots name_slots;
 	uint64_t seed;
 	/* Factor from a weight to a share of the whole, by side. */
 	double scale[2];
