@@ -7,6 +7,8 @@
 
 #include "base/alloc.h"
 
+#include <string.h>
+
 #define VEC(...)                                                                                   \
 	struct {                                                                                   \
 		__VA_ARGS__ *items;                                                                \
@@ -28,6 +30,16 @@
 		if (!(v)->items)                                                                   \
 			__builtin_unreachable();                                                   \
 		(v)->items[(v)->len++] = (__VA_ARGS__);                                            \
+	} while (0)
+
+/* Makes it at least @n long; new items are all zeros. */
+#define vec_grow(v, n)                                                                             \
+	do {                                                                                       \
+		if ((v)->len >= (n))                                                               \
+			break;                                                                     \
+		vec_reserve((v), (n));                                                             \
+		memset((v)->items + (v)->len, 0, ((n) - (v)->len) * sizeof(*(v)->items));          \
+		(v)->len = (n);                                                                    \
 	} while (0)
 
 #define vec_each(v, p)                                                                             \

@@ -95,11 +95,16 @@ static void add_paths(struct buf *body, struct buf *text, const struct call_path
 void run_derived_encode(const struct call_paths *c, const struct profile *p, struct buf *out)
 {
 	CLEANUP(buf_release) struct buf head = {}, body = {}, text = {};
-	struct counts k = {DERIVED_VERSION,           0,
-			   (uint32_t)c->names.len,    (uint32_t)c->nodes.len,
-			   (uint32_t)c->of_stack.len, (uint32_t)p->threads.len,
-			   (uint32_t)p->events.len,   (uint32_t)p->counters.len,
-			   (uint32_t)p->schemas.len,  (uint32_t)p->columns.len};
+	struct counts k = {DERIVED_VERSION,
+			   0,
+			   (uint32_t)c->names.len,
+			   (uint32_t)c->nodes.len,
+			   (uint32_t)c->stacks.of_stack.len,
+			   (uint32_t)p->threads.len,
+			   (uint32_t)p->events.len,
+			   (uint32_t)p->counters.len,
+			   (uint32_t)p->schemas.len,
+			   (uint32_t)p->columns.len};
 	size_t most = k.nodes + k.stacks + k.threads + k.counters + k.names + k.schemas + k.columns;
 	uint32_t *scratch = xcalloc(most, sizeof(*scratch));
 
@@ -261,11 +266,11 @@ static bool take_stacks(struct reader *r, struct call_paths *c, const struct cou
 {
 	if (!k->stacks)
 		return true;
-	vec_reserve(&c->of_stack, k->stacks);
-	c->of_stack.len = k->stacks;
-	if (!column_decode_u32(&r->c, k->stacks, k->nodes - 1, c->of_stack.items))
+	vec_reserve(&c->stacks.of_stack, k->stacks);
+	c->stacks.of_stack.len = k->stacks;
+	if (!column_decode_u32(&r->c, k->stacks, k->nodes - 1, c->stacks.of_stack.items))
 		return false;
-	vec_each(&c->of_stack, node)
+	vec_each(&c->stacks.of_stack, node)
 		++*node;
 	return true;
 }

@@ -35,7 +35,7 @@ size_t profile_bytes(const struct profile *p)
 
 static size_t paths_bytes(const struct call_paths *c)
 {
-	return VEC_BYTES(c->nodes) + VEC_BYTES(c->names) + VEC_BYTES(c->of_stack) +
+	return VEC_BYTES(c->nodes) + VEC_BYTES(c->names) + VEC_BYTES(c->stacks.of_stack) +
 	       VEC_BYTES(c->of_function) +
 	       (c->children.slots ? (c->children.mask + 1) * sizeof(*c->children.slots) : 0);
 }

@@ -21,7 +21,7 @@ static void touch(const struct profile *p, const struct call_paths *c)
 	for (size_t i = 1; i < c->nodes.len; i++)
 		if (c->nodes.items[i].parent >= i || c->nodes.items[i].name >= c->names.len)
 			abort();
-	for (uint32_t i = 0; i < c->of_stack.len; i++)
+	for (uint32_t i = 0; i < c->stacks.of_stack.len; i++)
 		if (call_path_known(c, i) >= c->nodes.len)
 			abort();
 	for (size_t i = 0; i < p->counters.len; i++)

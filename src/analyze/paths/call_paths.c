@@ -1,7 +1,5 @@
 #include "analyze/paths/call_paths.h"
 
-#include <string.h>
-
 /* ---- names ---- */
 
 static bool same_name(const struct path_name *a, const struct path_name *b)
@@ -26,18 +24,6 @@ static uint32_t name_number(struct call_paths *c, const struct profile *p,
 	return n;
 }
 
-/* Grows @vec to the size of a table of the profile; new items are 0. */
-static void grow_to(void *vec, size_t len)
-{
-	VEC(uint32_t) *v = vec;
-
-	if (v->len >= len)
-		return;
-	vec_reserve(v, len);
-	memset(v->items + v->len, 0, (len - v->len) * sizeof(*v->items));
-	v->len = len;
-}
-
 static string_id module_name(const struct profile *p, module_id module)
 {
 	return module.n < p->modules.len ? p->modules.items[module.n].name : (string_id){};
@@ -50,7 +36,7 @@ static uint32_t name_of_function(struct call_paths *c, const struct profile *p, 
 
 	if (id.n >= p->functions.len)
 		id.n = 0;
-	grow_to(&c->of_function, p->functions.len);
+	vec_grow(&c->of_function, p->functions.len);
 	known = &c->of_function.items[id.n];
 	if (!*known) {
 		f = function_of(p, id);
@@ -108,30 +94,21 @@ uint32_t call_path_below(struct call_paths *c, const struct profile *p, uint32_t
 
 /* ---- stacks ---- */
 
+struct path_step {
+	struct call_paths *paths;
+	const struct profile *profile;
+};
+
+static uint32_t step_below(void *ctx, uint32_t node, uint32_t frame)
+{
+	const struct path_step *s = ctx;
+
+	return call_path_below(s->paths, s->profile, node, frame, SIZE_MAX);
+}
+
 uint32_t call_path_of(struct call_paths *c, const struct profile *p, uint32_t stack)
 {
-	uint32_t node;
-
-	if (!stack || stack >= p->stacks.len)
-		return 0;
-	grow_to(&c->of_stack, p->stacks.len);
-	if (c->of_stack.items[stack])
-		return c->of_stack.items[stack] - 1;
-	c->todo.len = 0;
-	while (stack && !c->of_stack.items[stack]) {
-		uint32_t parent = p->stacks.items[stack].parent.n;
-
-		vec_push(&c->todo, stack);
-		/* Parents have smaller numbers; ignore others, which could form a cycle. */
-		stack = parent < stack ? parent : 0;
-	}
-	node = stack ? c->of_stack.items[stack] - 1 : 0;
-	while (c->todo.len) {
-		stack = c->todo.items[--c->todo.len];
-		node = call_path_below(c, p, node, p->stacks.items[stack].frame.n, SIZE_MAX);
-		c->of_stack.items[stack] = node + 1;
-	}
-	return node;
+	return stack_nodes_walk(&c->stacks, p, stack, step_below, &(struct path_step){c, p});
 }
 
 void call_paths_all(struct call_paths *c, const struct profile *p)
@@ -154,9 +131,8 @@ void call_paths_release(struct call_paths *c)
 {
 	vec_release(&c->nodes);
 	vec_release(&c->names);
-	vec_release(&c->of_stack);
+	stack_nodes_release(&c->stacks);
 	vec_release(&c->of_function);
-	vec_release(&c->todo);
 	children_release(&c->children);
 	slots_release(&c->name_slots);
 	*c = (struct call_paths){};

@@ -11,6 +11,7 @@
 #define TACHO_ANALYZE_PATHS_CALL_PATHS_H
 
 #include "analyze/tree/children.h"
+#include "analyze/tree/stack_nodes.h"
 #include "profile/profile.h"
 
 struct call_path {
@@ -29,11 +30,10 @@ struct path_name {
 struct call_paths {
 	VEC(struct call_path) nodes; /* a parent before its children */
 	VEC(struct path_name) names; /* number 0: none */
-	VEC(uint32_t) of_stack;      /* by stack: node + 1; 0: not asked for yet */
-	VEC(uint32_t) of_function;   /* by function: name; 0: not asked for yet */
-	struct children children;    /* by name and whether it is inlined */
+	struct stack_nodes stacks;
+	VEC(uint32_t) of_function; /* by function: name; 0: not asked for yet */
+	struct children children;  /* by name and whether it is inlined */
 	struct slots name_slots;
-	VEC(uint32_t) todo; /* stacks without a node, on the way to one that has it */
 };
 
 void call_paths_init(struct call_paths *c);
@@ -51,7 +51,7 @@ void call_paths_all(struct call_paths *c, const struct profile *p);
 /* Returns the node that call_path_of() gave before, else the root. For readers: adds nothing. */
 static inline uint32_t call_path_known(const struct call_paths *c, uint32_t stack)
 {
-	uint32_t node = stack < c->of_stack.len ? c->of_stack.items[stack] : 0;
+	uint32_t node = stack < c->stacks.of_stack.len ? c->stacks.of_stack.items[stack] : 0;
 
 	return node ? node - 1 : 0;
 }

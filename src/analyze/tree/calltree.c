@@ -1,4 +1,5 @@
 #include "analyze/tree/calltree.h"
+#include "analyze/tree/stack_nodes.h"
 
 #include <string.h>
 
@@ -31,12 +32,20 @@ static uint32_t descend(struct calltree *t, const struct calltree_options *o, ui
 			name->inlined && !o->join_inlined);
 }
 
+struct building {
+	struct calltree *tree;
+	const struct calltree_options *o;
+	struct stack_nodes known; /* below one root at a time */
+};
+
 /* Descends through all functions of a frame, the outermost first. */
-static uint32_t through_frame(struct calltree *t, const struct calltree_options *o, uint32_t node,
-			      frame_id frame)
+static uint32_t through_frame(void *ctx, uint32_t node, uint32_t frame)
 {
-	const struct frame_name *names = names_of(t->profile, frame);
-	uint32_t count = t->profile->frames.items[frame.n].name_count;
+	const struct building *b = ctx;
+	const struct calltree_options *o = b->o;
+	struct calltree *t = b->tree;
+	const struct frame_name *names = names_of(t->profile, (frame_id){frame});
+	uint32_t count = t->profile->frames.items[frame].name_count;
 
 	if (o->no_inlines && count > 1)
 		count = 1;
@@ -70,35 +79,13 @@ static uint32_t root_of(struct calltree *t, const struct calltree_options *o,
 	return child_of(t, 0, f, f.n, false);
 }
 
-/*
- * Cache of the nodes at which stacks end. Below one root each stack has one node, looked up once:
- * its parent stack is cached, or one a few levels above is.
- */
-struct known_nodes {
-	uint32_t *node;     /* by stack */
-	uint32_t *root;     /* root below which `node` is valid, + 1 */
-	VEC(stack_id) path; /* stacks still to be walked */
-};
-
-static uint32_t node_of_stack(struct calltree *t, const struct calltree_options *o,
-			      struct known_nodes *known, uint32_t root, stack_id stack)
+static uint32_t node_of_stack(struct building *b, uint32_t root, stack_id stack)
 {
-	const struct profile *p = t->profile;
-	uint32_t node;
-
-	known->path.len = 0;
-	while (stack.n && known->root[stack.n] != root + 1) {
-		vec_push(&known->path, stack);
-		stack = p->stacks.items[stack.n].parent;
+	if (b->known.root != root) {
+		b->known.root = root;
+		b->known.before = (uint32_t)b->tree->nodes.len;
 	}
-	node = stack.n ? known->node[stack.n] : root;
-	while (known->path.len) {
-		stack = known->path.items[--known->path.len];
-		node = through_frame(t, o, node, p->stacks.items[stack.n].frame);
-		known->node[stack.n] = node;
-		known->root[stack.n] = root + 1;
-	}
-	return node;
+	return stack_nodes_walk(&b->known, b->tree->profile, stack.n, through_frame, b);
 }
 
 static uint32_t node_of_reversed(struct calltree *t, const struct calltree_options *o,
@@ -162,32 +149,28 @@ static void choose_rows(struct calltree *t, const struct calltree_options *o, ro
 		if (!o->want || o->want(o->ctx, row))
 			vec_push(rows, (struct rooted_row){root_of(t, o, row),
 							   (uint32_t)(row - p->rows.items)});
-	/* struct known_nodes is valid for one root at a time. */
+	/* struct stack_nodes is valid for one root at a time. */
 	if (o->root)
 		order_by_root(rows, t->nodes.len);
 }
 
 void calltree_build(struct calltree *t, const struct profile *p, const struct calltree_options *o)
 {
-	struct known_nodes known = {};
+	struct building b = {.tree = t, .o = o};
 	rooted_rows rows = {};
 
 	*t = (struct calltree){.profile = p};
 	vec_push(&t->nodes, (struct call_node){});
 	choose_rows(t, o, &rows);
-	known.node = xcalloc(p->stacks.len, sizeof(*known.node));
-	known.root = xcalloc(p->stacks.len, sizeof(*known.root));
 	vec_each(&rows, at) {
 		const struct profile_row *row = &p->rows.items[at->row];
 		uint32_t node = o->reverse ? node_of_reversed(t, o, at->root, row->stack)
-					   : node_of_stack(t, o, &known, at->root, row->stack);
+					   : node_of_stack(&b, at->root, row->stack);
 
 		t->nodes.items[node].self += row->weight;
 		t->nodes.items[node].self_samples += row->samples;
 	}
-	free(known.node);
-	free(known.root);
-	vec_release(&known.path);
+	stack_nodes_release(&b.known);
 	vec_release(&rows);
 	add_totals(t);
 }

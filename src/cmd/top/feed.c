@@ -40,75 +40,55 @@
 
 /* ---- from the profile to the table ---- */
 
-static uint32_t remembered(const uint32_t *items, size_t len, uint32_t n)
-{
-	return n < len ? items[n] : 0;
-}
-
-#define remember(v, number, value)                                                                 \
-	do {                                                                                       \
-		while ((v)->len <= (number))                                                       \
-			vec_push((v), 0);                                                          \
-		(v)->items[number] = (value);                                                      \
-	} while (0)
-
 /* Addresses without a symbol are one line for each module: "[libx.so]". */
 static uint32_t table_function(struct top_feed *f, function_id id)
 {
 	const struct profile *p = &f->profile;
 	const struct profile_function *function = function_of(p, id);
 	const struct profile_module *module = &p->modules.items[function->module.n];
-	uint32_t n = remembered(f->functions.items, f->functions.len, id.n);
 	const char *name = function->named ? function_text(p, id) : function_label(p, id);
+	uint32_t *known;
 
-	if (n)
-		return n;
-	n = top_function(&f->table, profile_text(p, module->name), name, function->kind);
-	remember(&f->functions, id.n, n);
-	return n;
+	vec_grow(&f->functions, p->functions.len);
+	known = &f->functions.items[id.n];
+	if (!*known)
+		*known = top_function(&f->table, profile_text(p, module->name), name,
+				      function->kind);
+	return *known;
 }
 
 /* A frame of the profile becomes a node for its function and for each one inlined there. */
+static uint32_t through_frame(void *ctx, uint32_t node, uint32_t frame)
+{
+	struct top_feed *f = ctx;
+	const struct frame_name *names = names_of(&f->profile, (frame_id){frame});
+
+	for (uint32_t i = 0; i < f->profile.frames.items[frame].name_count; i++)
+		node = top_node(&f->table, node, table_function(f, names[i].function));
+	return node;
+}
+
 static uint32_t table_node(struct top_feed *f, stack_id leaf)
 {
-	const struct profile *p = &f->profile;
-	VEC(uint32_t) way = {};
-	uint32_t node = 0;
-
-	for (uint32_t s = leaf.n; s && !node; s = p->stacks.items[s].parent.n) {
-		node = remembered(f->nodes.items, f->nodes.len, s);
-		if (!node)
-			vec_push(&way, s);
-	}
-	while (way.len) {
-		uint32_t s = way.items[--way.len];
-		frame_id frame = p->stacks.items[s].frame;
-		const struct frame_name *names = names_of(p, frame);
-
-		for (uint32_t i = 0; i < p->frames.items[frame.n].name_count; i++)
-			node = top_node(&f->table, node, table_function(f, names[i].function));
-		remember(&f->nodes, s, node);
-	}
-	vec_release(&way);
-	return node;
+	return stack_nodes_walk(&f->stacks, &f->profile, leaf.n, through_frame, f);
 }
 
 static uint32_t table_process(struct top_feed *f, thread_id id)
 {
 	const struct profile *p = &f->profile;
 	const struct profile_thread *thread = &p->threads.items[id.n];
-	uint32_t n = remembered(f->processes.items, f->processes.len, id.n);
+	uint32_t *known;
 
-	if (n)
-		return n;
-	n = top_process(&f->table, thread->pid, profile_text(p, thread->comm));
-	remember(&f->processes, id.n, n);
-	return n;
+	vec_grow(&f->processes, p->threads.len);
+	known = &f->processes.items[id.n];
+	if (!*known)
+		*known = top_process(&f->table, thread->pid, profile_text(p, thread->comm));
+	return *known;
 }
 
 static void forget_numbers(struct top_feed *f)
 {
-	f->nodes.len = f->functions.len = f->processes.len = 0;
+	f->stacks.of_stack.len = f->functions.len = f->processes.len = 0;
 	f->generation = f->table.generation;
 }
 
@@ -384,7 +364,7 @@ void top_feed_release(struct top_feed *f)
 		return;
 	top_table_release(&f->table);
 	strvec_release(&f->events);
-	vec_release(&f->nodes);
+	stack_nodes_release(&f->stacks);
 	vec_release(&f->functions);
 	vec_release(&f->processes);
 	pthread_mutex_destroy(&f->lock);

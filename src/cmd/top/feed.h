@@ -9,6 +9,7 @@
 #define TACHO_CMD_TOP_FEED_H
 
 #include "analyze/report/top_table.h"
+#include "analyze/tree/stack_nodes.h"
 #include "base/fs.h"
 #include "resolve/analysis.h"
 
@@ -44,8 +45,9 @@ struct top_feed {
 	struct modules *modules;
 	struct profile profile;
 	struct analysis analysis;
-	VEC(uint32_t) nodes, functions, processes; /* table's numbers, by the profile's */
-	unsigned generation;                       /* of the table, for which these are valid */
+	struct stack_nodes stacks;
+	VEC(uint32_t) functions, processes; /* table's numbers, by the profile's */
+	unsigned generation;                /* of the table, for which these are valid */
 	uint64_t last_slice_ns;
 	uint64_t new_samples, new_lost; /* since the last slice */
 	unsigned epochs;

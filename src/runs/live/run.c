@@ -84,13 +84,10 @@ static void add_sample(struct live_run *r, uint32_t event, uint32_t node, uint64
 	struct live_event *e;
 	struct live_gain *gain;
 
-	while (r->events.len <= event)
-		vec_push(&r->events, (struct live_event){});
+	vec_grow(&r->events, event + 1);
 	e = &r->events.items[event];
-	while (e->pending.len <= node) {
-		vec_push(&e->pending, (struct live_gain){});
-		vec_push(&e->total, (struct live_gain){});
-	}
+	vec_grow(&e->pending, node + 1);
+	vec_grow(&e->total, node + 1);
 	gain = &e->pending.items[node];
 	if (!gain->samples++)
 		vec_push(&r->dirty, (struct live_dirty){event, node});

@@ -23,7 +23,7 @@ static void keep_stacks(struct export_run *x, const struct run_data *d)
 {
 	if (!x->selection.nodes)
 		return;
-	x->stack_count = d->paths.of_stack.len;
+	x->stack_count = d->paths.stacks.of_stack.len;
 	x->stacks = xcalloc(x->stack_count + 1, sizeof(*x->stacks));
 	for (uint32_t i = 0; i < x->stack_count; i++)
 		x->stacks[i] = x->selection.nodes[call_path_known(&d->paths, i)];
