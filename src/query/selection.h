@@ -96,12 +96,15 @@ int selection_each_weight(const struct selection *sel, struct run_data *d, struc
 			  void (*visit)(void *ctx, uint64_t weight, uint64_t samples), void *ctx,
 			  struct err *e);
 
-/* Visits the stacks of one event, some several times, with their samples and weight. For queries
- * about addresses. */
+/* Visits the stacks of one event by thread, some several times. For queries that need more than the
+ * nodes of call paths. */
+struct stack_sum {
+	uint32_t stack, thread;
+	uint64_t samples, weight;
+};
+
 int selection_each_stack(const struct selection *sel, struct run_data *d, struct store *s,
-			 uint32_t event,
-			 void (*visit)(void *ctx, uint32_t stack, uint64_t samples,
-				       uint64_t weight),
+			 uint32_t event, void (*visit)(void *ctx, const struct stack_sum *sum),
 			 void *ctx, struct err *e);
 
 /* Gets the blocks of a chunk of counts; decodes them if needed. */

@@ -301,7 +301,7 @@ struct stack_visit {
 	const struct selection *sel;
 	struct run_data *d;
 	uint32_t event;
-	void (*visit)(void *ctx, uint32_t stack, uint64_t samples, uint64_t weight);
+	void (*visit)(void *ctx, const struct stack_sum *sum);
 	void *ctx;
 };
 
@@ -310,7 +310,7 @@ static void visit_stacks(void *ctx, struct sample_columns *c)
 	struct stack_visit *v = ctx;
 
 	for (size_t i = 0; i < c->rows; i++)
-		v->visit(v->ctx, c->stack[i], 1, c->weight[i]);
+		v->visit(v->ctx, &(struct stack_sum){c->stack[i], c->thread[i], 1, c->weight[i]});
 }
 
 static void visit_histogram(struct stack_visit *v, const struct histogram *h)
@@ -322,7 +322,8 @@ static void visit_histogram(struct stack_visit *v, const struct histogram *h)
 
 		if (h->event[i] == v->event && (!sel->threads || sel->threads[thread]) &&
 		    (!sel->nodes || sel->nodes[call_path_known(&v->d->paths, h->stack[i])]))
-			v->visit(v->ctx, h->stack[i], h->samples[i], h->weight[i]);
+			v->visit(v->ctx, &(struct stack_sum){h->stack[i], thread, h->samples[i],
+							     h->weight[i]});
 	}
 }
 
@@ -338,13 +339,11 @@ static int visit_whole(struct stack_visit *v, struct store *s, struct run_chunk 
 }
 
 int selection_each_stack(const struct selection *sel, struct run_data *d, struct store *s,
-			 uint32_t event,
-			 void (*visit)(void *ctx, uint32_t stack, uint64_t samples,
-				       uint64_t weight),
+			 uint32_t event, void (*visit)(void *ctx, const struct stack_sum *sum),
 			 void *ctx, struct err *e)
 {
 	struct stack_visit v = {sel, d, event, visit, ctx};
-	const struct row_visitor rows = {visit_stacks, &v, event, ROWS_WEIGHT};
+	const struct row_visitor rows = {visit_stacks, &v, event, ROWS_WEIGHT | ROWS_KIND};
 	int rc = 0;
 
 	for (size_t i = 0; i < d->chunks.len && rc == 0; i++) {

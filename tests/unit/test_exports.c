@@ -530,17 +530,14 @@ static void test_kept_data(void **state)
 	assert_string_equal(bytes.s, "PERFILE2");
 }
 
-static void test_rows(void **state)
+static void test_span(void **state)
 {
 	struct fixture *f = *state;
-	uint64_t samples = 0, from, to;
+	uint64_t from, to;
 	struct export_run x;
 	struct err e = {};
 
 	assert_int_equal(export_run_open(&x, &f->api, f->run.uuid, NULL, &e), 0);
-	assert_int_equal(export_run_rows(&x, &samples, &e), 0);
-	assert_int_equal(samples, 150);
-	assert_int_equal(x.profile.rows.len, 3);
 	assert_int_equal(export_run_span(&x, &from, &to, &e), 0);
 	assert_int_equal(from, START);
 	assert_int_equal(to, START + 1000000000);
@@ -563,7 +560,7 @@ int main(void)
 		TEST(test_h5),
 		TEST(test_h5_of_many_counters),
 		TEST(test_kept_data),
-		TEST(test_rows),
+		TEST(test_span),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,9 +4,9 @@
 
 #include <errno.h>
 
-static void add_leaf(void *ctx, uint32_t stack, uint64_t samples, uint64_t weight)
+static void add_leaf(void *ctx, const struct stack_sum *sum)
 {
-	leaf_weights_add(ctx, stack, samples, weight);
+	leaf_weights_add(ctx, sum->stack, sum->samples, sum->weight);
 }
 
 static int write_annotation(struct question *q, struct leaf_weights *l, uint32_t event,

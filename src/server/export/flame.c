@@ -1,5 +1,6 @@
 /* Folded stacks and the flame graph, written by the exporters of the command line. */
 #include "analyze/tree/jvm_stacks.h"
+#include "server/api/question.h"
 #include "server/export/formats.h"
 
 #include <errno.h>
@@ -17,30 +18,52 @@ static void make_subtitle(const struct export_run *x, const struct view *v, stru
 		buf_addf(out, " · %s", x->run.command);
 }
 
-/* Chooses one event, the same as for questions about the run. */
-static int choose_event(struct export_run *x, struct err *e)
-{
-	struct run_cache *cache = x->api->server->cache;
-	struct run_data *d;
+/* Rows of the profile: the samples of one event, as questions about the run have them. */
+struct drawing {
+	struct export_run *x;
+	const struct http_request *request;
 	uint32_t event;
-	int rc = run_cache_get(cache, x->api->store, &x->run, &d, e);
+	uint64_t samples;
+};
 
-	if (rc < 0)
-		return rc;
-	rc = selection_event(&x->selection, d, x->api->store, &event, e);
-	if (rc == -ESTALE)
-		run_cache_stale(d);
-	else if (rc == 0)
-		x->selection.event = event;
-	run_cache_put(cache, d);
+/* What came after the profile was loaded has entry 0. */
+static void add_row(void *ctx, const struct stack_sum *sum)
+{
+	struct drawing *w = ctx;
+	struct profile *p = &w->x->profile;
+
+	if (w->event >= p->events.len)
+		return;
+	w->samples += sum->samples;
+	profile_add(p, &(struct profile_row){
+			       .event.n = w->event,
+			       .thread.n = sum->thread < p->threads.len ? sum->thread : 0,
+			       .stack.n = sum->stack < p->stacks.len ? sum->stack : 0,
+			       .samples = sum->samples,
+			       .weight = sum->weight,
+		       });
+}
+
+static int add_rows(void *ctx, struct run_data *d, struct err *e)
+{
+	struct drawing *w = ctx;
+	struct store *store = w->x->api->store;
+	struct selection sel;
+	int rc = api_selection(&sel, w->request, "", d, e);
+
+	w->samples = 0;
+	vec_each(&w->x->profile.rows, row)
+		row->samples = row->weight = 0;
+	if (rc == 0)
+		rc = selection_event(&sel, d, store, &w->event, e);
+	if (rc == 0)
+		rc = selection_each_stack(&sel, d, store, w->event, add_row, w, e);
+	selection_release(&sel);
 	return rc;
 }
 
-static int nothing_to_draw(const struct export_run *x, struct err *e)
+static int nothing_to_draw(const struct profile *p, uint32_t event, struct err *e)
 {
-	const struct profile *p = &x->profile;
-	size_t event = (size_t)x->selection.event;
-
 	if (event >= p->events.len)
 		return err_set(e, EBUSY, "The run has no samples, so there is nothing to draw.");
 	return err_set(
@@ -50,8 +73,8 @@ static int nothing_to_draw(const struct export_run *x, struct err *e)
 		profile_text(p, p->events.items[event].name));
 }
 
-int export_flame(struct export_run *x, const struct exporter *exporter, struct export_out *out,
-		 struct err *e)
+int export_flame(struct export_run *x, const struct http_request *r,
+		 const struct exporter *exporter, struct export_out *out, struct err *e)
 {
 	struct view_options options = {
 		.group = GROUP_COMM,
@@ -61,18 +84,15 @@ int export_flame(struct export_run *x, const struct exporter *exporter, struct e
 	};
 	CLEANUP(buf_release) struct buf subtitle = {};
 	struct export_options o = {.title = "Flame graph"};
-	uint64_t samples = 0;
+	struct drawing w = {.x = x, .request = r};
 	struct view v;
-	int rc = choose_event(x, e);
+	int rc = question_hold(x->api, &x->run, add_rows, &w, e);
 
-	if (rc == 0)
-		rc = export_run_rows(x, &samples, e);
-
-	if (rc < 0 || (!samples && exporter == &export_folded))
+	if (rc < 0 || (!w.samples && exporter == &export_folded))
 		return rc;
-	if (!samples)
-		return nothing_to_draw(x, e);
-	options.event.n = (uint32_t)x->selection.event;
+	if (!w.samples)
+		return nothing_to_draw(&x->profile, w.event, e);
+	options.event.n = w.event;
 	jvm_name_main(&x->profile);
 	view_build(&v, &x->profile, &options);
 	make_subtitle(x, &v, &subtitle);
@@ -85,15 +105,13 @@ int export_flame(struct export_run *x, const struct exporter *exporter, struct e
 static int write_folded(struct export_run *x, const struct http_request *r, struct export_target *t,
 			struct err *e)
 {
-	(void)r;
-	return export_flame(x, &export_folded, &t->out, e);
+	return export_flame(x, r, &export_folded, &t->out, e);
 }
 
 static int write_svg(struct export_run *x, const struct http_request *r, struct export_target *t,
 		     struct err *e)
 {
-	(void)r;
-	return export_flame(x, &export_svg, &t->out, e);
+	return export_flame(x, r, &export_svg, &t->out, e);
 }
 
 const struct export_format format_folded = {

@@ -47,8 +47,9 @@ int export_target_rewind(struct export_target *t, struct err *e);
 int export_target_flush(struct export_target *t, struct err *e);
 void export_target_close(struct export_target *t);
 
-/* Exports the selection. Without samples, folded stacks are empty, and a picture returns -EBUSY. */
-int export_flame(struct export_run *x, const struct exporter *exporter, struct export_out *out,
-		 struct err *e);
+/* Exports the selection of the request. Without samples, folded stacks are empty, and a picture
+ * returns -EBUSY. */
+int export_flame(struct export_run *x, const struct http_request *r,
+		 const struct exporter *exporter, struct export_out *out, struct err *e);
 
 #endif

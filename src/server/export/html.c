@@ -107,13 +107,14 @@ static void add_base64(struct export_out *out, const unsigned char *bytes, size_
 }
 
 /* Puts the picture into a frame, because it is a document with a script of its own. */
-static int add_flame(struct export_run *x, struct export_out *out, struct err *e)
+static int add_flame(struct export_run *x, const struct http_request *r, struct export_out *out,
+		     struct err *e)
 {
 	CLEANUP(buf_release) struct buf svg = {};
 	struct export_out to = {.write = keep_bytes, .ctx = &svg};
 	unsigned long height = FLAME_HEIGHT;
 	const char *found;
-	int rc = export_flame(x, &export_svg, &to, e);
+	int rc = export_flame(x, r, &export_svg, &to, e);
 
 	keep_bytes(&svg, &to.buf);
 	buf_release(&to.buf);
@@ -362,9 +363,8 @@ static int write_html(struct export_run *x, const struct http_request *r, struct
 {
 	int rc;
 
-	(void)r;
 	add_head(x, &t->out.buf);
-	rc = add_flame(x, &t->out, e);
+	rc = add_flame(x, r, &t->out, e);
 	if (rc == 0)
 		rc = add_counters(x, &t->out, e);
 	add_ledger(x, &t->out.buf);

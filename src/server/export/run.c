@@ -1,6 +1,6 @@
 #include "server/export/run.h"
 #include "profile/schema.h"
-#include "server/api/api.h"
+#include "server/api/question.h"
 #include "server/export/walk.h"
 
 #include <errno.h>
@@ -31,23 +31,20 @@ static void keep_stacks(struct export_run *x, const struct run_data *d)
 	x->selection.nodes = NULL;
 }
 
-static int choose(struct export_run *x, const struct http_request *r, struct err *e)
-{
-	struct run_cache *cache = x->api->server->cache;
-	struct run_data *d;
-	int rc;
+struct choice {
+	struct export_run *x;
+	const struct http_request *request;
+};
 
-	if (!r || !is_selected(r))
-		return 0;
-	rc = run_cache_get(cache, x->api->store, &x->run, &d, e);
-	if (rc < 0)
-		return rc;
-	rc = api_selection(&x->selection, r, "", d, e);
+static int choose(void *ctx, struct run_data *d, struct err *e)
+{
+	const struct choice *c = ctx;
+	int rc = api_selection(&c->x->selection, c->request, "", d, e);
+
 	if (rc == 0) {
-		x->thread_count = d->profile.threads.len;
-		keep_stacks(x, d);
+		c->x->thread_count = d->profile.threads.len;
+		keep_stacks(c->x, d);
 	}
-	run_cache_put(cache, d);
 	return rc;
 }
 
@@ -61,8 +58,8 @@ int export_run_open(struct export_run *x, struct api *api, const char *uuid,
 	*x = (struct export_run){.api = api, .selection = {.to_ns = UINT64_MAX, .event = -1}};
 	profile_init(&x->profile);
 	rc = api_run_find(api, uuid, &x->run, e);
-	if (rc == 0)
-		rc = choose(x, request, e);
+	if (rc == 0 && request && is_selected(request))
+		rc = question_hold(api, &x->run, choose, &(struct choice){x, request}, e);
 	/* Load the profile last, so that it has everything that the selection refers to. */
 	if (rc == 0)
 		rc = run_profile_load(&x->profile, api->store, x->run.id, e);
@@ -142,40 +139,6 @@ int export_samples_each(struct export_run *x, export_sample *sample, void *ctx, 
 	struct sample_visit v = {x, sample, ctx};
 
 	return export_walk(x, &how, visit_sample, &v, e);
-}
-
-static int add_row(void *ctx, const struct sample_row *s)
-{
-	struct export_run *x = ctx;
-
-	if (!x->profile.events.len)
-		return 0;
-	profile_add(&x->profile, &(struct profile_row){
-					 .event.n = s->event,
-					 .thread.n = s->thread,
-					 .stack.n = s->stack,
-					 .samples = 1,
-					 .weight = s->weight,
-				 });
-	return 0;
-}
-
-int export_run_rows(struct export_run *x, uint64_t *ret_samples, struct err *e)
-{
-	uint64_t samples = 0;
-	int rc = export_samples_each(x, add_row, x, e);
-
-	vec_each(&x->profile.events, event)
-		event->samples = event->weight = 0;
-	vec_each(&x->profile.rows, row) {
-		struct profile_event *event = &x->profile.events.items[row->event.n];
-
-		event->samples += row->samples;
-		event->weight += row->weight;
-		samples += row->samples;
-	}
-	*ret_samples = samples;
-	return rc;
 }
 
 /* ---- counters ---- */

@@ -45,9 +45,6 @@ struct export_count {
 typedef int export_tick(void *ctx, const struct export_count *counts, size_t count);
 int export_counts_each(struct export_run *x, export_tick *tick, void *ctx, struct err *e);
 
-/* Adds the selected samples to the rows of the profile. *ret_samples is their number. */
-int export_run_rows(struct export_run *x, uint64_t *ret_samples, struct err *e);
-
 /* Adds the counter's name: "cache-misses", "cycles@cpu3", "cycles@make:4711". */
 void export_counter_name(const struct export_run *x, uint32_t counter, struct buf *out);
 
