@@ -2,6 +2,7 @@
 #include "query/table_scan.h"
 #include "base/number.h"
 #include "base/parallel.h"
+#include "profile/spans.h"
 
 #include <string.h>
 
@@ -250,17 +251,13 @@ static const char *field_text(const void *ctx, unsigned field, uint64_t number)
 	return table_text(v->plan->q, v->plan->fields[field].column, number);
 }
 
-/* A span is in the window if any part of it is. */
 static void keep_window(struct view *v, const struct selection *sel)
 {
 	const uint64_t *start_ns = tag_values(v, TAG_TIME), *end_ns = tag_values(v, TAG_END);
 
-	for (uint32_t i = 0; i < v->rows; i++) {
-		/* Points have no end: it is 0. */
-		uint64_t end = end_ns[i] > start_ns[i] ? end_ns[i] : start_ns[i];
-
-		v->keep[i] &= (start_ns[i] < sel->to_ns) & (end >= sel->from_ns);
-	}
+	/* Points have no end: it is 0, which is before the window or makes no difference. */
+	for (uint32_t i = 0; i < v->rows; i++)
+		v->keep[i] &= span_in_window(start_ns[i], end_ns[i], sel->from_ns, sel->to_ns);
 }
 
 static void keep_selected(struct view *v, const struct selection *sel)

@@ -1,6 +1,7 @@
 #include "server/export/walk.h"
 #include "base/number.h"
 #include "profile/schema.h"
+#include "profile/spans.h"
 #include "server/api/api.h"
 
 #include <errno.h>
@@ -159,8 +160,7 @@ static bool is_selected(const struct walk *w, const struct open_chunk *o)
 	uint64_t start = next_time(o), end = o->select[BY_END] ? value_of(o, BY_END) : start;
 	uint64_t thread, cpu, stack;
 
-	/* Of a span any part may lie in the window. */
-	if (start >= sel->to_ns || end < sel->from_ns)
+	if (!span_in_window(start, end, sel->from_ns, sel->to_ns))
 		return false;
 	if (w->how->any_thread)
 		return true;
