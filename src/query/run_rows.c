@@ -5,18 +5,76 @@
 
 #include <string.h>
 
+/* Numbers of all rows: one of both is set, or none if they are all 0. */
+struct numbers {
+	uint32_t *narrow;
+	uint64_t *wide;
+};
+
 struct run_rows {
 	size_t rows, bytes;
 	uint64_t *base_ns;   /* of each block */
 	uint32_t *offset_ns; /* from base_ns; NULL: a block is too long for 32 bits, see time_ns */
 	uint64_t *time_ns;
-	uint64_t *weights; /* NULL: see the weights of kinds */
-	uint64_t *address; /* NULL: no row has one */
-	uint32_t *stack;
-	uint16_t *kind; /* a chunk has at most 65,536 rows */
+	bool weights_differ;    /* within a kind; else see the weights of kinds */
+	struct numbers weights; /* only if they differ */
+	struct numbers address;
+	uint32_t *stack; /* NULL: no row has one */
+	uint16_t *kind;  /* a chunk has at most 65,536 rows */
 	struct row_kind *kinds;
 	size_t kind_count;
 };
+
+/* ---- numbers ---- */
+
+static void numbers_release(struct numbers *n)
+{
+	free(n->narrow);
+	free(n->wide);
+}
+
+static bool has_numbers(const struct numbers *n)
+{
+	return n->narrow || n->wide;
+}
+
+static inline uint64_t number_at(const struct numbers *n, size_t row)
+{
+	return n->narrow ? n->narrow[row] : n->wide ? n->wide[row] : 0;
+}
+
+/* Returns how many bytes they take. */
+static size_t keep_numbers(struct numbers *n, const uint64_t *values, size_t rows)
+{
+	uint64_t any = 0;
+
+	for (size_t i = 0; i < rows; i++)
+		any |= values[i];
+	if (!any)
+		return 0;
+	if (any > UINT32_MAX) {
+		n->wide = xrealloc(NULL, rows, sizeof(*n->wide));
+		memcpy(n->wide, values, rows * sizeof(*n->wide));
+		return rows * sizeof(*n->wide);
+	}
+	n->narrow = xrealloc(NULL, rows, sizeof(*n->narrow));
+	for (size_t i = 0; i < rows; i++)
+		n->narrow[i] = (uint32_t)values[i];
+	return rows * sizeof(*n->narrow);
+}
+
+static uint32_t *keep_stacks(const uint32_t *stack, size_t rows)
+{
+	uint32_t *ret, any = 0;
+
+	for (size_t i = 0; i < rows; i++)
+		any |= stack[i];
+	if (!any)
+		return NULL;
+	ret = xrealloc(NULL, rows, sizeof(*ret));
+	memcpy(ret, stack, rows * sizeof(*ret));
+	return ret;
+}
 
 void run_rows_free(struct run_rows *r)
 {
@@ -25,8 +83,8 @@ void run_rows_free(struct run_rows *r)
 	free(r->base_ns);
 	free(r->offset_ns);
 	free(r->time_ns);
-	free(r->weights);
-	free(r->address);
+	numbers_release(&r->weights);
+	numbers_release(&r->address);
 	free(r->stack);
 	free(r->kind);
 	free(r->kinds);
@@ -108,11 +166,9 @@ static void keep_kinds(struct run_rows *r, const struct sample_columns *c, uint3
 	r->kinds = f.kinds.items;
 	r->kind_count = f.kinds.len;
 	r->bytes += r->rows * sizeof(*r->kind) + f.kinds.cap * sizeof(*r->kinds);
-	if (!f.weights_differ)
-		return;
-	r->weights = xcalloc(r->rows, sizeof(*r->weights));
-	memcpy(r->weights, c->weight, r->rows * sizeof(*r->weights));
-	r->bytes += r->rows * sizeof(*r->weights);
+	r->weights_differ = f.weights_differ;
+	if (f.weights_differ)
+		r->bytes += keep_numbers(&r->weights, c->weight, r->rows);
 }
 
 /* ---- times ---- */
@@ -157,14 +213,11 @@ struct run_rows *run_rows_make(const struct sample_columns *c, uint32_t events, 
 	r->bytes = sizeof(*r);
 	keep_kinds(r, c, events, threads);
 	keep_times(r, c);
-	r->stack = xcalloc(r->rows, sizeof(*r->stack));
-	memcpy(r->stack, c->stack, r->rows * sizeof(*r->stack));
-	r->bytes += r->rows * sizeof(*r->stack);
-	if (c->address) {
-		r->address = xcalloc(r->rows, sizeof(*r->address));
-		memcpy(r->address, c->address, r->rows * sizeof(*r->address));
-		r->bytes += r->rows * sizeof(*r->address);
-	}
+	r->stack = c->stack ? keep_stacks(c->stack, r->rows) : NULL;
+	if (r->stack)
+		r->bytes += r->rows * sizeof(*r->stack);
+	if (c->address)
+		r->bytes += keep_numbers(&r->address, c->address, r->rows);
 	return r;
 }
 
@@ -192,7 +245,7 @@ size_t run_rows_at(const struct run_rows *r, uint64_t ns)
 
 bool run_rows_weights_differ(const struct run_rows *r)
 {
-	return r->weights != NULL;
+	return r->weights_differ;
 }
 
 size_t run_rows_kinds(const struct run_rows *r, const struct row_kind **ret)
@@ -228,9 +281,9 @@ static void fill_times(const struct run_rows *r, size_t from, size_t count, stru
 static void fill_weights(const struct run_rows *r, size_t from, size_t count, struct row_block *b)
 {
 	b->columns.weight = b->weight;
-	if (r->weights)
+	if (r->weights_differ)
 		for (size_t i = 0; i < count; i++)
-			b->weight[i] = r->weights[from + b->place[i]];
+			b->weight[i] = number_at(&r->weights, from + b->place[i]);
 	else
 		for (size_t i = 0; i < count; i++)
 			b->weight[i] = r->kinds[r->kind[from + b->place[i]]].weight;
@@ -259,11 +312,11 @@ size_t run_rows_block(const struct run_rows *r, size_t from, size_t to, const bo
 
 	b->columns = (struct sample_columns){.rows = chosen, .stack = b->stack};
 	for (size_t i = 0; i < chosen; i++)
-		b->stack[i] = r->stack[from + b->place[i]];
-	if (r->address) {
+		b->stack[i] = r->stack ? r->stack[from + b->place[i]] : 0;
+	if (has_numbers(&r->address)) {
 		b->columns.address = b->address;
 		for (size_t i = 0; i < chosen; i++)
-			b->address[i] = r->address[from + b->place[i]];
+			b->address[i] = number_at(&r->address, from + b->place[i]);
 	}
 	if (columns & ROWS_TIME)
 		fill_times(r, from, chosen, b);
@@ -308,16 +361,16 @@ void run_rows_sum(const struct run_rows *r, size_t from, size_t to, const bool *
 			place->first = (uint32_t)i;
 		}
 		place->last = (uint32_t)i;
-		if (r->weights)
-			place->weight += r->weights[i];
+		if (r->weights_differ)
+			place->weight += number_at(&r->weights, i);
 	}
 	for (size_t i = 0; i < touched; i++) {
 		struct kind_place *place = &scratch->places[scratch->touched[i]];
 		const struct row_kind *kind = &r->kinds[scratch->touched[i]];
 		struct kind_sum sum = {.kind = kind,
 				       .samples = place->samples,
-				       .weight = r->weights ? place->weight
-							    : place->samples * kind->weight,
+				       .weight = r->weights_differ ? place->weight
+								   : place->samples * kind->weight,
 				       .first_ns = run_rows_time(r, place->first),
 				       .last_ns = run_rows_time(r, place->last)};
 

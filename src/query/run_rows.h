@@ -15,7 +15,7 @@
 
 struct run_rows;
 
-/* Event and thread numbers that the run does not have become 0. */
+/* Event and thread numbers that the run does not have become 0. c->stack may be NULL: there are none. */
 struct run_rows *run_rows_make(const struct sample_columns *c, uint32_t events, uint32_t threads);
 void run_rows_free(struct run_rows *r);
 size_t run_rows_bytes(const struct run_rows *r);
