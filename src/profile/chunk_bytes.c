@@ -31,10 +31,17 @@ static void add_column(struct column_writer *w, uint32_t tag)
 	w->count++;
 }
 
+/* An end is stored as its distance: a missing one would be read as 0, not as that. Lanes of spans are told
+ * apart by their columns, so of spans these are there even if all are on CPU 0. */
+static bool is_always_there(const struct column_writer *w, uint32_t tag)
+{
+	return tag == TAG_TIME || tag == TAG_END ||
+	       (w->spans && (tag == TAG_CPU || tag == TAG_THREAD || tag == TAG_KEY));
+}
+
 void column_write(struct column_writer *w, uint32_t tag, const uint64_t *values, size_t rows)
 {
-	/* An end is stored as its distance: a missing one would be read as 0, not as that. */
-	if (tag != TAG_TIME && tag != TAG_END && all_zero(values, rows))
+	if (!is_always_there(w, tag) && all_zero(values, rows))
 		return;
 	column_encode(values, rows, &w->column);
 	add_column(w, tag);

@@ -14,6 +14,7 @@ struct column_writer {
 	struct buf body;   /* of the columns so far */
 	struct buf column; /* that is being written */
 	uint32_t count;
+	bool spans;   /* the rows are spans */
 	size_t bytes; /* of all columns, set by chunk_seal() */
 };
 

@@ -49,7 +49,7 @@ bool chunk_encode(const struct chunk_columns *c, struct buf *out, struct chunk_i
 	CLEANUP(free_ptr) uint64_t *scratch = xrealloc(NULL, 2 * rows, sizeof(*scratch));
 	uint64_t *time_ns = scratch + rows, last_ns;
 	size_t before = out->len;
-	struct column_writer w = {};
+	struct column_writer w = {.spans = chunk_column(c, TAG_END)};
 	struct row_key *keys;
 
 	for (size_t i = 0; i < rows; i++)

@@ -1,6 +1,8 @@
 /* Small chunks become a large one; chunks get their summaries: see summary.h. */
 #include "profile/summary.h"
 
+#include "profile/lanes.h"
+#include "profile/packed.h"
 #include "profile/schema.h"
 
 #include <errno.h>
@@ -39,28 +41,108 @@ static int summarize_counts(const struct chunk_piece *chunk, struct buf *ret_sum
 	return 0;
 }
 
-static int summarize_ranges(const struct chunk_piece *chunk, struct buf *ret_summary, struct err *e)
-{
-	struct chunk_columns *c = xcalloc(1, sizeof(*c));
-	int err = chunk_decode(chunk->bytes, chunk->size, NULL, c, e);
+/* ---- several parts ---- */
 
+struct parts {
+	VEC(uint32_t) sizes;
+	struct buf bytes;
+};
+
+/* What was added to the bytes since the last part is one. */
+static void end_part(struct parts *p)
+{
+	uint32_t before = 0;
+
+	vec_each(&p->sizes, size)
+		before += *size;
+	if (p->bytes.len > before)
+		vec_push(&p->sizes, (uint32_t)p->bytes.len - before);
+}
+
+/* The coarsest level first: it is what is read first. */
+static void add_lanes(const struct chunk_columns *c, struct parts *p)
+{
+	struct lane_level levels[LANES_LEVELS_MAX];
+
+	for (int by = 0; by < LANES_BY_COUNT; by++)
+		for (size_t n = lane_levels_make(c, (enum lanes_by)by, levels); n; n--) {
+			lane_level_encode(&levels[n - 1], &p->bytes);
+			lane_level_release(&levels[n - 1]);
+			end_part(p);
+		}
+}
+
+/* Ranges of columns, unless the rows are samples, whose summary is a histogram; lanes of spans. */
+static int add_table(const struct chunk_piece *chunk, bool sampled, struct parts *p, struct err *e)
+{
+	static const uint32_t of_lanes[] = {TAG_END, TAG_CPU, TAG_THREAD, TAG_KEY, 0};
+	struct chunk_columns *c = xcalloc(1, sizeof(*c));
+	int err = chunk_decode(chunk->bytes, chunk->size, sampled ? of_lanes : NULL, c, e);
+
+	if (!err && !sampled)
+		column_ranges_encode(c, &p->bytes);
+	end_part(p);
 	if (!err)
-		column_ranges_encode(c, ret_summary);
+		add_lanes(c, p);
 	chunk_columns_release(c);
 	free(c);
 	return err;
 }
 
+static void join_parts(const struct parts *p, struct buf *out)
+{
+	if (p->sizes.len > 1) {
+		buf_add_mem(out, PACKED_SEVERAL, 4);
+		put_u32(out, (uint32_t)p->sizes.len);
+		vec_each(&p->sizes, size)
+			put_u32(out, *size);
+	}
+	buf_add_mem(out, buf_str(&p->bytes), p->bytes.len);
+}
+
+bool summary_part(const void *bytes, size_t size, const char *what, size_t n,
+		  struct chunk_piece *ret)
+{
+	struct cursor c = little_cursor(bytes, size);
+	uint64_t at, part, count;
+
+	if (size < 8 || memcmp(bytes, PACKED_SEVERAL, 4)) {
+		*ret = (struct chunk_piece){bytes, size};
+		return !n && size >= 4 && !memcmp(bytes, what, 4);
+	}
+	cursor_skip(&c, 4);
+	count = cursor_u32(&c);
+	at = 8 + 4 * count;
+	for (; count; count--, at += part) {
+		part = cursor_u32(&c);
+		if (c.failed || part < 4 || at > size || part > size - at)
+			return false;
+		if (memcmp((const char *)bytes + at, what, 4) || n--)
+			continue;
+		*ret = (struct chunk_piece){(const char *)bytes + at, (size_t)part};
+		return true;
+	}
+	return false;
+}
+
 int chunk_summarize(const struct chunk_piece *chunk, struct buf *ret_summary, struct err *e)
 {
+	struct parts p = {};
 	struct chunk_info info;
 	int err = chunk_peek(chunk->bytes, chunk->size, &info, e);
 
-	if (err)
-		return err;
-	return info.sampled                   ? summarize_samples(chunk, ret_summary, e)
-	       : info.schema == SCHEMA_COUNTS ? summarize_counts(chunk, ret_summary, e)
-					      : summarize_ranges(chunk, ret_summary, e);
+	if (!err && info.sampled)
+		err = summarize_samples(chunk, &p.bytes, e);
+	else if (!err && info.schema == SCHEMA_COUNTS)
+		err = summarize_counts(chunk, &p.bytes, e);
+	end_part(&p);
+	if (!err && info.schema >= SCHEMA_FIRST_OWN)
+		err = add_table(chunk, info.sampled, &p, e);
+	if (!err)
+		join_parts(&p, ret_summary);
+	vec_release(&p.sizes);
+	buf_release(&p.bytes);
+	return err;
 }
 
 /* ---- merging ---- */

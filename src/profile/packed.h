@@ -17,9 +17,13 @@
 #define PACKED_HISTOGRAM  "thst"
 #define PACKED_BLOCKS     "tblk"
 #define PACKED_CODE       "tcod"
+#define PACKED_LANES      "tlan"
 
 /* Adds it to @out. @head can be read without unpacking the rest. */
 void packed_seal(const char *what, const struct buf *head, const struct buf *body, struct buf *out);
+
+/* Several of them as one: the four letters, u32 count, u32 sizes, the parts. */
+#define PACKED_SEVERAL "tsum"
 
 struct packed {
 	struct cursor head, body;

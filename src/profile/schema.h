@@ -38,6 +38,7 @@ enum column_tag {
 	TAG_ADDRESS = 9, /* of data */
 	TAG_VALUE = 10,
 	TAG_RUNNING = 11,    /* part of the interval in which it was counted, in ppm */
+	TAG_KEY = 12,        /* what a span is called: lanes show it of the longest span */
 	SCHEMA_TAG_OWN = 32, /* the first column that is the table's own */
 };
 

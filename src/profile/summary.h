@@ -4,7 +4,8 @@
  *
  * Rows that are samples: a histogram, how many samples and how much weight each (event, thread, stack)
  * has. Counts: blocks of SUMMARY_BLOCK_ROWS values with least, largest, sum and time. Other tables: the
- * least and the largest number of each column.
+ * least and the largest number of each column. Spans have levels of lanes (profile/lanes.h) beside that:
+ * then the summary has several parts, see summary_part().
  * Pure functions; bytes are not trusted.
  */
 #ifndef TACHO_PROFILE_SUMMARY_H
@@ -50,6 +51,13 @@ struct chunk_piece {
 	const void *bytes;
 	size_t size;
 };
+
+/*
+ * The @n-th part of a summary that has these four letters (profile/packed.h). A summary of one part is that
+ * part. Returns false if there is none; a part that is found is not looked into.
+ */
+bool summary_part(const void *bytes, size_t size, const char *what, size_t n,
+		  struct chunk_piece *ret);
 
 /* The summary of a chunk of any table. */
 int chunk_summarize(const struct chunk_piece *chunk, struct buf *ret_summary, struct err *e);

@@ -2,6 +2,8 @@
 #include "query/selection_internal.h"
 #include "base/number.h"
 #include "base/parallel.h"
+#include "profile/packed.h"
+#include "profile/summary.h"
 
 #include <errno.h>
 
@@ -63,6 +65,15 @@ static int batch_error(const struct batch *b, struct err *e)
 	return 0;
 }
 
+/* Summaries of spans have other parts, too. One without a histogram is refused as damaged. */
+static int decode_summary(const struct buf *bytes, struct histogram *ret, struct err *e)
+{
+	struct chunk_piece part = {"", 0};
+
+	summary_part(buf_str(bytes), bytes->len, PACKED_HISTOGRAM, 0, &part);
+	return histogram_decode(part.bytes, part.size, ret, e);
+}
+
 static void decode_histogram(void *ctx, size_t item, unsigned thread)
 {
 	struct batch *b = ctx;
@@ -72,7 +83,7 @@ static void decode_histogram(void *ctx, size_t item, unsigned thread)
 	struct histogram h = {};
 
 	if (j->summary) {
-		j->rc = histogram_decode(buf_str(&j->bytes), j->bytes.len, &h, &j->e);
+		j->rc = decode_summary(&j->bytes, &h, &j->e);
 	} else {
 		j->rc = chunk_decode_samples(buf_str(&j->bytes), j->bytes.len, &columns, &j->e);
 		if (j->rc == 0)
@@ -355,7 +366,7 @@ int selection_summary(struct store *s, struct run_chunk *c, struct histogram *re
 	int rc = read_job(&j, s, e);
 
 	if (rc == 0)
-		rc = histogram_decode(buf_str(&j.bytes), j.bytes.len, ret, e);
+		rc = decode_summary(&j.bytes, ret, e);
 	buf_release(&j.bytes);
 	return rc;
 }

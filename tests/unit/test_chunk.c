@@ -326,7 +326,7 @@ static void make_table(uint64_t first_ns, size_t rows, uint32_t tag, struct buf 
 		       struct chunk_info *ret)
 {
 	struct chunk_columns *c = xcalloc(1, sizeof(*c));
-	const uint32_t tags[] = {TAG_TIME, TAG_END, TAG_THREAD, SCHEMA_TAG_OWN, tag};
+	const uint32_t tags[] = {TAG_TIME, TAG_END, TAG_CPU, TAG_WEIGHT, SCHEMA_TAG_OWN, tag};
 
 	c->info = (struct chunk_info){.schema = OWN, .partition = 3};
 	c->rows = rows;
@@ -337,7 +337,7 @@ static void make_table(uint64_t first_ns, size_t rows, uint32_t tag, struct buf 
 		for (size_t i = 0; i < rows; i++)
 			values[i] = c->count == 0   ? first_ns + 10 * (rows - i)
 				    : c->count == 1 ? first_ns + 10 * (rows - i) + (i ? 3 : 5000)
-				    : c->count == 2 ? 0
+				    : c->count <= 3 ? 0
 						    : tags[c->count] * 1000 + i;
 		c->columns[c->count] = (struct chunk_column){tags[c->count], values};
 	}
@@ -366,8 +366,9 @@ static void test_spans_and_columns_of_any_table(void **state)
 	assert_int_equal(info.schema, OWN);
 	assert_int_equal(info.partition, 3);
 	assert_int_equal(chunk_decode(out.s, out.len, NULL, c, NULL), 0);
-	/* A column of zeros is not stored. */
-	assert_null(chunk_column(c, TAG_THREAD));
+	/* A column of zeros is not stored, but for those that lanes of spans are made from. */
+	assert_null(chunk_column(c, TAG_WEIGHT));
+	assert_non_null(chunk_column(c, TAG_CPU));
 	for (size_t i = 0; i < 20; i++) {
 		assert_int_equal(chunk_column(c, TAG_TIME)[i], 1010 + 10 * i);
 		assert_int_equal(chunk_column(c, TAG_END)[i], 1010 + 10 * i + (i < 19 ? 3 : 5000));
