@@ -13,6 +13,7 @@
 #include "analyze/paths/node_histogram.h"
 #include "query/run_rows.h"
 #include "query/table_kept.h"
+#include "query/run_spans.h"
 #include "store/store.h"
 
 #include <pthread.h>
@@ -26,6 +27,7 @@ struct run_chunk {
 	struct stored_chunk stored;
 	struct node_histogram *nodes; /* of samples */
 	struct run_rows *rows;        /* of samples, if a query needed single rows */
+	struct run_spans *spans;      /* of spans, if a query asked for lanes */
 	count_blocks *blocks;         /* of counts */
 	struct count_columns *counts; /* of counts, if a query needed single values */
 	struct kept_column *columns;  /* of any table, those that queries needed */

@@ -50,6 +50,7 @@ static void chunk_release(struct run_chunk *c)
 		count_columns_release(c->counts);
 	run_rows_free(c->rows);
 	kept_columns_free(c->columns);
+	run_spans_free(c->spans);
 	free(c->nodes);
 	free(c->blocks);
 	free(c->counts);
@@ -81,6 +82,8 @@ static void count_bytes(struct run_data *d)
 		if (chunk->rows)
 			d->rows_bytes += run_rows_bytes(chunk->rows);
 		d->rows_bytes += kept_columns_bytes(chunk->columns);
+		if (chunk->spans)
+			d->rows_bytes += run_spans_bytes(chunk->spans);
 		if (chunk->counts)
 			d->counts_bytes += chunk->counts->rows * sizeof(struct count_row);
 	}
@@ -118,9 +121,11 @@ static bool trim_rows(struct run_data *d)
 	bool found = false;
 
 	vec_each(&d->chunks, chunk) {
-		found = found || chunk->rows;
+		found = found || chunk->rows || chunk->spans;
 		run_rows_free(chunk->rows);
+		run_spans_free(chunk->spans);
 		chunk->rows = NULL;
+		chunk->spans = NULL;
 	}
 	return found;
 }
@@ -293,6 +298,11 @@ static void keep_decoded(struct run_data *d, struct run_chunk *old, size_t count
 
 			*chunk = *known;
 			chunk->stored = stored;
+			/* It has a summary now, and so may have levels of lanes. */
+			if (stored.merged != known->stored.merged) {
+				run_spans_free(chunk->spans);
+				chunk->spans = NULL;
+			}
 			*known = (struct run_chunk){.stored = known->stored};
 		}
 	}

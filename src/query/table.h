@@ -13,7 +13,9 @@
 #define TACHO_QUERY_TABLE_H
 
 #include "analyze/plot/value_histogram.h"
+#include "base/number.h"
 #include "base/predicate.h"
+#include "profile/lanes.h"
 #include "profile/schema.h"
 #include "query/selection.h"
 
@@ -185,5 +187,47 @@ struct table_weights {
  */
 int table_weigh(const struct table_query *q, size_t column, struct table_weights *ret,
 		struct err *e);
+
+/* ---- lanes of spans: table_lanes.c ---- */
+
+#define TABLE_LANES_MAX      256u
+#define TABLE_LANE_CELLS_MIN 2u
+#define TABLE_LANE_CELLS_MAX 4096u
+/* Of all CPUs with a larger number. */
+#define TABLE_LANE_OTHER_CPUS CPU_LIMIT
+
+struct table_lane {
+	uint32_t number;     /* of the CPU or thread */
+	uint64_t covered_ns; /* in all cells; UINT64_MAX: so long or longer */
+	uint64_t starts;     /* in all cells */
+	size_t first, count; /* its cells */
+};
+
+/*
+ * What spans cover, cell by cell of time. A cell is a power of two ns wide and begins at a multiple of that
+ * on the clock of the run, so the same cell has the same content in every window: cells at the edges are
+ * whole, not cut at the window. All numbers are exact.
+ */
+struct table_lanes {
+	enum lanes_by by;
+	unsigned shift; /* cells are 2^shift ns wide */
+	uint64_t first; /* number of the first cell on the clock */
+	uint32_t cell_count;
+	int key;                      /* column that the keys of spans are of; -1: none */
+	VEC(struct table_lane) lanes; /* by covered_ns, the most first, then by number */
+	VEC(struct lane_cell) cells;  /* those with spans; of a lane ascending */
+	uint64_t lanes_in_all;        /* that have spans in the cells */
+	uint64_t rest_covered_ns;     /* of those that are not among the lanes */
+};
+
+/*
+ * Lanes of the table's spans between @from_ns and @to_ns: at most @limit lanes with at most @cells cells.
+ * The widest cells are chosen of which there are more than half of that. The window of the selection
+ * is not looked at. Returns -EINVAL if the table has no spans, or no such lanes.
+ */
+int table_lanes_make(const struct table_query *q, enum lanes_by by, uint64_t from_ns,
+		     uint64_t to_ns, uint32_t cells, uint32_t limit, struct table_lanes *ret,
+		     struct err *e);
+void table_lanes_release(struct table_lanes *l);
 
 #endif

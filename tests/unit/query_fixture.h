@@ -137,12 +137,8 @@ static void store_counts(uint32_t counter)
 }
 
 /* As the tidying thread does it. */
-static void merge_chunks(int kind, uint32_t counter, size_t at_once)
+static void merge_listed(stored_chunks chunks, size_t at_once)
 {
-	stored_chunks chunks = {};
-	struct chunk_query q = {.schema = kind, .partition = counter};
-
-	OK(store_chunks(store, run.id, &q, &chunks, &error));
 	for (size_t i = 0; i < chunks.len; i += at_once) {
 		size_t count = chunks.len - i < at_once ? chunks.len - i : at_once;
 		struct buf bytes[64] = {}, merged = {}, summary = {};
@@ -165,6 +161,29 @@ static void merge_chunks(int kind, uint32_t counter, size_t at_once)
 		buf_release(&summary);
 	}
 	vec_release(&chunks);
+}
+
+static void merge_chunks(int kind, uint32_t counter, size_t at_once)
+{
+	stored_chunks chunks = {};
+	struct chunk_query q = {.schema = kind, .partition = counter};
+
+	OK(store_chunks(store, run.id, &q, &chunks, &error));
+	merge_listed(chunks, at_once);
+}
+
+/* Those of one duration class; a query of partition 0 means all. */
+static __attribute__((unused)) void merge_class(uint32_t schema, uint32_t class, size_t at_once)
+{
+	stored_chunks chunks = {};
+	size_t count = 0;
+
+	OK(store_chunks(store, run.id, &(struct chunk_query){.schema = schema}, &chunks, &error));
+	for (size_t i = 0; i < chunks.len; i++)
+		if (chunks.items[i].info.partition == class)
+			chunks.items[count++] = chunks.items[i];
+	chunks.len = count;
+	merge_listed(chunks, at_once);
 }
 
 static void set_state(enum run_state state)

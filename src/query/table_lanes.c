@@ -1,0 +1,465 @@
+/*
+ * Lanes of spans. Levels of lanes from the summaries of chunks are read where their cells are not wider
+ * than those of the drawing, rows of chunks where they are: either way the cells are exact.
+ */
+#include "query/table.h"
+#include "profile/spans.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Of a lane without its cells. */
+struct lane_total {
+	uint64_t covered_ns;
+	bool any;
+};
+
+struct drawing {
+	const struct table_query *q;
+	struct table_lanes *to;
+	const struct selection *sel;
+	uint32_t key;               /* tag */
+	uint64_t first_ns, last_ns; /* of all cells */
+	uint32_t limit;
+	uint32_t *slot; /* by lane: place in `sums` + 1; 0: none */
+	size_t slots;
+	VEC(struct lane_sum) sums;
+	VEC(uint32_t) numbers;     /* of the lanes that have sums */
+	struct lane_total *totals; /* by lane; NULL: cells are added up, not totals */
+	bool chosen;               /* which lanes get sums is known */
+	bool *wanted;              /* by kind of row */
+	struct row_block *block;
+};
+
+/* Some lane found no room: the busiest must be found first. */
+#define TOO_MANY_LANES 1
+
+/* ---- lanes ---- */
+
+static uint32_t lane_in_run(const struct drawing *g, uint32_t number)
+{
+	if (g->to->by == LANES_THREAD)
+		return number < g->q->d->profile.threads.len ? number : 0;
+	return number < CPU_LIMIT ? number : TABLE_LANE_OTHER_CPUS;
+}
+
+static bool thread_is_selected(const struct drawing *g, uint32_t thread)
+{
+	return !g->sel->threads ||
+	       g->sel->threads[thread < g->q->d->profile.threads.len ? thread : 0];
+}
+
+static bool cpu_is_selected(const struct drawing *g, uint32_t cpu)
+{
+	return !g->sel->cpus || (cpu < CPU_LIMIT && g->sel->cpus[cpu]);
+}
+
+static bool lane_is_selected(const struct drawing *g, uint32_t number)
+{
+	if (g->chosen && !g->slot[lane_in_run(g, number)])
+		return false;
+	return g->to->by == LANES_THREAD ? thread_is_selected(g, number)
+					 : cpu_is_selected(g, number);
+}
+
+/* Cells of a lane; NULL: there is no room for more lanes. */
+static struct lane_sum *sum_of(struct drawing *g, uint32_t number)
+{
+	uint32_t lane = lane_in_run(g, number);
+
+	if (!g->slot[lane]) {
+		if (g->chosen || g->sums.len == g->limit)
+			return NULL;
+		vec_push(&g->sums, (struct lane_sum){});
+		vec_push(&g->numbers, lane);
+		g->slot[lane] = (uint32_t)g->sums.len;
+		lane_sum_init(&g->sums.items[g->sums.len - 1], g->to->shift, g->to->first,
+			      g->to->cell_count);
+	}
+	return &g->sums.items[g->slot[lane] - 1];
+}
+
+static void add_total(struct drawing *g, uint32_t number, uint64_t covered_ns)
+{
+	struct lane_total *t = &g->totals[lane_in_run(g, number)];
+
+	t->any = true;
+	t->covered_ns = lane_add_ns(t->covered_ns, covered_ns);
+}
+
+/* ---- levels ---- */
+
+/* The first cell of a lane that is not before this one on the clock. */
+static size_t find_cell(const struct lane_level *l, size_t lane, uint64_t cell)
+{
+	size_t low = l->begin[lane], high = l->begin[lane + 1];
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (l->first + l->cells[middle].cell < cell)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static void merge_cells(const struct drawing *g, const struct lane_level *l, size_t from, size_t to,
+			struct lane_sum *sum)
+{
+	unsigned finer = g->to->shift - l->shift;
+
+	for (size_t i = from; i < to; i++)
+		lane_cell_merge(&sum->cells[((l->first + l->cells[i].cell) >> finer) - sum->first],
+				&l->cells[i]);
+}
+
+static int add_level(struct drawing *g, const struct lane_level *l)
+{
+	for (size_t lane = 0; lane < l->lane_count; lane++) {
+		size_t from, to;
+
+		if (!lane_is_selected(g, l->lanes[lane]))
+			continue;
+		from = find_cell(l, lane, g->first_ns >> l->shift);
+		to = g->last_ns == UINT64_MAX ? l->begin[lane + 1]
+					      : find_cell(l, lane, (g->last_ns >> l->shift) + 1);
+		if (from == to)
+			continue;
+		if (g->totals) {
+			for (size_t i = from; i < to; i++)
+				add_total(g, l->lanes[lane], l->cells[i].covered_ns);
+		} else {
+			struct lane_sum *sum = sum_of(g, l->lanes[lane]);
+
+			if (!sum)
+				return TOO_MANY_LANES;
+			merge_cells(g, l, from, to, sum);
+		}
+	}
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static int add_span(struct drawing *g, uint32_t number, const struct lane_span *s)
+{
+	uint64_t end_ns = lane_last_ns(s), from_ns = s->start_ns;
+	struct lane_sum *sum;
+
+	if (from_ns > g->last_ns || end_ns < g->first_ns)
+		return 0;
+	if (!g->totals) {
+		sum = sum_of(g, number);
+		if (sum)
+			lane_sum_add(sum, s);
+		return sum ? 0 : TOO_MANY_LANES;
+	}
+	from_ns = from_ns > g->first_ns ? from_ns : g->first_ns;
+	end_ns = end_ns < g->last_ns ? end_ns : g->last_ns;
+	add_total(g, number, s->duration_ns ? lane_add_ns(end_ns - from_ns, 1) : 0);
+	return 0;
+}
+
+/* Chooses the kinds of rows that are selected; false: none is. */
+static bool choose_kinds(struct drawing *g, const struct run_rows *rows)
+{
+	const struct row_kind *kinds;
+	size_t count = run_rows_kinds(rows, &kinds);
+	bool any = false;
+
+	for (size_t i = 0; i < count; i++) {
+		uint32_t number = g->to->by == LANES_CPU ? kinds[i].cpu : kinds[i].thread;
+
+		g->wanted[i] = lane_is_selected(g, number) &&
+			       thread_is_selected(g, kinds[i].thread) &&
+			       cpu_is_selected(g, kinds[i].cpu);
+		any |= g->wanted[i];
+	}
+	return any;
+}
+
+static int add_block(struct drawing *g, const struct sample_columns *c)
+{
+	bool by_cpu = g->to->by == LANES_CPU;
+	int rc = 0;
+
+	for (size_t i = 0; i < c->rows && rc == 0; i++) {
+		const struct lane_span span = {
+			.duration_ns = c->weight[i],
+			.start_ns = c->time_ns[i],
+			.key = g->key == TAG_KEY      ? (c->address ? c->address[i] : 0)
+			       : g->key == TAG_THREAD ? c->thread[i]
+			       : g->key == TAG_CPU    ? c->cpu[i]
+						      : 0,
+		};
+
+		rc = add_span(g, by_cpu ? c->cpu[i] : c->thread[i], &span);
+	}
+	return rc;
+}
+
+/* Blocks whose spans end before the window are passed over: those in it may have begun long before. */
+static int add_rows(struct drawing *g, const struct span_rows *s)
+{
+	size_t end = g->last_ns == UINT64_MAX ? s->count : run_rows_at(s->rows, g->last_ns + 1);
+	int rc = 0;
+
+	if (!choose_kinds(g, s->rows))
+		return 0;
+	for (size_t at = 0; at < end && rc == 0; at += RUN_ROWS_BLOCK) {
+		if (s->last_ns[at / RUN_ROWS_BLOCK] < g->first_ns)
+			continue;
+		run_rows_block(s->rows, at, end, g->wanted, ROWS_TIME | ROWS_WEIGHT | ROWS_KIND,
+			       g->block);
+		rc = add_block(g, &g->block->columns);
+	}
+	return rc;
+}
+
+static int add_found(void *ctx, const struct spans_found *found)
+{
+	return found->level ? add_level(ctx, found->level) : add_rows(ctx, found->rows);
+}
+
+/* Rows that a condition on their columns was tested on. */
+static int add_tested(void *ctx, const struct table_rows *rows, struct err *e)
+{
+	struct drawing *g = ctx;
+	const struct chunk_columns *c = rows->columns;
+	const uint64_t *start_ns = c->columns[0].values, *end_ns = chunk_column(c, TAG_END);
+	const uint64_t *lane = chunk_column(c, g->to->by == LANES_CPU ? TAG_CPU : TAG_THREAD);
+	const uint64_t *key = g->key ? chunk_column(c, g->key) : NULL;
+	int rc = 0;
+
+	(void)e;
+	for (size_t i = 0; i < rows->count && rc == 0; i++) {
+		uint32_t row = rows->row[i], number = lane ? lane_number(lane[row]) : 0;
+		bool has_length = end_ns && end_ns[row] > start_ns[row];
+		const struct lane_span span = {
+			.duration_ns = has_length ? end_ns[row] - start_ns[row] : 0,
+			.start_ns = start_ns[row],
+			.key = key ? lane_key(g->key, key[row]) : 0,
+		};
+
+		if (!g->chosen || g->slot[lane_in_run(g, number)])
+			rc = add_span(g, number, &span);
+	}
+	return rc;
+}
+
+/* ---- a pass over all spans ---- */
+
+static size_t column_of(const struct table_query *q, uint32_t tag)
+{
+	size_t i = 0;
+
+	while (i < q->table.column_count && q->columns.items[i].schema.tag != tag)
+		i++;
+	return i;
+}
+
+static int pass_tested(struct drawing *g, struct err *e)
+{
+	struct selection widened = *g->sel;
+	struct table_query q = *g->q;
+	size_t lane = column_of(&q, g->to->by == LANES_CPU ? TAG_CPU : TAG_THREAD);
+	int columns[3] = {(int)lane, g->to->key, -1};
+
+	widened.from_ns = g->first_ns;
+	widened.to_ns = g->last_ns == UINT64_MAX ? UINT64_MAX : g->last_ns + 1;
+	q.sel = &widened;
+	return table_each(&q, columns, add_tested, g, e);
+}
+
+static int pass(struct drawing *g, struct err *e)
+{
+	const struct selection *sel = g->sel;
+	struct spans_wanted wanted = {
+		.by = g->to->by,
+		.key = g->key,
+		.shift = g->to->shift,
+		.rows_only = g->to->by == LANES_CPU ? sel->threads : sel->cpus,
+	};
+
+	if (g->q->where || sel->nodes || sel->event >= 0)
+		return pass_tested(g, e);
+	return run_spans_each(g->q->d, g->q->s, g->q->table.number, g->first_ns, g->last_ns,
+			      &wanted, add_found, g, e);
+}
+
+/* ---- too many lanes ---- */
+
+struct busy_lane {
+	uint64_t covered_ns;
+	uint32_t lane;
+};
+
+static int by_busy(const void *a, const void *b)
+{
+	const struct busy_lane *x = a, *y = b;
+
+	if (x->covered_ns != y->covered_ns)
+		return x->covered_ns > y->covered_ns ? -1 : 1;
+	return x->lane < y->lane ? -1 : x->lane > y->lane;
+}
+
+/* Gives the busiest lanes room for cells, and counts the others. */
+static void choose_lanes(struct drawing *g)
+{
+	VEC(struct busy_lane) lanes = {};
+
+	for (uint32_t i = 0; i < g->slots; i++)
+		if (g->totals[i].any)
+			vec_push(&lanes, (struct busy_lane){g->totals[i].covered_ns, i});
+	if (lanes.len)
+		qsort(lanes.items, lanes.len, sizeof(*lanes.items), by_busy);
+	for (size_t i = 0; i < lanes.len; i++)
+		if (i < g->limit)
+			sum_of(g, lanes.items[i].lane);
+		else
+			g->to->rest_covered_ns =
+				lane_add_ns(g->to->rest_covered_ns, lanes.items[i].covered_ns);
+	g->to->lanes_in_all = lanes.len;
+	g->chosen = true;
+	vec_release(&lanes);
+}
+
+static void sums_release(struct drawing *g)
+{
+	vec_each(&g->sums, sum)
+		lane_sum_release(sum);
+	vec_release(&g->sums);
+	vec_release(&g->numbers);
+}
+
+/* Cells of all lanes take too much memory, and the busiest are not known before all were looked at. */
+static int draw_busiest(struct drawing *g, struct err *e)
+{
+	int rc;
+
+	sums_release(g);
+	memset(g->slot, 0, g->slots * sizeof(*g->slot));
+	g->totals = xcalloc(g->slots, sizeof(*g->totals));
+	rc = pass(g, e);
+	if (rc == 0)
+		choose_lanes(g);
+	free(g->totals);
+	g->totals = NULL;
+	return rc < 0 ? rc : pass(g, e);
+}
+
+/* ---- the whole ---- */
+
+static void take_lane(struct drawing *g, struct lane_sum *sum, uint32_t number)
+{
+	struct table_lanes *to = g->to;
+	struct table_lane lane = {.number = number, .first = to->cells.len};
+
+	lane_sum_finish(sum);
+	for (uint32_t i = 0; i < to->cell_count; i++) {
+		struct lane_cell *cell = &sum->cells[i];
+
+		if (!lane_cell_exists(cell))
+			continue;
+		cell->cell = i;
+		lane.covered_ns = lane_add_ns(lane.covered_ns, cell->covered_ns);
+		lane.starts += cell->starts;
+		vec_push(&to->cells, *cell);
+	}
+	lane.count = to->cells.len - lane.first;
+	vec_push(&to->lanes, lane);
+}
+
+static int by_covered(const void *a, const void *b)
+{
+	const struct table_lane *x = a, *y = b;
+
+	if (x->covered_ns != y->covered_ns)
+		return x->covered_ns > y->covered_ns ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void take_lanes(struct drawing *g)
+{
+	struct table_lanes *to = g->to;
+
+	for (size_t i = 0; i < g->sums.len; i++)
+		take_lane(g, &g->sums.items[i], g->numbers.items[i]);
+	if (to->lanes.len)
+		qsort(to->lanes.items, to->lanes.len, sizeof(*to->lanes.items), by_covered);
+	if (!g->chosen)
+		to->lanes_in_all = to->lanes.len;
+}
+
+static void choose_cells(struct drawing *g, uint64_t from_ns, uint64_t to_ns, uint32_t cells)
+{
+	struct table_lanes *to = g->to;
+	uint64_t last_ns = to_ns > from_ns ? to_ns - 1 : from_ns;
+
+	while ((last_ns >> to->shift) - (from_ns >> to->shift) >= cells)
+		to->shift++;
+	to->first = from_ns >> to->shift;
+	to->cell_count = (uint32_t)((last_ns >> to->shift) - to->first) + 1;
+	g->first_ns = to->first << to->shift;
+	g->last_ns = (last_ns >> to->shift << to->shift) + ((1ull << to->shift) - 1);
+}
+
+/* What lanes are told apart by, and what the spans in them are called. */
+static int find_columns(struct drawing *g, struct err *e)
+{
+	const struct table_query *q = g->q;
+	bool by_cpu = g->to->by == LANES_CPU;
+	const uint32_t keys[] = {TAG_KEY, by_cpu ? TAG_THREAD : TAG_CPU};
+	size_t columns = q->table.column_count;
+
+	if (!q->table.is_span)
+		return err_set(e, EINVAL, "The table '%.100s' has no spans: its rows have no end.",
+			       q->table.name);
+	if (column_of(q, by_cpu ? TAG_CPU : TAG_THREAD) == columns)
+		return err_set(e, EINVAL,
+			       "The table '%.100s' does not say on which %s its spans were.",
+			       q->table.name, by_cpu ? "CPU" : "thread");
+	g->to->key = -1;
+	for (size_t i = 0; i < ARRAY_LEN(keys) && g->to->key < 0; i++)
+		if (column_of(q, keys[i]) < columns) {
+			g->to->key = (int)column_of(q, keys[i]);
+			g->key = keys[i];
+		}
+	return 0;
+}
+
+int table_lanes_make(const struct table_query *q, enum lanes_by by, uint64_t from_ns,
+		     uint64_t to_ns, uint32_t cells, uint32_t limit, struct table_lanes *ret,
+		     struct err *e)
+{
+	struct drawing g = {.q = q, .to = ret, .sel = q->sel, .limit = limit};
+	int rc;
+
+	*ret = (struct table_lanes){.by = by};
+	rc = find_columns(&g, e);
+	if (rc < 0)
+		return rc;
+	choose_cells(&g, from_ns, to_ns, cells);
+	g.slots = by == LANES_CPU ? TABLE_LANE_OTHER_CPUS + 1 : q->d->profile.threads.len + 1;
+	g.slot = xcalloc(g.slots, sizeof(*g.slot));
+	g.wanted = xcalloc(CHUNK_ROWS_MAX, sizeof(*g.wanted));
+	g.block = xcalloc(1, sizeof(*g.block));
+	rc = pass(&g, e);
+	if (rc == TOO_MANY_LANES)
+		rc = draw_busiest(&g, e);
+	if (rc == 0)
+		take_lanes(&g);
+	sums_release(&g);
+	free(g.slot);
+	free(g.wanted);
+	free(g.block);
+	return rc;
+}
+
+void table_lanes_release(struct table_lanes *l)
+{
+	vec_release(&l->lanes);
+	vec_release(&l->cells);
+}
