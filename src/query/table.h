@@ -213,17 +213,19 @@ struct table_lanes {
 	unsigned shift; /* cells are 2^shift ns wide */
 	uint64_t first; /* number of the first cell on the clock */
 	uint32_t cell_count;
-	int key;                      /* column that the keys of spans are of; -1: none */
-	VEC(struct table_lane) lanes; /* by covered_ns, the most first, then by number */
-	VEC(struct lane_cell) cells;  /* those with spans; of a lane ascending */
-	uint64_t lanes_in_all;        /* that have spans in the cells */
-	uint64_t rest_covered_ns;     /* of those that are not among the lanes */
+	int key; /* column that the keys of spans are of; -1: none */
+	VEC(struct table_lane)
+	lanes; /* by covered_ns, the most first, then by starts, then by number */
+	VEC(struct lane_cell) cells; /* those with spans, lane by lane, ascending */
+	uint64_t lanes_in_all;       /* that have spans in the cells */
+	uint64_t rest_covered_ns;    /* of lanes that are not among these */
+	uint64_t rest_starts;
 };
 
 /*
  * Lanes of the table's spans between @from_ns and @to_ns: at most @limit lanes with at most @cells cells.
  * The widest cells are chosen of which there are more than half of that. The window of the selection
- * is not looked at. Returns -EINVAL if the table has no spans, or no such lanes.
+ * is not looked at. Points are spans without length. Returns -EINVAL if the table has no such lanes.
  */
 int table_lanes_make(const struct table_query *q, enum lanes_by by, uint64_t from_ns,
 		     uint64_t to_ns, uint32_t cells, uint32_t limit, struct table_lanes *ret,

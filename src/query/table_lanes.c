@@ -10,7 +10,7 @@
 
 /* Of a lane without its cells. */
 struct lane_total {
-	uint64_t covered_ns;
+	uint64_t covered_ns, starts;
 	bool any;
 };
 
@@ -79,12 +79,13 @@ static struct lane_sum *sum_of(struct drawing *g, uint32_t number)
 	return &g->sums.items[g->slot[lane] - 1];
 }
 
-static void add_total(struct drawing *g, uint32_t number, uint64_t covered_ns)
+static void add_total(struct drawing *g, uint32_t number, uint64_t covered_ns, uint64_t starts)
 {
 	struct lane_total *t = &g->totals[lane_in_run(g, number)];
 
 	t->any = true;
 	t->covered_ns = lane_add_ns(t->covered_ns, covered_ns);
+	t->starts += starts;
 }
 
 /* ---- levels ---- */
@@ -129,7 +130,8 @@ static int add_level(struct drawing *g, const struct lane_level *l)
 			continue;
 		if (g->totals) {
 			for (size_t i = from; i < to; i++)
-				add_total(g, l->lanes[lane], l->cells[i].covered_ns);
+				add_total(g, l->lanes[lane], l->cells[i].covered_ns,
+					  l->cells[i].starts);
 		} else {
 			struct lane_sum *sum = sum_of(g, l->lanes[lane]);
 
@@ -158,7 +160,8 @@ static int add_span(struct drawing *g, uint32_t number, const struct lane_span *
 	}
 	from_ns = from_ns > g->first_ns ? from_ns : g->first_ns;
 	end_ns = end_ns < g->last_ns ? end_ns : g->last_ns;
-	add_total(g, number, s->duration_ns ? lane_add_ns(end_ns - from_ns, 1) : 0);
+	add_total(g, number, s->duration_ns ? lane_add_ns(end_ns - from_ns, 1) : 0,
+		  from_ns == s->start_ns);
 	return 0;
 }
 
@@ -291,36 +294,38 @@ static int pass(struct drawing *g, struct err *e)
 
 /* ---- too many lanes ---- */
 
-struct busy_lane {
-	uint64_t covered_ns;
-	uint32_t lane;
-};
-
 static int by_busy(const void *a, const void *b)
 {
-	const struct busy_lane *x = a, *y = b;
+	const struct table_lane *x = a, *y = b;
 
 	if (x->covered_ns != y->covered_ns)
 		return x->covered_ns > y->covered_ns ? -1 : 1;
-	return x->lane < y->lane ? -1 : x->lane > y->lane;
+	if (x->starts != y->starts)
+		return x->starts > y->starts ? -1 : 1;
+	return x->number < y->number ? -1 : x->number > y->number;
 }
 
 /* Gives the busiest lanes room for cells, and counts the others. */
 static void choose_lanes(struct drawing *g)
 {
-	VEC(struct busy_lane) lanes = {};
+	VEC(struct table_lane) lanes = {};
 
 	for (uint32_t i = 0; i < g->slots; i++)
 		if (g->totals[i].any)
-			vec_push(&lanes, (struct busy_lane){g->totals[i].covered_ns, i});
+			vec_push(&lanes, (struct table_lane){i, g->totals[i].covered_ns,
+							     g->totals[i].starts});
 	if (lanes.len)
 		qsort(lanes.items, lanes.len, sizeof(*lanes.items), by_busy);
-	for (size_t i = 0; i < lanes.len; i++)
-		if (i < g->limit)
-			sum_of(g, lanes.items[i].lane);
-		else
-			g->to->rest_covered_ns =
-				lane_add_ns(g->to->rest_covered_ns, lanes.items[i].covered_ns);
+	for (size_t i = 0; i < lanes.len; i++) {
+		const struct table_lane *lane = &lanes.items[i];
+
+		if (i < g->limit) {
+			sum_of(g, lane->number);
+			continue;
+		}
+		g->to->rest_covered_ns = lane_add_ns(g->to->rest_covered_ns, lane->covered_ns);
+		g->to->rest_starts += lane->starts;
+	}
 	g->to->lanes_in_all = lanes.len;
 	g->chosen = true;
 	vec_release(&lanes);
@@ -352,33 +357,35 @@ static int draw_busiest(struct drawing *g, struct err *e)
 
 /* ---- the whole ---- */
 
-static void take_lane(struct drawing *g, struct lane_sum *sum, uint32_t number)
+/* first: the place of the lane's sum, for now. */
+static void add_lane(struct drawing *g, size_t place)
 {
-	struct table_lanes *to = g->to;
-	struct table_lane lane = {.number = number, .first = to->cells.len};
+	struct lane_sum *sum = &g->sums.items[place];
+	struct table_lane lane = {.number = g->numbers.items[place], .first = place};
 
 	lane_sum_finish(sum);
-	for (uint32_t i = 0; i < to->cell_count; i++) {
-		struct lane_cell *cell = &sum->cells[i];
+	for (uint32_t i = 0; i < sum->len; i++) {
+		const struct lane_cell *cell = &sum->cells[i];
 
-		if (!lane_cell_exists(cell))
-			continue;
-		cell->cell = i;
 		lane.covered_ns = lane_add_ns(lane.covered_ns, cell->covered_ns);
 		lane.starts += cell->starts;
-		vec_push(&to->cells, *cell);
+		lane.count += lane_cell_exists(cell);
 	}
-	lane.count = to->cells.len - lane.first;
-	vec_push(&to->lanes, lane);
+	vec_push(&g->to->lanes, lane);
 }
 
-static int by_covered(const void *a, const void *b)
+static void take_cells(struct drawing *g, struct table_lane *lane)
 {
-	const struct table_lane *x = a, *y = b;
+	struct table_lanes *to = g->to;
+	struct lane_sum *sum = &g->sums.items[lane->first];
 
-	if (x->covered_ns != y->covered_ns)
-		return x->covered_ns > y->covered_ns ? -1 : 1;
-	return x->number < y->number ? -1 : x->number > y->number;
+	lane->first = to->cells.len;
+	vec_reserve(&to->cells, to->cells.len + lane->count);
+	for (uint32_t i = 0; i < sum->len; i++)
+		if (lane_cell_exists(&sum->cells[i])) {
+			sum->cells[i].cell = i;
+			to->cells.items[to->cells.len++] = sum->cells[i];
+		}
 }
 
 static void take_lanes(struct drawing *g)
@@ -386,9 +393,11 @@ static void take_lanes(struct drawing *g)
 	struct table_lanes *to = g->to;
 
 	for (size_t i = 0; i < g->sums.len; i++)
-		take_lane(g, &g->sums.items[i], g->numbers.items[i]);
+		add_lane(g, i);
 	if (to->lanes.len)
-		qsort(to->lanes.items, to->lanes.len, sizeof(*to->lanes.items), by_covered);
+		qsort(to->lanes.items, to->lanes.len, sizeof(*to->lanes.items), by_busy);
+	vec_each(&to->lanes, lane)
+		take_cells(g, lane);
 	if (!g->chosen)
 		to->lanes_in_all = to->lanes.len;
 }
@@ -414,12 +423,9 @@ static int find_columns(struct drawing *g, struct err *e)
 	const uint32_t keys[] = {TAG_KEY, by_cpu ? TAG_THREAD : TAG_CPU};
 	size_t columns = q->table.column_count;
 
-	if (!q->table.is_span)
-		return err_set(e, EINVAL, "The table '%.100s' has no spans: its rows have no end.",
-			       q->table.name);
 	if (column_of(q, by_cpu ? TAG_CPU : TAG_THREAD) == columns)
 		return err_set(e, EINVAL,
-			       "The table '%.100s' does not say on which %s its spans were.",
+			       "The table '%.100s' has no column that says which %s a row was on.",
 			       q->table.name, by_cpu ? "CPU" : "thread");
 	g->to->key = -1;
 	for (size_t i = 0; i < ARRAY_LEN(keys) && g->to->key < 0; i++)

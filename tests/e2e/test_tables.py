@@ -210,6 +210,9 @@ class Questions(Tables):
         self.assertEqual(sum(b["count"] for b in spread["bins"]), len(written))
         heat = self.server.get(path + "heatmap", {"value": "count", "pixels": 11, "rows": 5, "scale": "log"})
         self.assertEqual(sum(heat["cells"]), len(written))
+        lanes = self.server.get(path + "lanes", {"by": "thread", "pixels": 50})
+        self.assertEqual(sum(lanes["starts"]), len(written))
+        self.assertEqual({lane["thread"][1] for lane in lanes["lanes"]}, {row["tid"] for row in written})
         largest = self.server.get(path[:-1], {"sort": "count", "order": "desc", "limit": 1})["rows"][0]
         names = [c["name"] for c in tables["syscalls:sys_enter_write"]["columns"]]
         self.assertEqual(dict(zip(names, largest))["count"], max(r["count"] for r in written))

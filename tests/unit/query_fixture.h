@@ -266,7 +266,7 @@ static void add_params(struct http_request *r, char *text)
 
 static int ask_by(struct api *by, const char *question, struct http_reply *reply, struct err *e)
 {
-	char *text = xstrdup(question), *params = strchr(text, '?');
+	char *text = xstrdup(question), *params = strchr(text, '?'), *part;
 	struct http_request r = {.method = "GET", .args = {run.uuid}};
 	int rc = -ENOSYS;
 
@@ -275,9 +275,15 @@ static int ask_by(struct api *by, const char *question, struct http_reply *reply
 		add_params(&r, params + 1);
 	}
 	*reply = (struct http_reply){.status = 200, .fd = -1};
-	/* Questions about a table, whose paths end alike, have a part {name} more. */
+	/* Questions about a table, whose paths end alike, are table/NAME/QUESTION. */
+	part = strrchr(text, '/');
+	if (part) {
+		*part++ = '\0';
+		r.args[1] = text + strlen("table/");
+	}
 	for (const struct http_route *route = query_routes; route->path; route++)
-		if (!strcmp(strrchr(route->path, '/') + 1, text) && !strstr(route->path, "{name}"))
+		if (!strcmp(strrchr(route->path, '/') + 1, part ? part : text) &&
+		    !strstr(route->path, "{name}") == !part)
 			rc = route->handle(by, &r, reply, e);
 	vec_release(&r.query);
 	free(text);

@@ -37,12 +37,13 @@ struct shape {
 	bool one_class; /* chunks of one class have spans of all */
 	size_t batch;   /* rows encoded at once */
 	size_t merge;   /* chunks that become one, 0: none does */
+	size_t keyless; /* chunks of the first rows have no column TAG_KEY, though the table has */
 };
 
 static const struct shape shapes[] = {
 	{"mixed", false, true, CPUS, THREADS, 26, false, false, 500, 50},
 	{"slices", false, false, 2, 5, 10, true, false, 2000, 2},
-	{"liars", false, true, CPUS, 3, 26, false, true, 1500, 2},
+	{"liars", false, true, CPUS, 3, 26, false, true, 1500, 2, 3000},
 	{"small", false, false, CPUS, THREADS, 20, false, false, 90, 0},
 	{"alone", true, false, 1, 1, 12, true, false, ROWS, 1},
 };
@@ -109,7 +110,7 @@ static void make_spans(const struct shape *shape, struct span *to)
 			.cpu = dice(shape->cpus),
 			.event = dice(2),
 			.stack = stacks[dice(4)].n,
-			.key = shape->keyed ? dice(5) << dice(40) : 0,
+			.key = shape->keyed && i >= shape->keyless ? dice(5) << dice(40) : 0,
 			.number = i,
 		};
 		/* Numbers that the run does not have. */
@@ -136,7 +137,8 @@ static void store_spans(size_t table, size_t from, size_t to)
 
 	c->info = (struct chunk_info){.schema = schemas[table], .sampled = shape->sampled};
 	c->rows = to - from;
-	for (; c->count < ARRAY_LEN(columns) - !shape->keyed; c->count++) {
+	for (; c->count < ARRAY_LEN(columns) - (!shape->keyed || from < shape->keyless);
+	     c->count++) {
 		uint64_t *values = xcalloc(c->rows, sizeof(*values));
 
 		for (size_t i = from; i < to; i++)
@@ -462,6 +464,8 @@ static int by_covered(const void *a, const void *b)
 
 	if (p->covered_ns != q->covered_ns)
 		return p->covered_ns > q->covered_ns ? -1 : 1;
+	if (p->starts != q->starts)
+		return p->starts > q->starts ? -1 : 1;
 	return x < y ? -1 : x > y;
 }
 
@@ -497,7 +501,7 @@ static void check_lanes(struct question_case *t)
 	uint32_t cells = 2 + (uint32_t)dice(CELLS - 1), limit = 1 + (uint32_t)dice(50);
 	struct hand_lanes *h = lanes_by_hand(t, by, cells);
 	struct table_lanes got;
-	uint64_t rest_ns = 0;
+	uint64_t rest_ns = 0, rest_starts = 0;
 
 	OK(table_lanes_make(&t->query, by, t->sel.from_ns, t->sel.to_ns, cells, limit, &got,
 			    &error));
@@ -510,12 +514,13 @@ static void check_lanes(struct question_case *t)
 	for (size_t i = 0; i < h->len; i++) {
 		if (i >= limit) {
 			rest_ns += h->lanes[h->numbers[i]]->covered_ns;
+			rest_starts += h->lanes[h->numbers[i]]->starts;
 			continue;
 		}
 		assert_int_equal(got.lanes.items[i].number, h->numbers[i]);
 		check_lane(&got, &got.lanes.items[i], h);
 	}
-	assert_true(got.rest_covered_ns == rest_ns);
+	assert_true(got.rest_covered_ns == rest_ns && got.rest_starts == rest_starts);
 	table_lanes_release(&got);
 	for (size_t i = 0; i < h->len; i++)
 		free(h->lanes[h->numbers[i]]);
@@ -620,12 +625,128 @@ static void test_spans_are_samples(void **state)
 	json_decref(json);
 }
 
+/* ---- the answer ---- */
+
+static uint64_t sum_column(const json_t *json, const char *key)
+{
+	const json_t *column = json_object_get(json, key), *value;
+	uint64_t sum = 0;
+	size_t i;
+
+	json_array_foreach(column, i, value) sum += (uint64_t)json_integer_value(value);
+	return sum;
+}
+
+static void check_answer(const json_t *json)
+{
+	const json_t *lanes = json_object_get(json, "lanes"), *lane;
+	uint64_t covered_ns = 0, starts = 0, cells = 0;
+	size_t i;
+
+	assert_true(json_array_size(lanes) > 0);
+	json_array_foreach(lanes, i, lane)
+	{
+		assert_int_equal(number(lane, "first"), cells);
+		cells += (uint64_t)number(lane, "count");
+		covered_ns += (uint64_t)number(lane, "covered_ns");
+		starts += (uint64_t)number(lane, "starts");
+	}
+	assert_int_equal(cells, json_array_size(json_object_get(json, "cell")));
+	assert_true(covered_ns == sum_column(json, "covered_ns"));
+	assert_true(starts == sum_column(json, "starts"));
+	assert_true(number(json, "pixels") * number(json, "cell_ns") ==
+		    number(json, "to_ns") - number(json, "from_ns"));
+}
+
+static void test_answer(void **state)
+{
+	const struct hand_lane *hand;
+	struct hand_lanes *h;
+	struct question_case t = {.table = 1, .sel = {.event = -1}};
+	json_t *json, *lane, *key;
+	size_t at;
+
+	(void)state;
+	seed = 7;
+	make_tables();
+	for (size_t i = 0; i < ROWS; i++)
+		spans[1][i].kept = true;
+	t.sel.from_ns = START + 10 * MS;
+	t.sel.to_ns = START + 1000 * MS;
+	h = lanes_by_hand(&t, LANES_THREAD, 100);
+	json = ask("table/slices/lanes?by=thread&pixels=100&limit=2&from=10ms&to=1s");
+	check_answer(json);
+	assert_int_equal(number(json, "pixels"), h->count);
+	assert_int_equal(number(json, "lanes_in_all"), h->len);
+	assert_int_equal(json_array_size(json_object_get(json, "lanes")), 2);
+	sorted = h;
+	qsort(h->numbers, h->len, sizeof(h->numbers[0]), by_covered);
+	hand = h->lanes[h->numbers[1]];
+	lane = json_array_get(json_object_get(json, "lanes"), 1);
+	assert_int_equal(number(lane, "covered_ns"), hand->covered_ns);
+	key = json_object_get(lane, "thread");
+	assert_int_equal(json_integer_value(json_array_get(key, 1)),
+			 made.threads.items[h->numbers[1]].tid);
+	assert_string_equal(json_string_value(json_object_get(json, "key")), "cpu");
+	at = (size_t)number(lane, "first");
+	for (size_t i = 0; i < h->count; i++) {
+		const struct hand_cell *c = &hand->cells[i];
+
+		if (!c->any)
+			continue;
+		assert_int_equal(element(json, "cell", at), i);
+		assert_int_equal(element(json, "longest_ns", at), c->longest_ns);
+		assert_int_equal(element(json, "longest_start_ns", at), c->start_ns - START);
+		assert_int_equal(element(json, "keys", (size_t)element(json, "longest_key", at)),
+				 c->key);
+		at++;
+	}
+	json_decref(json);
+	for (size_t i = 0; i < h->len; i++)
+		free(h->lanes[h->numbers[i]]);
+	free(h);
+	/* The name of the thread, of lanes by CPU. */
+	json = ask("table/slices/lanes?by=cpu&pixels=2");
+	check_answer(json);
+	key = json_array_get(json_object_get(json, "keys"), 0);
+	assert_int_equal(json_array_size(key), 3);
+	assert_true(json_is_string(json_array_get(key, 2)));
+	json_decref(json);
+	/* A condition, and a column of names of its own. */
+	json = ask("table/mixed/lanes?where=number < 100");
+	check_answer(json);
+	assert_int_equal(sum_column(json, "starts") + (uint64_t)number(json, "rest_starts"), 100);
+	assert_string_equal(json_string_value(json_object_get(json, "key")), "what");
+	json_decref(json);
+	refuses("table/slices/lanes?by=core", EINVAL, "cpu or thread");
+	refuses("table/slices/lanes?pixels=1", EINVAL, "at least 2");
+	refuses("table/slices/lanes?limit=0", EINVAL, "at least 1");
+	refuses("table/nothing/lanes", ENOENT, "no table");
+}
+
+/* Points are spans without length: a table of samples has lanes, too. */
+static void test_points(void **state)
+{
+	json_t *json;
+
+	(void)state;
+	whole_run(20);
+	json = ask("table/samples/lanes?by=cpu");
+	check_answer(json);
+	assert_int_equal(sum_column(json, "starts"), SAMPLES);
+	assert_int_equal(sum_column(json, "covered_ns"), 0);
+	assert_int_equal(number(json, "lanes_in_all"), 2);
+	json_decref(json);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_as_by_hand, begin, end),
 		cmocka_unit_test_setup_teardown(test_summaries_have_lanes, begin, end),
 		cmocka_unit_test_setup_teardown(test_spans_are_samples, begin, end),
+		cmocka_unit_test_setup_teardown(test_answer, begin, end),
+		cmocka_unit_test_setup_teardown(test_points, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, make_support_dir, remove_support_dir);

@@ -100,6 +100,9 @@ int api_table_heatmap(void *worker, const struct http_request *r, struct http_re
 		      struct err *e);
 int api_table_flame(void *worker, const struct http_request *r, struct http_reply *reply,
 		    struct err *e);
+/* Of table_lanes.c. */
+int api_table_lanes(void *worker, const struct http_request *r, struct http_reply *reply,
+		    struct err *e);
 /* Of annotate.c. */
 int api_annotate(void *worker, const struct http_request *r, struct http_reply *reply,
 		 struct err *e);

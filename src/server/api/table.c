@@ -1,7 +1,6 @@
 /* Questions about the rows of any table of a run: query/table.h. */
 #include "base/text.h"
-#include "query/table.h"
-#include "server/api/question.h"
+#include "server/api/table.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -96,13 +95,7 @@ int api_table_list(void *worker, const struct http_request *r, struct http_reply
 
 /* ---- values ---- */
 
-struct asking {
-	struct question *q;
-	struct table_query t;
-	struct json *j;
-};
-
-static void write_thread(struct asking *a, uint64_t value)
+void table_question_thread(struct table_question *a, uint64_t value)
 {
 	const struct profile *p = &a->q->d->profile;
 	const struct profile_thread *t = &p->threads.items[value < p->threads.len ? value : 0];
@@ -122,7 +115,7 @@ static void write_address(struct json *j, uint64_t value)
 	jw_str(j, text);
 }
 
-static void write_value(struct asking *a, const struct table_column *c, uint64_t value)
+void table_question_value(struct table_question *a, const struct table_column *c, uint64_t value)
 {
 	if (table_column_is_text(c)) {
 		jw_str(a->j, table_text(&a->t, c, value));
@@ -142,7 +135,7 @@ static void write_value(struct asking *a, const struct table_column *c, uint64_t
 		write_address(a->j, value);
 		break;
 	case VALUE_THREAD:
-		write_thread(a, value);
+		table_question_thread(a, value);
 		break;
 	default:
 		jw_u64(a->j, value);
@@ -153,15 +146,15 @@ static void write_value(struct asking *a, const struct table_column *c, uint64_t
 
 static void write_row(void *ctx, const struct chunk_columns *columns, uint32_t row)
 {
-	struct asking *a = ctx;
+	struct table_question *a = ctx;
 
 	jw_open(a->j, '[');
 	vec_each(&a->t.columns, c)
-		write_value(a, c, table_value(&a->t, c, columns, row));
+		table_question_value(a, c, table_value(&a->t, c, columns, row));
 	jw_close(a->j, ']');
 }
 
-static int find_order(const struct asking *a, struct table_order_by *ret, struct err *e)
+static int find_order(const struct table_question *a, struct table_order_by *ret, struct err *e)
 {
 	const char *sort = http_query(a->q->r, "sort"), *order = http_query(a->q->r, "order");
 	size_t column;
@@ -178,7 +171,7 @@ static int find_order(const struct asking *a, struct table_order_by *ret, struct
 	return rc;
 }
 
-static int answer_rows(struct asking *a, struct err *e)
+static int answer_rows(struct table_question *a, struct err *e)
 {
 	uint64_t offset = 0, limit = API_LIMIT;
 	struct table_order_by by;
@@ -230,7 +223,7 @@ static double mean_of(const struct table_column *c, const struct table_group *g)
 	return sum / (double)g->count;
 }
 
-static void write_group(struct asking *a, const size_t *keys, size_t key_count,
+static void write_group(struct table_question *a, const size_t *keys, size_t key_count,
 			const struct table_column *value, const struct table_group *g)
 {
 	struct json *j = a->j;
@@ -239,17 +232,17 @@ static void write_group(struct asking *a, const size_t *keys, size_t key_count,
 	jw_key(j, "keys");
 	jw_open(j, '[');
 	for (size_t i = 0; i < key_count; i++)
-		write_value(a, &a->t.columns.items[keys[i]], g->keys[i]);
+		table_question_value(a, &a->t.columns.items[keys[i]], g->keys[i]);
 	jw_close(j, ']');
 	jw_kv_u64(j, "count", g->count);
 	if (value) {
 		jw_key(j, "sum");
 		write_sum(j, value, g);
 		jw_key(j, "min");
-		write_value(a, value, g->min);
+		table_question_value(a, value, g->min);
 		jw_kv_double(j, "mean", mean_of(value, g));
 		jw_key(j, "max");
-		write_value(a, value, g->max);
+		table_question_value(a, value, g->max);
 		jw_kv_double(j, "p50", g->p50);
 		jw_kv_double(j, "p90", g->p90);
 		jw_kv_double(j, "p99", g->p99);
@@ -257,8 +250,8 @@ static void write_group(struct asking *a, const size_t *keys, size_t key_count,
 	jw_close(j, '}');
 }
 
-static int find_keys(const struct asking *a, const char *list, size_t *ret, size_t *ret_count,
-		     struct err *e)
+static int find_keys(const struct table_question *a, const char *list, size_t *ret,
+		     size_t *ret_count, struct err *e)
 {
 	CLEANUP(strvec_release) strvec names = {};
 	int rc = 0;
@@ -274,7 +267,7 @@ static int find_keys(const struct asking *a, const char *list, size_t *ret, size
 }
 
 /* Sets *ret to the numeric column that the parameter @name names. */
-static int find_number(const struct asking *a, const char *name, size_t *ret, struct err *e)
+static int find_number(const struct table_question *a, const char *name, size_t *ret, struct err *e)
 {
 	const char *column = http_query(a->q->r, name);
 	int rc;
@@ -288,7 +281,7 @@ static int find_number(const struct asking *a, const char *name, size_t *ret, st
 	return rc;
 }
 
-static int answer_groups(struct asking *a, struct err *e)
+static int answer_groups(struct table_question *a, struct err *e)
 {
 	const char *by = http_query(a->q->r, "by");
 	size_t keys[TABLE_KEYS_MAX], key_count = 0, value = 0;
@@ -327,7 +320,7 @@ static int answer_groups(struct asking *a, struct err *e)
 
 /* ---- distributions ---- */
 
-static int answer_histogram(struct asking *a, struct err *e)
+static int answer_histogram(struct table_question *a, struct err *e)
 {
 	struct value_list values = {};
 	bool log = false;
@@ -349,7 +342,7 @@ static int answer_histogram(struct asking *a, struct err *e)
 	return rc;
 }
 
-static int parse_heat(struct asking *a, struct table_heat *h, struct err *e)
+static int parse_heat(struct table_question *a, struct table_heat *h, struct err *e)
 {
 	uint64_t columns = HEAT_COLUMNS, rows = HEAT_ROWS;
 	int rc = api_param_u64(a->q->r, "pixels", HEAT_MAX, &columns, e);
@@ -366,7 +359,7 @@ static int parse_heat(struct asking *a, struct table_heat *h, struct err *e)
 	return rc;
 }
 
-static int answer_heat(struct asking *a, struct err *e)
+static int answer_heat(struct table_question *a, struct err *e)
 {
 	struct table_heat h = {};
 	size_t column = 0;
@@ -397,7 +390,7 @@ static int answer_heat(struct asking *a, struct err *e)
 
 /* ---- flame graphs ---- */
 
-static int answer_flame(struct asking *a, struct err *e)
+static int answer_flame(struct table_question *a, struct err *e)
 {
 	CLEANUP(flame_asked_release) struct flame_asked asked = {};
 	const char *name = http_query(a->q->r, "weight");
@@ -428,9 +421,10 @@ static int answer_flame(struct asking *a, struct err *e)
 
 /* ---- what is asked ---- */
 
-static int ask(struct question *q, int (*answer)(struct asking *a, struct err *e), struct err *e)
+int table_question_ask(struct question *q, int (*answer)(struct table_question *a, struct err *e),
+		       struct err *e)
 {
-	struct asking a = {.q = q, .j = &q->answer.j};
+	struct table_question a = {.q = q, .j = &q->answer.j};
 	int rc = table_query_open(&a.t, q->d, q->api->store, &q->sel, q->r->args[1],
 				  http_query(q->r, "where"), e);
 
@@ -443,27 +437,27 @@ static int ask(struct question *q, int (*answer)(struct asking *a, struct err *e
 
 static int rows(struct question *q, struct err *e)
 {
-	return ask(q, answer_rows, e);
+	return table_question_ask(q, answer_rows, e);
 }
 
 static int group(struct question *q, struct err *e)
 {
-	return ask(q, answer_groups, e);
+	return table_question_ask(q, answer_groups, e);
 }
 
 static int histogram(struct question *q, struct err *e)
 {
-	return ask(q, answer_histogram, e);
+	return table_question_ask(q, answer_histogram, e);
 }
 
 static int heatmap(struct question *q, struct err *e)
 {
-	return ask(q, answer_heat, e);
+	return table_question_ask(q, answer_heat, e);
 }
 
 static int table_flame(struct question *q, struct err *e)
 {
-	return ask(q, answer_flame, e);
+	return table_question_ask(q, answer_flame, e);
 }
 
 int api_table_rows(void *worker, const struct http_request *r, struct http_reply *reply,

@@ -904,6 +904,58 @@ export interface TableHeat {
 	cells: Column;
 }
 
+export interface TableLane {
+	/** Number of the CPU, if lanes are CPUs; 65536: all CPUs with a larger number. */
+	cpu?: number;
+	/** If lanes are threads. */
+	thread?: [number, number, string];
+	/** Overlap of its spans with all cells added up. */
+	covered_ns: number;
+	/** Spans that start in the cells. */
+	starts: number;
+	/** Place of its first cell in the columns. */
+	first: number;
+	/** How many cells it has there. */
+	count: number;
+}
+
+export interface TableLanes {
+	table: string;
+	by: 'cpu' | 'thread';
+	/** Where the first cell begins: at or before the window does. */
+	from_ns: number;
+	/** Where the last cell ends. */
+	to_ns: number;
+	/** Width of a cell: a power of two. */
+	cell_ns: number;
+	/** How many cells there are along the time. */
+	pixels: number;
+	/** Lanes with spans in the cells, of which `lanes` has the busiest. */
+	lanes_in_all: number;
+	/** Of the other lanes together. */
+	rest_covered_ns: number;
+	/** Of the other lanes together. */
+	rest_starts: number;
+	/** By covered_ns, the most first, then by starts. */
+	lanes: TableLane[];
+	/** The column that says what a span is called; null: there is none. */
+	key: string | null;
+	/** What longest spans are called: values of that column as rows have them. */
+	keys: TableCell[];
+	/** Of the longest span that touches the cell: place in keys. */
+	longest_key: Column;
+	/** Number of a cell along the time. The cells of a lane ascend; cells without spans are left out. */
+	cell: Column;
+	/** Overlap of all spans with the cell added up. */
+	covered_ns: Column;
+	/** Spans that start in the cell. */
+	starts: Column;
+	/** Duration of the longest span that touches the cell. Of equal ones the one that starts first. */
+	longest_ns: Column;
+	/** When that one starts. */
+	longest_start_ns: Column;
+}
+
 export interface TableRows {
 	table: string;
 	matched: number;
