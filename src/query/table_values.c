@@ -202,18 +202,30 @@ static uint64_t value_of_order(const struct table_column *c, uint64_t order)
 	return order;
 }
 
-static void take_one(const struct gathering *g, struct value_tally *t, uint64_t value,
-		     struct value_list *ret)
+/* The slot of a value that was rounded. */
+static struct value_slot *slot_of(const struct gathering *g, const struct value_tally *t,
+				  uint64_t value)
 {
 	uint64_t rounded = round_value(g->column, value);
 	size_t at = hash_mix(g->seed, rounded) & t->mask;
 
 	while (t->slots[at].count && t->slots[at].value != rounded)
 		at = (at + 1) & t->mask;
-	if (t->slots[at].count < 2)
-		return;
-	t->slots[at].count--;
-	value_list_add(ret, table_number(g->column, value), 1);
+	return &t->slots[at];
+}
+
+/* The extremes are exact: they leave their slots, and are listed by themselves. */
+static void list_extremes(const struct gathering *g, struct value_tally *t, struct value_list *ret)
+{
+	uint64_t value[] = {value_of_order(g->column, t->min), value_of_order(g->column, t->max)};
+	struct value_slot *slot[] = {slot_of(g, t, value[0]), slot_of(g, t, value[1])};
+
+	for (int i = 0; i < 2; i++) {
+		if (!slot[i]->count)
+			continue;
+		slot[i]->count--;
+		value_list_add(ret, table_number(g->column, value[i]), 1);
+	}
 }
 
 static void list_values(const struct gathering *g, struct value_tally *t, struct value_list *ret)
@@ -221,11 +233,8 @@ static void list_values(const struct gathering *g, struct value_tally *t, struct
 	double min = table_number(g->column, value_of_order(g->column, t->min));
 	double max = table_number(g->column, value_of_order(g->column, t->max));
 
-	/* The extremes are exact. */
-	if (t->rounded) {
-		take_one(g, t, value_of_order(g->column, t->min), ret);
-		take_one(g, t, value_of_order(g->column, t->max), ret);
-	}
+	if (t->rounded)
+		list_extremes(g, t, ret);
 	for (size_t i = 0; t->slots && i <= t->mask; i++) {
 		double v = table_number(g->column, t->slots[i].value);
 
