@@ -128,7 +128,17 @@ test('from rows to a group and its distribution', async ({ server, screens, skip
 	await page.getByRole('radio', { name: 'Histogram' }).click();
 	await page.getByLabel('Values of').selectOption('who');
 	await page.getByRole('group', { name: /^who: half of 1,000 rows are below 2/ }).waitFor();
+	await page.getByRole('radio', { name: 'Flame graph' }).click();
+	await page.getByLabel('Sum of').selectOption('which');
+	await page.getByRole('tree', { name: /^Flame graph of which of / }).waitFor();
+	await says(page, '1,000 rows');
+	await settled(page);
+	await expectAccessible(page, 'flame graph of events');
+	await page.getByRole('radio', { name: 'Functions first' }).click();
+	await until('the mode is in the address', () => addressOf(page).get('mode') === 'inverted');
+
 	await page.getByRole('radio', { name: 'Heat map' }).click();
+	await page.getByLabel('Values of').selectOption('who');
 	const heat = page.getByRole('application', {
 		name: 'Heat map of who: 1,000 rows with values from 0 to 4',
 	});

@@ -13,6 +13,7 @@ import {
 	statisticText,
 	usualColumns,
 	varyingColumns,
+	weightColumns,
 } from '../src/logic/rows/row_columns';
 import { placeAfter, placeAt, rowsTopOf, scrollOf, STRIP_MAX } from '../src/logic/rows/strip';
 import { partOf, valueAt, windowOf } from '../src/logic/rows/value_heat';
@@ -191,6 +192,13 @@ describe('columns', () => {
 			'__syscall_nr',
 			'weight',
 		]);
+	});
+
+	test('weights of flame graphs: whole numbers, of tables with stacks', () => {
+		const ratio = column('ratio', { type: 'float', number: true });
+		const weights = weightColumns([...COLUMNS, ratio]).map((c) => c.name);
+		expect(weights).toEqual(['which', 'ret', '__syscall_nr', 'weight']);
+		expect(weightColumns(COLUMNS.filter((c) => c.type !== 'stack'))).toEqual([]);
 	});
 
 	test('names of the address that the table has not are left out', () => {

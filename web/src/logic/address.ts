@@ -42,7 +42,7 @@ export const DIFF_PARTS = ['flame', 'functions', 'counters'] as const;
 export type DiffPart = (typeof DIFF_PARTS)[number];
 const PLOTS = ['lines', 'points', 'addresses'] as const;
 export type Plot = (typeof PLOTS)[number];
-export const EVENT_PARTS = ['rows', 'groups', 'histogram', 'heatmap'] as const;
+export const EVENT_PARTS = ['rows', 'groups', 'histogram', 'heatmap', 'flame'] as const;
 export type EventPart = (typeof EVENT_PARTS)[number];
 
 export interface Address {

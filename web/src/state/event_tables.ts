@@ -46,11 +46,11 @@ export function useTablesOfRun(): void {
  * The event of other views is not sent: a table has the rows of one event. */
 export function askTable(
 	table: string | null,
-	kind: 'rows' | 'group' | 'histogram' | 'heatmap',
+	kind: 'rows' | 'group' | 'histogram' | 'heatmap' | 'flame',
 	more: Query,
 ): Question | null {
 	if (!table) return null;
 	const path = `table/${encodeURIComponent(table)}` + (kind === 'rows' ? '' : '/' + kind);
 	const { where } = address.value;
-	return selected(path, { ...more, where, event: null }, kind === 'heatmap');
+	return selected(path, { ...more, where, event: null }, kind === 'heatmap' || kind === 'flame');
 }

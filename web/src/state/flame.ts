@@ -18,7 +18,7 @@ import { isLive, run } from './runs';
 import { selected } from './selection';
 
 /** Limit up to which boxes are drawn without a noticeable delay. */
-const MOST_NODES = 100000;
+export const MOST_NODES = 100000;
 /** Boxes below this share of the visible part are a fraction of a pixel wide. */
 const LIGHT = 0.0005;
 

@@ -38,6 +38,12 @@ export function numberColumns(columns: readonly TableColumn[]): TableColumn[] {
 	return numbers.sort((a, b) => rank(a) - rank(b));
 }
 
+/** Columns whose sums a flame graph can show: none of a table without stacks. */
+export function weightColumns(columns: readonly TableColumn[]): TableColumn[] {
+	if (!columns.some((c) => c.type === 'stack')) return [];
+	return numberColumns(columns).filter((c) => c.type !== 'float');
+}
+
 /** Columns that rows can be grouped by. */
 export function groupColumns(columns: readonly TableColumn[]): TableColumn[] {
 	return columnsToChoose(columns).filter((c) => c.type !== 'time');

@@ -12,6 +12,7 @@ import {
 	parseNames,
 	usualColumns,
 	varyingColumns,
+	weightColumns,
 } from '../../logic/rows/row_columns';
 import { formatSort, parseSort, type Sort } from '../../logic/tables/table_sort';
 import { address, go } from '../../state/address';
@@ -23,6 +24,7 @@ import { NoAnswer } from '../parts/no_answer';
 import { Empty, Loading } from '../parts/states';
 import { ColumnMenu } from './column_menu';
 import { ConditionField } from './condition_field';
+import { EventFlame } from './event_flame';
 import { EventGroups } from './event_groups';
 import { EventHeat } from './event_heat';
 import { EventHistogram } from './event_histogram';
@@ -36,6 +38,7 @@ const PART_NAMES: Record<EventPart, string> = {
 	groups: 'Groups',
 	histogram: 'Histogram',
 	heatmap: 'Heat map',
+	flame: 'Flame graph',
 };
 
 const USUAL: Sort = { key: 'time', down: false };
@@ -63,7 +66,10 @@ function OfTable(props: { tables: Table[]; table: Table }) {
 	const { tables, table } = props;
 	const { part } = address.value;
 	const numbers = numberColumns(table.columns);
-	const parts = EVENT_PARTS.filter((p) => numbers.length || (p !== 'histogram' && p !== 'heatmap'));
+	const weights = weightColumns(table.columns);
+	const parts = EVENT_PARTS.filter(
+		(p) => p === 'rows' || p === 'groups' || (p === 'flame' ? weights : numbers).length,
+	);
 	const now = parts.includes(part) ? part : 'rows';
 	const [told, setTold] = useState<Told>({ matched: null, error: null, loading: true });
 	const tell = useCallback(setTold, []);
@@ -91,6 +97,7 @@ function OfTable(props: { tables: Table[]; table: Table }) {
 			{now === 'groups' && <EventGroups table={table} tell={tell} />}
 			{now === 'histogram' && <EventHistogram table={table} tell={tell} />}
 			{now === 'heatmap' && <EventHeat table={table} tell={tell} />}
+			{now === 'flame' && <EventFlame table={table} tell={tell} />}
 		</div>
 	);
 }

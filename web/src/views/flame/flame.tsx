@@ -3,11 +3,10 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { JSX } from 'preact';
 import type { Flame } from '../../api/types';
 import type { FlameMode } from '../../logic/address';
-import { layOutTree, type FlameGraph } from '../../logic/flame/flame_layout';
-import { layOutTime, timeOf } from '../../logic/flame/flame_order';
+import type { FlameGraph } from '../../logic/flame/flame_layout';
+import { timeOf } from '../../logic/flame/flame_order';
 import { findPath } from '../../logic/flame/flame_path';
 import { searchGraph, type FlameMatches } from '../../logic/flame/flame_search';
-import { weightUnit } from '../../logic/flame/flame_words';
 import { plural } from '../../logic/format';
 import { formatShare } from '../../logic/units';
 import { takesSamples } from '../../logic/timeline/sampled';
@@ -21,6 +20,7 @@ import { tell } from '../../state/toasts';
 import { flameActions } from './flame_actions';
 import { FlameCanvas, type FlameAction } from './flame_canvas';
 import { FlameFoot } from './flame_foot';
+import { flameGraphOf } from './flame_graph';
 import { FlameToolbar } from './flame_toolbar';
 import { Sandwich, SandwichChoice } from './sandwich';
 import { NoAnswer } from '../parts/no_answer';
@@ -39,24 +39,11 @@ function foundText(matches: FlameMatches | null, all: boolean): string {
 function useFound(flame: Flame | null, graph: FlameGraph | null): string {
 	const { search } = address.value;
 	const every = useEveryNode(flame?.hidden?.nodes ?? 0).value;
-	const whole = useMemo(() => graphOf(every.data), [every.data]);
+	const whole = useMemo(() => flameGraphOf(every.data), [every.data]);
 	if (!search || !graph) return '';
 	if (!flame?.hidden?.nodes) return foundText(searchGraph(graph, search), true);
 	const all = whole && !every.loading ? whole : null;
 	return foundText(searchGraph(all ?? graph, search), all !== null);
-}
-
-function graphOf(flame: Flame | null): FlameGraph | null {
-	if (flame?.boxes)
-		return layOutTime(flame.names, flame.boxes, { from: flame.from_ns!, to: flame.to_ns! });
-	if (!flame?.nodes) return null;
-	return layOutTree({
-		names: flame.names,
-		nodes: flame.nodes,
-		unit: weightUnit(flame.event, flame.unit),
-		whole: flame.total,
-		samples: flame.samples || undefined,
-	});
 }
 
 /** Marks for tests, and the curious, when the graph of which window was drawn. */
@@ -174,7 +161,7 @@ function useKeySheet(): void {
 export function FlameView() {
 	useKeySheet();
 	const answer = useFlame().value;
-	const graph = useMemo(() => graphOf(answer.data), [answer.data]);
+	const graph = useMemo(() => flameGraphOf(answer.data), [answer.data]);
 	const found = useFound(answer.data, graph);
 	const { focus } = address.value;
 	useEffect(() => {
