@@ -254,6 +254,10 @@ static void enlarge_table(struct store *s, int64_t run, const char *name, uint64
 	struct chunk_columns *rows = xcalloc(1, sizeof(*rows));
 
 	read_rows(s, run, find_table(s, run, name), rows);
+	if (!rows->rows) {
+		fprintf(stderr, "enlarge-run: the table %s has no rows\n", name);
+		exit(1);
+	}
 	check(store_begin(s, &error), "begin");
 	repeat_rows(s, run, rows, wanted);
 	check(store_commit(s, &error), "commit");

@@ -155,7 +155,8 @@ void table_groups_release(struct table_groups *g);
 /* ---- distributions: table_values.c ---- */
 
 /* Beyond 262,144 different values, values are rounded by at most this part of them; extremes never are. */
-#define TABLE_VALUES_ERROR (1.0 / 8192)
+#define TABLE_VALUES_PART  8192u
+#define TABLE_VALUES_ERROR (1.0 / TABLE_VALUES_PART)
 
 /* All values of a numeric column, with their counts. */
 int table_values(const struct table_query *q, size_t column, struct value_list *ret, struct err *e);

@@ -375,7 +375,7 @@ static void add_block(void *ctx, unsigned thread, const struct table_block *b)
 		for (size_t i = 0; i < b->count; i++)
 			if (t->number[i] != NO_ROOM)
 				t->found.groups.items[t->number[i] - 1].count++;
-	if (g->percentiles)
+	if (g->value && g->percentiles)
 		count_bins(g, t, values, b->count);
 }
 

@@ -16,7 +16,7 @@
 /* Bits of a value that are kept then: TABLE_VALUES_ERROR follows. */
 #define ROUND_BITS 12
 
-_Static_assert((1u << (ROUND_BITS + 1)) * TABLE_VALUES_ERROR == 1, "errors are what is said");
+_Static_assert(1u << (ROUND_BITS + 1) == TABLE_VALUES_PART, "errors are what is said");
 
 /* Values of a chunk that lie so near are counted in an array. */
 #define DIRECT_MAX 65536u

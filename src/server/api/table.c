@@ -395,8 +395,8 @@ static int answer_flame(struct table_question *a, struct err *e)
 	CLEANUP(flame_asked_release) struct flame_asked asked = {};
 	const char *name = http_query(a->q->r, "weight");
 	struct flame_column about = {.table = a->t.table.name};
-	struct table_weights w;
-	size_t column;
+	struct table_weights w = {};
+	size_t column = 0;
 	int rc = flame_parse(a->q, &asked, e);
 
 	if (rc == 0 && !strcmp(asked.mode, "ordered"))
