@@ -1,6 +1,6 @@
 /*
  * Columns of a chunk of any table as the server keeps them in memory: numbers of 1, 2, 4 or 8 bytes, as
- * distances from the least of their block, so that a row of a tracepoint with seven fields takes about 20
+ * distances from the least of their block, so that a row of a tracepoint with seven fields takes about 11
  * bytes. Reading them costs a small part of decoding the stored bytes. A column also says between which
  * numbers its values lie; one whose values found no room says only that.
  *
