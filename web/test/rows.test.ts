@@ -1,8 +1,9 @@
 /* Tables of events: conditions, pages, long strips of rows, columns, groups. */
 import { describe, expect, test } from 'vitest';
+import { parseExact } from '../src/api/exact';
 import type { TableColumn, TableHeat } from '../src/api/types';
 import { addTerm, namesIn, splitMarked, termOf } from '../src/logic/rows/condition';
-import { parseBy, sortGroups, whereOfGroup } from '../src/logic/rows/groups';
+import { groupNotes, parseBy, sortGroups, whereOfGroup } from '../src/logic/rows/groups';
 import { PAGE_ROWS, pagesOf, pagesToDrop, pagesWanted } from '../src/logic/rows/pages';
 import {
 	cellText,
@@ -64,7 +65,13 @@ describe('a condition for a value', () => {
 		expect(term('comm', `"it's"`)).toBeNull();
 	});
 
+	test('an integer of 64 bits has all its digits', () => {
+		expect(term('which', '18446744073709551615')).toBe('which == 18446744073709551615');
+		expect(term('ret', '-9223372036854775808')).toBe('ret == -9223372036854775808');
+	});
+
 	test('what cannot be compared has none', () => {
+		expect(term('comm', 'no UTF-8: \ufffd')).toBeNull();
 		expect(term('time', 5)).toBeNull();
 		expect(term('stack', 5)).toBeNull();
 		expect(term('which', 2 ** 64)).toBeNull();
@@ -242,14 +249,49 @@ describe('groups', () => {
 
 	test('in the order of a key or a statistic', () => {
 		const groups = [group(2, 'a', 5), group(1, 'b', 7)];
-		expect(sortGroups(groups, 'key0', false).map((g) => g.count)).toEqual([7, 5]);
-		expect(sortGroups(groups, 'key1', true).map((g) => g.count)).toEqual([7, 5]);
-		expect(sortGroups(groups, 'count', true).map((g) => g.count)).toEqual([7, 5]);
+		const counts = (key: string, down: boolean) =>
+			sortGroups(groups, key, down, [true, false]).map((g) => g.count);
+		expect(counts('key0', false)).toEqual([7, 5]);
+		expect(counts('key1', true)).toEqual([7, 5]);
+		expect(counts('count', true)).toEqual([7, 5]);
+	});
+
+	test('integers that are texts are in the order of numbers', () => {
+		const keys = ['18446744073709551615', '18446744073709551614', '-9223372036854775808', 5];
+		const groups = keys.map((key, i) => ({ keys: [key], count: i, sum: key as number }));
+		for (const key of ['key0', 'sum'])
+			expect(sortGroups(groups, key, false, [true]).map((g) => g.count)).toEqual([2, 3, 1, 0]);
+	});
+
+	test('what is left out is told', () => {
+		const groups = [{ keys: ['a'], count: 5, p50: 1 }];
+		const all = { matched: 5, groups_in_all: 1, rows_left_out: 0, percentile_error: 0.01, groups };
+		expect(groupNotes(all)).toEqual([]);
+		expect(groupNotes({ ...all, groups_in_all: 3, rows_left_out: 2 })).toHaveLength(2);
+		expect(groupNotes({ ...all, groups: [{ keys: ['a'], count: 5, p50: null }] })).toEqual([
+			'There are too many different values for percentiles. Narrow the selection to see them.',
+		]);
 	});
 
 	test('the condition of a group has all its keys', () => {
 		const where = whereOfGroup('ret < 0', group(2, 'cat', 5), ['which', 'comm'], COLUMNS);
 		expect(where).toBe('ret < 0 && which == 2 && comm == "cat"');
+	});
+});
+
+describe('integers of 64 bits', () => {
+	test('that a number cannot hold are texts, all else is as it was', () => {
+		const text = String.raw`{"rows":[[18446744073709551615,-9223372036854775808,9007199254740993],
+			[9007199254740991,1.2345678901234567890,12345678901234567e3,0.1],
+			["18446744073709551615","a \" 18446744073709551615 \\"]]}`;
+		expect(parseExact(text)).toEqual({
+			rows: [
+				['18446744073709551615', '-9223372036854775808', '9007199254740993'],
+				[9007199254740991, 1.2345678901234568, 12345678901234567e3, 0.1],
+				['18446744073709551615', 'a " 18446744073709551615 \\'],
+			],
+		});
+		expect(parseExact('[1,null,"x"]')).toEqual([1, null, 'x']);
 	});
 });
 

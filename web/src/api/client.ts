@@ -1,5 +1,6 @@
 /* Requests to the server. Failures throw ApiError with the server's message, meant for people. */
 import { decodeColumns } from './columns';
+import { parseExact } from './exact';
 import type { ErrorAnswer } from './types';
 
 export const API = '/api/v1/';
@@ -65,6 +66,11 @@ async function ask(path: string, init: RequestInit): Promise<Response> {
 
 export async function get<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
 	return (await (await ask(apiPath(path, query), { signal })).json()) as T;
+}
+
+/** Like get(), for rows of tables: integers that have more than 53 bits are texts (api/exact.ts). */
+export async function getExact<T>(path: string, query?: Query, signal?: AbortSignal): Promise<T> {
+	return parseExact(await (await ask(apiPath(path, query), { signal })).text()) as T;
 }
 
 /** Like get(), for answers with large arrays: the server sends them as bytes. */

@@ -52,5 +52,7 @@ export function askTable(
 	if (!table) return null;
 	const path = `table/${encodeURIComponent(table)}` + (kind === 'rows' ? '' : '/' + kind);
 	const { where } = address.value;
-	return selected(path, { ...more, where, event: null }, kind === 'heatmap' || kind === 'flame');
+	const weighed = kind === 'heatmap' || kind === 'flame';
+	const question = selected(path, { ...more, where, event: null }, weighed);
+	return question && { ...question, exact: kind === 'group' };
 }

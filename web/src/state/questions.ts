@@ -8,7 +8,7 @@ import {
 	type Signal,
 } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { get, getColumns, getPages, type Query } from '../api/client';
+import { get, getColumns, getExact, getPages, type Query } from '../api/client';
 import { onReturn } from './server';
 
 export interface Question {
@@ -17,6 +17,8 @@ export interface Question {
 	query: Query;
 	/** Request large arrays as bytes. */
 	columns?: boolean;
+	/** Keep all digits of integers with more than 53 bits: as texts. */
+	exact?: boolean;
 	/** Ask again after this many ms: for runs that go on. */
 	again?: number;
 	/** The paged list of the answer (`next`, `before`): all pages are fetched. */
@@ -65,6 +67,10 @@ export function forget(run: string): void {
 	for (const key of cache.keys()) if (key.includes(run)) cache.delete(key);
 }
 
+function askerOf<T>(q: Question) {
+	return q.columns ? getColumns<T> : q.exact ? getExact<T> : get<T>;
+}
+
 /** Asks @q and puts the answer into @into. Returns a function that aborts this. */
 function pursue<T>(q: Question, into: Signal<Answer<T>>): () => void {
 	const abort = new AbortController();
@@ -77,7 +83,7 @@ function pursue<T>(q: Question, into: Signal<Answer<T>>): () => void {
 			};
 			const data = q.pages
 				? await getPages<T>(q.path, q.query, q.pages, abort.signal, early)
-				: await (q.columns ? getColumns<T> : get<T>)(q.path, q.query, abort.signal);
+				: await askerOf<T>(q)(q.path, q.query, abort.signal);
 			if (abort.signal.aborted) return;
 			if (!q.again) remember(key, data);
 			into.value = { data, of: q, error: null, loading: false };

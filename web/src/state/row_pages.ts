@@ -2,7 +2,7 @@
  * another condition) leaves the old rows on the screen until its first page has come. */
 import { signal, useSignal, useSignalEffect, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { get } from '../api/client';
+import { getExact } from '../api/client';
 import type { TableCell, TableColumn, TableRows } from '../api/types';
 import { PAGE_ROWS, pagesToDrop, pagesWanted } from '../logic/rows/pages';
 import { attempts, keyOf, type Question } from './questions';
@@ -108,7 +108,7 @@ export class RowPages {
 		const q = this.question!;
 		const query = { ...q.query, offset: page * PAGE_ROWS, limit: PAGE_ROWS };
 		this.underway.set(page, abort);
-		get<TableRows>(q.path, query, abort.signal).then(
+		getExact<TableRows>(q.path, query, abort.signal).then(
 			(answer) => !abort.signal.aborted && this.take(page, answer),
 			(error: Error) => !abort.signal.aborted && this.fail(page, error),
 		);

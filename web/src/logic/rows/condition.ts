@@ -9,20 +9,20 @@ const NAME = /^[A-Za-z_]\w*$/;
 
 /** Texts have no escapes: one with both kinds of quotes cannot be written. */
 function quote(text: string): string | null {
-	if (text.length > TEXT_MAX || /[\0\n]/.test(text)) return null;
+	// The field of the condition has one line. Bytes that are no UTF-8 arrive as U+FFFD.
+	if (text.length > TEXT_MAX || /[\0\n\r\ufffd]/.test(text)) return null;
 	if (!text.includes('"')) return `"${text}"`;
 	return text.includes("'") ? null : `'${text}'`;
 }
 
-function numberText(value: number): string | null {
-	// Larger integers have lost digits on their way through JSON.
-	return Number.isFinite(value) && Math.abs(value) <= Number.MAX_SAFE_INTEGER
-		? String(value)
-		: null;
+function numberText(cell: string | number): string | null {
+	// Larger integers come as texts, with all their digits (api/exact.ts).
+	if (typeof cell === 'string') return /^-?\d+$/.test(cell) ? cell : null;
+	return Number.isFinite(cell) && Math.abs(cell) <= Number.MAX_SAFE_INTEGER ? String(cell) : null;
 }
 
 /** The condition that only rows with this value meet: `ret == 5`. Returns null if the grammar has none:
- * for stacks, for times (the server compares the clock's own values), for texts with both quotes. */
+ * for stacks, for texts with both quotes. Times have none either, because each row has its own. */
 export function termOf(
 	column: TableColumn,
 	cell: TableCell | undefined,
@@ -38,7 +38,7 @@ export function termOf(
 		? quote(String(cell))
 		: column.type === 'address'
 			? String(cell)
-			: numberText(Number(cell));
+			: numberText(cell);
 	return value === null ? null : `${column.name} == ${value}`;
 }
 

@@ -1,5 +1,6 @@
 /* The groups of a table of events as rows of a table: order, and the condition that a group's rows meet. */
-import type { TableCell, TableColumn, TableGroup } from '../../api/types';
+import type { TableCell, TableColumn, TableGroup, TableGroups } from '../../api/types';
+import { plural } from '../format';
 import { sortRows, type SortValue } from '../tables/table_sort';
 import { addTerm, termOf } from './condition';
 
@@ -21,16 +22,42 @@ export function sortKeysOf(by: readonly string[]): string[] {
 	return [...by.map((_, i) => `key${i}`), 'count', ...STATISTICS];
 }
 
-function sortValue(cell: TableCell | undefined): SortValue {
+/** @number: the cell is of a column of numbers, of which large integers are texts (api/exact.ts). */
+function sortValue(cell: TableCell | undefined, number: boolean): SortValue {
 	if (cell === null || cell === undefined) return null;
+	if (number && typeof cell === 'string' && /^-?\d+$/.test(cell)) return BigInt(cell);
 	return Array.isArray(cell) ? `${cell[2]} ${cell[1]}` : cell;
 }
 
-export function sortGroups(groups: readonly TableGroup[], key: string, down: boolean) {
+/** @numbers: whether the columns of the keys have numbers. */
+export function sortGroups(
+	groups: readonly TableGroup[],
+	key: string,
+	down: boolean,
+	numbers: readonly boolean[],
+) {
 	const place = /^key(\d)$/.exec(key);
+	const at = Number(place?.[1]);
 	return sortRows(groups, down, (g) =>
-		place ? sortValue(g.keys[Number(place[1])]) : sortValue(g[key as Statistic | 'count']),
+		place
+			? sortValue(g.keys[at], numbers[at] ?? false)
+			: sortValue(g[key as Statistic | 'count'], true),
 	);
+}
+
+/** What the answer leaves out, as sentences. */
+export function groupNotes(data: TableGroups): string[] {
+	const { groups, groups_in_all: all, rows_left_out: left } = data;
+	const largest = `These are the ${groups.length.toLocaleString('en')} largest of ${plural(all, 'group')}.`;
+	return [
+		groups.length < all ? largest : '',
+		left
+			? `${plural(left, 'row')} of further groups are left out. Narrow the selection to see them.`
+			: '',
+		groups.some((g) => g.p50 === null)
+			? 'There are too many different values for percentiles. Narrow the selection to see them.'
+			: '',
+	].filter(Boolean);
 }
 
 /** @where and the keys of a group; null if a key cannot be written in a condition. */

@@ -17,7 +17,7 @@ export function formatSort(sort: Sort): string {
 }
 
 /** The value that rows are compared by; null comes last in either direction. */
-export type SortValue = string | number | null;
+export type SortValue = string | number | bigint | null;
 
 /** Returns a sorted copy. Equal rows keep their order, so that live data do not jump. */
 export function sortRows<T>(

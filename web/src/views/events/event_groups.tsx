@@ -1,8 +1,8 @@
 /* Rows that have one or two columns in common: how many, and statistics of a column. */
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Table, TableColumn as Column, TableGroup, TableGroups } from '../../api/types';
-import { plural } from '../../logic/format';
 import {
+	groupNotes,
 	parseBy,
 	sortGroups,
 	sortKeysOf,
@@ -110,10 +110,11 @@ function GroupTable(props: {
 	value: Column | null;
 }) {
 	const { table, data, by, value } = props;
+	const numbers = by.map((name) => !!table.columns.find((c) => c.name === name && isNumeric(c)));
 	const sort = parseSort(address.value.sort, sortKeysOf(by), USUAL);
 	const rows = useMemo(
-		() => sortGroups(data.groups, sort.key, sort.down),
-		[data, sort.key, sort.down],
+		() => sortGroups(data.groups, sort.key, sort.down, numbers),
+		[data, sort.key, sort.down, numbers.join()],
 	);
 	const columns = useMemo(
 		() => [...keyColumns(table, data, by), countColumn(data.matched), ...valueColumns(data, value)],
@@ -138,7 +139,7 @@ function GroupTable(props: {
 				onOpen={open}
 				empty={<NoRows />}
 			/>
-			<GroupNote data={data} value={value} />
+			<GroupNote data={data} />
 		</>
 	);
 }
@@ -191,15 +192,7 @@ function valueColumns(data: TableGroups, value: Column | null): TableColumn<Tabl
 }
 
 /** What the table leaves out, if anything. */
-function GroupNote(props: { data: TableGroups; value: Column | null }) {
-	const { groups, groups_in_all: all, rows_left_out: left } = props.data;
-	const notes = [
-		groups.length < all
-			? `These are the ${groups.length.toLocaleString('en')} largest of ${plural(all, 'group')}.`
-			: '',
-		left
-			? `${plural(left, 'row')} of further groups are left out. Narrow the selection to see them.`
-			: '',
-	].filter(Boolean);
+function GroupNote(props: { data: TableGroups }) {
+	const notes = groupNotes(props.data);
 	return notes.length ? <p class="event-note small dim">{notes.join(' ')}</p> : null;
 }
