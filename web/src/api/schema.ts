@@ -900,7 +900,7 @@ export interface TableHeat {
 	rows: number;
 	min: number;
 	max: number;
-	/** Second by second, each with its rows. */
+	/** Rows of the table in each cell: from the earliest time on, for each time from the least value up. */
 	cells: Column;
 }
 
