@@ -11,7 +11,10 @@
  * What the kernel (Linux 4.17 and later) accepts is accepted, and means the same, but for these:
  * - An operator or a '!' without a condition behind it, which the kernel ignores, is an error.
  * - A number that does not fit into its field is not truncated to the field's size.
- * - The pattern "*end" finds the end of a text; the kernel compares with the last bytes of an array.
+ * - The pattern "*end" finds the end of a text. The kernel compares with the last bytes of an array,
+ *   which are seldom the end of the text in it: in filters for the kernel this is an error.
+ * - A pattern may begin with a digit. The kernel takes "7*" for the text itself, not for a pattern: in
+ *   filters for the kernel this is an error.
  *
  * A parsed predicate never changes: any number of threads may test it. The module knows nothing about
  * where the fields come from.
@@ -57,6 +60,11 @@ struct predicate_names {
 	 * predicate_test() must not be called.
 	 */
 	bool for_kernel;
+	/*
+	 * For the kernel: whether a text is in an array of fixed size, with other bytes behind it.
+	 * NULL: none is.
+	 */
+	bool (*in_array)(const void *ctx, unsigned field);
 };
 
 /* Values of the row that is tested. */

@@ -196,6 +196,28 @@ static int parse_integer(struct predicate_parser *x, struct comparison *c, struc
 	return 0;
 }
 
+/*
+ * Refuses patterns that the kernel understands in another way (filter_parse_regex()): it would take no
+ * samples, without a word.
+ */
+static int check_pattern(struct predicate_parser *x, const struct comparison *c, const char *at)
+{
+	const char *pattern = c->text + (*c->text == '!'), *not = *c->text == '!' ? "!" : "";
+	bool in_array = x->names->in_array && x->names->in_array(x->names->ctx, c->field);
+
+	if (isdigit((unsigned char)*pattern) && strpbrk(pattern, "*?[\\"))
+		return fail(x, at,
+			    "the kernel takes a pattern that begins with a digit for the text "
+			    "itself: write ~ \"%s[%c]%s\"",
+			    not, *pattern, pattern + 1);
+	if (in_array && *pattern == '*' && pattern[1] && !strpbrk(pattern + 1, "*?[\\"))
+		return fail(x, at,
+			    "the kernel looks for \"%s\" at the end of the array, not of the "
+			    "text in it: write ~ \"%s*%s\"",
+			    pattern + 1, not, pattern);
+	return 0;
+}
+
 static int parse_text(struct predicate_parser *x, struct comparison *c, struct named field)
 {
 	const char *open = x->at, *end;
@@ -212,6 +234,10 @@ static int parse_text(struct predicate_parser *x, struct comparison *c, struct n
 		return fail(x, open, "this text is longer than %u bytes", PREDICATE_TEXT_MAX);
 	c->text = xstrndup(open + 1, (size_t)(end - open - 1));
 	x->at = end + 1;
+	if (x->names->for_kernel && c->op == PREDICATE_GLOB && check_pattern(x, c, open) < 0) {
+		free(c->text);
+		return -EINVAL;
+	}
 	return 0;
 }
 

@@ -53,6 +53,18 @@ static int find_field(const void *ctx, const char *name, size_t len, enum predic
 	return -1;
 }
 
+/* Of a task's name, too, the kernel looks at all bytes. */
+static bool in_array(const void *ctx, unsigned field)
+{
+	const struct tracepoint_format *format = ctx;
+	const struct tracepoint_field *f;
+
+	if (field >= format->fields.len)
+		return true;
+	f = &format->fields.items[field];
+	return f->is_array && f->place == FIELD_HERE;
+}
+
 /* The tracepoint's own fields, then the kernel's, then those that all tracepoints have. */
 static const char *name_field(const void *ctx, size_t n)
 {
@@ -75,7 +87,8 @@ int event_filter_check_format(const struct tracepoint_format *format, const char
 					      .name = name_field,
 					      .ctx = format,
 					      .subject = name,
-					      .for_kernel = true};
+					      .for_kernel = true,
+					      .in_array = in_array};
 	struct predicate *p = NULL;
 	int r = predicate_parse(&p, filter, &names, e);
 

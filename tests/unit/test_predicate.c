@@ -739,6 +739,41 @@ static void some_are_refused_that_the_kernel_ignores(void **state)
 		assert_false(we_accept(&roots, ignored[i]));
 }
 
+/* Where the kernel would take no samples, without a word. What the message advises is selected by the
+ * kernel as by us: see the_kernel_selects_the_same(). */
+static void patterns_that_the_kernel_takes_otherwise_are_refused(void **state)
+{
+	static const struct {
+		const char *filter, *advice;
+	} patterns[] = {
+		{"prev_comm ~ \"*sh\"", "~ \"**sh\""},
+		{"prev_comm ~ \"!*sh\"", "~ \"!**sh\""},
+		{"COMM ~ \"*sh\"", "~ \"**sh\""},
+		{"comm ~ '7*'", "~ \"[7]*\""},
+		{"prev_comm ~ \"!7?ip\"", "~ \"![7]?ip\""},
+		{"prev_comm ~ \"**sh\"", NULL},
+		{"prev_comm ~ \"*sh*\"", NULL},
+		{"prev_comm ~ \"*s?\"", NULL},
+		{"prev_comm ~ \"*\"", NULL},
+		{"prev_comm ~ \"[7]*\"", NULL},
+		{"prev_comm ~ \"7zip\"", NULL},
+	};
+	const struct roots roots = roots_find();
+	char switches[] = "sched:sched_switch";
+	const struct event event = {.name = switches, .tracepoint = switches};
+
+	(void)state;
+	close(needs_tracepoint(&roots, "sched", "sched_switch"));
+	for (size_t i = 0; i < ARRAY_LEN(patterns); i++) {
+		struct err e = {};
+		int r = event_filter_check(&roots, &event, patterns[i].filter, &e);
+
+		assert_int_equal(r, patterns[i].advice ? -EINVAL : 0);
+		if (r && !strstr(e.text, patterns[i].advice))
+			fail_msg("%s", e.text);
+	}
+}
+
 /* ---- the kernel selects the same calls ---- */
 
 /* Fields of syscalls:sys_enter_getpriority. */
@@ -854,6 +889,10 @@ static void the_kernel_selects_the_same(void **state)
 		"COMM ~ \"PRED*\"",
 		"COMM ~ \"*\"",
 		"COMM ~ \"**\"",
+		"COMM ~ \"**test\"",
+		"COMM ~ \"**tes\"",
+		"COMM ~ \"[p]*\"",
+		"COMM ~ \"[7]*\"",
 		"COMM ~ \"\"",
 		"COMM ~ \"p**?t\"",
 		"COMM ~ \"pred*\" && which == 2",
@@ -883,6 +922,7 @@ int main(void)
 		cmocka_unit_test(fields_of_a_format_have_the_right_type),
 		cmocka_unit_test(the_kernel_accepts_the_same),
 		cmocka_unit_test(some_are_refused_that_the_kernel_ignores),
+		cmocka_unit_test(patterns_that_the_kernel_takes_otherwise_are_refused),
 		cmocka_unit_test(the_kernel_selects_the_same),
 	};
 
