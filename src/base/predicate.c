@@ -48,16 +48,19 @@ static const char *match_set(const char *set, char c, bool *ret_found)
 	return s + 1;
 }
 
-/* Tests @c, which is not NUL, against one element of a pattern that is not a '*'. Returns the next
- * element, or NULL if @c does not match. */
-static const char *match_one(const char *pattern, char c)
+/*
+ * Tests @c, which is not NUL, against one element of a pattern that is not a '*'. @last is the last ']' of
+ * the pattern, or NULL: a '[' behind it has no end, which need not be looked for each time. Returns the next
+ * element, or NULL if @c does not match.
+ */
+static const char *match_one(const char *pattern, const char *last, char c)
 {
 	const char *end;
 	bool found;
 
 	if (*pattern == '?')
 		return pattern + 1;
-	if (*pattern == '[') {
+	if (*pattern == '[' && last && pattern < last) {
 		end = match_set(pattern, c, &found);
 		/* Without an end it is an ordinary character. */
 		if (end)
@@ -70,7 +73,7 @@ static const char *match_one(const char *pattern, char c)
 
 static bool match_all(const char *pattern, const char *text)
 {
-	const char *after_star = NULL, *retry = NULL;
+	const char *after_star = NULL, *retry = NULL, *last = strrchr(pattern, ']');
 
 	/* On a mismatch, the last '*' takes one character more. Earlier ones need not change. */
 	for (;;) {
@@ -83,7 +86,7 @@ static bool match_all(const char *pattern, const char *text)
 		}
 		if (!*text && !*pattern)
 			return true;
-		next = *text && *pattern ? match_one(pattern, *text) : NULL;
+		next = *text && *pattern ? match_one(pattern, last, *text) : NULL;
 		if (next) {
 			pattern = next;
 			text++;

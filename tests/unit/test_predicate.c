@@ -470,6 +470,17 @@ static void slow_patterns_end(void **state)
 	assert_false(predicate_glob(buf_str(&pattern), buf_str(&text)));
 	buf_add(&text, "b");
 	assert_true(predicate_glob(buf_str(&pattern), buf_str(&text)));
+
+	/* A '[' without an end is looked at like any character: else this takes hours. */
+	buf_clear(&pattern);
+	buf_clear(&text);
+	buf_add_char(&pattern, '*');
+	buf_pad(&pattern, 10000, '[');
+	buf_add(&pattern, "x");
+	buf_pad(&text, 30000, '[');
+	assert_false(predicate_glob(buf_str(&pattern), buf_str(&text)));
+	buf_add(&text, "x");
+	assert_true(predicate_glob(buf_str(&pattern), buf_str(&text)));
 }
 
 /* ---- formats of tracepoints ---- */
