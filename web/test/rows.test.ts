@@ -10,6 +10,7 @@ import {
 	chosenTable,
 	eventTables,
 	numberColumns,
+	samplesTracepoints,
 	parseNames,
 	statisticText,
 	usualColumns,
@@ -211,6 +212,13 @@ describe('columns', () => {
 	test('names of the address that the table has not are left out', () => {
 		expect(parseNames('which,nothing', COLUMNS)).toEqual(['which']);
 		expect(parseNames('nothing', COLUMNS)).toBeNull();
+	});
+
+	test('a tracepoint is known by its type, whatever its name is', () => {
+		const event = (type: number, sampled: boolean) => ({ name: 'mine', type, sampled });
+		expect(samplesTracepoints([event(2, true)])).toBe(true);
+		expect(samplesTracepoints([event(1, true), event(2, false)])).toBe(false);
+		expect(samplesTracepoints(null)).toBe(false);
 	});
 
 	test('values as text', () => {

@@ -2,7 +2,7 @@
 import { signal, useSignalEffect } from '@preact/signals';
 import type { Query } from '../api/client';
 import type { Table, Tables } from '../api/types';
-import { eventTables } from '../logic/rows/row_columns';
+import { eventTables, samplesTracepoints } from '../logic/rows/row_columns';
 import { address } from './address';
 import { useQuestion, type Question } from './questions';
 import { isLive, run } from './runs';
@@ -17,17 +17,12 @@ export function tablesOfRun(): Table[] | null {
 	return known.value && known.value.run === uuid ? known.value.tables : null;
 }
 
-/** Whether the run has sampled tracepoints, whose names have a colon. */
-function mayGrow(events: { name: string; sampled?: boolean }[] | null | undefined): boolean {
-	return (events ?? []).some((e) => e.sampled && e.name.includes(':'));
-}
-
 /** Keeps tablesOfRun() up to date: for the component that shows the tabs. */
 export function useTablesOfRun(): void {
 	const answer = useQuestion<Tables>(() => {
 		const r = run.value;
 		if (!r || r.state === 'queued') return null;
-		const again = isLive(r) && mayGrow(r.opened_events) ? LIVE_AGAIN_MS : undefined;
+		const again = isLive(r) && samplesTracepoints(r.opened_events) ? LIVE_AGAIN_MS : undefined;
 		return { path: `benchmark/${r.uuid}/table`, query: {}, again };
 	});
 	useSignalEffect(() => {

@@ -1,5 +1,5 @@
 /* Columns of a table of events: which are shown, how wide they are, how their values are written. */
-import type { Table, TableCell, TableColumn } from '../../api/types';
+import type { OpenedEvent, Table, TableCell, TableColumn } from '../../api/types';
 import { formatAmount, formatCount, formatDuration, formatTime, sumUnit } from '../units';
 
 /** Tables that other views show. */
@@ -8,6 +8,14 @@ const OTHERS = ['samples', 'counts', 'counters'];
 /** Tables of events, those with most rows first. */
 export function eventTables(tables: readonly Table[]): Table[] {
 	return tables.filter((t) => !OTHERS.includes(t.name)).sort((a, b) => b.rows - a.rows);
+}
+
+/** PERF_TYPE_TRACEPOINT */
+const TRACEPOINT = 2;
+
+/** Whether events with fields are sampled. Users may name them as they like. */
+export function samplesTracepoints(events: readonly OpenedEvent[] | null): boolean {
+	return (events ?? []).some((e) => e.sampled && e.type === TRACEPOINT);
 }
 
 /** The table that the address names, or the first one. */
