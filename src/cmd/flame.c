@@ -128,7 +128,7 @@ static int choose_event(const struct flame_options *o, const struct profile_inpu
 	size_t used = 0;
 	int r = 0;
 
-	c->view.event = view_busiest_event(p);
+	c->view.event = profile_input_event(in);
 	/* Of a difference show the second count, "after". */
 	if (in->differential && p->events.len > 1)
 		c->view.event.n = 1;

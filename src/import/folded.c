@@ -248,6 +248,7 @@ static void add_row(struct text_import *t, struct folded *f, const char *event, 
 	row.event = profile_event(p, event);
 	/* A count of samples, as far as anybody knows. */
 	row.samples = thousandths / FRACTION_SCALE;
+	text_import_seen(t, row.event, row.samples);
 	if (f->scale != 1)
 		p->events.items[row.event.n].unit = profile_string(p, "thousandths");
 	/* Differences have events to choose from; else there is nothing to go by. */

@@ -303,6 +303,7 @@ static void begin_sample(struct text_import *t, struct perf_script *s,
 	s->wanted = !t->want || t->want(t->want_ctx, sample);
 	/* Events are there in their order, also those that nobody wants. */
 	s->row = (struct profile_row){.event = event_of(p, s, sample), .samples = 1};
+	text_import_seen(t, s->row.event, 1);
 	if (!s->wanted)
 		return;
 	s->row.weight = sample->period;

@@ -88,6 +88,18 @@ int text_import_feed(struct text_import *t, const char *bytes, size_t len, struc
 	return 0;
 }
 
+static void choose_main_event(struct text_import *t)
+{
+	const struct profile *p = t->profile;
+
+	for (size_t i = 0; i < t->seen.len; i++)
+		if (t->want_event &&
+		    !t->want_event(t->want_ctx, profile_text(p, p->events.items[i].name)))
+			t->seen.items[i] = 0;
+	t->main_event = events_busiest(t->seen.items, t->seen.len);
+	vec_release(&t->seen);
+}
+
 void text_import_end(struct text_import *t)
 {
 	if (t->format && t->rest.len && !t->skipping)
@@ -100,6 +112,7 @@ void text_import_end(struct text_import *t)
 		t->format->end(t);
 		t->format->release(t);
 	}
+	choose_main_event(t);
 	buf_release(&t->rest);
 	t->skipping = false;
 }

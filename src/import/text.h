@@ -43,6 +43,7 @@ struct text_import {
 	/* What the caller sets. */
 	struct profile *profile;
 	bool (*want)(void *ctx, const struct text_sample *sample); /* NULL: all */
+	bool (*want_event)(void *ctx, const char *name);           /* NULL: all */
 	void *want_ctx;
 	bool by_cpu, leaf_only, no_inlines;
 	uint64_t bucket_ns;
@@ -53,13 +54,15 @@ struct text_import {
 	const struct text_format *format; /* NULL: nothing was read */
 	uint64_t lines, bad_lines, first_bad_line;
 	uint64_t samples, weight; /* that were wanted */
+	uint32_t main_event; /* of the wanted events, the one with most samples, wanted or not */
 	uint64_t cut_stacks, unnamed_frames;
 	bool has_threads, has_cpus, has_times; /* at least one sample said so */
 	bool differential;                     /* folded lines with two counts */
 	/* Its own. */
 	void *state;
-	struct buf rest; /* of a line that has no end yet */
-	bool skipping;   /* until the end of a line that is too long */
+	VEC(uint64_t) seen; /* by event: samples, wanted or not */
+	struct buf rest;    /* of a line that has no end yet */
+	bool skipping;      /* until the end of a line that is too long */
 };
 
 /* The format of text that begins so; NULL: none that is known. */
@@ -71,6 +74,13 @@ int text_import_fd(struct text_import *t, int fd, struct err *e);
 /* The same from memory, piece by piece; text_import_end() after the last. */
 int text_import_feed(struct text_import *t, const char *bytes, size_t len, struct err *e);
 void text_import_end(struct text_import *t);
+
+/* For the formats: samples of an event, before anybody chooses some. */
+static inline void text_import_seen(struct text_import *t, event_id event, uint64_t samples)
+{
+	vec_grow(&t->seen, event.n + 1);
+	t->seen.items[event.n] += samples;
+}
 
 /* For the formats: this line could not be used. */
 void text_import_bad_line(struct text_import *t);

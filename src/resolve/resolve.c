@@ -293,8 +293,21 @@ static void release_worker(struct worker *w)
 	buf_release(&w->raw);
 }
 
+static void add_seen(struct resolver *to, const struct resolver *from)
+{
+	vec_grow(&to->wanted_events, from->wanted_events.len);
+	for (size_t i = 0; i < from->wanted_events.len; i++) {
+		const struct wanted_event *w = &from->wanted_events.items[i];
+
+		to->wanted_events.items[i].seen += w->seen;
+		if (w->wanted)
+			to->wanted_events.items[i].wanted = w->wanted;
+	}
+}
+
 static void deliver(struct analysis *a, struct worker *w)
 {
+	add_seen(&a->resolver, &w->resolver);
 	resolver_deliver(&w->resolver, a->profile);
 	add_report(&a->resolver.report, &w->resolver.report);
 	release_worker(w);
@@ -416,12 +429,24 @@ static void first_progress(void *ctx, uint64_t done, uint64_t total)
 	a->options.progress(a->options.ctx, done, a->twice ? 2 * total : total);
 }
 
+static uint32_t main_event(const struct resolver *r)
+{
+	size_t count = r->wanted_events.len;
+	CLEANUP(free_ptr) uint64_t *seen = xcalloc(count + 1, sizeof(*seen));
+
+	for (size_t i = 0; i < count; i++)
+		if (r->wanted_events.items[i].wanted == 2)
+			seen[i] = r->wanted_events.items[i].seen;
+	return events_busiest(seen, count);
+}
+
 static void finish(struct analysis *a, struct resolve_report *ret)
 {
 	struct profile *p = a->profile;
 
 	analysis_name(a);
 	*ret = a->resolver.report;
+	ret->main_event = main_event(&a->resolver);
 	ret->lost = p->lost;
 	vec_each(&p->events, event) {
 		ret->samples += event->samples;

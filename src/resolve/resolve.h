@@ -78,8 +78,9 @@ struct resolve_report {
 	uint64_t unnamed_frames;  /* in a module without a symbol there */
 	uint64_t cut_stacks;      /* unwinding ended before the outermost function */
 	uint64_t lost;
-	uint64_t no_field; /* left out: without the field that is summed; */
-	uint64_t negative; /* whose value of it is negative, and counts as 0 */
+	uint64_t no_field;   /* left out: without the field that is summed; */
+	uint64_t negative;   /* whose value of it is negative, and counts as 0 */
+	uint32_t main_event; /* of those wanted, the one with most samples before other filters */
 };
 
 /*

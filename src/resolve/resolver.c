@@ -443,12 +443,14 @@ static bool choose_thread(struct resolver *r, const struct record *sample, uint6
 
 static bool wants_event(struct resolver *r, const struct stream_event *event, uint32_t number)
 {
-	while (r->wanted_events.len <= number)
-		vec_push(&r->wanted_events, 0);
-	if (!r->wanted_events.items[number])
-		r->wanted_events.items[number] =
-			filter_event(&r->shared->filter, perfdata_event_name(event)) ? 2 : 1;
-	return r->wanted_events.items[number] == 2;
+	struct wanted_event *w;
+
+	vec_grow(&r->wanted_events, number + 1);
+	w = &r->wanted_events.items[number];
+	if (!w->wanted)
+		w->wanted = filter_event(&r->shared->filter, perfdata_event_name(event)) ? 2 : 1;
+	w->seen++;
+	return w->wanted == 2;
 }
 
 static void count_event(struct resolver *r, uint32_t event, uint64_t weight)

@@ -128,7 +128,11 @@ struct resolver {
 	VEC(uint8_t) wanted;          /* by thread: 1 no, 2 yes */
 	VEC(thread_id) same_comm;     /* by thread: the first of the same name */
 	VEC(uint32_t) comm_threads;   /* by name: that one's number */
-	VEC(uint8_t) wanted_events;   /* by event: 0 not asked, 1 no, 2 yes */
+	VEC(struct wanted_event {
+		uint8_t wanted; /* 0 not asked, 1 no, 2 yes */
+		uint64_t seen;  /* samples, whatever else is chosen */
+	})
+	wanted_events;
 	struct {
 		struct answer_span span;
 		uint32_t pid, root;

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import unittest
 import xml.etree.ElementTree as ET
 
@@ -105,6 +106,41 @@ class Input(Flame):
         self.assertEqual(total("--tid", "101"), 2000)
         self.assertEqual(total("-C", "0"), 3000)
         self.assertEqual(total("--max-stack", "1", "--comm", "my prog"), 2000)
+
+    def test_parts_show_the_event_of_the_whole(self):
+        def sample(time, event):
+            return f"prog 1/1 [000] {time}: 1 {event}: \n\t 1000 main+0x0 (/bin/prog)\n\n"
+        text = "".join(sample(f"{t}.0", "cycles") for t in range(10, 15))
+        text += sample("15.0", "faults") + sample("15.1", "faults") + sample("15.2", "cycles")
+        text += sample("16.0", "faults")
+        path = self.write("in.txt", text)
+
+        def shown(*options):
+            return self.flame("-i", path, "-o", self.path("out.svg"), *options).stderr
+        self.assertIn("shows cycles of 2 events", shown())
+        self.assertIn("shows cycles of 2 events", shown("--time", "15,15.5"))
+        # Without any sample of it, the part shows what it has.
+        self.assertIn("main 1\n", self.flame("-i", path, "--time", "16,", "--format", "folded").stdout)
+        self.assertNotIn("2 events", shown("--event", "faults", "--time", "15,15.5"))
+
+    def test_parts_of_a_recording_show_the_event_of_the_whole(self):
+        path = self.path("x.data")
+        work = ("import mmap, time\n"
+                "for i in range(30):\n"
+                "    mmap.mmap(-1, 4096)[0] = 1\n"
+                "    for j in range(6): time.sleep(0.0005)\n")
+        result = self.tacho("record", "-q", "-e", "page-faults,context-switches", "-c", "1", "-o", path, "--",
+                            sys.executable, "-c", work)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [line.split() for line in self.tacho("script", "-F", "time,event", "-i", path).stdout.splitlines()]
+        times = [(words[0].rstrip(":"), words[1].split(":")[0]) for words in lines if len(words) == 2]
+        names = [name for _, name in times]
+        self.assertGreater(names.count("page-faults"), names.count("context-switches"))
+        # A part with page faults, but with more context switches.
+        at = next(i for i in reversed(range(len(names) - 7)) if 1 <= names[i:i + 7].count("page-faults") <= 2)
+        part = ",".join((times[at][0], times[at + 6][0]))
+        shown = self.flame("-i", path, "-o", self.path("out.svg"), "--time", part).stderr
+        self.assertIn("shows page-faults of 2 events", shown)
 
     def test_filters_that_cannot_be(self):
         path = self.write("in.txt", FOLDED)

@@ -132,12 +132,3 @@ void view_release(struct view *v)
 	free(v->groups);
 	*v = (struct view){};
 }
-
-event_id view_busiest_event(const struct profile *p)
-{
-	CLEANUP(free_ptr) uint64_t *samples = xcalloc(p->events.len + 1, sizeof(*samples));
-
-	for (size_t i = 0; i < p->events.len; i++)
-		samples[i] = p->events.items[i].samples;
-	return (event_id){events_busiest(samples, p->events.len)};
-}

@@ -46,7 +46,4 @@ static inline const char *view_name(const struct view *v, const struct call_node
 	return shown_name(&v->names, node->function);
 }
 
-/* Returns events_busiest() of the profile. */
-event_id view_busiest_event(const struct profile *p);
-
 #endif

@@ -94,7 +94,7 @@ static bool choose_event(struct annotate *an)
 {
 	if (!an->in.profile.events.len)
 		return false;
-	an->event = view_busiest_event(&an->in.profile);
+	an->event = profile_input_event(&an->in);
 	count_event(an, &an->weight, &an->samples);
 	return an->samples;
 }

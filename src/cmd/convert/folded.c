@@ -10,7 +10,7 @@ static int write_folded(struct profile_input *in, const char *output, const stru
 	struct view_options view = {
 		.group = in->source == PROFILE_FOLDED ? GROUP_NONE : GROUP_COMM,
 		.style = o->all || o->kernel ? NAMES_FOLDED_KINDS : NAMES_FOLDED,
-		.event = view_busiest_event(&in->profile),
+		.event = profile_input_event(in),
 		.join_inlined = !o->all,
 		.no_ends = true,
 	};

@@ -63,13 +63,13 @@ static void choose_events(const struct diff_options *o, struct pair *pair)
 	const struct profile *after = pair->profiles[1];
 	const char *name;
 
-	pair->events[1] = view_busiest_event(after);
+	pair->events[1] = profile_input_event(&pair->inputs[1]);
 	if (!after->events.len)
 		return;
 	name = profile_text(after, after->events.items[pair->events[1].n].name);
 	if (find_event(pair->profiles[0], name, &pair->events[0]))
 		return;
-	pair->events[0] = view_busiest_event(pair->profiles[0]);
+	pair->events[0] = profile_input_event(&pair->inputs[0]);
 	if (pair->profiles[0]->events.len && !o->quiet)
 		command_fail(0, "diff: '%s' has no %s: %s is compared with it", pair->names[0],
 			     name,

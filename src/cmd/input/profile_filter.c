@@ -23,6 +23,11 @@ int text_filter_make(struct filter *f, const struct sample_filter *o, struct err
 	return filter_make(f, o, &nothing, e);
 }
 
+bool text_filter_wants_event(void *ctx, const char *name)
+{
+	return filter_event(ctx, name);
+}
+
 /* A field that the sample lacks does not exclude it. profile_input_load() refuses filters on fields
  * that no sample of the text has. */
 bool text_filter_wants(void *ctx, const struct text_sample *s)

@@ -216,6 +216,7 @@ static int load_text(int fd, uint64_t size, const struct resolve_options *o,
 	struct text_import t = {
 		.profile = &in->profile,
 		.want = text_filter_wants,
+		.want_event = text_filter_wants_event,
 		.by_cpu = o->by_cpu,
 		.leaf_only = o->leaf_only,
 		.no_inlines = o->no_inlines,
@@ -246,6 +247,7 @@ static int load_text(int fd, uint64_t size, const struct resolve_options *o,
 		.weight = t.weight,
 		.unnamed_frames = t.unnamed_frames,
 		.cut_stacks = t.cut_stacks,
+		.main_event = t.main_event,
 	};
 	if (r < 0)
 		err_prefix(e, "'%s'", in->path);
@@ -322,6 +324,18 @@ void profile_input_release(struct profile_input *in)
 		profile_release(&in->profile);
 	free(in->path);
 	*in = (struct profile_input){};
+}
+
+event_id profile_input_event(const struct profile_input *in)
+{
+	const struct profile *p = &in->profile;
+	CLEANUP(free_ptr) uint64_t *samples = xcalloc(p->events.len + 1, sizeof(*samples));
+
+	for (size_t i = 0; i < p->events.len; i++)
+		samples[i] = p->events.items[i].samples;
+	if (in->report.main_event < p->events.len && samples[in->report.main_event])
+		return (event_id){in->report.main_event};
+	return (event_id){events_busiest(samples, p->events.len)};
 }
 
 /* ---- what the user should know ---- */

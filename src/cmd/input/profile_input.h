@@ -125,6 +125,13 @@ struct profile_input {
 int profile_input_load(const char *path, const struct resolve_options *o, struct profile_input *ret,
 		       struct err *e);
 
+/*
+ * Returns the event that is shown if none is named: that with most samples in the whole input, also
+ * where only a part of it was read, so that all parts are about the same event. If the part has no
+ * samples of it, the event with most samples there.
+ */
+event_id profile_input_event(const struct profile_input *in);
+
 /* Returns -ENODATA; @e says that there are no samples, or which options left none. */
 int profile_input_nothing(const struct profile_input *in, struct err *e);
 
@@ -138,6 +145,7 @@ int profile_input_end(struct profile_input *in, const char *command);
 /* profile_filter.c: the sample filter for text. */
 struct text_sample;
 int text_filter_make(struct filter *f, const struct sample_filter *o, struct err *e);
+bool text_filter_wants_event(void *ctx, const char *name);
 bool text_filter_wants(void *ctx, const struct text_sample *sample); /* ctx: struct filter */
 
 #endif

@@ -227,14 +227,21 @@ static void take_figures(struct top_session *s)
 	s->figures.lost = feed->lost;
 }
 
-/* Unless the user chose an event, shows the first one with samples: the others only track. */
+/* Unless the user chose an event, shows the one with most samples so far. It stays while it has
+ * samples, so that the table does not change under the reader. */
 static void choose_event(struct top_session *s)
 {
 	const struct top_table *t = &s->feed.table;
+	CLEANUP(free_ptr) uint64_t *samples = NULL;
+	size_t events = s->feed.events.len;
 
-	if (s->event_chosen || s->view.all.samples || t->cells.len < 2)
+	if (s->event_chosen || s->view.all.samples || !events)
 		return;
-	s->question.event = t->cells.items[1].event;
+	samples = xcalloc(events, sizeof(*samples));
+	vec_each(&t->cells, cell)
+		if (cell->event < events)
+			samples[cell->event] += cell->all.samples;
+	s->question.event = events_busiest(samples, events);
 	top_view_build(&s->view, t, &s->question);
 }
 
