@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Table, TableHeat } from '../../api/types';
 import type { Window } from '../../logic/address';
 import { plural } from '../../logic/format';
-import { numberColumns, unitOf } from '../../logic/rows/row_columns';
+import { unitOf } from '../../logic/rows/row_columns';
 import { heatGrid, partOf, valueAt, windowOf, type Values } from '../../logic/rows/value_heat';
 import { ticksBetween } from '../../logic/tables/histogram';
 import { timeTicks } from '../../logic/timeline/timeline_range';
@@ -18,8 +18,7 @@ import { useSize } from '../parts/use_size';
 import { HeatLegend } from '../tables/heatmap';
 import { heatPicture } from '../tables/heatmap_canvas';
 import { heatStops } from '../timeline/timeline_colours';
-import { ColumnChoice } from './column_choice';
-import { valueColumn } from './event_histogram';
+import { ValueChoice, valueColumn } from './event_histogram';
 import { NoRows } from './no_rows';
 import type { Told } from './told';
 
@@ -52,12 +51,7 @@ export function EventHeat(props: { table: Table; tell: (told: Told) => void }) {
 	return (
 		<div class="event-plot" ref={ref}>
 			<div class="event-tools">
-				<ColumnChoice
-					label="Values of"
-					columns={numberColumns(table.columns)}
-					value={valueColumn(table)?.name ?? ''}
-					onChange={(name) => go({ value: name }, true)}
-				/>
+				<ValueChoice table={table} />
 				<button
 					aria-pressed={logy}
 					title="Equal steps upwards are equal ratios: for values of very different size"

@@ -9,7 +9,7 @@ import { askTable } from '../../state/event_tables';
 import { useQuestion } from '../../state/questions';
 import { Loading } from '../parts/states';
 import { useSize } from '../parts/use_size';
-import { BinTable, binsFor, HistogramSummary } from '../tables/histogram';
+import { BinTable, binsFor, HistogramButtons, HistogramSummary } from '../tables/histogram';
 import { HistogramPlot } from '../tables/histogram_plot';
 import { ColumnChoice } from './column_choice';
 import { NoRows } from './no_rows';
@@ -37,7 +37,10 @@ export function EventHistogram(props: { table: Table; tell: (told: Told) => void
 	const unit = sumUnit(unitOf(shown), 1);
 	return (
 		<div class="event-plot" ref={ref}>
-			<Tools table={table} asTable={asTable} setAsTable={setAsTable} />
+			<div class="event-tools">
+				<ValueChoice table={table} />
+				<HistogramButtons asTable={asTable} setAsTable={setAsTable} />
+			</div>
 			{!data && !error && <Loading what="Sorting values…" />}
 			{data && !error && !data.count && <NoRows />}
 			{data && !error && data.count > 0 && (
@@ -65,35 +68,15 @@ export function EventHistogram(props: { table: Table; tell: (told: Told) => void
 	);
 }
 
-function Tools(props: { table: Table; asTable: boolean; setAsTable: (on: boolean) => void }) {
-	const { table, asTable } = props;
-	const { logx, logy } = address.value;
+/** The choice of that column. */
+export function ValueChoice(props: { table: Table }) {
+	const { table } = props;
 	return (
-		<div class="event-tools">
-			<ColumnChoice
-				label="Values of"
-				columns={numberColumns(table.columns)}
-				value={valueColumn(table)?.name ?? ''}
-				onChange={(name) => go({ value: name }, true)}
-			/>
-			<button
-				aria-pressed={logx}
-				title="Equal steps to the right are equal ratios: for values of very different size"
-				onClick={() => go({ logx: !logx }, true)}
-			>
-				log x
-			</button>
-			<button
-				aria-pressed={logy}
-				disabled={asTable}
-				title="Low bars become visible beside high ones"
-				onClick={() => go({ logy: !logy }, true)}
-			>
-				log y
-			</button>
-			<button aria-pressed={asTable} onClick={() => props.setAsTable(!asTable)}>
-				Table
-			</button>
-		</div>
+		<ColumnChoice
+			label="Values of"
+			columns={numberColumns(table.columns)}
+			value={valueColumn(table)?.name ?? ''}
+			onChange={(name) => go({ value: name }, true)}
+		/>
 	);
 }

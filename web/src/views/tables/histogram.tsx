@@ -116,8 +116,7 @@ function Tools(props: {
 	asTable: boolean;
 	setAsTable: (on: boolean) => void;
 }) {
-	const { choices, choice, asTable } = props;
-	const { logx, logy } = address.value;
+	const { choices, choice } = props;
 	const group = (kind: Choice['kind'], label: string) => {
 		const of = choices.filter((c) => c.kind === kind);
 		return (
@@ -144,6 +143,17 @@ function Tools(props: {
 					{group('weight', 'Weights of samples')}
 				</select>
 			</label>
+			<HistogramButtons asTable={props.asTable} setAsTable={props.setAsTable} />
+		</div>
+	);
+}
+
+/** How a histogram is drawn. */
+export function HistogramButtons(props: { asTable: boolean; setAsTable: (on: boolean) => void }) {
+	const { asTable } = props;
+	const { logx, logy } = address.value;
+	return (
+		<>
 			<button
 				aria-pressed={logx}
 				title="Equal steps to the right are equal ratios: for values of very different size"
@@ -162,7 +172,7 @@ function Tools(props: {
 			<button aria-pressed={asTable} onClick={() => props.setAsTable(!asTable)}>
 				Table
 			</button>
-		</div>
+		</>
 	);
 }
 
