@@ -230,23 +230,14 @@ static int show(const struct flame_options *o, struct choice *c, struct profile_
 static int run_flame(const struct command *self, int argc, char **argv)
 {
 	struct flame_options o = {};
-	int status = 0, used, r;
+	int status = 0, r;
 	struct resolve_options resolve = {};
 	struct profile_input in;
 	struct choice c = {};
 	struct err e = {};
 
-	/* Options may also follow the file. */
-	for (; (used = command_options(self, &o, argc, argv, &status)) < argc; argc -= used + 1) {
-		if (used < 0)
-			goto out;
-		if (o.profile.input) {
-			status = command_fail(EXIT_USAGE, "flame: one file at a time");
-			goto out;
-		}
-		o.profile.input = argv[used];
-		argv += used + 1;
-	}
+	if (!command_one_word(self, &o, argc, argv, &o.profile.input, "file", &status))
+		goto out;
 	if (choose(&o, &c, &e) < 0 || profile_options_check(&o.profile, &resolve, &e) < 0) {
 		status = command_fail(EXIT_USAGE, "flame: %s", e.text);
 		goto out;
