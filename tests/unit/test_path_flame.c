@@ -169,6 +169,25 @@ static bool *named(const struct sample_set *s, const char *name)
 	return wanted;
 }
 
+static void light_callees_are_folded_away(void **state)
+{
+	struct sample_set s;
+	struct path_flame f;
+	bool *wanted;
+
+	(void)state;
+	fill(&s);
+	wanted = named(&s, "main");
+	/* What weighs as much as the least weight stays. */
+	path_flame_callees(&f, &s.c, s.self.items, wanted,
+			   &(struct flame_options){.min_share = 0.6});
+	assert_int_equal(f.hidden_nodes, 2);
+	assert_int_equal(f.hidden_weight, 6);
+	assert_flame(&f, &s, "main 20 0\n emit 14 2\n  write 12 12\n");
+	free(wanted);
+	set_release(&s);
+}
+
 static void sandwich(void **state)
 {
 	struct sample_set s;
@@ -374,6 +393,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(plain_and_inverted),
 		cmocka_unit_test(light_nodes_are_folded_away),
+		cmocka_unit_test(light_callees_are_folded_away),
 		cmocka_unit_test(sandwich),
 		cmocka_unit_test(inlined_and_recursive_functions),
 		cmocka_unit_test(differences_meet_by_name),

@@ -39,25 +39,12 @@ static int by_weight(const void *a, const void *b)
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* A child never weighs more than its parent, so a threshold keeps the tree connected. Of the nodes
- * that weigh exactly the threshold, the first ones stay; their parents come before them. */
-static void keep_heaviest(struct path_flame *f, size_t limit)
+/* Keeps the nodes heavier than @threshold and the first @even ones of that weight. A child never
+ * weighs more than its parent, and comes after it, so what stays is connected. */
+static void keep_above(struct path_flame *f, uint64_t threshold, size_t even)
 {
-	uint64_t *weights, threshold;
-	uint32_t *to, kept = 0;
-	size_t even = limit;
+	uint32_t *to = xcalloc(f->nodes.len, sizeof(*to)), kept = 0;
 
-	if (!limit || f->nodes.len <= limit)
-		return;
-	weights = xcalloc(f->nodes.len, sizeof(*weights));
-	to = xcalloc(f->nodes.len, sizeof(*to));
-	for (size_t i = 0; i < f->nodes.len; i++)
-		weights[i] = f->nodes.items[i].total;
-	qsort(weights, f->nodes.len, sizeof(*weights), by_weight);
-	threshold = weights[limit];
-	while (even && weights[even - 1] == threshold)
-		even--;
-	even = limit - even;
 	for (size_t i = 0; i < f->nodes.len; i++) {
 		struct flame_node node = f->nodes.items[i];
 		bool is_even =
@@ -77,8 +64,24 @@ static void keep_heaviest(struct path_flame *f, size_t limit)
 		f->nodes.items[kept++] = node;
 	}
 	f->nodes.len = kept;
-	free(weights);
 	free(to);
+}
+
+static void keep_heaviest(struct path_flame *f, size_t limit)
+{
+	uint64_t *weights;
+	size_t first = limit;
+
+	if (!limit || f->nodes.len <= limit)
+		return;
+	weights = xcalloc(f->nodes.len, sizeof(*weights));
+	for (size_t i = 0; i < f->nodes.len; i++)
+		weights[i] = f->nodes.items[i].total;
+	qsort(weights, f->nodes.len, sizeof(*weights), by_weight);
+	while (first && weights[first - 1] == weights[limit])
+		first--;
+	keep_above(f, weights[limit], limit - first);
+	free(weights);
 }
 
 /* ---- from the root ---- */
@@ -304,7 +307,7 @@ void path_flame_callers(struct path_flame *f, const struct call_paths *c, const 
 	totals_free(c, total);
 }
 
-/* Merges the nodes below the function into one tree; drop_light() removes light ones later. */
+/* Merges the nodes below the function into one tree; light ones are dropped later. */
 static void merge_below(struct path_flame *f, const struct call_paths *c, const uint64_t *self,
 			const uint64_t *total, const uint8_t *is)
 {
@@ -336,28 +339,6 @@ static void merge_below(struct path_flame *f, const struct call_paths *c, const 
 	table_free(to, c->nodes.len, sizeof(*to));
 }
 
-static void drop_light(struct path_flame *f, uint64_t least)
-{
-	uint32_t *to = xcalloc(f->nodes.len, sizeof(*to)), kept = 0;
-
-	for (size_t i = 0; i < f->nodes.len; i++) {
-		struct flame_node node = f->nodes.items[i];
-
-		if (i && node.total < least) {
-			to[i] = UINT32_MAX;
-			f->hidden_nodes++;
-			if (to[node.parent] != UINT32_MAX)
-				f->hidden_weight += node.total;
-			continue;
-		}
-		node.parent = to[node.parent];
-		to[i] = kept;
-		f->nodes.items[kept++] = node;
-	}
-	f->nodes.len = kept;
-	free(to);
-}
-
 void path_flame_callees(struct path_flame *f, const struct call_paths *c, const uint64_t *self,
 			const bool *wanted, const struct flame_options *o)
 {
@@ -367,7 +348,7 @@ void path_flame_callees(struct path_flame *f, const struct call_paths *c, const 
 	*f = (struct path_flame){};
 	vec_push(&f->nodes, (struct flame_node){});
 	merge_below(f, c, self, total, is);
-	drop_light(f, least_weight(o, f->nodes.items[0].total));
+	keep_above(f, least_weight(o, f->nodes.items[0].total) - 1, 0);
 	keep_heaviest(f, o->limit);
 	table_free(is, c->nodes.len, 1);
 	totals_free(c, total);
