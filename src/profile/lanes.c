@@ -84,13 +84,11 @@ static void add_at(struct lane_sum *l, size_t at, uint64_t cell, uint64_t last,
 	add_full(l, at + 1, at + count - 1, s);
 }
 
-void lane_sum_add(struct lane_sum *l, const struct lane_span *s)
+void lane_sum_add_cells(struct lane_sum *l, const struct lane_span *s, uint64_t cell, uint64_t last)
 {
-	uint64_t cell = s->start_ns >> l->shift, last = lane_last_ns(s) >> l->shift;
-
 	if (cell < l->first)
 		cell = l->first;
-	if (last - l->first >= l->len && last >= l->first)
+	if (last >= l->first && last - l->first >= l->len)
 		last = l->first + l->len - 1;
 	if (cell <= last && last >= l->first)
 		add_at(l, (size_t)(cell - l->first), cell, last, s);
@@ -259,6 +257,18 @@ static unsigned choose_shift(const struct lane_rows *r, size_t limit)
 	return low;
 }
 
+static size_t most_cells(const struct lane_rows *r)
+{
+	size_t lanes = 1, cells;
+
+	for (size_t i = 1; i < r->count; i++)
+		lanes += lane_of(r, i) != lane_of(r, i - 1);
+	cells = lanes * LANES_CELLS;
+	if (cells < r->count / LANES_CELL_ROWS_MOST)
+		cells = r->count / LANES_CELL_ROWS_MOST;
+	return cells < r->count / LANES_CELL_ROWS ? cells : r->count / LANES_CELL_ROWS;
+}
+
 typedef VEC(struct lane_cell) cell_list;
 typedef VEC(uint32_t) number_list;
 
@@ -370,7 +380,7 @@ size_t lane_levels_make(const struct chunk_columns *c, enum lanes_by by,
 		return 0;
 	rows_by_lane(&r);
 	ret[0] = (struct lane_level){.by = by, .key = r.from.key_tag};
-	ret[0].shift = choose_shift(&r, c->rows / LANES_CELL_ROWS);
+	ret[0].shift = choose_shift(&r, most_cells(&r));
 	if (ret[0].shift < 64)
 		make_finest(&r, &ret[count++]);
 	for (; count && count < LANES_LEVELS_MAX && !is_coarse(&ret[count - 1]); count++)

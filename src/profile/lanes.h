@@ -77,10 +77,27 @@ struct lane_sum {
 
 void lane_sum_init(struct lane_sum *l, unsigned shift, uint64_t first, size_t len);
 void lane_sum_release(struct lane_sum *l);
-/* Parts of the span outside of the cells are left out. */
-void lane_sum_add(struct lane_sum *l, const struct lane_span *s);
+/* Adds a span from cell @cell to @last on the clock. */
+void lane_sum_add_cells(struct lane_sum *l, const struct lane_span *s, uint64_t cell,
+			uint64_t last);
 /* The cells are right after this; nothing may be added any more. */
 void lane_sum_finish(struct lane_sum *l);
+
+/* Parts of the span outside of the cells are left out. Most spans lie in one cell. */
+static inline void lane_sum_add(struct lane_sum *l, const struct lane_span *s)
+{
+	uint64_t cell = s->start_ns >> l->shift, last = lane_last_ns(s) >> l->shift;
+	struct lane_cell *c = &l->cells[cell - l->first];
+
+	if (cell != last || cell - l->first >= l->len) {
+		lane_sum_add_cells(l, s, cell, last);
+		return;
+	}
+	c->starts++;
+	c->covered_ns = lane_add_ns(c->covered_ns, s->duration_ns);
+	if (lane_span_is_longer(s, &c->longest))
+		c->longest = *s;
+}
 
 static inline bool lane_cell_exists(const struct lane_cell *c)
 {
@@ -89,10 +106,16 @@ static inline bool lane_cell_exists(const struct lane_cell *c)
 
 /* ---- levels ---- */
 
-/* A level has at most a cell for so many rows of its chunk, and fewer than LANES_ROWS_MIN rows have none:
- * decoding them costs no more. */
-#define LANES_CELL_ROWS 8u
-#define LANES_ROWS_MIN  1024u
+/*
+ * The finest level of a chunk has at most LANES_CELLS cells for each lane, because that is what decides how many
+ * chunks a drawing in narrower cells must decode; but not more than one for LANES_CELL_ROWS rows, which would
+ * cost as much to read as rows, and one for LANES_CELL_ROWS_MOST rows in any case. Chunks of fewer than
+ * LANES_ROWS_MIN rows have no levels: decoding them costs no more.
+ */
+#define LANES_CELLS          128u
+#define LANES_CELL_ROWS      4u
+#define LANES_CELL_ROWS_MOST 32u
+#define LANES_ROWS_MIN       1024u
 /* Each level has cells 4 times as wide as the one before. */
 #define LANES_STEP       2u
 #define LANES_LEVELS_MAX 8u
