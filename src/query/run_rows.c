@@ -5,20 +5,14 @@
 
 #include <string.h>
 
-/* Numbers of all rows: one of both is set, or none if they are all 0. */
-struct numbers {
-	uint32_t *narrow;
-	uint64_t *wide;
-};
-
 struct run_rows {
 	size_t rows, bytes;
 	uint64_t *base_ns;   /* of each block */
 	uint32_t *offset_ns; /* from base_ns; NULL: a block is too long for 32 bits, see time_ns */
 	uint64_t *time_ns;
-	bool weights_differ;    /* within a kind; else see the weights of kinds */
-	struct numbers weights; /* only if they differ */
-	struct numbers address;
+	bool weights_differ;        /* within a kind; else see the weights of kinds */
+	struct run_numbers weights; /* only if they differ */
+	struct run_numbers address;
 	uint32_t *stack; /* NULL: no row has one */
 	uint16_t *kind;  /* a chunk has at most 65,536 rows */
 	struct row_kind *kinds;
@@ -27,24 +21,19 @@ struct run_rows {
 
 /* ---- numbers ---- */
 
-static void numbers_release(struct numbers *n)
+static void numbers_release(struct run_numbers *n)
 {
 	free(n->narrow);
 	free(n->wide);
 }
 
-static bool has_numbers(const struct numbers *n)
+static bool has_numbers(const struct run_numbers *n)
 {
 	return n->narrow || n->wide;
 }
 
-static inline uint64_t number_at(const struct numbers *n, size_t row)
-{
-	return n->narrow ? n->narrow[row] : n->wide ? n->wide[row] : 0;
-}
-
 /* Returns how many bytes they take. */
-static size_t keep_numbers(struct numbers *n, const uint64_t *values, size_t rows)
+static size_t keep_numbers(struct run_numbers *n, const uint64_t *values, size_t rows)
 {
 	uint64_t any = 0;
 
@@ -283,7 +272,7 @@ static void fill_weights(const struct run_rows *r, size_t from, size_t count, st
 	b->columns.weight = b->weight;
 	if (r->weights_differ)
 		for (size_t i = 0; i < count; i++)
-			b->weight[i] = number_at(&r->weights, from + b->place[i]);
+			b->weight[i] = run_number(&r->weights, from + b->place[i]);
 	else
 		for (size_t i = 0; i < count; i++)
 			b->weight[i] = r->kinds[r->kind[from + b->place[i]]].weight;
@@ -316,7 +305,7 @@ size_t run_rows_block(const struct run_rows *r, size_t from, size_t to, const bo
 	if (has_numbers(&r->address)) {
 		b->columns.address = b->address;
 		for (size_t i = 0; i < chosen; i++)
-			b->address[i] = number_at(&r->address, from + b->place[i]);
+			b->address[i] = run_number(&r->address, from + b->place[i]);
 	}
 	if (columns & ROWS_TIME)
 		fill_times(r, from, chosen, b);
@@ -325,6 +314,19 @@ size_t run_rows_block(const struct run_rows *r, size_t from, size_t to, const bo
 	if (columns & ROWS_KIND)
 		fill_kinds(r, from, chosen, b);
 	return count;
+}
+
+struct run_rows_view run_rows_view(const struct run_rows *r)
+{
+	return (struct run_rows_view){
+		.base_ns = r->base_ns,
+		.offset_ns = r->offset_ns,
+		.time_ns = r->time_ns,
+		.kind = r->kind,
+		.weights_differ = r->weights_differ,
+		.weight = r->weights,
+		.address = r->address,
+	};
 }
 
 /* ---- sums ---- */
@@ -362,7 +364,7 @@ void run_rows_sum(const struct run_rows *r, size_t from, size_t to, const bool *
 		}
 		place->last = (uint32_t)i;
 		if (r->weights_differ)
-			place->weight += number_at(&r->weights, i);
+			place->weight += run_number(&r->weights, i);
 	}
 	for (size_t i = 0; i < touched; i++) {
 		struct kind_place *place = &scratch->places[scratch->touched[i]];

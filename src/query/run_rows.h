@@ -54,6 +54,31 @@ size_t run_rows_at(const struct run_rows *r, uint64_t ns);
 size_t run_rows_block(const struct run_rows *r, size_t from, size_t to, const bool *wanted,
 		      unsigned columns, struct row_block *b);
 
+/* ---- rows as they lie in memory, for who adds up many of them ---- */
+
+/* Numbers of all rows: one of both is set, or none if they are all 0. */
+struct run_numbers {
+	uint32_t *narrow;
+	uint64_t *wide;
+};
+
+static inline uint64_t run_number(const struct run_numbers *n, size_t row)
+{
+	return n->narrow ? n->narrow[row] : n->wide ? n->wide[row] : 0;
+}
+
+struct run_rows_view {
+	const uint64_t *base_ns;   /* of each block, if offset_ns is set */
+	const uint32_t *offset_ns; /* NULL: see time_ns */
+	const uint64_t *time_ns;
+	const uint16_t *kind;
+	bool weights_differ; /* within a kind; else see the weights of kinds */
+	struct run_numbers weight;
+	struct run_numbers address;
+};
+
+struct run_rows_view run_rows_view(const struct run_rows *r);
+
 /* ---- sums by kind, which are faster still ---- */
 
 /* Sum over the rows of a kind. */

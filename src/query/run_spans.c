@@ -106,6 +106,7 @@ size_t run_spans_bytes(const struct run_spans *s)
 struct job {
 	struct run_chunk *chunk;
 	struct run_spans *spans;
+	unsigned shift; /* the widest cells that will do */
 	struct buf bytes;
 	struct chunk_piece part; /* of the bytes: the level; its size is 0 if rows are wanted */
 	struct spans_found found;
@@ -199,7 +200,7 @@ static bool find_level(const struct spans_wanted *w, struct job *j, const struct
 	struct lane_level head;
 
 	for (size_t i = 0; i < s->level_count[w->by]; i++) {
-		if (s->levels[w->by][i].shift > w->shift || s->levels[w->by][i].key != w->key)
+		if (s->levels[w->by][i].shift > j->shift || s->levels[w->by][i].key != w->key)
 			continue;
 		j->kept_level = &s->levels[w->by][i].level;
 		j->found.level = __atomic_load_n(j->kept_level, __ATOMIC_ACQUIRE);
@@ -315,6 +316,7 @@ int run_spans_each(struct run_data *d, struct store *s, uint32_t schema, uint64_
 		   void *ctx, struct err *e)
 {
 	struct batch *b = xcalloc(1, sizeof(*b));
+	bool whole;
 	int rc = 0;
 
 	b->d = d;
@@ -326,7 +328,9 @@ int run_spans_each(struct run_data *d, struct store *s, uint32_t schema, uint64_
 
 		if (info->schema != schema || info->first_ns > last_ns || info->last_ns < from_ns)
 			continue;
-		b->jobs[b->count] = (struct job){.chunk = c};
+		whole = info->first_ns >= from_ns && info->last_ns <= last_ns;
+		b->jobs[b->count] = (struct job){
+			.chunk = c, .shift = wanted->totals && whole ? 63 : wanted->shift};
 		rc = read_job(b, &b->jobs[b->count++], e);
 		/* The chunk was merged into another one meanwhile. */
 		rc = rc == -ENOENT ? -ESTALE : rc;

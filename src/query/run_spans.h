@@ -46,6 +46,7 @@ struct spans_wanted {
 	enum lanes_by by;
 	uint32_t key;   /* tag of the column that keys are of */
 	unsigned shift; /* the widest cells that will do; levels that are finer will, too */
+	bool totals;    /* of chunks that lie in the window as a whole, any cells will do */
 	bool rows_only;
 };
 

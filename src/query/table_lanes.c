@@ -27,8 +27,12 @@ struct drawing {
 	VEC(uint32_t) numbers;     /* of the lanes that have sums */
 	struct lane_total *totals; /* by lane; NULL: cells are added up, not totals */
 	bool chosen;               /* which lanes get sums is known */
-	bool *wanted;              /* by kind of row */
-	struct row_block *block;
+	struct by_kind {
+		struct lane_sum *sum;
+		struct lane_total *total;
+		uint64_t key;         /* unless it is a column of its own */
+		uint64_t duration_ns; /* unless that of its rows differs */
+	} * kinds; /* of rows of the chunk; neither sum nor total: not selected */
 };
 
 /* Some lane found no room: the busiest must be found first. */
@@ -145,79 +149,102 @@ static int add_level(struct drawing *g, const struct lane_level *l)
 
 /* ---- rows ---- */
 
-static int add_span(struct drawing *g, uint32_t number, const struct lane_span *s)
+static uint64_t covered_ns(const struct drawing *g, const struct lane_span *s)
 {
-	uint64_t end_ns = lane_last_ns(s), from_ns = s->start_ns;
-	struct lane_sum *sum;
+	uint64_t from_ns = s->start_ns, end_ns = lane_last_ns(s);
 
-	if (from_ns > g->last_ns || end_ns < g->first_ns)
+	if (!s->duration_ns)
 		return 0;
-	if (!g->totals) {
-		sum = sum_of(g, number);
-		if (sum)
-			lane_sum_add(sum, s);
-		return sum ? 0 : TOO_MANY_LANES;
-	}
 	from_ns = from_ns > g->first_ns ? from_ns : g->first_ns;
 	end_ns = end_ns < g->last_ns ? end_ns : g->last_ns;
-	add_total(g, number, s->duration_ns ? lane_add_ns(end_ns - from_ns, 1) : 0,
-		  from_ns == s->start_ns);
-	return 0;
+	return lane_add_ns(end_ns - from_ns, 1);
 }
 
-/* Chooses the kinds of rows that are selected; false: none is. */
-static bool choose_kinds(struct drawing *g, const struct run_rows *rows)
+static bool in_drawing(const struct drawing *g, const struct lane_span *s)
+{
+	return s->start_ns <= g->last_ns && lane_last_ns(s) >= g->first_ns;
+}
+
+static void add_span(const struct drawing *g, const struct by_kind *to, const struct lane_span *s)
+{
+	if (to->sum) {
+		lane_sum_add(to->sum, s);
+	} else if (in_drawing(g, s)) {
+		to->total->any = true;
+		to->total->covered_ns = lane_add_ns(to->total->covered_ns, covered_ns(g, s));
+		to->total->starts += s->start_ns >= g->first_ns;
+	}
+}
+
+/* What rows of a lane are added to. */
+static int find_target(struct drawing *g, uint32_t number, struct by_kind *ret)
+{
+	*ret = (struct by_kind){};
+	if (g->totals)
+		ret->total = &g->totals[lane_in_run(g, number)];
+	else
+		ret->sum = sum_of(g, number);
+	return ret->sum || ret->total ? 0 : TOO_MANY_LANES;
+}
+
+/* Finds what each kind of rows is added to. Sums are made first: they move when there are more. */
+static int find_targets(struct drawing *g, const struct run_rows *rows)
 {
 	const struct row_kind *kinds;
 	size_t count = run_rows_kinds(rows, &kinds);
-	bool any = false;
-
-	for (size_t i = 0; i < count; i++) {
-		uint32_t number = g->to->by == LANES_CPU ? kinds[i].cpu : kinds[i].thread;
-
-		g->wanted[i] = lane_is_selected(g, number) &&
-			       thread_is_selected(g, kinds[i].thread) &&
-			       cpu_is_selected(g, kinds[i].cpu);
-		any |= g->wanted[i];
-	}
-	return any;
-}
-
-static int add_block(struct drawing *g, const struct sample_columns *c)
-{
-	bool by_cpu = g->to->by == LANES_CPU;
 	int rc = 0;
 
-	for (size_t i = 0; i < c->rows && rc == 0; i++) {
-		const struct lane_span span = {
-			.duration_ns = c->weight[i],
-			.start_ns = c->time_ns[i],
-			.key = g->key == TAG_KEY      ? (c->address ? c->address[i] : 0)
-			       : g->key == TAG_THREAD ? c->thread[i]
-			       : g->key == TAG_CPU    ? c->cpu[i]
-						      : 0,
-		};
+	for (int found = 0; found < 2; found++)
+		for (size_t i = 0; i < count && rc == 0; i++) {
+			uint32_t number = g->to->by == LANES_CPU ? kinds[i].cpu : kinds[i].thread;
+			struct by_kind *to = &g->kinds[i];
 
-		rc = add_span(g, by_cpu ? c->cpu[i] : c->thread[i], &span);
-	}
+			*to = (struct by_kind){};
+			if (!lane_is_selected(g, number) ||
+			    !thread_is_selected(g, kinds[i].thread) ||
+			    !cpu_is_selected(g, kinds[i].cpu))
+				continue;
+			rc = find_target(g, number, to);
+			to->duration_ns = kinds[i].weight;
+			to->key = g->key == TAG_THREAD ? kinds[i].thread
+				  : g->key == TAG_CPU  ? kinds[i].cpu
+						       : 0;
+		}
 	return rc;
+}
+
+/* Rows of one block. */
+static void add_block(const struct drawing *g, const struct run_rows_view *v, size_t from,
+		      size_t to)
+{
+	uint64_t base_ns = v->offset_ns ? v->base_ns[from / RUN_ROWS_BLOCK] : 0;
+	bool keyed = g->key == TAG_KEY;
+
+	for (size_t i = from; i < to; i++) {
+		const struct by_kind *kind = &g->kinds[v->kind[i]];
+		struct lane_span span;
+
+		if (!kind->sum && !kind->total)
+			continue;
+		span.start_ns = v->offset_ns ? base_ns + v->offset_ns[i] : v->time_ns[i];
+		span.duration_ns =
+			v->weights_differ ? run_number(&v->weight, i) : kind->duration_ns;
+		span.key = keyed ? run_number(&v->address, i) : kind->key;
+		add_span(g, kind, &span);
+	}
 }
 
 /* Blocks whose spans end before the window are passed over: those in it may have begun long before. */
 static int add_rows(struct drawing *g, const struct span_rows *s)
 {
 	size_t end = g->last_ns == UINT64_MAX ? s->count : run_rows_at(s->rows, g->last_ns + 1);
-	int rc = 0;
+	struct run_rows_view view = run_rows_view(s->rows);
+	int rc = end ? find_targets(g, s->rows) : 0;
 
-	if (!choose_kinds(g, s->rows))
-		return 0;
-	for (size_t at = 0; at < end && rc == 0; at += RUN_ROWS_BLOCK) {
-		if (s->last_ns[at / RUN_ROWS_BLOCK] < g->first_ns)
-			continue;
-		run_rows_block(s->rows, at, end, g->wanted, ROWS_TIME | ROWS_WEIGHT | ROWS_KIND,
-			       g->block);
-		rc = add_block(g, &g->block->columns);
-	}
+	for (size_t at = 0; at < end && rc == 0; at += RUN_ROWS_BLOCK)
+		if (s->last_ns[at / RUN_ROWS_BLOCK] >= g->first_ns)
+			add_block(g, &view, at,
+				  end - at < RUN_ROWS_BLOCK ? end : at + RUN_ROWS_BLOCK);
 	return rc;
 }
 
@@ -240,14 +267,18 @@ static int add_tested(void *ctx, const struct table_rows *rows, struct err *e)
 	for (size_t i = 0; i < rows->count && rc == 0; i++) {
 		uint32_t row = rows->row[i], number = lane ? lane_number(lane[row]) : 0;
 		bool has_length = end_ns && end_ns[row] > start_ns[row];
+		struct by_kind to;
 		const struct lane_span span = {
 			.duration_ns = has_length ? end_ns[row] - start_ns[row] : 0,
 			.start_ns = start_ns[row],
 			.key = key ? lane_key(g->key, key[row]) : 0,
 		};
 
-		if (!g->chosen || g->slot[lane_in_run(g, number)])
-			rc = add_span(g, number, &span);
+		if (g->chosen && !g->slot[lane_in_run(g, number)])
+			continue;
+		rc = find_target(g, number, &to);
+		if (rc == 0)
+			add_span(g, &to, &span);
 	}
 	return rc;
 }
@@ -283,6 +314,7 @@ static int pass(struct drawing *g, struct err *e)
 		.by = g->to->by,
 		.key = g->key,
 		.shift = g->to->shift,
+		.totals = g->totals,
 		.rows_only = g->to->by == LANES_CPU ? sel->threads : sel->cpus,
 	};
 
@@ -371,7 +403,9 @@ static void add_lane(struct drawing *g, size_t place)
 		lane.starts += cell->starts;
 		lane.count += lane_cell_exists(cell);
 	}
-	vec_push(&g->to->lanes, lane);
+	/* A lane whose spans all lie outside of the cells. */
+	if (lane.count)
+		vec_push(&g->to->lanes, lane);
 }
 
 static void take_cells(struct drawing *g, struct table_lane *lane)
@@ -450,17 +484,17 @@ int table_lanes_make(const struct table_query *q, enum lanes_by by, uint64_t fro
 	choose_cells(&g, from_ns, to_ns, cells);
 	g.slots = by == LANES_CPU ? TABLE_LANE_OTHER_CPUS + 1 : q->d->profile.threads.len + 1;
 	g.slot = xcalloc(g.slots, sizeof(*g.slot));
-	g.wanted = xcalloc(CHUNK_ROWS_MAX, sizeof(*g.wanted));
-	g.block = xcalloc(1, sizeof(*g.block));
-	rc = pass(&g, e);
+	g.kinds = xcalloc(CHUNK_ROWS_MAX, sizeof(*g.kinds));
+	/* Thread 0 is none. */
+	rc = by == LANES_THREAD && q->d->profile.threads.len > limit + 1 ? TOO_MANY_LANES
+									 : pass(&g, e);
 	if (rc == TOO_MANY_LANES)
 		rc = draw_busiest(&g, e);
 	if (rc == 0)
 		take_lanes(&g);
 	sums_release(&g);
 	free(g.slot);
-	free(g.wanted);
-	free(g.block);
+	free(g.kinds);
 	return rc;
 }
 
