@@ -63,7 +63,7 @@ static struct run_data *take(struct run_cache *c, const struct stored_run *run)
 		vec_push(&c->runs, d);
 	}
 	d->users++;
-	d->used = ++c->clock;
+	__atomic_store_n(&d->used, ++c->clock, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&c->lock);
 	return d;
 }
@@ -106,6 +106,8 @@ static void drop(struct run_cache *c, struct run_data *d)
 	d->users--;
 	if (!d->users)
 		run_data_renew(d);
+	if (!d->users && d->rows_bytes >= d->rows_bytes_max)
+		run_spans_trim(d);
 	make_room(c);
 	pthread_mutex_unlock(&c->lock);
 }

@@ -100,6 +100,66 @@ size_t run_spans_bytes(const struct run_spans *s)
 	return bytes;
 }
 
+/* ---- what is not read any more ---- */
+
+/* Rows or a level that are kept: one of both is set. */
+struct kept {
+	uint64_t used;
+	size_t bytes;
+	struct span_rows **rows;
+	struct lane_level **level;
+};
+
+typedef VEC(struct kept) kept_list;
+
+static void list_kept(struct run_spans *s, kept_list *ret)
+{
+	if (s->rows)
+		vec_push(ret, (struct kept){s->rows_used, s->rows->bytes, .rows = &s->rows});
+	for (int by = 0; by < LANES_BY_COUNT; by++)
+		for (size_t i = 0; i < s->level_count[by]; i++) {
+			struct kept_level *l = &s->levels[by][i];
+
+			if (l->level)
+				vec_push(ret, (struct kept){l->used, lane_level_bytes(l->level),
+							    .level = &l->level});
+		}
+}
+
+static int by_used(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+
+	return x->used < y->used ? -1 : x->used > y->used;
+}
+
+void run_spans_trim(struct run_data *d)
+{
+	kept_list kept = {};
+	size_t freed = 0;
+
+	vec_each(&d->chunks, chunk)
+		if (chunk->spans)
+			list_kept(chunk->spans, &kept);
+	if (kept.len)
+		qsort(kept.items, kept.len, sizeof(*kept.items), by_used);
+	vec_each(&kept, k) {
+		if (d->rows_bytes - freed <= d->rows_bytes_max / 4 * 3)
+			break;
+		freed += k->bytes;
+		if (k->rows) {
+			span_rows_free(*k->rows);
+			*k->rows = NULL;
+		} else {
+			level_free(*k->level);
+			*k->level = NULL;
+		}
+	}
+	__atomic_sub_fetch(&d->bytes, freed, __ATOMIC_RELAXED);
+	__atomic_sub_fetch(&d->rows_bytes, freed, __ATOMIC_RELAXED);
+	vec_release(&kept);
+}
+
 /* ---- reading ---- */
 
 /* A chunk that is being visited. What it has found is that of the run, or its own. */
@@ -110,7 +170,7 @@ struct job {
 	struct buf bytes;
 	struct chunk_piece part; /* of the bytes: the level; its size is 0 if rows are wanted */
 	struct spans_found found;
-	struct lane_level **kept_level; /* where the level is kept */
+	struct kept_level *kept_level; /* where the level is kept */
 	struct lane_level *own_level;
 	struct span_rows *own_rows;
 	struct err e;
@@ -202,8 +262,8 @@ static bool find_level(const struct spans_wanted *w, struct job *j, const struct
 	for (size_t i = 0; i < s->level_count[w->by]; i++) {
 		if (s->levels[w->by][i].shift > j->shift || s->levels[w->by][i].key != w->key)
 			continue;
-		j->kept_level = &s->levels[w->by][i].level;
-		j->found.level = __atomic_load_n(j->kept_level, __ATOMIC_ACQUIRE);
+		j->kept_level = &s->levels[w->by][i];
+		j->found.level = __atomic_load_n(&j->kept_level->level, __ATOMIC_ACQUIRE);
 		for (size_t n = 0;
 		     !j->found.level && !j->part.size &&
 		     summary_part(buf_str(summary), summary->len, PACKED_LANES, n, &j->part);
@@ -230,8 +290,12 @@ static int read_job(struct batch *b, struct job *j, struct err *e)
 		if (rc == 0)
 			find_level(b->wanted, j, &j->bytes);
 	}
-	if (level || rc < 0)
+	if (rc < 0)
 		return rc;
+	__atomic_store_n(level ? &j->kept_level->used : &j->spans->rows_used,
+			 __atomic_load_n(&b->d->used, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
+	if (level)
+		return 0;
 	j->found.rows = __atomic_load_n(&j->spans->rows, __ATOMIC_ACQUIRE);
 	buf_clear(&j->bytes);
 	return j->found.rows ? 0 : store_chunk_read(b->s, j->chunk->stored.id, &j->bytes, NULL, e);
@@ -248,8 +312,8 @@ static void decode_level(struct batch *b, struct job *j)
 	j->found.level = made;
 	if (j->rc < 0 || !has_room(b->d))
 		return;
-	if (__atomic_compare_exchange_n(j->kept_level, &known, made, false, __ATOMIC_ACQ_REL,
-					__ATOMIC_ACQUIRE)) {
+	if (__atomic_compare_exchange_n(&j->kept_level->level, &known, made, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 		j->own_level = NULL;
 		count_bytes(b->d, lane_level_bytes(made));
 	}

@@ -28,16 +28,22 @@ void span_rows_free(struct span_rows *s);
 /* What is kept of a chunk; NULL: not decoded yet. */
 struct run_spans {
 	struct span_rows *rows;
-	struct {
+	uint64_t rows_used; /* run_data.used of the last question that read them */
+	struct kept_level {
 		unsigned shift;
 		uint32_t key;
 		struct lane_level *level;
+		uint64_t used;
 	} levels[LANES_BY_COUNT][LANES_LEVELS_MAX]; /* the coarsest first */
 	size_t level_count[LANES_BY_COUNT];
 };
 
 void run_spans_free(struct run_spans *s);
 size_t run_spans_bytes(const struct run_spans *s);
+/* Frees what was not read for the longest time until a quarter of the room for rows is free. The run
+ * must not have users. Who looks at one window after the other fills the room otherwise, and all
+ * further windows are decoded each time. */
+void run_spans_trim(struct run_data *d);
 
 /* ---- chunks of a run ---- */
 

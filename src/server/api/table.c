@@ -1,6 +1,6 @@
 /* Questions about the rows of any table of a run: query/table.h. */
-#include "base/text.h"
 #include "server/api/table.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>
