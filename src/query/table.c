@@ -15,6 +15,7 @@ static const struct table_column derived_columns[] = {
 	{{"comm", "", "name of the thread", TAG_THREAD, VALUE_STRING, AS_KEY, 4}, DERIVED_COMM},
 	{{"function", "", "innermost function of the stack", TAG_STACK, VALUE_STRING, AS_KEY, 4},
 	 DERIVED_FUNCTION},
+	{{"duration", "ns", "of the span", TAG_END, VALUE_DURATION, AS_VALUE, 8}, DERIVED_DURATION},
 };
 
 static bool has_tag(const struct table_query *q, uint32_t tag)
@@ -234,18 +235,21 @@ static uint64_t derive(const struct table_query *q, enum table_derived derived, 
 	}
 }
 
+/* @values: of the column's tag. */
 static uint64_t value_at(const struct table_query *q, const struct table_column *c,
-			 const uint64_t *values, uint32_t row)
+			 const struct chunk_columns *columns, const uint64_t *values, uint32_t row)
 {
-	uint64_t value = values ? values[row] : 0;
+	uint64_t value = values ? values[row] : 0, start_ns = columns->columns[0].values[row];
 
+	if (c->derived == DERIVED_DURATION)
+		return value > start_ns ? value - start_ns : 0;
 	return c->derived ? derive(q, c->derived, value) : value;
 }
 
 uint64_t table_value(const struct table_query *q, const struct table_column *c,
 		     const struct chunk_columns *columns, uint32_t row)
 {
-	return value_at(q, c, chunk_column(columns, c->schema.tag), row);
+	return value_at(q, c, columns, chunk_column(columns, c->schema.tag), row);
 }
 
 bool table_column_maps(const struct table_column *c)

@@ -4,7 +4,7 @@
  * (base/predicate.h).
  *
  * Beside the columns of its schema a table has derived ones, which people ask for by name: pid, tid and
- * comm of a thread, the function of a stack.
+ * comm of a thread, the function of a stack, the duration of a span.
  *
  * A query belongs to one thread; the run must be held, as with query/selection.h. Functions return
  * -ESTALE if chunks were merged meanwhile: call run_cache_stale(), get the run again.
@@ -25,6 +25,7 @@ enum table_derived {
 	DERIVED_TID,
 	DERIVED_COMM,
 	DERIVED_FUNCTION,
+	DERIVED_DURATION, /* of a span */
 };
 
 struct table_column {

@@ -253,8 +253,8 @@ static uint64_t thread_of(const struct span *s)
 /* Which rows are selected, but for the window. */
 static void choose_rows(struct question_case *t)
 {
-	uint64_t limit = dice(ROWS);
-	bool where = !dice(4), none = dice(2);
+	uint64_t limit = dice(ROWS), longest_ns = 1ull << dice(36);
+	bool where = !dice(4), none = dice(2), by_duration = dice(2);
 
 	if (!none && !dice(3)) {
 		t->sel.threads = xcalloc(made.threads.len, sizeof(bool));
@@ -273,6 +273,9 @@ static void choose_rows(struct question_case *t)
 	}
 	if (none || !where)
 		t->where[0] = '\0';
+	else if (by_duration)
+		snprintf(t->where, sizeof(t->where), "duration < %llu",
+			 (unsigned long long)longest_ns);
 	else
 		snprintf(t->where, sizeof(t->where), "number < %llu", (unsigned long long)limit);
 	for (size_t i = 0; i < ROWS; i++) {
@@ -282,7 +285,8 @@ static void choose_rows(struct question_case *t)
 			  (!t->sel.cpus || (s->cpu < CPU_LIMIT && t->sel.cpus[s->cpu])) &&
 			  (t->sel.event < 0 || s->event == (uint64_t)t->sel.event) &&
 			  (!t->sel.nodes || s->stack == stacks[3].n) &&
-			  (!t->where[0] || s->number < limit);
+			  (!t->where[0] || (by_duration ? s->end_ns - s->start_ns < longest_ns
+							: s->number < limit));
 	}
 }
 
@@ -314,6 +318,8 @@ static void see_row(void *ctx, const struct chunk_columns *c, uint32_t row)
 		    lies_in(s, w->t->sel.from_ns, w->t->sel.to_ns));
 	for (size_t i = 0; i < q->table.column_count; i++)
 		assert_true(table_value(q, &q->columns.items[i], c, row) == value_of(s, i));
+	assert_true(table_value(q, &q->columns.items[column_named(w->t, "duration")], c, row) ==
+		    s->end_ns - s->start_ns);
 	w->seen[number] = true;
 	w->count++;
 }
@@ -529,11 +535,14 @@ static void check_lanes(struct question_case *t)
 
 /* ---- all of it ---- */
 
-static void one_case(void)
+/* @room 0: that of the cache. */
+static void one_case(size_t room)
 {
 	struct question_case t = {.table = dice(TABLES), .sel = {.event = -1}};
 
 	OK(run_cache_get(server.cache, store, &run, &t.d, &error));
+	if (room)
+		t.d->rows_bytes_max = room;
 	choose_window(&t);
 	choose_rows(&t);
 	OK(table_query_open(&t.query, t.d, store, &t.sel, shapes[t.table].name, t.where, &error));
@@ -544,6 +553,9 @@ static void one_case(void)
 	table_query_close(&t.query);
 	selection_release(&t.sel);
 	run_cache_put(server.cache, t.d);
+	/* What was not read lately has made room. */
+	if (room)
+		assert_true(t.d->rows_bytes < room);
 }
 
 static uint64_t from_environment(const char *name, uint64_t otherwise)
@@ -557,6 +569,7 @@ static void test_as_by_hand(void **state)
 {
 	uint64_t cases = from_environment("TACHO_CASES", CASES);
 	uint64_t first = from_environment("TACHO_SEED", 1);
+	size_t room;
 
 	(void)state;
 	print_message("# %llu cases: TACHO_SEED=%llu\n", (unsigned long long)cases,
@@ -566,12 +579,13 @@ static void test_as_by_hand(void **state)
 	for (uint64_t i = 0; i < cases; i++) {
 		if (i == cases / 3)
 			forget();
+		room = i > cases / 3 ? 100000 : 0;
 		/* Without room to keep anything. */
 		if (i == 2 * (cases / 3)) {
 			run_cache_free(server.cache);
 			server.cache = run_cache_new(1);
 		}
-		one_case();
+		one_case(i < 2 * (cases / 3) ? room : 0);
 	}
 }
 

@@ -12,8 +12,9 @@
 /* ---- columns ---- */
 
 /* Before the fields, in this order. */
-static const uint32_t common_tags[] = {TAG_TIME, TAG_END,    TAG_DURATION, TAG_EVENT, TAG_THREAD,
-				       TAG_CPU,  TAG_WEIGHT, TAG_ADDRESS,  TAG_VALUE, TAG_RUNNING};
+static const uint32_t common_tags[] = {TAG_TIME,    TAG_END,   TAG_DURATION, TAG_EVENT,
+				       TAG_THREAD,  TAG_CPU,   TAG_KEY,      TAG_WEIGHT,
+				       TAG_ADDRESS, TAG_VALUE, TAG_RUNNING};
 
 /* Names that mean the same in every table. */
 static const char *const common_names[] = {"time_s", "end_s", "pid",      "tid",
