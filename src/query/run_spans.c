@@ -144,7 +144,7 @@ void run_spans_trim(struct run_data *d)
 	if (kept.len)
 		qsort(kept.items, kept.len, sizeof(*kept.items), by_used);
 	vec_each(&kept, k) {
-		if (d->rows_bytes - freed <= d->rows_bytes_max / 4 * 3)
+		if (d->rows_bytes - freed <= d->rows_bytes_max / 2)
 			break;
 		freed += k->bytes;
 		if (k->rows) {
@@ -166,7 +166,7 @@ void run_spans_trim(struct run_data *d)
 struct job {
 	struct run_chunk *chunk;
 	struct run_spans *spans;
-	unsigned shift; /* the widest cells that will do */
+	bool totals; /* are wanted, and the chunk lies in the window as a whole */
 	struct buf bytes;
 	struct chunk_piece part; /* of the bytes: the level; its size is 0 if rows are wanted */
 	struct spans_found found;
@@ -253,27 +253,60 @@ static int find_spans(struct batch *b, struct job *j, struct buf *summary, struc
 	return 0;
 }
 
-/* Finds the level with the widest cells that will do, in memory or in the summary. False: there is none. */
-static bool find_level(const struct spans_wanted *w, struct job *j, const struct buf *summary)
+/* The level with the widest cells up to 2^@shift ns, only among those in memory if @kept. */
+static struct kept_level *widest(const struct spans_wanted *w, struct run_spans *s, unsigned shift,
+				 bool kept)
 {
-	struct run_spans *s = j->spans;
+	for (size_t i = 0; i < s->level_count[w->by]; i++) {
+		struct kept_level *l = &s->levels[w->by][i];
+
+		if (l->shift <= shift && l->key == w->key &&
+		    (!kept || __atomic_load_n(&l->level, __ATOMIC_ACQUIRE)))
+			return l;
+	}
+	return NULL;
+}
+
+/* For totals any level of a whole chunk will do: one that need not be read, or else the one that cells are
+ * going to be read from. */
+static struct kept_level *choose_level(const struct spans_wanted *w, const struct job *j)
+{
+	struct kept_level *ret = NULL;
+
+	if (j->totals)
+		ret = widest(w, j->spans, 63, true);
+	if (!ret)
+		ret = widest(w, j->spans, w->shift, false);
+	return ret || !j->totals ? ret : widest(w, j->spans, 63, false);
+}
+
+/* Sets the part of the summary that has a level; leaves it empty if there is none. */
+static void find_part(enum lanes_by by, unsigned shift, const struct buf *summary,
+		      struct chunk_piece *ret)
+{
+	struct chunk_piece part;
 	struct lane_level head;
 
-	for (size_t i = 0; i < s->level_count[w->by]; i++) {
-		if (s->levels[w->by][i].shift > j->shift || s->levels[w->by][i].key != w->key)
-			continue;
-		j->kept_level = &s->levels[w->by][i];
-		j->found.level = __atomic_load_n(&j->kept_level->level, __ATOMIC_ACQUIRE);
-		for (size_t n = 0;
-		     !j->found.level && !j->part.size &&
-		     summary_part(buf_str(summary), summary->len, PACKED_LANES, n, &j->part);
-		     n++)
-			if (lane_level_peek(j->part.bytes, j->part.size, &head, NULL) < 0 ||
-			    head.by != w->by || head.shift != s->levels[w->by][i].shift)
-				j->part.size = 0;
-		return true;
-	}
-	return false;
+	for (size_t n = 0; summary_part(buf_str(summary), summary->len, PACKED_LANES, n, &part);
+	     n++)
+		if (lane_level_peek(part.bytes, part.size, &head, NULL) == 0 && head.by == by &&
+		    head.shift == shift) {
+			*ret = part;
+			return;
+		}
+}
+
+/* Finds a level that will do, in memory or in the summary. False: there is none. */
+static bool find_level(const struct spans_wanted *w, struct job *j, const struct buf *summary)
+{
+	if (!j->kept_level)
+		j->kept_level = choose_level(w, j);
+	if (!j->kept_level)
+		return false;
+	j->found.level = __atomic_load_n(&j->kept_level->level, __ATOMIC_ACQUIRE);
+	if (!j->found.level)
+		find_part(w->by, j->kept_level->shift, summary, &j->part);
+	return true;
 }
 
 static int read_job(struct batch *b, struct job *j, struct err *e)
@@ -380,7 +413,6 @@ int run_spans_each(struct run_data *d, struct store *s, uint32_t schema, uint64_
 		   void *ctx, struct err *e)
 {
 	struct batch *b = xcalloc(1, sizeof(*b));
-	bool whole;
 	int rc = 0;
 
 	b->d = d;
@@ -392,9 +424,11 @@ int run_spans_each(struct run_data *d, struct store *s, uint32_t schema, uint64_
 
 		if (info->schema != schema || info->first_ns > last_ns || info->last_ns < from_ns)
 			continue;
-		whole = info->first_ns >= from_ns && info->last_ns <= last_ns;
 		b->jobs[b->count] = (struct job){
-			.chunk = c, .shift = wanted->totals && whole ? 63 : wanted->shift};
+			.chunk = c,
+			.totals = wanted->totals && info->first_ns >= from_ns &&
+				  info->last_ns <= last_ns,
+		};
 		rc = read_job(b, &b->jobs[b->count++], e);
 		/* The chunk was merged into another one meanwhile. */
 		rc = rc == -ENOENT ? -ESTALE : rc;

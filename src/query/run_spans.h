@@ -40,7 +40,7 @@ struct run_spans {
 
 void run_spans_free(struct run_spans *s);
 size_t run_spans_bytes(const struct run_spans *s);
-/* Frees what was not read for the longest time until a quarter of the room for rows is free. The run
+/* Frees what was not read for the longest time until half of the room for rows is free. The run
  * must not have users. Who looks at one window after the other fills the room otherwise, and all
  * further windows are decoded each time. */
 void run_spans_trim(struct run_data *d);
