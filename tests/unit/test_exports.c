@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "profile/dictionary.h"
+#include "profile/spans.h"
 #include "server/export/formats.h"
 #include "server/export/h5_file.h"
 #include "server/export/table.h"
@@ -370,6 +371,68 @@ static void test_table_has_every_column(void **state)
 		"\"stack\":\"main;<work> & \\\"more\\\"\"}\n");
 }
 
+static int keep_chunk(void *ctx, const struct buf *bytes, const struct chunk_info *info)
+{
+	struct fixture *f = ctx;
+
+	return store_chunk_add(f->api.store, f->run.id, 0, info, bytes->s, bytes->len, NULL, 0,
+			       NULL, NULL);
+}
+
+/* Side by side, of different classes, two without length. */
+static void add_spans(struct fixture *f)
+{
+	static const struct column_schema columns[] = {
+		{"time", "ns", "", TAG_TIME, VALUE_TIME, AS_TIME, 8},
+		{"end", "ns", "", TAG_END, VALUE_TIME, AS_END, 8},
+		{"cpu", "", "", TAG_CPU, VALUE_CPU, AS_CPU, 4},
+		{"what", "", "", TAG_KEY, VALUE_STRING, AS_KEY, 4},
+	};
+	enum { MS = 1000000 };
+	uint64_t start[] = {START, START + 10 * MS, START + 10 * MS, START + 20 * MS},
+		 end[] = {START + 10 * MS, START + 20 * MS, START + 10 * MS, START + 20 * MS},
+		 cpu[] = {0, 1, 2, 3}, what[4];
+	struct chunk_columns *c = xcalloc(1, sizeof(*c));
+
+	for (size_t i = 0; i < 4; i++)
+		what[i] = profile_string(&f->profile, i % 2 ? "read" : "write").n;
+	c->info.schema = profile_schema_add(
+		&f->profile,
+		&(struct table_schema){
+			.name = "calls", .meaning = "", .is_span = true, .column_count = 4},
+		columns);
+	send_dictionary(f);
+	c->rows = c->count = 4;
+	c->columns[0] = (struct chunk_column){TAG_TIME, start};
+	c->columns[1] = (struct chunk_column){TAG_END, end};
+	c->columns[2] = (struct chunk_column){TAG_CPU, cpu};
+	c->columns[3] = (struct chunk_column){TAG_KEY, what};
+	assert_int_equal(span_chunks_encode(c, keep_chunk, f), 0);
+	free(c);
+}
+
+static void test_spans(void **state)
+{
+	static const char *const all[] = {"what", "calls", NULL};
+	static const char *const part[] = {"what", "calls", "from", "10ms", "to", "20ms", NULL};
+	struct fixture *f = *state;
+	CLEANUP(buf_release) struct buf csv = {}, lines = {};
+
+	add_spans(f);
+	assert_int_equal(export_as(f, &format_csv, &csv, NULL, all), 0);
+	assert_string_equal(csv.s, "time_s,end_s,cpu,what\n"
+				   "0.000000000,0.010000000,0,write\n"
+				   "0.010000000,0.010000000,2,write\n"
+				   "0.010000000,0.020000000,1,read\n"
+				   "0.020000000,0.020000000,3,read\n");
+	/* What ends where the window begins is not in it, nor what begins where it ends. */
+	assert_int_equal(export_as(f, &format_jsonl, &lines, NULL, part), 0);
+	assert_string_equal(
+		lines.s,
+		"{\"time_s\":0.010000000,\"end_s\":0.010000000,\"cpu\":2,\"what\":\"write\"}\n"
+		"{\"time_s\":0.010000000,\"end_s\":0.020000000,\"cpu\":1,\"what\":\"read\"}\n");
+}
+
 static int note_number(void *ctx, const struct export_row *row)
 {
 	struct buf *out = ctx;
@@ -561,6 +624,7 @@ int main(void)
 		TEST(test_h5_of_many_counters),
 		TEST(test_kept_data),
 		TEST(test_span),
+		TEST(test_spans),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
