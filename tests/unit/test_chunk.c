@@ -9,6 +9,7 @@
 #include "profile/columns.h"
 #include "profile/packed.h"
 #include "profile/schema.h"
+#include "profile/spans.h"
 #include "profile/summary.h"
 
 #include <errno.h>
@@ -443,6 +444,106 @@ static void test_merging_spans_of_no_length(void **state)
 	free(c);
 }
 
+/* ---- duration classes ---- */
+
+#define SPANS 70000u
+
+struct class_chunks {
+	bool seen[SPANS];
+	size_t rows, chunks;
+	uint32_t last_class;
+};
+
+static int check_class(void *ctx, const struct buf *bytes, const struct chunk_info *info)
+{
+	struct chunk_columns *c = xcalloc(1, sizeof(*c));
+	struct class_chunks *all = ctx;
+
+	assert_int_equal(chunk_decode(bytes->s, bytes->len, NULL, c, NULL), 0);
+	assert_int_equal(info->schema, OWN);
+	assert_true(info->partition >= all->last_class && info->partition < SPAN_CLASSES);
+	for (size_t i = 0; i < c->rows; i++) {
+		uint64_t duration_ns = chunk_column(c, TAG_END)[i] - chunk_column(c, TAG_TIME)[i];
+		uint64_t number = chunk_column(c, SCHEMA_TAG_OWN)[i];
+
+		assert_int_equal(span_class(duration_ns), info->partition);
+		assert_true(duration_ns >= span_class_least_ns(info->partition));
+		assert_true(number < SPANS && !all->seen[number]);
+		assert_int_equal(chunk_column(c, TAG_TIME)[i], 1000 + (SPANS - number) * 3);
+		all->seen[number] = true;
+	}
+	all->rows += c->rows;
+	all->chunks++;
+	all->last_class = info->partition;
+	chunk_columns_release(c);
+	free(c);
+	return 0;
+}
+
+static int refuse_chunk(void *ctx, const struct buf *bytes, const struct chunk_info *info)
+{
+	(void)bytes;
+	(void)info;
+	++*(int *)ctx;
+	return -7;
+}
+
+/* More rows than a chunk may have, each with @columns columns of noise. */
+static struct chunk_columns *make_spans(size_t columns)
+{
+	struct chunk_columns *c = xcalloc(1, sizeof(*c));
+	uint64_t noise = 88172645463325252ull;
+
+	c->info.schema = OWN;
+	c->rows = SPANS;
+	for (; c->count < 3 + columns; c->count++) {
+		uint64_t *values = xcalloc(SPANS, sizeof(*values));
+
+		for (uint64_t i = 0; i < SPANS; i++) {
+			uint64_t start_ns = 1000 + (SPANS - i) * 3;
+
+			noise = noise * 6364136223846793005ull + 1442695040888963407ull;
+			values[i] = c->count == 0   ? start_ns
+				    : c->count == 1 ? start_ns + (i % 100 ? i % 50000
+									  : 1ull << i / 100 % 62)
+				    : c->count == 2 ? i
+						    : noise;
+		}
+		c->columns[c->count] = (struct chunk_column){
+			c->count == 0   ? TAG_TIME
+			: c->count == 1 ? TAG_END
+					: SCHEMA_TAG_OWN + (uint32_t)c->count - 2,
+			values};
+	}
+	return c;
+}
+
+static void test_chunks_of_duration_classes(void **state)
+{
+	int calls = 0;
+
+	(void)state;
+	/* With noise even as many rows as a chunk may have are too large for one. */
+	for (size_t columns = 0; columns <= 40; columns += 40) {
+		struct class_chunks *all = xcalloc(1, sizeof(*all));
+		struct chunk_columns *c = make_spans(columns);
+
+		assert_int_equal(span_chunks_encode(c, check_class, all), 0);
+		assert_int_equal(all->rows, SPANS);
+		assert_int_equal(all->chunks, SPAN_CLASSES + (columns ? 2 : 1));
+		/* The first failure ends it. */
+		if (columns)
+			assert_int_equal(span_chunks_encode(c, refuse_chunk, &calls), -7);
+		chunk_columns_release(c);
+		/* Without ends these are no spans. */
+		c->rows = 0;
+		assert_int_equal(span_chunks_encode(c, refuse_chunk, &calls), -EINVAL);
+		free(c);
+		free(all);
+	}
+	assert_int_equal(calls, 1);
+}
+
 /* Many wide columns of noise: what is written can be read, or the writer is told. */
 static void test_too_large(void **state)
 {
@@ -509,6 +610,7 @@ int main(void)
 		cmocka_unit_test(test_version_1_counts_are_read),
 		cmocka_unit_test(test_spans_and_columns_of_any_table),
 		cmocka_unit_test(test_merging_keeps_unknown_columns),
+		cmocka_unit_test(test_chunks_of_duration_classes),
 		cmocka_unit_test(test_merging_spans_of_no_length),
 		cmocka_unit_test(test_too_large),
 		cmocka_unit_test(test_other_tables_do_not_merge),
