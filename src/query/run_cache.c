@@ -106,8 +106,6 @@ static void drop(struct run_cache *c, struct run_data *d)
 	d->users--;
 	if (!d->users)
 		run_data_renew(d);
-	if (!d->users && d->rows_bytes >= d->rows_bytes_max)
-		run_spans_trim(d);
 	make_room(c);
 	pthread_mutex_unlock(&c->lock);
 }

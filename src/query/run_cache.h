@@ -105,7 +105,8 @@ void run_data_release(struct run_data *d);
 /* Frees decoded data that is large and quick to read again. Returns false if there is none. The
  * run must not have users. */
 bool run_data_trim(struct run_data *d);
-/* If columns of tables found no room: frees those that the last question did not need. As run_data_trim(). */
+/* If the room for decoded rows is full: frees columns of tables that the last question did not need, and
+ * then spans that were not read lately. The run must not have users. */
 void run_data_renew(struct run_data *d);
 /* Brings @d up to date with the store. */
 int run_data_load(struct run_data *d, struct store *s, bool ended, struct err *e);

@@ -153,12 +153,14 @@ bool run_data_trim(struct run_data *d)
 
 void run_data_renew(struct run_data *d)
 {
-	if (!d->columns_wait)
+	if (!d->columns_wait && d->rows_bytes < d->rows_bytes_max)
 		return;
 	d->columns_wait = false;
 	vec_each(&d->chunks, chunk)
 		kept_columns_forget(chunk->columns, d->table_questions);
 	count_bytes(d);
+	if (d->rows_bytes >= d->rows_bytes_max)
+		run_spans_trim(d);
 }
 
 /* Frees tables and paths, and the decoded chunks, which depend on them. */

@@ -415,6 +415,8 @@ int run_spans_each(struct run_data *d, struct store *s, uint32_t schema, uint64_
 	struct batch *b = xcalloc(1, sizeof(*b));
 	int rc = 0;
 
+	/* Columns that this question does not need make room for its spans: see run_data_renew(). */
+	__atomic_add_fetch(&d->table_questions, 1, __ATOMIC_RELAXED);
 	b->d = d;
 	b->s = s;
 	b->wanted = wanted;

@@ -539,6 +539,7 @@ static void check_lanes(struct question_case *t)
 static void one_case(size_t room)
 {
 	struct question_case t = {.table = dice(TABLES), .sel = {.event = -1}};
+	size_t column_bytes = 0;
 
 	OK(run_cache_get(server.cache, store, &run, &t.d, &error));
 	if (room)
@@ -553,9 +554,11 @@ static void one_case(size_t room)
 	table_query_close(&t.query);
 	selection_release(&t.sel);
 	run_cache_put(server.cache, t.d);
-	/* What was not read lately has made room. */
+	/* Spans that were not read lately have made room. Columns that rows were just chosen by may stay. */
+	vec_each(&t.d->chunks, c)
+		column_bytes += kept_columns_bytes(c->columns);
 	if (room)
-		assert_true(t.d->rows_bytes < room);
+		assert_true(t.d->rows_bytes - column_bytes < room);
 }
 
 static uint64_t from_environment(const char *name, uint64_t otherwise)
