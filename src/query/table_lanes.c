@@ -99,6 +99,11 @@ static size_t find_cell(const struct lane_level *l, size_t lane, uint64_t cell)
 {
 	size_t low = l->begin[lane], high = l->begin[lane + 1];
 
+	/* Most chunks lie in the window as a whole. */
+	if (l->first + l->cells[low].cell >= cell)
+		return low;
+	if (l->first + l->cells[high - 1].cell < cell)
+		return high;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
