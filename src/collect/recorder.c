@@ -233,7 +233,7 @@ static int append_lost(struct recorder *r, struct err *e)
 	vec_each(&r->sampling.rows, row) {
 		uint64_t lost = sampling_lost(row), said = lost < told ? lost : told;
 		uint64_t id = row->ids.len ? row->ids.items[0] : 0;
-		struct lost_record record = lost_record_of(id, lost - said);
+		struct lost_record record = lost_record_of(id, lost - said, clock_now_ns());
 
 		told -= said;
 		if (!record.lost)

@@ -5,13 +5,14 @@
 #include <errno.h>
 #include <time.h>
 
-struct lost_record lost_record_of(uint64_t event_id, uint64_t lost)
+struct lost_record lost_record_of(uint64_t event_id, uint64_t lost, uint64_t time_ns)
 {
 	return (struct lost_record){
 		.header = {.type = PERF_RECORD_LOST, .size = sizeof(struct lost_record)},
 		.event_id = event_id,
 		.lost = lost,
-		.time_ns = clock_now_ns(),
+		.time_ns = time_ns,
+		.cpu = ~0u,
 		.id = event_id,
 	};
 }

@@ -127,7 +127,7 @@ int output_finish(struct output *o, const struct sink_options *options,
 char *output_stamped(const char *path);
 
 /* A LOST record about dropped samples, as the kernel writes it for a tracking event: the trailer
- * has IDENTIFIER last. */
+ * has IDENTIFIER last. They were dropped on all CPUs: cpu is ~0. */
 struct lost_record {
 	struct perf_event_header header;
 	uint64_t event_id, lost;
@@ -137,7 +137,9 @@ struct lost_record {
 	uint64_t id;
 };
 
-struct lost_record lost_record_of(uint64_t event_id, uint64_t lost);
+/* @time_ns must lie between the last samples before those that were dropped and the first ones behind
+ * them: whoever follows samples from one to the next must know in time. */
+struct lost_record lost_record_of(uint64_t event_id, uint64_t lost, uint64_t time_ns);
 
 /* Whether records of this type are needed to understand later samples. */
 bool record_explains(uint32_t type);

@@ -9,6 +9,7 @@
  * mappings) still go through, and a LOST record says how many samples are missing.
  */
 #include "collect/sink.h"
+#include "base/clock.h"
 #include "base/vec.h"
 #include "collect/spill.h"
 #include "perfdata/format.h"
@@ -31,6 +32,8 @@ struct live_sink {
 	struct output output; /* belongs to the sender while that runs */
 	struct buf *lanes;    /* records of the current round */
 	uint64_t lost;        /* dropped samples that were not reported yet */
+	uint64_t lost_ns;  /* between the last samples before those and the first ones after them */
+	uint64_t round_ns; /* when the rings had been emptied for the round before */
 	uint64_t lost_told;
 	struct buf held; /* records that explain others, while the spill file is full */
 	unsigned empty;  /* empty rounds in a row */
@@ -169,7 +172,8 @@ static void gather(struct live_sink *s, struct buf *round, const struct buf *lan
 static void add_lost(struct live_sink *s, struct buf *round)
 {
 	const struct writer_event *event = s->sink.options.writer.events;
-	struct lost_record record = lost_record_of(event->id_count ? event->ids[0] : 0, s->lost);
+	struct lost_record record =
+		lost_record_of(event->id_count ? event->ids[0] : 0, s->lost, s->lost_ns);
 
 	if (s->lost)
 		buf_add_mem(round, &record, sizeof(record));
@@ -179,10 +183,16 @@ static void add_lost(struct live_sink *s, struct buf *round)
 
 static void gather_all(struct live_sink *s, struct buf *round, bool samples)
 {
+	uint64_t before = s->lost;
+
 	for (unsigned i = 0; i < s->sink.options.lanes; i++) {
 		gather(s, round, &s->lanes[i], samples);
 		buf_clear(&s->lanes[i]);
 	}
+	/* All that was kept is older than this round's beginning, what is kept next is younger. */
+	if (s->lost != before)
+		s->lost_ns = s->round_ns;
+	s->round_ns = clock_now_ns();
 }
 
 static void tell_full(struct live_sink *s)
@@ -202,7 +212,7 @@ static void tell_full(struct live_sink *s)
 static void spill_round(struct live_sink *s, bool room, bool last)
 {
 	struct buf round = s->held;
-	uint64_t before;
+	uint64_t before, began_ns = s->round_ns;
 	bool put;
 
 	s->held = (struct buf){};
@@ -225,6 +235,7 @@ static void spill_round(struct live_sink *s, bool room, bool last)
 		s->lost = before;
 		s->lost_told -= before;
 		gather(s, &s->held, &round, false);
+		s->lost_ns = began_ns;
 		tell_full(s);
 	}
 	buf_release(&round);

@@ -260,7 +260,8 @@ static void switches_by_size(void **state)
 /* What came out of the live sink's pipe: samples, records that explain, rounds, told losses. */
 struct watched {
 	uint64_t samples, explaining, rounds, lost;
-	bool disordered; /* samples do not ascend by their numbers */
+	uint64_t lost_ns; /* when the last loss is said to have been */
+	bool disordered;  /* samples do not ascend by their numbers */
 };
 
 static struct watched take_all(int fd)
@@ -291,7 +292,9 @@ static struct watched take_all(int fd)
 			assert_int_equal(header.size, sizeof(lost));
 			memcpy(&lost, bytes.s + at, sizeof(lost));
 			assert_int_equal(lost.id, id);
+			assert_int_equal(lost.cpu, ~0u);
 			w.lost += lost.lost;
+			w.lost_ns = lost.time_ns;
 		}
 	}
 	buf_release(&bytes);
@@ -361,6 +364,7 @@ static void live_never_blocks(void **state)
 	int fd;
 	struct sink_options o = live_options(&fd);
 	const unsigned rounds = 100, of_a_round = 20000;
+	uint64_t *times = xcalloc((size_t)rounds * of_a_round, sizeof(*times));
 	struct watched w;
 	struct sink *s;
 	struct err e;
@@ -369,8 +373,10 @@ static void live_never_blocks(void **state)
 	o.keep_bytes = UINT64_MAX;
 	assert_int_equal(sink_new(&s, &o, &e), 0);
 	for (unsigned i = 0; i < rounds; i++) {
-		for (unsigned k = 0; k < of_a_round; k++)
+		for (unsigned k = 0; k < of_a_round; k++) {
+			times[i * of_a_round + k] = clock_now_ns();
 			append(s, k % 2, PERF_RECORD_SAMPLE, k);
+		}
 		append(s, 0, PERF_RECORD_COMM, i);
 		assert_int_equal(sink_round(s, clock_now_ns(), &e), 0);
 	}
@@ -380,6 +386,9 @@ static void live_never_blocks(void **state)
 	assert_int_equal(w.explaining, 1 + rounds + 1);
 	assert_true(w.lost > 0);
 	assert_int_equal(w.samples + w.lost, rounds * of_a_round);
+	/* Samples that were kept are older, those that might be kept after the last round are younger. */
+	assert_in_range(w.lost_ns, times[w.samples - 1], times[(rounds - 1) * of_a_round]);
+	free(times);
 }
 
 /* @rounds of @of_a_round samples each and one record that explains, with nobody reading. */
