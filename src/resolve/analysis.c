@@ -74,11 +74,11 @@ static void take_sample(struct analysis *a, const struct record *r,
 	resolver_sample(&a->resolver, r, event, number, time_ns, weight);
 }
 
-static void tell_loss(void *ctx, uint64_t time_ns, uint64_t count)
+static void tell_loss(void *ctx, uint64_t time_ns, uint32_t cpu, uint64_t count)
 {
 	const struct analysis *a = ctx;
 
-	a->options.on_loss(a->options.loss_ctx, time_ns, count);
+	a->options.on_loss(a->options.loss_ctx, time_ns, cpu, count);
 }
 
 int analysis_init(struct analysis *a, struct perfdata *file, struct modules *modules,
@@ -164,6 +164,8 @@ bool analysis_record(struct analysis *a, const struct stream_record *raw)
 	 * about when the record before them was written, not when the clock began. */
 	if (!time_ns && r.type == PERF_RECORD_SAMPLE)
 		time_ns = a->file->stream.last_ns;
+	if (!(raw->event->attr.sample_type & PERF_SAMPLE_CPU) && r.type != PERF_RECORD_SAMPLE)
+		r.id.cpu = ~0u; /* it does not say which */
 	if (r.type != PERF_RECORD_SAMPLE)
 		history_record(&a->history, &r, time_ns);
 	else if ((raw->event->attr.sample_type & PERF_SAMPLE_READ) && r.sample.read.has_id)

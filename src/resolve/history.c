@@ -320,17 +320,17 @@ static void take_fork(struct history *h, const struct record *r, uint64_t time_n
 	begin_space_era(h, get_space(h, t->pid), time_ns, root);
 }
 
-static void count_lost(struct history *h, uint64_t time_ns, uint64_t count)
+static void count_lost(struct history *h, uint64_t time_ns, uint32_t cpu, uint64_t count)
 {
 	h->profile->lost += count;
 	if (h->on_loss && count)
-		h->on_loss(h->ctx, time_ns, count);
+		h->on_loss(h->ctx, time_ns, cpu, count);
 }
 
 void history_end(struct history *h)
 {
 	if (h->lost_in_total > h->lost_in_rings)
-		count_lost(h, 0, h->lost_in_total - h->lost_in_rings);
+		count_lost(h, 0, ~0u, h->lost_in_total - h->lost_in_rings);
 	h->lost_in_rings = h->lost_in_total = 0;
 }
 
@@ -356,20 +356,20 @@ void history_record(struct history *h, const struct record *r, uint64_t time_ns)
 		break;
 	case PERF_RECORD_LOST:
 		h->lost_in_rings += r->lost.lost;
-		count_lost(h, time_ns, r->lost.lost);
+		count_lost(h, time_ns, r->id.cpu, r->lost.lost);
 		break;
 	case PERF_RECORD_LOST_SAMPLES:
 		if (r->misc & MISC_LOST_BY_FILTER)
 			break;
 		/* With a time it is the kernel's own and tells of samples that never reached a ring. */
 		if (time_ns)
-			count_lost(h, time_ns, r->lost.lost);
+			count_lost(h, time_ns, r->id.cpu, r->lost.lost);
 		else
 			h->lost_in_total += r->lost.lost;
 		break;
 	case PERF_RECORD_THROTTLE:
 		if (h->on_loss)
-			h->on_loss(h->ctx, time_ns, 0);
+			h->on_loss(h->ctx, time_ns, r->id.cpu, 0);
 		break;
 	default:
 		break;

@@ -88,8 +88,8 @@ struct history {
 	/* Told of each new file that a runtime writes its code into; may be NULL. */
 	void (*on_jitdump)(void *ctx, uint32_t image, uint32_t pid, uint64_t time_ns);
 	/* Called when samples were lost (@count), or an event was throttled (0). @time_ns is 0 if the
-	 * recording does not say when. May be NULL. */
-	void (*on_loss)(void *ctx, uint64_t time_ns, uint64_t count);
+	 * recording does not say when, @cpu ~0 if it does not say on which CPU. May be NULL. */
+	void (*on_loss)(void *ctx, uint64_t time_ns, uint32_t cpu, uint64_t count);
 	uint64_t lost_in_rings; /* sum of LOST records */
 	uint64_t lost_in_total; /* sum of LOST_SAMPLES records without a time, see history_end() */
 	void *ctx;

@@ -463,7 +463,8 @@ int analysis_read(struct analysis *a, struct err *e)
 		a->file->options.progress = first_progress;
 		a->file->options.ctx = a;
 	}
-	a->twice = chunks_possible(a->file) && !order_matters(&a->file->stream);
+	a->twice = !a->options.in_order && chunks_possible(a->file) &&
+		   !order_matters(&a->file->stream);
 	a->shared.grows = !a->twice;
 	if (a->twice)
 		r = read_twice(a, &again, e);

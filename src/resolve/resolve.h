@@ -46,14 +46,16 @@ struct resolve_options {
 	 */
 	void (*on_sample)(void *ctx, const struct sample_row *sample);
 	void *sample_ctx;
-	bool raw; /* samples are told with the event's own data */
+	bool raw;      /* samples are told with the event's own data */
+	bool in_order; /* samples are told in the order of time, which only one thread can do */
 	/* Events that were only counted are no events of the profile (where they come last). */
 	bool no_counted;
 	/* Told of records that tools have written (struct stream_visitor). NULL: nobody asks. */
 	void (*on_user)(void *ctx, const unsigned char *bytes);
 	void *user_ctx;
-	/* Told when samples were lost (@count) or an event was throttled (0). NULL: nobody asks. */
-	void (*on_loss)(void *ctx, uint64_t time_ns, uint64_t count);
+	/* Told when samples were lost (@count) or an event was throttled (0); @cpu ~0: not known on which CPU.
+	 * NULL: nobody asks. */
+	void (*on_loss)(void *ctx, uint64_t time_ns, uint32_t cpu, uint64_t count);
 	void *loss_ctx;
 	const bool *stop;   /* read with atomics; true: enough. NULL: never */
 	bool by_cpu;        /* rows are split by CPU, */

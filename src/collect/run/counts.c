@@ -128,10 +128,11 @@ static void add_loss(struct run_feed *f, uint64_t time_ns, int kind, uint64_t co
 		f->newest_ns = time_ns;
 }
 
-void feed_loss(void *ctx, uint64_t time_ns, uint64_t count)
+void feed_loss(void *ctx, uint64_t time_ns, uint32_t cpu, uint64_t count)
 {
 	struct run_feed *f = ctx;
 
+	(void)cpu;
 	if (time_ns)
 		add_loss(f, time_ns, !count, count ? count : 1);
 	else

@@ -99,7 +99,7 @@ void feed_tables_release(struct run_feed *f);
 void feed_counts_take(struct run_feed *f, const unsigned char *bytes);
 /* Counts lost samples (@count) or a throttled event (0) in counters of their own, which keep the
  * times; for resolve_options. */
-void feed_loss(void *ctx, uint64_t time_ns, uint64_t count);
+void feed_loss(void *ctx, uint64_t time_ns, uint32_t cpu, uint64_t count);
 /* Gives losses without a time that of the last sample: with time 0 the run would seem to begin when
  * the machine was started. Call this after the last record. */
 void feed_place_losses(struct run_feed *f);
