@@ -132,7 +132,7 @@ void feed_loss(void *ctx, uint64_t time_ns, uint32_t cpu, uint64_t count)
 {
 	struct run_feed *f = ctx;
 
-	(void)cpu;
+	feed_slices_lost(f, cpu);
 	if (time_ns)
 		add_loss(f, time_ns, !count, count ? count : 1);
 	else

@@ -122,6 +122,7 @@ void feed_send(struct run_feed *f, bool all)
 	feed_dictionary(f);
 	send_samples(f);
 	feed_tables_send(f, all);
+	feed_slices_send(f, all);
 	feed_counts_send(f);
 	runner_send_queued(f->runner);
 	tell_figures(f);
@@ -140,6 +141,7 @@ void feed_sample(void *ctx, const struct sample_row *sample)
 {
 	struct run_feed *f = ctx;
 
+	feed_slices_take(f, sample);
 	if (feed_table_take(f, sample))
 		add_total(f, sample);
 	else
@@ -253,6 +255,7 @@ static int read_all(struct run_feed *f, struct err *e)
 
 	if (!f->ready)
 		return r;
+	feed_slices_end(f);
 	feed_flush(f, true);
 	if (f->runner->order.import)
 		feed_import_finish(f);
@@ -274,6 +277,7 @@ static void release(struct run_feed *f)
 	profile_release(&f->profile);
 	feed_counts_release(&f->counts);
 	feed_tables_release(f);
+	feed_slices_release(f);
 	vec_release(&f->rows);
 	for (size_t i = 0; i < FEED_TOTALS_EVENTS; i++)
 		vec_release(&f->totals[i]);

@@ -42,11 +42,12 @@ struct run_feed {
 	struct dictionary_writer dictionary;
 	VEC(struct sample_row) rows;
 	VEC(struct feed_table *) tables; /* by event of the profile; NULL: not known yet */
-	size_t table_rows;               /* of all of them, not sent yet */
+	size_t table_rows;               /* of all of them and of slices, not sent yet */
 	/* Weight and samples of each frame, for the first events: decides whose code is worth
 	 * keeping. */
 	VEC(struct frame_total { uint64_t weight, samples; }) totals[FEED_TOTALS_EVENTS];
 	struct feed_counts counts;
+	struct feed_slices *slices; /* NULL: no sample has come yet */
 	struct buf scratch;
 	uint64_t samples, lost, throttled;
 	uint64_t next_flush_ns, newest_ns;
@@ -92,6 +93,22 @@ uint64_t feed_tables_first(const struct run_feed *f);
 /* Gives rows without a time this one. */
 void feed_tables_place(struct run_feed *f, uint64_t start_ns);
 void feed_tables_release(struct run_feed *f);
+/* Sends rows as a chunk, or as several if they are too large for one. */
+void feed_chunk_send(struct run_feed *f, struct chunk_columns *c);
+
+/* ---- slices.c: run slices (derive/run_slices.h) of runs that record sched:sched_switch ---- */
+
+/* Whether the file has the events that slices are made from. Its samples must then come in the order of
+ * time. */
+bool feed_slices_wanted(const struct run_feed *f);
+/* Takes a sample, of any event. */
+void feed_slices_take(struct run_feed *f, const struct sample_row *row);
+/* Samples of a CPU were lost; ~0: of any CPU. */
+void feed_slices_lost(struct run_feed *f, uint32_t cpu);
+void feed_slices_send(struct run_feed *f, bool all);
+/* Gives out what still runs. Call this after the last record. */
+void feed_slices_end(struct run_feed *f);
+void feed_slices_release(struct run_feed *f);
 
 /* ---- counts.c ---- */
 

@@ -65,8 +65,10 @@ int feed_import_read(struct run_feed *f, struct err *e)
 	};
 	int r = perfdata_open(&f->file, f->runner->order.import, NULL, e);
 
-	if (r == 0)
+	if (r == 0) {
+		o.in_order = feed_slices_wanted(f);
 		r = feed_analysis(f, &o, e);
+	}
 	if (r == 0)
 		r = analysis_read(&f->analysis, e);
 	if (r < 0)

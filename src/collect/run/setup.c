@@ -100,6 +100,15 @@ static int choose_target(struct runner *r, struct err *e)
 	return target_choose(&o, &r->setup.topology, &r->setup.target, NULL, e);
 }
 
+static void add_option(struct runner_setup *s, const char *option, const char *value)
+{
+	vec_push(&s->whole_argv, (char *)option);
+	if (value)
+		vec_push(&s->whole_argv, (char *)value);
+}
+
+/* The command that the recording says it is of has the options that decide which hits are in it: samples do
+ * not tell. */
 static void list_words(struct runner *r)
 {
 	const struct run_plan *plan = &r->order.plan;
@@ -107,6 +116,12 @@ static void list_words(struct runner *r)
 
 	vec_push(&s->whole_argv, (char *)"tacho");
 	vec_push(&s->whole_argv, (char *)"run");
+	if (plan->system_wide)
+		add_option(s, "-a", NULL);
+	if (plan->cpus)
+		add_option(s, "-C", plan->cpus);
+	if (plan->filter)
+		add_option(s, "--filter", plan->filter);
 	vec_each(&plan->argv, word) {
 		vec_push(&s->argv, *word);
 		vec_push(&s->whole_argv, *word);

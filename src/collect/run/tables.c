@@ -222,12 +222,32 @@ bool feed_table_take(struct run_feed *f, const struct sample_row *s)
 	return true;
 }
 
+void feed_chunk_send(struct run_feed *f, struct chunk_columns *c)
+{
+	struct chunk_info info;
+	size_t rows = c->rows;
+
+	buf_clear(&f->scratch);
+	if (chunk_encode(c, &f->scratch, &info)) {
+		f->ended |= !runner_send_patiently(f->runner, RUN_CHUNK, &f->scratch);
+		return;
+	}
+	/* Many wide columns of noise: a row has at most a kilobyte, so this ends. */
+	c->rows = rows / 2;
+	feed_chunk_send(f, c);
+	for (size_t i = 0; i < c->count; i++)
+		c->columns[i].values += rows / 2;
+	c->rows = rows - rows / 2;
+	feed_chunk_send(f, c);
+	for (size_t i = 0; i < c->count; i++)
+		c->columns[i].values -= rows / 2;
+	c->rows = rows;
+}
+
 /* Rows [@from, @from + @count) of a table as a chunk. */
 static void send_chunk(struct run_feed *f, struct feed_table *t, size_t from, size_t count)
 {
 	struct chunk_columns *c = xcalloc(1, sizeof(*c));
-	struct chunk_info info;
-	bool fits;
 
 	c->info = (struct chunk_info){.schema = t->schema, .sampled = true};
 	c->rows = count;
@@ -237,16 +257,8 @@ static void send_chunk(struct run_feed *f, struct feed_table *t, size_t from, si
 				? sample_columns[c->count].tag
 				: SCHEMA_TAG_OWN + (uint32_t)(c->count - SAMPLE_COLUMNS),
 			t->values[c->count].items + from};
-	buf_clear(&f->scratch);
-	fits = chunk_encode(c, &f->scratch, &info);
+	feed_chunk_send(f, c);
 	free(c);
-	if (fits) {
-		f->ended |= !runner_send_patiently(f->runner, RUN_CHUNK, &f->scratch);
-		return;
-	}
-	/* Many wide columns of noise: a row has at most a kilobyte, so this ends. */
-	send_chunk(f, t, from, count / 2);
-	send_chunk(f, t, from + count / 2, count - count / 2);
 }
 
 static void send_table(struct run_feed *f, struct feed_table *t)
