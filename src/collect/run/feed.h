@@ -93,10 +93,10 @@ uint64_t feed_tables_first(const struct run_feed *f);
 /* Gives rows without a time this one. */
 void feed_tables_place(struct run_feed *f, uint64_t start_ns);
 void feed_tables_release(struct run_feed *f);
-/* Sends rows as a chunk, or as several if they are too large for one. */
-void feed_chunk_send(struct run_feed *f, struct chunk_columns *c);
 
 /* ---- slices.c: run slices (derive/run_slices.h) of runs that record sched:sched_switch ---- */
+
+#define SLICES_TABLE "run_slices" /* no table of an event has this name */
 
 /* Whether the file has the events that slices are made from. Its samples must then come in the order of
  * time. */

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Slices come in several duration classes, each with chunks of its own: rows wait until there are so many,
+/* Each duration class of slices has chunks of its own: rows wait until there are so many,
  * or until the first of them has waited so long. */
 #define ROWS_MIN    512u
 #define PATIENCE_NS (250 * NS_PER_MSEC)
@@ -62,11 +62,6 @@ static const struct column_schema columns[COLUMNS] = {
 			 OWN(7), VALUE_SIGNED, AS_VALUE, 4},
 };
 
-/* Slices of one duration class that are not sent yet. */
-struct slice_rows {
-	VEC(uint64_t) values[COLUMNS];
-};
-
 /* How a thread stopped, by the value of prev_state. */
 struct known_state {
 	uint64_t value;
@@ -86,8 +81,7 @@ struct feed_slices {
 	bool waits;            /* switches on all CPUs are recorded: waits can be known */
 	bool other_tids;       /* fields and samples have threads of different pid namespaces */
 	string_id began[2], ended[SLICE_OPEN + 1], waited[WAIT_PREEMPTED + 1];
-	struct slice_rows rows[SPAN_CLASSES];
-	size_t waiting;
+	VEC(uint64_t) rows[COLUMNS]; /* not sent yet; by column, all as long */
 	uint64_t waits_since_ns;
 };
 
@@ -114,7 +108,6 @@ static uint32_t thread_at(struct feed_slices *s, uint32_t tid, uint64_t time_ns)
 static void take_slice(void *ctx, const struct run_slice *slice)
 {
 	struct feed_slices *s = ctx;
-	struct slice_rows *rows = &s->rows[span_class(slice->end_ns - slice->start_ns)];
 	enum slice_wait wait = s->waits ? slice->wait : WAIT_UNKNOWN;
 	bool ended = slice->end == SLICE_ENDED;
 	uint64_t row[COLUMNS] = {
@@ -135,48 +128,40 @@ static void take_slice(void *ctx, const struct run_slice *slice)
 		[COLUMN_PRIO] = (uint64_t)(int64_t)slice->prio,
 	};
 
-	if (!s->waiting++)
+	if (!s->rows[0].len)
 		s->waits_since_ns = clock_now_ns();
 	s->feed->table_rows++;
 	for (size_t i = 0; i < COLUMNS; i++)
-		vec_push(&rows->values[i], row[i]);
+		vec_push(&s->rows[i], row[i]);
 }
 
-/* Sends rows of spans of one duration class. */
-static void send_class(struct feed_slices *s, uint32_t class)
+static int send_chunk(void *ctx, const struct buf *bytes, const struct chunk_info *info)
 {
-	struct slice_rows *rows = &s->rows[class];
-	struct chunk_columns *c = xcalloc(1, sizeof(*c));
+	struct run_feed *f = ctx;
 
-	for (size_t at = 0; at < rows->values[0].len && !s->feed->ended; at += c->rows) {
-		size_t left = rows->values[0].len - at;
-
-		*c = (struct chunk_columns){
-			.info = {.schema = s->schema, .partition = class},
-			.rows = left < CHUNK_ROWS_MAX ? left : CHUNK_ROWS_MAX,
-			.count = COLUMNS,
-		};
-		for (size_t i = 0; i < COLUMNS; i++)
-			c->columns[i] =
-				(struct chunk_column){columns[i].tag, rows->values[i].items + at};
-		feed_chunk_send(s->feed, c);
-	}
-	for (size_t i = 0; i < COLUMNS; i++)
-		rows->values[i].len = 0;
-	free(c);
+	(void)info;
+	f->ended |= !runner_send_patiently(f->runner, RUN_CHUNK, bytes);
+	return f->ended;
 }
 
 void feed_slices_send(struct run_feed *f, bool all)
 {
 	struct feed_slices *s = f->slices;
+	CLEANUP(free_ptr) struct chunk_columns *c = NULL;
 
-	if (!s || !s->waiting ||
-	    (!all && s->waiting < ROWS_MIN && clock_now_ns() - s->waits_since_ns < PATIENCE_NS))
+	if (!s || !s->rows[0].len ||
+	    (!all && s->rows[0].len < ROWS_MIN && clock_now_ns() - s->waits_since_ns < PATIENCE_NS))
 		return;
-	for (uint32_t class = 0; class < SPAN_CLASSES; class ++)
-		send_class(s, class);
-	f->table_rows -= s->waiting;
-	s->waiting = 0;
+	c = xcalloc(1, sizeof(*c));
+	c->info.schema = s->schema;
+	c->rows = s->rows[0].len;
+	for (; c->count < COLUMNS; c->count++)
+		c->columns[c->count] =
+			(struct chunk_column){columns[c->count].tag, s->rows[c->count].items};
+	span_chunks_encode(c, send_chunk, f);
+	f->table_rows -= c->rows;
+	for (size_t i = 0; i < COLUMNS; i++)
+		s->rows[i].len = 0;
 }
 
 /* ---- which events ---- */
@@ -239,7 +224,7 @@ static void add_schema(struct feed_slices *s)
 					     [WAIT_PREEMPTED] = "preemption"};
 	struct profile *p = &s->feed->profile;
 	const struct table_schema table = {
-		.name = "run_slices",
+		.name = SLICES_TABLE,
 		.meaning = "when each thread ran on which CPU, by sched:sched_switch",
 		.is_span = true,
 		.column_count = COLUMNS,
@@ -448,8 +433,7 @@ void feed_slices_release(struct run_feed *f)
 		sched_event_free(source->event);
 	vec_release(&s->sources);
 	vec_release(&s->states);
-	for (size_t class = 0; class < SPAN_CLASSES; class ++)
-		for (size_t i = 0; i < COLUMNS; i++)
-			vec_release(&s->rows[class].values[i]);
+	for (size_t i = 0; i < COLUMNS; i++)
+		vec_release(&s->rows[i]);
 	free(s);
 }

@@ -92,7 +92,7 @@ static bool is_table(const struct profile *p, const char *name)
 	for (uint32_t n = SCHEMA_SAMPLES; n < profile_schemas_end(p); n++)
 		if (profile_schema(p, n, &table) && !strcmp(table.name, name))
 			return true;
-	return !strcmp(name, "counters");
+	return !strcmp(name, "counters") || !strcmp(name, SLICES_TABLE);
 }
 
 /*
@@ -222,32 +222,12 @@ bool feed_table_take(struct run_feed *f, const struct sample_row *s)
 	return true;
 }
 
-void feed_chunk_send(struct run_feed *f, struct chunk_columns *c)
-{
-	struct chunk_info info;
-	size_t rows = c->rows;
-
-	buf_clear(&f->scratch);
-	if (chunk_encode(c, &f->scratch, &info)) {
-		f->ended |= !runner_send_patiently(f->runner, RUN_CHUNK, &f->scratch);
-		return;
-	}
-	/* Many wide columns of noise: a row has at most a kilobyte, so this ends. */
-	c->rows = rows / 2;
-	feed_chunk_send(f, c);
-	for (size_t i = 0; i < c->count; i++)
-		c->columns[i].values += rows / 2;
-	c->rows = rows - rows / 2;
-	feed_chunk_send(f, c);
-	for (size_t i = 0; i < c->count; i++)
-		c->columns[i].values -= rows / 2;
-	c->rows = rows;
-}
-
 /* Rows [@from, @from + @count) of a table as a chunk. */
 static void send_chunk(struct run_feed *f, struct feed_table *t, size_t from, size_t count)
 {
 	struct chunk_columns *c = xcalloc(1, sizeof(*c));
+	struct chunk_info info;
+	bool fits;
 
 	c->info = (struct chunk_info){.schema = t->schema, .sampled = true};
 	c->rows = count;
@@ -257,8 +237,16 @@ static void send_chunk(struct run_feed *f, struct feed_table *t, size_t from, si
 				? sample_columns[c->count].tag
 				: SCHEMA_TAG_OWN + (uint32_t)(c->count - SAMPLE_COLUMNS),
 			t->values[c->count].items + from};
-	feed_chunk_send(f, c);
+	buf_clear(&f->scratch);
+	fits = chunk_encode(c, &f->scratch, &info);
 	free(c);
+	if (fits) {
+		f->ended |= !runner_send_patiently(f->runner, RUN_CHUNK, &f->scratch);
+		return;
+	}
+	/* Many wide columns of noise: a row has at most a kilobyte, so this ends. */
+	send_chunk(f, t, from, count / 2);
+	send_chunk(f, t, from + count / 2, count - count / 2);
 }
 
 static void send_table(struct run_feed *f, struct feed_table *t)
