@@ -31,20 +31,6 @@ void slots_add(struct slots *s, uint64_t hash, uint32_t number)
 	s->count++;
 }
 
-void slots_reserve(struct slots *s, size_t count)
-{
-	size_t room = OPEN_TABLE_FIRST;
-
-	while (count * 2 > room - 1)
-		room *= 2;
-	if (!s->items) {
-		s->items = table_alloc(room, sizeof(*s->items));
-		s->mask = room - 1;
-	}
-	while (s->mask + 1 < room)
-		grow(s);
-}
-
 void slots_release(struct slots *s)
 {
 	table_free(s->items, s->items ? s->mask + 1 : 0, sizeof(*s->items));

@@ -29,8 +29,6 @@ struct slots {
 
 /* @number is not 0. */
 void slots_add(struct slots *s, uint64_t hash, uint32_t number);
-/* Room for so many in all, so that it need not grow on the way. */
-void slots_reserve(struct slots *s, size_t count);
 void slots_release(struct slots *s);
 
 /* A number that nobody can foresee, the same while the process lives. */
