@@ -364,6 +364,14 @@ class NotAll(Slices):
         self.none(self.run_with(period=2), "period 1")
         self.none(self.upload(), "period 1")
 
+    def test_a_field_of_another_name(self):
+        """Slices from wakeups alone would be wrong."""
+        self.record([SWITCH, *WAKEUPS], system_wide=False)
+        other = self.raw.replace(b"field:long prev_state;", b"field:long prev_stxte;")
+        self.assertNotEqual(other, self.raw)
+        self.raw = other
+        self.none(self.upload(), "not describe all fields")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -239,38 +239,6 @@ static void add_schema(struct feed_slices *s)
 		s->waited[i] = profile_string(p, waited[i]);
 }
 
-static void use_switches(struct feed_slices *s, uint32_t number)
-{
-	const struct stream_event *event = &s->feed->file->stream.events.items[number];
-	const char *problem = problem_of(s->feed, event);
-	CLEANUP(free_ptr) char *note = NULL;
-
-	if (problem) {
-		note = xasprintf("There is no table of run slices: of sched:sched_switch %s.",
-				 problem);
-		runner_note(s->feed->runner, note);
-		return;
-	}
-	add_schema(s);
-	if (!s->schema)
-		return;
-	s->switch_event = number;
-	s->machine = run_slices_new(records_cpus(s->feed), take_slice, s);
-	s->waits = knows_all_cpus(s->feed, event);
-}
-
-/* The first event of switches is used: a second one tells of the same switches. */
-static void find_switches(struct feed_slices *s)
-{
-	const struct perfdata *file = s->feed->file;
-
-	for (uint32_t i = 0; i < file->stream.events.len; i++)
-		if (sched_kind_of(&file->facts, &file->stream.events.items[i]) == TRACE_SWITCH) {
-			use_switches(s, i);
-			return;
-		}
-}
-
 static struct sched_event *source_of(struct feed_slices *s, uint32_t number)
 {
 	const struct perfdata *file = s->feed->file;
@@ -288,6 +256,40 @@ static struct sched_event *source_of(struct feed_slices *s, uint32_t number)
 			source->event = sched_event_new(&file->facts, event);
 	}
 	return source->event;
+}
+
+static void use_switches(struct feed_slices *s, uint32_t number)
+{
+	const struct stream_event *event = &s->feed->file->stream.events.items[number];
+	const char *problem = problem_of(s->feed, event);
+	CLEANUP(free_ptr) char *note = NULL;
+
+	s->switch_event = number;
+	if (!problem && !source_of(s, number))
+		problem = "the recording does not describe all fields that are needed";
+	if (problem) {
+		note = xasprintf("There is no table of run slices: of sched:sched_switch %s.",
+				 problem);
+		runner_note(s->feed->runner, note);
+		return;
+	}
+	add_schema(s);
+	if (!s->schema)
+		return;
+	s->machine = run_slices_new(records_cpus(s->feed), take_slice, s);
+	s->waits = knows_all_cpus(s->feed, event);
+}
+
+/* The first event of switches is used: a second one tells of the same switches. */
+static void find_switches(struct feed_slices *s)
+{
+	const struct perfdata *file = s->feed->file;
+
+	for (uint32_t i = 0; i < file->stream.events.len; i++)
+		if (sched_kind_of(&file->facts, &file->stream.events.items[i]) == TRACE_SWITCH) {
+			use_switches(s, i);
+			return;
+		}
 }
 
 /* ---- events ---- */
