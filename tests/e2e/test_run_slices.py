@@ -5,6 +5,7 @@ comes to who knows nothing of ours, and is the same live and imported."""
 import csv
 import io
 import json
+import struct
 import subprocess
 import unittest
 
@@ -337,6 +338,38 @@ class OfTasks(Slices):
         rows = self.rows(uuid, "run_slices")
         self.assertGreater(sum(r["whole"] for r in rows), 0)
         self.assertEqual({(r["waited"], r["wait"]) for r in rows}, {("", 0)})
+
+
+class Damaged(Slices):
+    def test_switches_that_cannot_be_read(self):
+        """What they said is lost: a thread that was switched away from and back has not run all the time."""
+        self.record([SWITCH], system_wide=True)
+        by_cpu, raw, cuts = {}, bytearray(self.raw), []
+        for s in self.read():
+            if s["type"] == "SAMPLE":
+                by_cpu.setdefault(s["cpu"], []).append(s)
+        for cpu, switches in by_cpu.items():
+            for there, back in zip(switches[1::10], switches[2::10]):
+                cuts += [(cpu, there["time_ns"]), (cpu, back["time_ns"])]
+                self.cut(raw, there)
+                self.cut(raw, back)
+        samples, self.raw = self.read(), bytes(raw)
+        uuid = self.upload()
+        start = self.start(uuid, samples)
+        rows = self.rows(uuid, "run_slices")
+        self.assertGreater(sum(r["whole"] for r in rows), 0)
+        across = [(r, time) for cpu, time in cuts for r in rows
+                  if r["cpu"] == cpu and r["time"] + start < time < r["end"] + start]
+        self.assertEqual(len(across), 0, across[:3])
+        self.assertEqual(sum("%d losses" % len(cuts) in n for n in self.notes(uuid)), 1, self.notes(uuid))
+
+    def cut(self, raw, sample):
+        """Leaves only the first 20 bytes of the fields."""
+        size, = struct.unpack_from("<H", raw, sample["offset"] + 6)
+        fields = struct.pack("<iiq", *(sample["fields"][f] for f in ("prev_pid", "prev_prio", "prev_state")))
+        at = raw.find(fields, sample["offset"], sample["offset"] + size)
+        self.assertGreater(at, 0, sample)
+        struct.pack_into("<I", raw, at - 28, 20)
 
 
 class NotAll(Slices):

@@ -328,21 +328,22 @@ static uint32_t stopped_thread(struct feed_slices *s, const struct sample_row *r
 	return row->thread;
 }
 
-static void take_switch(struct feed_slices *s, const struct sched_event *e,
+static bool take_switch(struct feed_slices *s, const struct sched_event *e,
 			const struct sample_row *row)
 {
 	struct slice_switch to = {.time_ns = row->time_ns, .cpu = row->cpu, .stack = row->stack};
 	uint64_t state;
 
 	if (!sched_event_switch(e, row->raw, row->raw_size, &to, &state))
-		return;
+		return false;
 	to.state = state_of(s, e, state);
 	to.stop = s->states.items[to.state].stop;
 	to.prev_thread = stopped_thread(s, row, to.prev_tid);
 	run_slices_switch(s->machine, &to);
+	return true;
 }
 
-static void take_wakeup(struct feed_slices *s, const struct sched_event *e,
+static bool take_wakeup(struct feed_slices *s, const struct sched_event *e,
 			const struct sample_row *row)
 {
 	struct slice_wakeup to = {
@@ -350,10 +351,20 @@ static void take_wakeup(struct feed_slices *s, const struct sched_event *e,
 	bool interrupt;
 
 	if (!sched_event_wakeup(e, row->raw, row->raw_size, &to, &interrupt))
-		return;
+		return false;
 	/* The idle task wakes nobody: it carries out what another CPU has asked for. */
 	to.waker = interrupt || !to.current_tid ? 0 : row->thread;
 	run_slices_wakeup(s->machine, &to);
+	return true;
+}
+
+static bool take_event(struct feed_slices *s, const struct sched_event *e,
+		       const struct sample_row *row)
+{
+	if (!row->time_ns || !row->raw_size)
+		return false;
+	return sched_event_kind(e) == TRACE_SWITCH ? take_switch(s, e, row)
+						   : take_wakeup(s, e, row);
 }
 
 void feed_slices_take(struct run_feed *f, const struct sample_row *row)
@@ -365,15 +376,12 @@ void feed_slices_take(struct run_feed *f, const struct sample_row *row)
 		f->slices->feed = f;
 		find_switches(f->slices);
 	}
-	if (!f->slices->machine || !row->time_ns || !row->raw_size)
+	if (!f->slices->machine)
 		return;
 	e = source_of(f->slices, row->event);
-	if (!e)
-		return;
-	if (sched_event_kind(e) == TRACE_SWITCH)
-		take_switch(f->slices, e, row);
-	else
-		take_wakeup(f->slices, e, row);
+	/* An event that cannot be read is as good as lost. */
+	if (e && !take_event(f->slices, e, row))
+		run_slices_lost(f->slices->machine, row->cpu);
 }
 
 void feed_slices_lost(struct run_feed *f, uint32_t cpu)
