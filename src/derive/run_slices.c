@@ -152,10 +152,9 @@ static void drop_task(struct run_slices *r, uint32_t tid)
 
 /* ---- CPUs ---- */
 
+/* @number is below CPU_LIMIT. */
 static struct cpu *cpu_of(struct run_slices *r, uint32_t number)
 {
-	if (number >= CPU_LIMIT)
-		return NULL;
 	while (r->cpus.len <= number)
 		vec_push(&r->cpus, (struct cpu){});
 	return &r->cpus.items[number];
@@ -232,9 +231,17 @@ static void see(struct run_slices *r, struct cpu *c, uint32_t number, uint32_t t
 	begin_running(r, tid, number);
 }
 
-/* False: the event comes too late to mean anything. */
-static bool take_time(struct run_slices *r, struct cpu *c, uint64_t time_ns)
+/* The CPU of an event; NULL: it means nothing, because it comes too late, or there is no such CPU: then it
+ * is lost, from any of them. */
+static struct cpu *take_cpu(struct run_slices *r, uint32_t number, uint64_t time_ns)
 {
+	struct cpu *c;
+
+	if (number >= CPU_LIMIT) {
+		run_slices_lost(r, ANY_CPU);
+		return NULL;
+	}
+	c = cpu_of(r, number);
 	/* CPUs are not recorded from the same moment on. What happened on this one before is not known, as
 	 * with a loss: a thread that was seen to stop elsewhere may have run here. */
 	r->epoch += !c->recorded;
@@ -243,10 +250,10 @@ static bool take_time(struct run_slices *r, struct cpu *c, uint64_t time_ns)
 		r->counts.late++;
 		lose(r, c, true);
 		r->epoch++;
-		return false;
+		return NULL;
 	}
 	c->last_ns = time_ns;
-	return true;
+	return c;
 }
 
 /* ---- switches ---- */
@@ -305,9 +312,9 @@ static void begin_slice(struct run_slices *r, struct cpu *c, const struct slice_
 
 void run_slices_switch(struct run_slices *r, const struct slice_switch *s)
 {
-	struct cpu *c = cpu_of(r, s->cpu);
+	struct cpu *c = take_cpu(r, s->cpu, s->time_ns);
 
-	if (!c || !take_time(r, c, s->time_ns))
+	if (!c)
 		return;
 	see(r, c, s->cpu, s->prev_tid, s->time_ns);
 	c->slice.end_ns = s->time_ns;
@@ -352,10 +359,10 @@ static void wake(struct task *task, const struct slice_wakeup *w)
 
 void run_slices_wakeup(struct run_slices *r, const struct slice_wakeup *w)
 {
-	struct cpu *c = cpu_of(r, w->cpu);
+	struct cpu *c = take_cpu(r, w->cpu, w->time_ns);
 	struct task *task;
 
-	if (!c || !take_time(r, c, w->time_ns))
+	if (!c)
 		return;
 	see(r, c, w->cpu, w->current_tid, w->time_ns);
 	if (w->current_thread)

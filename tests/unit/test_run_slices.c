@@ -300,6 +300,24 @@ static void a_loss_that_is_told(void **state)
 	no_more();
 }
 
+/* It may have been any CPU, and the thread may have run there. */
+static void a_cpu_that_cannot_be(void **state)
+{
+	(void)state;
+	change(10, 0, 0, STOP_READY, 7);
+	change(20, 0, 7, STOP_READY, 8);
+	next_is(7, 0, 10, 20, true, SLICE_ENDED);
+	change(30, ~0u, 9, STOP_WAITS, 7);
+	next_is(8, 0, 20, 20, true, SLICE_LOST);
+	wake(40, ~0u, 7, WAKING, 8);
+	change(50, 0, 8, STOP_WAITS, 7);
+	next_is(8, 0, 50, 50, false, SLICE_ENDED);
+	change(60, 0, 7, STOP_WAITS, 0);
+	waited(next_is(7, 0, 50, 60, true, SLICE_ENDED), WAIT_UNKNOWN, 0, 0);
+	assert_int_equal(run_slices_counts(machine)->losses, 2);
+	no_more();
+}
+
 static void nobody_runs_twice(void **state)
 {
 	(void)state;
@@ -814,6 +832,7 @@ int main(void)
 		TEST(migration),
 		TEST(a_lost_switch),
 		TEST(a_loss_that_is_told),
+		TEST(a_cpu_that_cannot_be),
 		TEST(nobody_runs_twice),
 		TEST(events_of_one_moment),
 		TEST(too_late),
