@@ -106,6 +106,9 @@ int main(int argc, char **argv)
 """
 ROUNDS = 300
 
+# Of counters that were inherited: a record that says nothing of switches.
+READ = 8
+
 
 def program(*args):
     return [compiled("alternate", PING_C, "-pthread"), *map(str, args)]
@@ -362,6 +365,18 @@ class Damaged(Slices):
                   if r["cpu"] == cpu and r["time"] + start < time < r["end"] + start]
         self.assertEqual(len(across), 0, across[:3])
         self.assertEqual(sum("%d losses" % len(cuts) in n for n in self.notes(uuid)), 1, self.notes(uuid))
+
+    def test_switches_that_nobody_told_to_be_missing(self):
+        """Of two that are gone, away and back, nothing can be seen: the note says that this may be so."""
+        self.record([SWITCH], system_wide=True)
+        raw = bytearray(self.raw)
+        for s in [s for s in self.read() if s["type"] == "SAMPLE"][3::4]:
+            struct.pack_into("<I", raw, s["offset"], READ)
+        self.raw = bytes(raw)
+        notes = [n for n in self.notes(self.upload()) if "Switches of threads are missing" in n]
+        self.assertEqual(len(notes), 1)
+        self.assertIn("(0 losses", notes[0])
+        self.assertIn("A whole one is too long if", notes[0])
 
     def cut(self, raw, sample):
         """Leaves only the first 20 bytes of the fields."""

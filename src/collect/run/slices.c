@@ -402,6 +402,10 @@ static void tell_what_is_missing(struct feed_slices *s)
 				       "stops, but not when it begins to run. In the table "
 				       "run_slices only those slices are "
 				       "whole that follow another recorded task.";
+	/* Of losses that are told, slices know. */
+	static const char away_and_back[] =
+		" A whole one is too long if its thread stopped and went "
+		"on without any event that tells so.";
 	const struct slice_counts *c = run_slices_counts(s->machine);
 	CLEANUP(free_ptr) char *note = NULL;
 
@@ -413,11 +417,11 @@ static void tell_what_is_missing(struct feed_slices *s)
 	}
 	note = xasprintf("Switches of threads are missing in this recording%s (%llu losses, %llu "
 			 "contradictions, %llu too late): in the table run_slices %llu of %llu "
-			 "slices are not whole, they last at least as long as is shown.",
+			 "slices are not whole, they last at least as long as is shown.%s",
 			 c->whole_cpus ? "" : ", or it is one of single tasks",
 			 (unsigned long long)c->losses, (unsigned long long)c->broken,
 			 (unsigned long long)c->late, (unsigned long long)c->partial,
-			 (unsigned long long)c->slices);
+			 (unsigned long long)c->slices, c->broken || c->late ? away_and_back : "");
 	runner_note(s->feed->runner, note);
 }
 
