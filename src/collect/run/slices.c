@@ -49,7 +49,9 @@ static const struct column_schema columns[COLUMNS] = {
 			  OWN(2), VALUE_STRING, AS_KEY, 4},
 	[COLUMN_STATE] = {"state", "", "its state then, in the kernel's letters", OWN(3),
 			  VALUE_STRING, AS_KEY, 4},
-	[COLUMN_WAIT] = {"wait", "ns", "how long it was ready before it ran, if 'waited' says so",
+	[COLUMN_WAIT] = {"wait", "ns",
+			 "how long it was ready before it ran; not known, and 0, where "
+			 "'waited' is empty",
 			 OWN(4), VALUE_DURATION, AS_VALUE, 8},
 	[COLUMN_WAITED] = {"waited", "",
 			   "what the wait began with: wakeup, creation, preemption; empty: not "
