@@ -909,7 +909,7 @@ export interface TableLane {
 	cpu?: number;
 	/** If lanes are threads. */
 	thread?: [number, number, string];
-	/** Overlap of its spans with all cells added up. */
+	/** Overlap of its spans with all cells added up; 2^64 - 1: so much or more. */
 	covered_ns: number;
 	/** Spans that start in the cells. */
 	starts: number;
@@ -946,7 +946,7 @@ export interface TableLanes {
 	longest_key: Column;
 	/** Number of a cell along the time. The cells of a lane ascend; cells without spans are left out. */
 	cell: Column;
-	/** Overlap of all spans with the cell added up. */
+	/** Overlap of all spans with the cell added up; 2^64 - 1: so much or more. */
 	covered_ns: Column;
 	/** Spans that start in the cell. */
 	starts: Column;
