@@ -13,6 +13,7 @@ import {
 	samplesTracepoints,
 	parseNames,
 	statisticText,
+	statisticWidth,
 	usualColumns,
 	varyingColumns,
 	weightColumns,
@@ -49,6 +50,16 @@ const COLUMNS = [
 	column('comm', TEXT),
 ];
 const named = (name: string) => COLUMNS.find((c) => c.name === name)!;
+
+test('a statistic has room for its unit', () => {
+	const duration = column('duration', { type: 'duration' });
+	const width = statisticWidth(duration, 'max', [12, 8_910_123]);
+	expect(statisticText(duration, 8_910_123)).toBe('8.91 ms');
+	// Characters of a usual font at 14 px, and the padding of a cell.
+	expect(width).toBeGreaterThanOrEqual(7 * 8 + 16);
+	expect(statisticWidth(duration, 'max', [])).toBeLessThan(width);
+	expect(statisticWidth(duration, 'sum of duration', [12])).toBeGreaterThan(width);
+});
 
 describe('a condition for a value', () => {
 	const term = (name: string, cell: Parameters<typeof termOf>[1]) =>

@@ -130,10 +130,18 @@ export function columnWidth(
 	index: number,
 	rows: readonly TableCell[][],
 ): number {
-	const longest = rows.reduce((most, r) => Math.max(most, cellText(column, r[index]).length), 0);
+	return textWidth(
+		column.name,
+		rows.map((r) => cellText(column, r[index])),
+	);
+}
+
+/** Width for a heading and texts below it. */
+export function textWidth(heading: string, texts: readonly string[]): number {
+	const longest = texts.reduce((most, text) => Math.max(most, text.length), 0);
 	const width = Math.max(
 		longest * CHARACTER_PX + PADDING_PX,
-		column.name.length * CHARACTER_PX + PADDING_PX + SIGN_PX,
+		heading.length * CHARACTER_PX + PADDING_PX + SIGN_PX,
 	);
 	return Math.round(Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, width)));
 }
@@ -141,6 +149,18 @@ export function columnWidth(
 /** The unit of the column's values, as logic/units knows it. */
 export function unitOf(c: TableColumn): string | null {
 	return c.unit ?? (c.type === 'duration' ? 'ns' : null);
+}
+
+/** Width for statistics of a column: a number whose unit is cut off would say something else. */
+export function statisticWidth(
+	column: TableColumn,
+	heading: string,
+	values: readonly (TableCell | undefined)[],
+): number {
+	return textWidth(
+		heading,
+		values.map((value) => statisticText(column, value)),
+	);
 }
 
 /** A statistic of a column: whole numbers that are not long stay exact. */

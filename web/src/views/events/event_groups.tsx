@@ -18,6 +18,7 @@ import {
 	isNumeric,
 	numberColumns,
 	statisticText,
+	statisticWidth,
 } from '../../logic/rows/row_columns';
 import { formatSort, parseSort } from '../../logic/tables/table_sort';
 import { formatShare } from '../../logic/units';
@@ -177,12 +178,20 @@ function countColumn(matched: number): TableColumn<TableGroup> {
 function valueColumns(data: TableGroups, value: Column | null): TableColumn<TableGroup>[] {
 	if (!value) return [];
 	const error = formatShare(data.percentile_error);
-	return STATISTICS.map((key) => ({
+	const shown = data.groups.slice(0, 100);
+	const titled = STATISTICS.map((key) => ({
 		key,
 		title: key === 'sum' ? `sum of ${value.name}` : key,
+		values: shown.map((g) => g[key]),
+	}));
+	return titled.map(({ key, title, values }) => ({
+		key,
+		title,
 		hint: key.startsWith('p') ? `Percentile, off by ${error} at most` : undefined,
 		width:
-			key === 'sum' ? `minmax(${Math.max(96, (value.name.length + 7) * 8 + 30)}px, 1fr)` : '72px',
+			key === 'sum'
+				? `minmax(${statisticWidth(value, title, values)}px, 1fr)`
+				: `${statisticWidth(value, title, values)}px`,
 		number: true,
 		sort: 'down' as const,
 		cell: (g: TableGroup) => (
