@@ -378,13 +378,33 @@ class Damaged(Slices):
         self.assertIn("(0 losses", notes[0])
         self.assertIn("A whole one is too long if", notes[0])
 
-    def cut(self, raw, sample):
-        """Leaves only the first 20 bytes of the fields."""
+    def test_more_states_than_there_are(self):
+        """None is taken for another one."""
+        self.record([SWITCH], system_wide=True)
+        raw = bytearray(self.raw)
+        switches = [s for s in self.read() if s["type"] == "SAMPLE"]
+        self.assertGreater(len(switches), 200)
+        for i, s in enumerate(switches):
+            # The kernel's letters are those of the lowest bits: S, then D.
+            struct.pack_into("<q", raw, self.prev_pid_at(raw, s) + 8, (i + 1) << 32 | (1 if i < 100 else 2))
+        samples, self.raw = self.read(), bytes(raw)
+        uuid = self.upload()
+        first_d = switches[100]["time_ns"] - self.start(uuid, samples)
+        rows = self.rows(uuid, "run_slices")
+        later = {(r["ended"], r["state"]) for r in rows if r["end"] > first_d} - {("open", ""), ("lost", "")}
+        self.assertEqual(later, {("waiting", "")})
+        self.assertIn(("sleeping", "S"), {(r["ended"], r["state"]) for r in rows})
+
+    def prev_pid_at(self, raw, sample):
         size, = struct.unpack_from("<H", raw, sample["offset"] + 6)
         fields = struct.pack("<iiq", *(sample["fields"][f] for f in ("prev_pid", "prev_prio", "prev_state")))
         at = raw.find(fields, sample["offset"], sample["offset"] + size)
         self.assertGreater(at, 0, sample)
-        struct.pack_into("<I", raw, at - 28, 20)
+        return at
+
+    def cut(self, raw, sample):
+        """Leaves only the first 20 bytes of the fields."""
+        struct.pack_into("<I", raw, self.prev_pid_at(raw, sample) - 28, 20)
 
 
 class NotAll(Slices):

@@ -296,7 +296,8 @@ static void find_switches(struct feed_slices *s)
 
 /* ---- events ---- */
 
-/* The number of a state in s->states. A recording that has more than there can be is made up. */
+/* The number of a state in s->states. A recording that has more than there can be is made up: what the others
+ * mean is not told. */
 static uint32_t state_of(struct feed_slices *s, const struct sched_event *e, uint64_t value)
 {
 	struct profile *p = &s->feed->profile;
@@ -306,9 +307,10 @@ static uint32_t state_of(struct feed_slices *s, const struct sched_event *e, uin
 	for (uint32_t i = 0; i < s->states.len; i++)
 		if (s->states.items[i].value == value)
 			return i;
-	if (s->states.len == STATES_MAX)
-		return STATES_MAX - 1;
-	sched_event_state(e, value, &letters);
+	if (s->states.len > STATES_MAX)
+		return STATES_MAX;
+	if (s->states.len < STATES_MAX)
+		sched_event_state(e, value, &letters);
 	state.letters = profile_string(p, buf_str(&letters));
 	state.meaning =
 		profile_string(p, sched_state_meaning(buf_str(&letters), value, &state.stop));
