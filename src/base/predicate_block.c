@@ -12,8 +12,8 @@
 #define KNOWN_TEXTS 4096u
 
 struct known_text {
-	uint64_t number; /* + 1; 0: none */
-	bool holds;
+	uint64_t number;
+	bool known, holds;
 };
 
 typedef bool row_mask[PREDICATE_BLOCK];
@@ -123,9 +123,9 @@ static void compare_texts(const struct comparison *c, struct known_text *known,
 	for (size_t i = 0; i < b->rows; i++) {
 		struct known_text *k = &known[values[i] % KNOWN_TEXTS];
 
-		if (k->number != values[i] + 1 && mask[i])
+		if ((!k->known || k->number != values[i]) && mask[i])
 			*k = (struct known_text){
-				values[i] + 1,
+				values[i], true,
 				compare_text(c, b->text(b->ctx, c->field, values[i]))};
 		held[i] = k->holds;
 	}

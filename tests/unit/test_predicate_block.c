@@ -26,6 +26,8 @@ static const struct {
 	{"path", PREDICATE_TEXT},     {"other", PREDICATE_SIGNED},
 };
 
+/* Any number may stand for a text, the largest of all, too. */
+#define LAST_TEXT 4u
 static const char *const texts[] = {"", "a", "bash", "/usr/lib", "cash"};
 
 static uint64_t seed;
@@ -69,6 +71,8 @@ static uint64_t float_bits(double value)
 
 static void make_rows(void)
 {
+	static const double floats[] = {0.0, -0.0, __builtin_inf(), -__builtin_inf(), 5e-324};
+	bool edges = !dice(4);
 	uint64_t spread = 1 + dice(12), base = dice(3) ? dice(10) : UINT64_MAX - 30;
 	int64_t signed_base = (int64_t)dice(20) - 10;
 
@@ -79,7 +83,14 @@ static void make_rows(void)
 		values[2][i] = dice(9) ? float_bits(((double)dice(10) - 5) / 2)
 				       : float_bits(__builtin_nan(""));
 		values[3][i] = dice(sizeof(texts) / sizeof(texts[0]));
+		values[3][i] = values[3][i] == LAST_TEXT ? UINT64_MAX : values[3][i];
 		values[4][i] = (uint64_t)((int64_t)dice(6) - 3);
+		/* Edges of signed numbers, zeros with a sign and infinities. */
+		if (edges && !dice(6)) {
+			values[0][i] = (1ull << 63) - 1 + dice(3);
+			values[1][i] = (1ull << 63) - 1 + dice(3);
+			values[2][i] = float_bits(floats[dice(5)]);
+		}
 	}
 }
 
@@ -91,10 +102,15 @@ static void add_comparison(struct buf *out)
 	switch (dice(5)) {
 	case 0:
 		buf_addf(out, "size %s %llu", numbers[dice(7)],
-			 (unsigned long long)(dice(4) ? dice(20) : UINT64_MAX - dice(40)));
+			 (unsigned long long)(!dice(4)   ? UINT64_MAX - dice(40)
+					      : !dice(4) ? (1ull << 63) - 1 + dice(3)
+							 : dice(20)));
 		break;
 	case 1:
-		buf_addf(out, "result %s %d", numbers[dice(7)], (int)dice(24) - 12);
+		buf_addf(out, "result %s %lld", numbers[dice(7)],
+			 dice(4)   ? (long long)dice(24) - 12
+			 : dice(2) ? INT64_MIN
+				   : INT64_MAX);
 		break;
 	case 2:
 		buf_addf(out, "ratio %s %g", numbers[dice(6)], ((double)dice(12) - 6) / 2);
@@ -139,22 +155,22 @@ static uint64_t number_of(const void *ctx, unsigned field)
 	return values[field][*(const size_t *)ctx];
 }
 
+static const char *text_of_number(const void *ctx, unsigned field, uint64_t number)
+{
+	(void)ctx;
+	(void)field;
+	return texts[number == UINT64_MAX ? LAST_TEXT : number];
+}
+
 static const char *text_of(const void *ctx, unsigned field)
 {
-	return texts[values[field][*(const size_t *)ctx]];
+	return text_of_number(ctx, field, values[field][*(const size_t *)ctx]);
 }
 
 static const uint64_t *numbers_of(const void *ctx, unsigned field)
 {
 	(void)ctx;
 	return values[field];
-}
-
-static const char *text_of_number(const void *ctx, unsigned field, uint64_t number)
-{
-	(void)ctx;
-	(void)field;
-	return texts[number];
 }
 
 static bool range_of(const void *ctx, unsigned field, struct predicate_range *ret)
