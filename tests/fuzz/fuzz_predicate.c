@@ -1,6 +1,7 @@
 /*
  * Conditions on fields: the first bytes are values of the row, the others the condition. What is
- * accepted is tested, also negated and combined with itself, whose results follow from the first one.
+ * accepted is tested, also negated and combined with itself, whose results follow from the first one; and
+ * as a block of rows, whose ranges must not rule out what the row is.
  */
 #include "base/predicate.h"
 #include "base/alloc.h"
@@ -60,6 +61,76 @@ static const char *text_of(const void *ctx, unsigned field)
 	return row->text[0] ? row->text : NULL;
 }
 
+/* ---- as a block ---- */
+
+/* Two rows: the one of the fuzzer, and one of zeros with no text. */
+#define BLOCK_ROWS 2u
+
+struct made_up_block {
+	const struct made_up_row *row;
+	uint64_t values[BLOCK_ROWS];
+};
+
+static const uint64_t *numbers_of(const void *ctx, unsigned field)
+{
+	struct made_up_block *b = (struct made_up_block *)ctx;
+
+	if (field > 3)
+		abort();
+	/* Any number may stand for a text. */
+	b->values[0] = field == 3 ? UINT64_MAX : b->row->numbers[field % NUMBERS];
+	b->values[1] = 0;
+	return b->values;
+}
+
+static const char *text_of_number(const void *ctx, unsigned field, uint64_t number)
+{
+	const struct made_up_block *b = ctx;
+
+	return number ? text_of(b->row, field) : NULL;
+}
+
+static bool range_of(const void *ctx, unsigned field, struct predicate_range *ret)
+{
+	const uint64_t *v = numbers_of(ctx, field);
+
+	*ret = (struct predicate_range){0, v[0], (int64_t)v[0] < 0 ? (int64_t)v[0] : 0,
+					(int64_t)v[0] > 0 ? (int64_t)v[0] : 0};
+	return true;
+}
+
+static void check_block(const struct predicate *p, const struct made_up_row *row)
+{
+	static const struct made_up_row zeros;
+	const struct predicate_row rows[BLOCK_ROWS] = {{number_of, text_of, row},
+						       {number_of, text_of, &zeros}};
+	struct made_up_block made = {.row = row};
+	const struct predicate_block b = {BLOCK_ROWS, numbers_of, text_of_number, &made};
+	struct predicate_scratch *s = predicate_scratch_new(p);
+	unsigned may = predicate_may(p, range_of, &made);
+	bool keep[PREDICATE_BLOCK] = {true, true};
+
+	predicate_test_block(p, s, &b, keep);
+	for (size_t i = 0; i < BLOCK_ROWS; i++) {
+		bool holds = predicate_test(p, &rows[i]);
+
+		if (keep[i] != holds || !(may & (holds ? PREDICATE_MAY_HOLD : PREDICATE_MAY_FAIL)))
+			abort();
+	}
+	predicate_scratch_free(s);
+}
+
+/* ---- conditions ---- */
+
+/* The text of the row is in an array of fixed size, or not. */
+static bool in_array(const void *ctx, unsigned field)
+{
+	(void)ctx;
+	if (field >= ARRAY_LEN(field_names))
+		abort();
+	return true;
+}
+
 static struct predicate_names names = {.find = find, .name = name_at, .subject = "the row"};
 
 /* Returns 1 or 0, or -1 if the text is refused. */
@@ -82,6 +153,8 @@ static int result_of(const char *text, const struct made_up_row *row)
 		if (fields[i] >= ARRAY_LEN(field_names) || (i && fields[i] <= fields[i - 1]))
 			abort();
 	result = count && predicate_test(p, &values);
+	if (count)
+		check_block(p, row);
 	predicate_free(p);
 	return result;
 }
@@ -110,10 +183,32 @@ static void expect(const struct made_up_row *row, int wanted, const char *format
 	free(whole);
 }
 
+/* What only the kernel tests is only parsed. Of what others can test it refuses some patterns, more of them
+ * where texts are in arrays. */
+static void check_for_kernel(const char *text, bool accepted)
+{
+	bool parsed[2];
+
+	names.for_kernel = true;
+	for (int array = 0; array < 2; array++) {
+		struct predicate *p = NULL;
+		struct err e = {};
+
+		names.in_array = array ? in_array : NULL;
+		parsed[array] = predicate_parse(&p, text, &names, &e) == 0;
+		if (!parsed[array] && (p || !e.text[0]))
+			abort();
+		predicate_free(p);
+	}
+	if ((accepted && !parsed[0] && !strchr(text, '~')) || (parsed[1] && !parsed[0]))
+		abort();
+	names.for_kernel = false;
+	names.in_array = NULL;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct made_up_row row = {};
-	struct predicate *p;
 	char *text;
 	int result;
 
@@ -134,13 +229,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		expect(&row, 0, "!($)&&($)", text);
 		expect(&row, result, "$||$&&$", text);
 	}
-	/* What only the kernel tests is only parsed. */
-	names.for_kernel = true;
-	p = NULL;
-	if (predicate_parse(&p, text, &names, NULL) < 0 && result >= 0)
-		abort();
-	predicate_free(p);
-	names.for_kernel = false;
+	check_for_kernel(text, result >= 0);
 	free(text);
 	return 0;
 }
