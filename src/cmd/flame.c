@@ -125,7 +125,6 @@ static int choose_event(const struct flame_options *o, const struct profile_inpu
 			struct choice *c, struct err *e)
 {
 	const struct profile *p = &in->profile;
-	size_t used = 0;
 	int r = 0;
 
 	c->view.event = profile_input_event(in);
@@ -134,13 +133,10 @@ static int choose_event(const struct flame_options *o, const struct profile_inpu
 		c->view.event.n = 1;
 	if (c->event)
 		r = find_event(p, c->event, &c->view.event, e);
-	vec_each(&p->events, event)
-		used += event->samples > 0;
-	if (r < 0 || c->event || used < 2 || c->view.group == GROUP_EVENT || o->quiet)
-		return r;
-	command_fail(0, "flame: shows %s of %zu events; --event or --by event shows others",
-		     profile_text(p, p->events.items[c->view.event.n].name), used);
-	return 0;
+	if (r == 0 && !c->event && c->view.group != GROUP_EVENT && !o->quiet)
+		profile_input_tell_event(in, c->view.event, "flame: shows",
+					 "--event or --by event shows others");
+	return r;
 }
 
 /* ---- output ---- */

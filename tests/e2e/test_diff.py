@@ -80,6 +80,37 @@ class Text(Diff):
         self.assertEqual((answer["before"]["samples"], answer["after"]["samples"]), (100, 200))
         self.assertEqual([f["name"] for f in answer["functions"]], ["f", "new"])
 
+    def script(self, name, counts):
+        """Text of perf script with so many samples of each event, one a second in their order."""
+        text, time = "", 10
+        for event, count in counts:
+            for _ in range(count):
+                text += f"prog 1/1 [000] {time}.0: 1 {event}: \n\t 1000 main+0x0 (/bin/prog)\n\n"
+                time += 1
+        return self.write(name, text)
+
+    def test_events_are_named(self):
+        a = self.script("a.txt", [("cycles", 5), ("faults", 2)])
+        result = self.diff("--table", a, a)
+        self.assertIn("before: " + a + ", 5 samples of cycles\n", result.stdout)
+        self.assertIn("diff: compares cycles of 2 events; --event chooses another", result.stderr)
+        answer = json.loads(self.diff("--json", "--event", "faults", a, a).stdout)
+        self.assertEqual([answer[side]["event"] for side in ("before", "after")], ["faults"] * 2)
+        self.diff("-o", self.path("out.svg"), a, a)
+        self.assertIn("(5 samples of cycles) to ", open(self.path("out.svg"), encoding="utf-8").read())
+        # Folded stacks do not say what was counted.
+        self.assertIsNone(json.loads(self.diff("--json", *self.pair()).stdout)["after"]["event"])
+
+    def test_parts_without_the_event_of_the_whole(self):
+        both = self.script("a.txt", [("cycles", 5), ("faults", 2)])
+        other = self.script("b.txt", [("faults", 5), ("cycles", 7)])
+        # After: faults only. Before: the event is there, but only faults are in the part.
+        result = self.diff("--table", "--time", "15,", both, other)
+        self.assertIn("2 samples of faults\n", result.stdout)
+        self.assertIn("has no cycles: faults is compared with it", result.stderr)
+        result = self.diff("--table", "--time", "15,", both, both)
+        self.assertIn("compares faults, as there are no samples of cycles here", result.stderr)
+
     def test_one_file_with_two_counts(self):
         path = self.write("d.folded", "m;f 60 30\nm;g 40 70\n")
         rows = json.loads(self.diff("--json", path).stdout)["functions"]

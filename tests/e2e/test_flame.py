@@ -121,6 +121,8 @@ class Input(Flame):
         self.assertIn("shows cycles of 2 events", shown("--time", "15,15.5"))
         # Without any sample of it, the part shows what it has.
         self.assertIn("main 1\n", self.flame("-i", path, "--time", "16,", "--format", "folded").stdout)
+        self.assertIn("shows faults, as there are no samples of cycles here", shown("--time", "16,"))
+        self.assertEqual(shown("--event", "faults", "--time", "16,").count("cycles"), 0)
         self.assertNotIn("2 events", shown("--event", "faults", "--time", "15,15.5"))
 
     def test_parts_of_a_recording_show_the_event_of_the_whole(self):

@@ -17,18 +17,11 @@ static int write_folded(struct profile_input *in, const char *output, const stru
 	struct export_options export = {.annotate = o->all, .annotate_kernel = o->kernel};
 	struct export_file file;
 	struct view v;
-	size_t used = 0;
 	int r = export_file_begin(&file, output, e);
 
 	if (r < 0)
 		return r;
-	vec_each(&in->profile.events, event)
-		used += event->samples > 0;
-	if (used > 1)
-		command_fail(
-			0, "convert: takes %s of %zu events; --event chooses another",
-			profile_text(&in->profile, in->profile.events.items[view.event.n].name),
-			used);
+	profile_input_tell_event(in, view.event, "convert: takes", "--event chooses another");
 	if (!in->report.samples) {
 		struct err why = {};
 

@@ -36,15 +36,6 @@ static const struct option_def diff_table[] = {
 	{},
 };
 
-/* The two profiles to compare; both may be events of one file. */
-struct pair {
-	struct profile_input inputs[2];
-	size_t loaded;
-	struct profile *profiles[2];
-	event_id events[2];
-	const char *names[2];
-};
-
 /* ---- input ---- */
 
 static bool find_event(const struct profile *p, const char *name, event_id *ret)
@@ -66,11 +57,15 @@ static void choose_events(const struct diff_options *o, struct pair *pair)
 	pair->events[1] = profile_input_event(&pair->inputs[1]);
 	if (!after->events.len)
 		return;
+	if (!o->quiet)
+		profile_input_tell_event(&pair->inputs[1], pair->events[1], "diff: compares",
+					 "--event chooses another");
 	name = profile_text(after, after->events.items[pair->events[1].n].name);
-	if (find_event(pair->profiles[0], name, &pair->events[0]))
+	if (find_event(pair->profiles[0], name, &pair->events[0]) &&
+	    pair->profiles[0]->events.items[pair->events[0].n].samples)
 		return;
 	pair->events[0] = profile_input_event(&pair->inputs[0]);
-	if (pair->profiles[0]->events.len && !o->quiet)
+	if (pair->inputs[0].report.samples && !o->quiet)
 		command_fail(0, "diff: '%s' has no %s: %s is compared with it", pair->names[0],
 			     name,
 			     profile_text(pair->profiles[0],
@@ -91,6 +86,9 @@ static int load(const struct diff_options *o, const struct resolve_options *reso
 	}
 	if (o->inputs.len == 2) {
 		choose_events(o, pair);
+		for (int i = 0; i < 2; i++)
+			pair->event_names[i] =
+				profile_input_event_name(&pair->inputs[i], pair->events[i]);
 		return 0;
 	}
 	/* Folded text with two counts per line holds both sides. */
@@ -172,7 +170,10 @@ static int write_svg(const struct diff_options *o, const struct pair *pair, cons
 	for (int i = 0; i < 2; i++) {
 		buf_addf(&subtitle, "%s %s (", i ? " to" : "from", pair->names[i]);
 		buf_add_grouped(&subtitle, d->nodes.items[0].samples[i], 0);
-		buf_add(&subtitle, d->nodes.items[0].samples[i] == 1 ? " sample)" : " samples)");
+		buf_add(&subtitle, d->nodes.items[0].samples[i] == 1 ? " sample" : " samples");
+		if (pair->event_names[i])
+			buf_addf(&subtitle, " of %s", pair->event_names[i]);
+		buf_add(&subtitle, ")");
 	}
 	svg.export.subtitle = buf_str(&subtitle);
 	if (o->min)
@@ -195,16 +196,16 @@ static int write_table(const struct diff_options *o, struct pair *pair, const st
 	if (!o->json && (!o->output || !strcmp(o->output, "-"))) {
 		CLEANUP(buf_release) struct buf text = {};
 
-		diff_table_text(d, o, pair->names, &text);
+		diff_table_text(d, o, pair, &text);
 		return pager_show(&text) ? 0 : -EPIPE;
 	}
 	r = export_file_begin(&file, o->output ? o->output : "-", e);
 	if (r < 0)
 		return r;
 	if (o->json)
-		diff_table_json(d, o, pair->names, &file.out.buf);
+		diff_table_json(d, o, pair, &file.out.buf);
 	else
-		diff_table_text(d, o, pair->names, &file.out.buf);
+		diff_table_text(d, o, pair, &file.out.buf);
 	return export_file_end(&file, e);
 }
 

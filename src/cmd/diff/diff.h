@@ -13,10 +13,20 @@ struct diff_options {
 	bool table, json, no_normalize, negate, reverse, icicle, quiet;
 };
 
+/* The two profiles to compare; both may be events of one file. */
+struct pair {
+	struct profile_input inputs[2];
+	size_t loaded;
+	struct profile *profiles[2];
+	event_id events[2];
+	const char *names[2];
+	const char *event_names[2]; /* NULL: the input does not name its event */
+};
+
 /* Append the functions with the largest change; JSON has all functions unless --limit is set. */
-void diff_table_text(const struct diff *d, const struct diff_options *o, const char *names[2],
+void diff_table_text(const struct diff *d, const struct diff_options *o, const struct pair *pair,
 		     struct buf *out);
-void diff_table_json(const struct diff *d, const struct diff_options *o, const char *names[2],
+void diff_table_json(const struct diff *d, const struct diff_options *o, const struct pair *pair,
 		     struct buf *out);
 
 #endif

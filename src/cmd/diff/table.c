@@ -37,7 +37,7 @@ static double change_of(const double share[2])
 	return share[1] - share[0];
 }
 
-void diff_table_text(const struct diff *d, const struct diff_options *o, const char *names[2],
+void diff_table_text(const struct diff *d, const struct diff_options *o, const struct pair *pair,
 		     struct buf *out)
 {
 	struct term term = term_of(STDOUT_FILENO);
@@ -47,10 +47,15 @@ void diff_table_text(const struct diff *d, const struct diff_options *o, const c
 	diff_table_make(&t, d);
 	for (int side = 0; side < 2; side++) {
 		buf_add(out, side ? "after:  " : "before: ");
-		text_add_printable(out, names[side]);
+		text_add_printable(out, pair->names[side]);
 		buf_add(out, ", ");
 		buf_add_grouped(out, root->samples[side], 0);
-		buf_add(out, root->samples[side] == 1 ? " sample\n" : " samples\n");
+		buf_add(out, root->samples[side] == 1 ? " sample" : " samples");
+		if (pair->event_names[side]) {
+			buf_add(out, " of ");
+			text_add_printable(out, pair->event_names[side]);
+		}
+		buf_add_char(out, '\n');
 	}
 	buf_addf(out, "%s\n\n%s%28s%28s%s\n%s%9s%9s%10s%9s%9s%10s  %s%s\n",
 		 o->no_normalize ? "in percent of all samples after"
@@ -85,7 +90,7 @@ static void json_side(struct json *j, const char *key, const double share[2])
 	jw_close(j, '}');
 }
 
-void diff_table_json(const struct diff *d, const struct diff_options *o, const char *names[2],
+void diff_table_json(const struct diff *d, const struct diff_options *o, const struct pair *pair,
 		     struct buf *out)
 {
 	static const char *const keys[] = {"before", "after"};
@@ -100,7 +105,8 @@ void diff_table_json(const struct diff *d, const struct diff_options *o, const c
 	for (int side = 0; side < 2; side++) {
 		jw_key(&j, keys[side]);
 		jw_open(&j, '{');
-		jw_kv_str(&j, "input", names[side]);
+		jw_kv_str(&j, "input", pair->names[side]);
+		jw_kv_str(&j, "event", pair->event_names[side]);
 		jw_kv_u64(&j, "samples", root->samples[side]);
 		jw_kv_u64(&j, "weight", root->total[side]);
 		jw_close(&j, '}');

@@ -338,6 +338,33 @@ event_id profile_input_event(const struct profile_input *in)
 	return (event_id){events_busiest(samples, p->events.len)};
 }
 
+const char *profile_input_event_name(const struct profile_input *in, event_id event)
+{
+	const struct profile *p = &in->profile;
+	const char *name = event.n < p->events.len ? profile_text(p, p->events.items[event.n].name)
+						   : "samples";
+
+	return in->differential || !strcmp(name, "samples") ? NULL : name;
+}
+
+void profile_input_tell_event(const struct profile_input *in, event_id shown, const char *shows,
+			      const char *others)
+{
+	const char *name = profile_input_event_name(in, shown);
+	const char *whole = profile_input_event_name(in, (event_id){in->report.main_event});
+	size_t used = 0;
+
+	vec_each(&in->profile.events, event)
+		used += event->samples > 0;
+	if (!name || !used)
+		return;
+	if (whole && shown.n != in->report.main_event)
+		command_fail(0, "%s %s, as there are no samples of %s here; %s", shows, name, whole,
+			     others);
+	else if (used > 1)
+		command_fail(0, "%s %s of %zu events; %s", shows, name, used, others);
+}
+
 /* ---- what the user should know ---- */
 
 static void add_option(struct buf *b, const char *name, const char *value)

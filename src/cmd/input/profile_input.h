@@ -132,6 +132,15 @@ int profile_input_load(const char *path, const struct resolve_options *o, struct
  */
 event_id profile_input_event(const struct profile_input *in);
 
+/*
+ * Tells which event was chosen so if there are several, or if the part has no samples of the one that other
+ * parts show. @shows: "flame: shows"; @others: how others are chosen.
+ */
+void profile_input_tell_event(const struct profile_input *in, event_id shown, const char *shows,
+			      const char *others);
+/* The name of an event; NULL if the input does not name it, as folded stacks. */
+const char *profile_input_event_name(const struct profile_input *in, event_id event);
+
 /* Returns -ENODATA; @e says that there are no samples, or which options left none. */
 int profile_input_nothing(const struct profile_input *in, struct err *e);
 
