@@ -131,6 +131,7 @@ test('from rows to a group and its distribution', async ({ server, screens, skip
 	await page.getByRole('radio', { name: 'Flame graph' }).click();
 	await page.getByLabel('Sum of').selectOption('which');
 	await page.getByRole('tree', { name: /^Flame graph of which of / }).waitFor();
+	await page.getByText('1,000 rows, 999 of which', { exact: true }).waitFor();
 	await says(page, '1,000 rows');
 	await settled(page);
 	await expectAccessible(page, 'flame graph of events');

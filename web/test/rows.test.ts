@@ -16,6 +16,7 @@ import {
 	statisticWidth,
 	usualColumns,
 	varyingColumns,
+	usualWeight,
 	weightColumns,
 } from '../src/logic/rows/row_columns';
 import { placeAfter, placeAt, rowsTopOf, scrollOf, STRIP_MAX } from '../src/logic/rows/strip';
@@ -218,6 +219,10 @@ describe('columns', () => {
 		const weights = weightColumns([...COLUMNS, ratio]).map((c) => c.name);
 		expect(weights).toEqual(['which', 'ret', '__syscall_nr', 'weight']);
 		expect(weightColumns(COLUMNS.filter((c) => c.type !== 'stack'))).toEqual([]);
+		expect(usualWeight(COLUMNS)?.name).toBe('which');
+		expect(usualWeight([column('discount'), column('fd'), ...COLUMNS])?.name).toBe('discount');
+		expect(usualWeight([column('fd'), column('bytes_req'), ...COLUMNS])?.name).toBe('bytes_req');
+		expect(usualWeight(COLUMNS.filter((c) => c.type !== 'stack'))).toBeNull();
 	});
 
 	test('names of the address that the table has not are left out', () => {

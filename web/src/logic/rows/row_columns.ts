@@ -52,6 +52,15 @@ export function weightColumns(columns: readonly TableColumn[]): TableColumn[] {
 	return numberColumns(columns).filter((c) => c.type !== 'float');
 }
 
+/** What a flame graph adds up before anybody has chosen: a sum of sizes says more than one of file
+ * descriptors. */
+export function usualWeight(columns: readonly TableColumn[]): TableColumn | null {
+	const weights = weightColumns(columns);
+	const isSize = (c: TableColumn) =>
+		c.type === 'duration' || /(^|_)(bytes|size|len|length|count|nr_pages)(_|$)/.test(c.name);
+	return weights.find(isSize) ?? weights[0] ?? null;
+}
+
 /** Columns that rows can be grouped by. */
 export function groupColumns(columns: readonly TableColumn[]): TableColumn[] {
 	return columnsToChoose(columns).filter((c) => c.type !== 'time');

@@ -2,7 +2,7 @@
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Flame, Table, TableColumn } from '../../api/types';
 import { plural } from '../../logic/format';
-import { weightColumns } from '../../logic/rows/row_columns';
+import { usualWeight, weightColumns } from '../../logic/rows/row_columns';
 import { address, go } from '../../state/address';
 import { askTable } from '../../state/event_tables';
 import { lightest, MOST_NODES, rootPlace } from '../../state/flame';
@@ -17,10 +17,10 @@ import { ColumnChoice } from './column_choice';
 import { NoRows } from './no_rows';
 import type { Told } from './told';
 
-/** The column of the address, or the first one that can be a weight. */
+/** The column of the address, if it can be a weight. */
 function weightColumn(table: Table): TableColumn | null {
 	const columns = weightColumns(table.columns);
-	return columns.find((c) => c.name === address.value.value) ?? columns[0] ?? null;
+	return columns.find((c) => c.name === address.value.value) ?? usualWeight(table.columns);
 }
 
 const MODES = [

@@ -137,6 +137,7 @@ function TableChoice(props: { tables: Table[]; table: Table }) {
 					value: null,
 					columns: null,
 					sort: null,
+					focus: null,
 				})
 			}
 		>

@@ -81,8 +81,8 @@ export function FlameFoot(props: { flame: Flame; graph: FlameGraph; hidden?: Fla
 	return (
 		<div class="flame-foot small dim">
 			<span>
-				{flame.samples > 0 && plural(flame.samples, 'sample') + ', '}
-				{weightText(flame.total, graph.unit)} of {flame.event}
+				{flame.samples > 0 && plural(flame.samples, flame.column ? 'row' : 'sample') + ', '}
+				{weightText(flame.total, graph.unit)} of {flame.column ?? flame.event}
 			</span>
 			{flame.thread && (
 				<span title="The thread with most samples. Choose another one in Threads.">
