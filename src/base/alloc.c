@@ -84,6 +84,11 @@ void alloc_keep_freed(void)
 	mallopt(M_MMAP_THRESHOLD, KEPT_BYTES / 2);
 }
 
+void alloc_share_arenas(void)
+{
+	mallopt(M_ARENA_MAX, ALLOC_ARENAS_MAX);
+}
+
 void alloc_return_freed(void)
 {
 	mallopt(M_TRIM_THRESHOLD, SMALL_BYTES);

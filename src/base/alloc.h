@@ -46,6 +46,12 @@ void table_free(void *table, size_t count, size_t size);
  */
 void alloc_keep_freed(void);
 void alloc_give_back(void);
+/*
+ * For a process with many threads, before it starts them: they share ALLOC_ARENAS_MAX arenas. Otherwise each
+ * gets one of its own, up to 8 a CPU, and what is free at the end of it cannot be given back.
+ */
+#define ALLOC_ARENAS_MAX 2
+void alloc_share_arenas(void);
 /* For who goes on for days and seldom needs much: what is large goes back at once when it is freed. */
 void alloc_return_freed(void);
 

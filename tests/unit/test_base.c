@@ -16,7 +16,9 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <limits.h>
+#include <malloc.h>
 #include <math.h>
+#include <pthread.h>
 #include <strings.h>
 
 /* ---- buf ---- */
@@ -908,6 +910,49 @@ static void vectors(void **state)
 	assert_int_equal(v.len, 0);
 }
 
+/* How many arenas the C library has: free memory at the end of most of them is never given back. */
+static size_t count_arenas(void)
+{
+	char *text = NULL;
+	size_t len, count = 0;
+	FILE *out = open_memstream(&text, &len);
+
+	assert_non_null(out);
+	malloc_info(0, out);
+	fclose(out);
+	for (const char *at = text; (at = strstr(at, "<heap nr=")); at++)
+		count++;
+	free(text);
+	return count;
+}
+
+static void *allocate(void *barrier)
+{
+	void *p = xcalloc(1, 100000);
+
+	/* All threads have memory at the same time. */
+	pthread_barrier_wait(barrier);
+	free(p);
+	return NULL;
+}
+
+static void arenas_are_shared(void **state)
+{
+	pthread_t threads[8];
+	pthread_barrier_t barrier;
+	size_t before = count_arenas();
+
+	(void)state;
+	alloc_share_arenas();
+	pthread_barrier_init(&barrier, NULL, ARRAY_LEN(threads));
+	for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, allocate, &barrier), 0);
+	for (size_t i = 0; i < ARRAY_LEN(threads); i++)
+		pthread_join(threads[i], NULL);
+	pthread_barrier_destroy(&barrier);
+	assert_true(count_arenas() <= (before > ALLOC_ARENAS_MAX ? before : ALLOC_ARENAS_MAX));
+}
+
 static void checked_allocation(void **state)
 {
 	unsigned char *p = alloc_checked(100, 10, 1000);
@@ -992,6 +1037,7 @@ int main(void)
 		cmocka_unit_test(user_directories),
 		cmocka_unit_test(vectors),
 		cmocka_unit_test(checked_allocation),
+		cmocka_unit_test(arenas_are_shared),
 		cmocka_unit_test(errors),
 	};
 

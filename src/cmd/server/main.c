@@ -37,6 +37,7 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGCHLD, SIG_DFL);
 	alloc_keep_freed();
+	alloc_share_arenas();
 	for (size_t i = 0; argc > 1 && commands[i]; i++)
 		if (!strcmp(commands[i]->name, argv[1]))
 			return commands[i]->run(commands[i], argc - 2, argv + 2);
