@@ -308,6 +308,12 @@ class Shares(Annotate):
         self.assertNotIn("rest in /", self.annotated("-i", loop(), "--limit", "1"))
         self.assertNotIn("rest in /", self.annotated("-i", loop(), "--percent-limit", "50"))
 
+    def test_one_sample(self):
+        first = self.tacho("script", "-F", "time", "-i", loop()).stdout.split()[0].rstrip(":")
+        # Times are printed in microseconds.
+        text = self.annotated("-i", loop(), "--time", f"{first},{float(first) + 0.000001:.6f}")
+        self.assertIn("(1 sample); 1 follows below", text)
+
     def test_pipe(self):
         with open(loop(), "rb") as data:
             text = self.annotated("-i", "-", "divide", stdin=data)

@@ -180,7 +180,8 @@ static void add_list(struct annotate *an)
 	text_add_printable(out, profile_text(p, p->events.items[an->event.n].name));
 	buf_addf(out, "%s (", t->reset);
 	buf_add_grouped(out, an->samples, 0);
-	buf_addf(out, " samples); %zu %s below, with at least %g %%\n", an->chosen.len,
+	buf_addf(out, " %s); %zu %s below, with at least %g %%\n",
+		 an->samples == 1 ? "sample" : "samples", an->chosen.len,
 		 an->chosen.len == 1 ? "follows" : "follow", an->percent_limit);
 	for (size_t i = 0; i < an->hot.len && i < LISTED; i++) {
 		const struct hot_function *h = &an->hot.items[i];
