@@ -234,7 +234,7 @@ class Options(ReportCase):
         super().setUpClass()
         cls.recording = os.path.join(os.path.dirname(shape()[0]), "report.data")
         subprocess.run([TACHO, "record", "-q", "-e", "cpu-clock,page-faults", "-g", "-F", "1500", "-o", cls.recording,
-                        "--", *shape(1500000)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                        "--", *shape(6000000)], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def test_events_are_sections(self):
         text = self.report(self.recording)
