@@ -125,6 +125,29 @@ class Live(ServerCase):
         self.assertEqual(late.states[-1], "done")
         self.assertEqual(late.snapshots, 1)
 
+    def test_away_at_the_end(self):
+        """A client without a connection when a run ends gets all that it lacks, or is told that some of it is gone."""
+        run = self.begin(tool="both", events=["task-clock"], interval=0.05,
+                         sample={"events": ["cpu-clock"], "frequency": 499})
+        before = Client(self.server, run, until="samples").finish()
+        self.end()
+        stored = self.server.wait_run(run)
+
+        def comes_back():
+            after = Client(self.server, run, back=before).finish()
+            self.assertEqual(after.events[-1], "end")
+            self.assertEqual(after.states[-1], "done")
+            if "missed" not in after.events:
+                self.assertEqual(sum(after.gain.values()), stored["samples"])
+                return False
+            self.assertNotIn("samples", after.events)
+            return True
+
+        # Messages are kept until the last connection that watched the run is gone.
+        self.assertTrue(eventually(comes_back))
+        # A client that has seen nothing misses nothing.
+        self.assertEqual(set(Client(self.server, run).finish().events), {"state", "end"})
+
     def test_names_are_known_from_the_start(self):
         """The first counters come before the kernel's names are read: stacks wait for those."""
         self.end()

@@ -9,6 +9,7 @@ import os
 import signal
 import statistics
 import struct
+import threading
 import time
 import unittest
 
@@ -317,6 +318,9 @@ class Ledgers(Numbers):
         self.assertTrue(eventually(lambda: early.events.count("samples") > 10))
         middle = Client(self.server, run)
         self.assertTrue(eventually(lambda: middle.gain and hopper.hops > 3))
+        # A client that is away when a run ends is told to ask anew: test_away_at_the_end. Not this one.
+        hopper.stay.set()
+        self.assertTrue(eventually(lambda: hopper.stays))
         self.write("enough", "")
         clients = [c.finish() for c in (early, hopper, middle)]
         stored = self.server.wait_run(run)
@@ -330,20 +334,25 @@ class Ledgers(Numbers):
 
 
 class Hopper(Client):
-    hops = 0
+    """Hangs up after every few messages and comes back, until it is told to stay."""
+
+    def __init__(self, server, run):
+        self.stay, self.hops, self.stays = threading.Event(), 0, False
+        super().__init__(server, run)
 
     def run(self):
         while "end" not in self.events:
             self.hops += 1
-            messages = 0
+            messages, last = 0, self.stay.is_set()
             for event in self.server.stream({"run": self.uuid}, last_id=self.at):
                 self.events.append(event.name)
-                # Number 0 begins a snapshot: who hangs up in it begins anew.
+                # Number 0 begins a snapshot: a client that hangs up in it begins anew.
                 if event.id is not None:
                     self.at = event.id if event.id != "0" else None
                 self.take(event.name, event.json())
                 messages += 1
-                if event.name == "end" or messages > self.hops % 9:
+                self.stays = last
+                if event.name == "end" or (messages > self.hops % 9 and not last):
                     break
 
 

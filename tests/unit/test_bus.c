@@ -489,6 +489,36 @@ static void test_late_after_end(void **state)
 	bus_free(b);
 }
 
+/* Messages of a topic that has ended are not kept for a client without a connection: it is told to ask anew. */
+static void test_away_at_the_end(void **state)
+{
+	struct sum s = {.bus = new_bus()};
+	CLEANUP(buf_release) struct buf text = {}, found = {};
+	struct bus *b = s.bus;
+	struct bus_watch *w;
+	uint64_t id;
+
+	(void)state;
+	bus_topic_snapshot(b, "sum", sum_snapshot, &s);
+	sum_add(&s, 1, 0);
+	w = watch(b, "sum", NULL, 0);
+	read_all(w, &text, 1 << 20);
+	id = last_id(&text);
+	bus_unwatch(w);
+	sum_add(&s, 2, 0);
+	sum_add(&s, 4, 0);
+	bus_topic_end(b, "sum");
+	buf_clear(&text);
+	w = watch(b, "sum", NULL, id);
+	read_all(w, &text, 1 << 20);
+	assert_non_null(strstr(text.s, "event: missed\ndata: {\"topic\":\"sum\"}\n\n"));
+	numbers(&text, &found);
+	assert_string_equal(found.s, "4 ");
+	assert_non_null(strstr(text.s, "event: end"));
+	bus_unwatch(w);
+	bus_free(b);
+}
+
 /* Two that publish, eight that read at their own speed: all come to the same sum. */
 #define ADDS 3000
 
@@ -561,6 +591,7 @@ int main(void)
 		cmocka_unit_test(test_plain_topic_is_behind),
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_late_after_end),
+		cmocka_unit_test(test_away_at_the_end),
 		cmocka_unit_test(test_threads),
 	};
 
