@@ -59,7 +59,7 @@ static int add_threads(struct selection *sel, const char *list, bool by_pid, con
 		return err_set(e, EINVAL, "The parameter %s has more than %u numbers.", name,
 			       LIST_MAX);
 	if (!sel->threads)
-		sel->threads = xcalloc(d->profile.threads.len, sizeof(*sel->threads));
+		sel->threads = xcalloc(sel->thread_count, sizeof(*sel->threads));
 	vec_each(&pieces, piece) {
 		uint64_t number;
 
@@ -67,7 +67,7 @@ static int add_threads(struct selection *sel, const char *list, bool by_pid, con
 			return err_set(e, EINVAL,
 				       "The parameter %s is a list of numbers, as 4711,4712.",
 				       name);
-		for (size_t i = 0; i < d->profile.threads.len; i++) {
+		for (size_t i = 0; i < sel->thread_count; i++) {
 			const struct profile_thread *t = &d->profile.threads.items[i];
 
 			if ((by_pid ? t->pid : t->tid) == number)
@@ -125,7 +125,7 @@ int selection_parse(struct selection *sel, const struct selection_params *p,
 	const char *frames = param(p, "frames");
 	int rc;
 
-	*sel = (struct selection){};
+	*sel = (struct selection){.thread_count = d->profile.threads.len};
 	rc = parse_window(sel, p, d, e);
 	if (rc == 0)
 		rc = add_threads(sel, param(p, "threads"), false, "threads", d, e);
@@ -142,10 +142,24 @@ int selection_parse(struct selection *sel, const struct selection_params *p,
 	return rc;
 }
 
+void selection_detach(struct selection *sel, const struct run_data *d)
+{
+	sel->detached = true;
+	if (!sel->nodes)
+		return;
+	sel->stack_count = d->paths.stacks.of_stack.len;
+	sel->stacks = xcalloc(sel->stack_count + 1, sizeof(*sel->stacks));
+	for (uint32_t i = 0; i < sel->stack_count; i++)
+		sel->stacks[i] = sel->nodes[call_path_known(&d->paths, i)];
+	free(sel->nodes);
+	sel->nodes = NULL;
+}
+
 void selection_release(struct selection *sel)
 {
 	free(sel->threads);
 	free(sel->cpus);
 	free(sel->nodes);
+	free(sel->stacks);
 	*sel = (struct selection){};
 }

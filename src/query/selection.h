@@ -8,16 +8,55 @@
 #define TACHO_QUERY_SELECTION_H
 
 #include "analyze/plot/timeline.h"
+#include "base/number.h"
 #include "query/run_cache.h"
 
 /* Belongs to one run, and is valid as long as the run is held. */
 struct selection {
 	uint64_t from_ns, to_ns; /* clock of the chunks; to_ns is exclusive */
 	bool *threads;           /* by thread of the profile; NULL: all */
+	size_t thread_count;     /* threads that the profile had */
 	bool *cpus;              /* by CPU, up to CPU_LIMIT; NULL: all */
 	bool *nodes;             /* by node of the call paths; NULL: all */
-	int64_t event;           /* of the profile; -1: not named, see selection_event() */
+	bool detached;           /* see selection_detach() */
+	bool *stacks;            /* of a detached selection, instead of nodes */
+	size_t stack_count;
+	int64_t event; /* of the profile; -1: not named, see selection_event() */
 };
+
+/*
+ * Whether a row of this event, thread, CPU or stack is selected. Threads and stacks that the profile
+ * did not have come from damaged chunks and count as number 0. For a detached selection they may be
+ * those of later rows, of a run that goes on: they are not selected.
+ */
+static inline bool selection_has_event(const struct selection *sel, uint64_t event)
+{
+	return sel->event < 0 || event == (uint64_t)sel->event;
+}
+
+static inline bool selection_has_thread(const struct selection *sel, uint64_t thread)
+{
+	if (!sel->threads)
+		return true;
+	return thread < sel->thread_count ? sel->threads[thread] : !sel->detached && sel->threads[0];
+}
+
+static inline bool selection_has_cpu(const struct selection *sel, uint64_t cpu)
+{
+	return !sel->cpus || (cpu < CPU_LIMIT && sel->cpus[cpu]);
+}
+
+/* @paths: of the run; NULL if the selection was detached. */
+static inline bool selection_has_stack(const struct selection *sel, const struct call_paths *paths,
+				       uint64_t stack)
+{
+	if (sel->stacks)
+		return stack < sel->stack_count && sel->stacks[stack];
+	return !sel->nodes || sel->nodes[call_path_known(paths, (uint32_t)stack)];
+}
+
+/* Lets the selection outlive the held run that it was made of: nodes become stacks. */
+void selection_detach(struct selection *sel, const struct run_data *d);
 
 /* The names of the parameters that describe a selection. */
 #define SELECTION_PARAMS "from", "to", "threads", "pids", "cpus", "event", "frames"

@@ -236,8 +236,8 @@ static bool choose_kinds(struct visit *v, const struct run_rows *rows, const boo
 		const struct row_kind *k = &kinds[i];
 
 		v->wanted[i] = (v->visitor->event < 0 || v->visitor->event == k->event) &&
-			       (!sel->threads || sel->threads[k->thread]) &&
-			       (!sel->cpus || (k->cpu < CPU_LIMIT && sel->cpus[k->cpu]));
+			       selection_has_thread(sel, k->thread) &&
+			       selection_has_cpu(sel, k->cpu);
 		found += v->wanted[i];
 	}
 	*ret = found < count ? v->wanted : NULL;
@@ -252,7 +252,7 @@ static void choose_nodes(const struct visit *v, struct sample_columns *c)
 
 	/* Look up all rows first: so the CPU need not wait for one lookup after the other. */
 	for (size_t i = 0; i < c->rows; i++)
-		meant[i] = v->sel->nodes[call_path_known(v->paths, c->stack[i])];
+		meant[i] = selection_has_stack(v->sel, v->paths, c->stack[i]);
 	for (size_t i = 0; i < c->rows; i++) {
 		if (!meant[i])
 			continue;

@@ -108,13 +108,12 @@ static void weigh_rows(void *ctx, struct sample_columns *c)
 static void weigh_histogram(struct weighing *w, const struct node_histogram *h)
 {
 	uint64_t *self = w->to->self, *samples = w->to->samples;
-	size_t threads = w->d->profile.threads.len;
 
 	vec_each(&h->segments, segment) {
 		const struct node_entry *entry = &h->entries.items[segment->start];
-		uint32_t thread = segment->thread < threads ? segment->thread : 0;
 
-		if (segment->event != w->to->event || (w->sel->threads && !w->sel->threads[thread]))
+		if (segment->event != w->to->event ||
+		    !selection_has_thread(w->sel, segment->thread))
 			continue;
 		for (uint32_t i = 0; i < segment->len; i++, entry++) {
 			self[entry->node] += entry->weight;
@@ -211,7 +210,7 @@ static void count_histogram(struct thread_count *k, const struct node_histogram 
 		const struct node_entry *entry = &h->entries.items[segment->start];
 		uint32_t thread = segment->thread < k->d->profile.threads.len ? segment->thread : 0;
 
-		if (segment->event != k->event || (k->sel->threads && !k->sel->threads[thread]))
+		if (segment->event != k->event || !selection_has_thread(k->sel, thread))
 			continue;
 		for (uint32_t i = 0; i < segment->len; i++, entry++)
 			if (!nodes || nodes[entry->node])
@@ -320,8 +319,8 @@ static void visit_histogram(struct stack_visit *v, const struct histogram *h)
 	for (size_t i = 0; i < h->len; i++) {
 		uint32_t thread = h->thread[i] < v->d->profile.threads.len ? h->thread[i] : 0;
 
-		if (h->event[i] == v->event && (!sel->threads || sel->threads[thread]) &&
-		    (!sel->nodes || sel->nodes[call_path_known(&v->d->paths, h->stack[i])]))
+		if (h->event[i] == v->event && selection_has_thread(sel, thread) &&
+		    selection_has_stack(sel, &v->d->paths, h->stack[i]))
 			v->visit(v->ctx, &(struct stack_sum){h->stack[i], thread, h->samples[i],
 							     h->weight[i]});
 	}

@@ -47,23 +47,12 @@ static uint32_t lane_in_run(const struct drawing *g, uint32_t number)
 	return number < CPU_LIMIT ? number : TABLE_LANE_OTHER_CPUS;
 }
 
-static bool thread_is_selected(const struct drawing *g, uint32_t thread)
-{
-	return !g->sel->threads ||
-	       g->sel->threads[thread < g->q->d->profile.threads.len ? thread : 0];
-}
-
-static bool cpu_is_selected(const struct drawing *g, uint32_t cpu)
-{
-	return !g->sel->cpus || (cpu < CPU_LIMIT && g->sel->cpus[cpu]);
-}
-
 static bool lane_is_selected(const struct drawing *g, uint32_t number)
 {
 	if (g->chosen && !g->slot[lane_in_run(g, number)])
 		return false;
-	return g->to->by == LANES_THREAD ? thread_is_selected(g, number)
-					 : cpu_is_selected(g, number);
+	return g->to->by == LANES_THREAD ? selection_has_thread(g->sel, number)
+					 : selection_has_cpu(g->sel, number);
 }
 
 /* Cells of a lane; NULL: there is no room for more lanes. */
@@ -206,8 +195,8 @@ static int find_targets(struct drawing *g, const struct run_rows *rows)
 
 			*to = (struct by_kind){};
 			if (!lane_is_selected(g, number) ||
-			    !thread_is_selected(g, kinds[i].thread) ||
-			    !cpu_is_selected(g, kinds[i].cpu))
+			    !selection_has_thread(g->sel, kinds[i].thread) ||
+			    !selection_has_cpu(g->sel, kinds[i].cpu))
 				continue;
 			rc = find_target(g, number, to);
 			to->duration_ns = kinds[i].weight;

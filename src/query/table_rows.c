@@ -268,23 +268,22 @@ static void keep_selected(struct view *v, const struct selection *sel)
 	if (sel->threads) {
 		values = tag_values(v, TAG_THREAD);
 		for (uint32_t i = 0; i < v->rows; i++)
-			v->keep[i] &=
-				sel->threads[values[i] < d->profile.threads.len ? values[i] : 0];
+			v->keep[i] &= selection_has_thread(sel, values[i]);
 	}
 	if (sel->cpus) {
 		values = tag_values(v, TAG_CPU);
 		for (uint32_t i = 0; i < v->rows; i++)
-			v->keep[i] &= values[i] < CPU_LIMIT && sel->cpus[values[i]];
+			v->keep[i] &= selection_has_cpu(sel, values[i]);
 	}
 	if (sel->nodes) {
 		values = tag_values(v, TAG_STACK);
 		for (uint32_t i = 0; i < v->rows; i++)
-			v->keep[i] &= sel->nodes[call_path_known(&d->paths, (uint32_t)values[i])];
+			v->keep[i] &= selection_has_stack(sel, &d->paths, values[i]);
 	}
 	if (sel->event >= 0) {
 		values = tag_values(v, TAG_EVENT);
 		for (uint32_t i = 0; i < v->rows; i++)
-			v->keep[i] &= values[i] == (uint64_t)sel->event;
+			v->keep[i] &= selection_has_event(sel, values[i]);
 	}
 }
 

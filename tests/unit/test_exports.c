@@ -433,11 +433,11 @@ static void test_spans(void **state)
 		"{\"time_s\":0.010000000,\"end_s\":0.020000000,\"cpu\":1,\"what\":\"read\"}\n");
 }
 
-static int note_number(void *ctx, const struct export_row *row)
+static int note_number(void *ctx, const struct walked_row *row)
 {
 	struct buf *out = ctx;
 
-	buf_addf(out, "%llu ", (unsigned long long)export_value(row, 0));
+	buf_addf(out, "%llu ", (unsigned long long)walked_value(row, 0));
 	return 0;
 }
 
@@ -446,10 +446,10 @@ static void test_walk_is_by_time(void **state)
 {
 	enum { TABLES = 100, ROWS = 7 };
 	static const uint32_t tags[] = {36, 0};
-	const struct export_walk how = {.which.sampled = true, .tags = tags};
 	struct fixture *f = *state;
 	CLEANUP(buf_release) struct buf found = {}, expected = {};
 	struct export_run x;
+	struct row_walk walk;
 
 	for (uint32_t i = 0; i < TABLES; i++) {
 		uint32_t at = i * 37 % TABLES;
@@ -466,7 +466,8 @@ static void test_walk_is_by_time(void **state)
 	for (int i = 0; i < 2 * ROWS * TABLES; i++)
 		buf_addf(&expected, "%d ", 1000 + i / TABLES % ROWS);
 	assert_int_equal(export_run_open(&x, &f->api, f->run.uuid, NULL, NULL), 0);
-	assert_int_equal(export_walk(&x, &how, note_number, &found, NULL), 0);
+	walk = export_walk(&x, (struct chunk_query){.sampled = true}, tags);
+	assert_int_equal(row_walk_each(&walk, note_number, &found, NULL), 0);
 	export_run_close(&x);
 	assert_string_equal(found.s, expected.s);
 }

@@ -258,6 +258,7 @@ static void choose_rows(struct question_case *t)
 
 	if (!none && !dice(3)) {
 		t->sel.threads = xcalloc(made.threads.len, sizeof(bool));
+		t->sel.thread_count = made.threads.len;
 		for (int i = 0; i < 8; i++)
 			t->sel.threads[dice(made.threads.len)] = true;
 	}

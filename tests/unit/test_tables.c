@@ -221,6 +221,7 @@ static void choose_selection(struct test_case *t)
 	}
 	if (!dice(3)) {
 		t->sel.threads = xcalloc(made.threads.len, sizeof(bool));
+		t->sel.thread_count = made.threads.len;
 		t->sel.threads[1 + dice(3)] = t->sel.threads[1 + dice(3)] = true;
 	}
 	if (!dice(3)) {

@@ -34,7 +34,7 @@ static void take_thread(struct ordering *o, uint32_t thread)
 		const struct profile_thread *t = &p->threads.items[i];
 
 		o->threads[i] = t->pid == chosen->pid && t->tid == chosen->tid &&
-				(!o->q->sel.threads || o->q->sel.threads[i]);
+				selection_has_thread(&o->q->sel, i);
 	}
 }
 

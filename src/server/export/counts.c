@@ -1,6 +1,6 @@
 /* Values of counters as intervals: export_counts_each() of export/run.h. */
 #include "profile/schema.h"
-#include "server/export/walk.h"
+#include "server/export/run.h"
 
 typedef VEC(struct export_count) export_counts;
 
@@ -94,13 +94,13 @@ static int give_now(struct ticker *t)
 	return rc;
 }
 
-static int take(void *ctx, const struct export_row *row)
+static int take(void *ctx, const struct walked_row *row)
 {
 	struct ticker *t = ctx;
 	struct export_count c = {
 		.counter = row->info->partition,
-		.row = {row->time_ns, export_value(row, 0), export_value(row, 1),
-			(uint32_t)export_value(row, 2)},
+		.row = {row->time_ns, walked_value(row, 0), walked_value(row, 1),
+			(uint32_t)walked_value(row, 2)},
 	};
 	int rc = 0;
 
@@ -136,11 +136,12 @@ static int give_last(struct ticker *t)
 int export_counts_each(struct export_run *x, export_tick *tick, void *ctx, struct err *e)
 {
 	static const uint32_t tags[] = {TAG_DURATION, TAG_VALUE, TAG_RUNNING, 0};
-	const struct export_walk how = {
-		.which.schema = SCHEMA_COUNTS, .tags = tags, .any_thread = true};
+	struct row_walk walk = export_walk(x, (struct chunk_query){.schema = SCHEMA_COUNTS}, tags);
 	struct ticker t = {.run = x, .tick = tick, .ctx = ctx};
-	int rc = export_walk(x, &how, take, &t, e);
+	int rc;
 
+	walk.any_thread = true;
+	rc = row_walk_each(&walk, take, &t, e);
 	if (rc == 0)
 		rc = give_last(&t);
 	vec_release(&t.now);

@@ -182,14 +182,14 @@ static void add_value(struct csv *c, const struct export_column *column, uint64_
 	}
 }
 
-static int write_row(void *ctx, const struct export_row *row)
+static int write_row(void *ctx, const struct walked_row *row)
 {
 	struct csv *c = ctx;
 
 	vec_each(&c->table.columns, column) {
 		if (column != c->table.columns.items)
 			buf_add_char(&c->target->out.buf, ',');
-		add_value(c, column, export_value(row, column->value));
+		add_value(c, column, walked_value(row, column->value));
 	}
 	buf_add_char(&c->target->out.buf, '\n');
 	return export_flush_full(&c->target->out) ? 0 : -EIO;

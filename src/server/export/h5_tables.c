@@ -95,7 +95,7 @@ static void place_columns(struct own_table *o)
 
 /* ---- rows ---- */
 
-static int widen(void *ctx, const struct export_row *row)
+static int widen(void *ctx, const struct walked_row *row)
 {
 	struct own_table *o = ctx;
 
@@ -105,7 +105,7 @@ static int widen(void *ctx, const struct export_row *row)
 
 		if (c->kind != EXPORT_TEXT)
 			continue;
-		len = strlen(export_text(o->run, c, export_value(row, c->value)));
+		len = strlen(export_text(o->run, c, walked_value(row, c->value)));
 		len = len < H5_TEXT_BYTES_MAX ? len : H5_TEXT_BYTES_MAX;
 		if (len > o->columns.items[i].bytes)
 			o->columns.items[i].bytes = len;
@@ -180,7 +180,7 @@ static void put_value(const struct own_table *o, size_t n, char *row, uint64_t v
 	}
 }
 
-static int write_row(void *ctx, const struct export_row *row)
+static int write_row(void *ctx, const struct walked_row *row)
 {
 	struct own_table *o = ctx;
 	char *to = h5_table_row(o->rows);
@@ -188,7 +188,7 @@ static int write_row(void *ctx, const struct export_row *row)
 	if (!to)
 		return -EIO;
 	for (size_t i = 0; i < o->columns.len; i++)
-		put_value(o, i, to, export_value(row, o->sources.items[i]->value));
+		put_value(o, i, to, walked_value(row, o->sources.items[i]->value));
 	return 0;
 }
 

@@ -145,14 +145,14 @@ static void add_value(struct jsonl *l, const struct export_column *c, uint64_t v
 	}
 }
 
-static int write_row(void *ctx, const struct export_row *row)
+static int write_row(void *ctx, const struct walked_row *row)
 {
 	struct jsonl *l = ctx;
 
 	begin_line(l);
 	vec_each(&l->table.columns, c) {
 		jw_key(&l->j, c->name);
-		add_value(l, c, export_value(row, c->value));
+		add_value(l, c, walked_value(row, c->value));
 	}
 	return end_line(l);
 }

@@ -1,7 +1,6 @@
 #include "server/export/run.h"
 #include "profile/schema.h"
 #include "server/api/question.h"
-#include "server/export/walk.h"
 
 #include <errno.h>
 #include <string.h>
@@ -18,19 +17,6 @@ static bool is_selected(const struct http_request *r)
 	return false;
 }
 
-/* Replaces nodes by stacks. Nodes need the cached run, which a long download must not hold. */
-static void keep_stacks(struct export_run *x, const struct run_data *d)
-{
-	if (!x->selection.nodes)
-		return;
-	x->stack_count = d->paths.stacks.of_stack.len;
-	x->stacks = xcalloc(x->stack_count + 1, sizeof(*x->stacks));
-	for (uint32_t i = 0; i < x->stack_count; i++)
-		x->stacks[i] = x->selection.nodes[call_path_known(&d->paths, i)];
-	free(x->selection.nodes);
-	x->selection.nodes = NULL;
-}
-
 struct choice {
 	struct export_run *x;
 	const struct http_request *request;
@@ -41,10 +27,9 @@ static int choose(void *ctx, struct run_data *d, struct err *e)
 	const struct choice *c = ctx;
 	int rc = api_selection(&c->x->selection, c->request, "", d, e);
 
-	if (rc == 0) {
-		c->x->thread_count = d->profile.threads.len;
-		keep_stacks(c->x, d);
-	}
+	/* A long download must not hold the run. */
+	if (rc == 0)
+		selection_detach(&c->x->selection, d);
 	return rc;
 }
 
@@ -73,7 +58,6 @@ void export_run_close(struct export_run *x)
 	stored_run_release(&x->run);
 	profile_release(&x->profile);
 	selection_release(&x->selection);
-	free(x->stacks);
 	*x = (struct export_run){};
 }
 
@@ -82,11 +66,24 @@ bool export_run_ended(const struct export_run *x)
 	return run_state_ended(x->run.state);
 }
 
+struct row_walk export_walk(const struct export_run *x, struct chunk_query which,
+			    const uint32_t *tags)
+{
+	return (struct row_walk){
+		.store = x->api->store,
+		.run = x->run.id,
+		.sel = &x->selection,
+		.which = which,
+		.tags = tags,
+	};
+}
+
 int export_run_span(struct export_run *x, uint64_t *ret_from_ns, uint64_t *ret_to_ns, struct err *e)
 {
 	uint64_t from = UINT64_MAX, to = 0;
 	stored_chunks chunks = {};
-	int rc = export_chunks(x, (struct chunk_query){}, &chunks, e);
+	const struct row_walk all = export_walk(x, (struct chunk_query){}, NULL);
+	int rc = row_walk_chunks(&all, &chunks, e);
 
 	vec_each(&chunks, chunk) {
 		from = chunk->info.first_ns < from ? chunk->info.first_ns : from;
@@ -112,20 +109,20 @@ struct sample_visit {
 };
 
 /* Numbers that are out of range, as in damaged chunks, become 0. */
-static int visit_sample(void *ctx, const struct export_row *row)
+static int visit_sample(void *ctx, const struct walked_row *row)
 {
 	const struct sample_visit *v = ctx;
 	const struct profile *p = &v->run->profile;
-	uint64_t event = export_value(row, 2), thread = export_value(row, 3);
-	uint64_t stack = export_value(row, 4);
+	uint64_t event = walked_value(row, 2), thread = walked_value(row, 3);
+	uint64_t stack = walked_value(row, 4);
 	struct sample_row s = {
 		.time_ns = row->time_ns,
-		.weight = export_value(row, 0),
-		.address = export_value(row, 1),
+		.weight = walked_value(row, 0),
+		.address = walked_value(row, 1),
 		.event = event < p->events.len ? (uint32_t)event : 0,
 		.thread = thread < p->threads.len ? (uint32_t)thread : 0,
 		.stack = stack < p->stacks.len ? (uint32_t)stack : 0,
-		.cpu = (uint32_t)export_value(row, 5),
+		.cpu = (uint32_t)walked_value(row, 5),
 	};
 
 	return v->sample(v->ctx, &s);
@@ -135,10 +132,10 @@ int export_samples_each(struct export_run *x, export_sample *sample, void *ctx, 
 {
 	static const uint32_t tags[] = {TAG_WEIGHT, TAG_ADDRESS, TAG_EVENT, TAG_THREAD,
 					TAG_STACK,  TAG_CPU,     0};
-	const struct export_walk how = {.which.sampled = true, .tags = tags};
+	const struct row_walk walk = export_walk(x, (struct chunk_query){.sampled = true}, tags);
 	struct sample_visit v = {x, sample, ctx};
 
-	return export_walk(x, &how, visit_sample, &v, e);
+	return row_walk_each(&walk, visit_sample, &v, e);
 }
 
 /* ---- counters ---- */

@@ -1,6 +1,6 @@
 /*
  * A run as the exports read it: its dictionary as a separate profile, which views may add to, and
- * its samples and counts in order of time. Chunks are read as they are needed, so that memory does
+ * its samples and counts in order of time (query/row_walk.h). Chunks are read as they are needed, so that memory does
  * not grow with the run. A selection limits what is read, as in questions.
  *
  * If chunks are merged meanwhile, the functions below return -ESTALE, and the export must start
@@ -10,17 +10,14 @@
 #define TACHO_SERVER_EXPORT_RUN_H
 
 #include "profile/profile.h"
-#include "query/selection.h"
+#include "query/row_walk.h"
 #include "server/server.h"
 
 struct export_run {
 	struct api *api;
 	struct stored_run run;
 	struct profile profile;
-	struct selection selection; /* `stacks` replaces its nodes; event -1: all */
-	size_t thread_count;        /* threads the selection knows; later ones are not selected */
-	bool *stacks;               /* by stack: whether it has the requested frames; NULL: all */
-	size_t stack_count;
+	struct selection selection; /* detached; event -1: all */
 };
 
 /* Opens a run. @uuid is checked. @request has the selection; NULL selects everything. */
@@ -28,6 +25,10 @@ int export_run_open(struct export_run *x, struct api *api, const char *uuid,
 		    const struct http_request *request, struct err *e);
 void export_run_close(struct export_run *x);
 bool export_run_ended(const struct export_run *x);
+
+/* The walk over the selected rows of @which chunks. @tags: see struct row_walk. */
+struct row_walk export_walk(const struct export_run *x, struct chunk_query which,
+			    const uint32_t *tags);
 
 /* The time range of the selected data; both ends are equal if there are none. */
 int export_run_span(struct export_run *x, uint64_t *ret_from_ns, uint64_t *ret_to_ns,

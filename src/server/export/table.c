@@ -205,16 +205,15 @@ int export_table_find(struct export_table *t, const struct export_run *x, const 
 	return err_set(e, EINVAL, "%s", buf_str(&text));
 }
 
-int export_table_each(struct export_run *x, const struct export_table *t, export_visit *visit,
+int export_table_each(struct export_run *x, const struct export_table *t, row_visit *visit,
 		      void *ctx, struct err *e)
 {
 	bool samples = t->schema.number == SCHEMA_SAMPLES;
-	const struct export_walk how = {
-		.which = {.schema = samples ? 0 : t->schema.number, .sampled = samples},
-		.tags = t->tags.items,
-	};
+	const struct chunk_query which = {.schema = samples ? 0 : t->schema.number,
+					  .sampled = samples};
+	const struct row_walk walk = export_walk(x, which, t->tags.items);
 
-	return export_walk(x, &how, visit, ctx, e);
+	return row_walk_each(&walk, visit, ctx, e);
 }
 
 /* ---- values ---- */

@@ -10,7 +10,7 @@
 #define TACHO_SERVER_EXPORT_TABLE_H
 
 #include "profile/schema.h"
-#include "server/export/walk.h"
+#include "server/export/run.h"
 
 enum export_kind {
 	EXPORT_SECONDS,
@@ -34,7 +34,7 @@ struct export_column {
 	enum value_type type; /* of the value in the chunk */
 	uint32_t tag;
 	uint8_t bytes; /* of a number: 1, 2, 4 or 8 */
-	size_t value;  /* for export_value() */
+	size_t value;  /* for walked_value() */
 };
 
 struct export_table {
@@ -49,7 +49,7 @@ void export_table_open(struct export_table *t, const struct export_run *x, uint3
 int export_table_find(struct export_table *t, const struct export_run *x, const char *name,
 		      struct err *e);
 void export_table_close(struct export_table *t);
-int export_table_each(struct export_run *x, const struct export_table *t, export_visit *visit,
+int export_table_each(struct export_run *x, const struct export_table *t, row_visit *visit,
 		      void *ctx, struct err *e);
 
 /* Numbers that are out of range, as in damaged chunks, mean entry 0. */

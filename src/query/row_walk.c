@@ -1,8 +1,7 @@
-#include "server/export/walk.h"
+#include "query/row_walk.h"
 #include "base/number.h"
 #include "profile/schema.h"
 #include "profile/spans.h"
-#include "server/api/api.h"
 
 #include <errno.h>
 
@@ -18,12 +17,11 @@ struct open_chunk {
 	uint64_t order; /* of chunks whose next rows have the same time */
 	size_t at;
 	const uint64_t *select[BY_COUNT];
-	const uint64_t *values[]; /* by number in export_walk.tags */
+	const uint64_t *values[]; /* by number in row_walk.tags */
 };
 
 struct walk {
-	struct export_run *run;
-	const struct export_walk *how;
+	const struct row_walk *how;
 	size_t tag_count;
 	VEC(uint32_t) wanted; /* how->tags and select_tags, ended by 0 */
 	stored_chunks chunks; /* by first_ns */
@@ -33,18 +31,20 @@ struct walk {
 
 /* ---- chunks ---- */
 
-int export_chunks(struct export_run *x, struct chunk_query which, stored_chunks *ret, struct err *e)
+int row_walk_chunks(const struct row_walk *w, stored_chunks *ret, struct err *e)
 {
-	which.from_ns = x->selection.from_ns;
-	which.to_ns = x->selection.to_ns == UINT64_MAX ? 0 : x->selection.to_ns;
-	return store_chunks(x->api->store, x->run.id, &which, ret, e);
+	struct chunk_query which = w->which;
+
+	which.from_ns = w->sel->from_ns;
+	which.to_ns = w->sel->to_ns == UINT64_MAX ? 0 : w->sel->to_ns;
+	return store_chunks(w->store, w->run, &which, ret, e);
 }
 
 static int read_chunk(struct walk *w, const struct stored_chunk *chunk, struct chunk_columns *ret,
 		      struct err *e)
 {
 	CLEANUP(buf_release) struct buf bytes = {};
-	int rc = store_chunk_read(w->run->api->store, chunk->id, &bytes, NULL, e);
+	int rc = store_chunk_read(w->how->store, chunk->id, &bytes, NULL, e);
 
 	if (rc == 0)
 		rc = chunk_decode(buf_str(&bytes), bytes.len, w->wanted.items, ret, e);
@@ -155,28 +155,21 @@ static uint64_t value_of(const struct open_chunk *o, int by)
 
 static bool is_selected(const struct walk *w, const struct open_chunk *o)
 {
-	const struct export_run *x = w->run;
-	const struct selection *sel = &x->selection;
+	const struct selection *sel = w->how->sel;
 	uint64_t start = next_time(o), end = o->select[BY_END] ? value_of(o, BY_END) : start;
-	uint64_t thread, cpu, stack;
 
 	if (!span_in_window(start, end, sel->from_ns, sel->to_ns))
 		return false;
-	if (w->how->any_thread)
-		return true;
-	thread = value_of(o, BY_THREAD);
-	cpu = value_of(o, BY_CPU);
-	stack = value_of(o, BY_STACK);
-	return (sel->event < 0 || value_of(o, BY_EVENT) == (uint64_t)sel->event) &&
-	       (!sel->threads || (thread < x->thread_count && sel->threads[thread])) &&
-	       (!sel->cpus || (cpu < CPU_LIMIT && sel->cpus[cpu])) &&
-	       (!x->stacks || (stack < x->stack_count && x->stacks[stack]));
+	return w->how->any_thread || (selection_has_event(sel, value_of(o, BY_EVENT)) &&
+				      selection_has_thread(sel, value_of(o, BY_THREAD)) &&
+				      selection_has_cpu(sel, value_of(o, BY_CPU)) &&
+				      selection_has_stack(sel, NULL, value_of(o, BY_STACK)));
 }
 
-static int visit_first(struct walk *w, export_visit *visit, void *ctx)
+static int visit_first(struct walk *w, row_visit *visit, void *ctx)
 {
 	const struct open_chunk *o = w->heap.items[0];
-	struct export_row row = {
+	struct walked_row row = {
 		.info = &o->columns.info,
 		.time_ns = next_time(o),
 		.values = o->values,
@@ -186,10 +179,9 @@ static int visit_first(struct walk *w, export_visit *visit, void *ctx)
 	return is_selected(w, o) ? visit(ctx, &row) : 0;
 }
 
-int export_walk(struct export_run *x, const struct export_walk *how, export_visit *visit, void *ctx,
-		struct err *e)
+int row_walk_each(const struct row_walk *how, row_visit *visit, void *ctx, struct err *e)
 {
-	struct walk w = {.run = x, .how = how};
+	struct walk w = {.how = how};
 	int rc;
 
 	for (; how->tags[w.tag_count]; w.tag_count++)
@@ -197,7 +189,7 @@ int export_walk(struct export_run *x, const struct export_walk *how, export_visi
 	for (size_t i = 0; i < BY_COUNT; i++)
 		vec_push(&w.wanted, select_tags[i]);
 	vec_push(&w.wanted, 0);
-	rc = export_chunks(x, how->which, &w.chunks, e);
+	rc = row_walk_chunks(how, &w.chunks, e);
 	while (rc == 0) {
 		rc = fill(&w, e);
 		if (rc < 0 || !w.heap.len)
