@@ -275,6 +275,18 @@ static inline const char *profile_text(const struct profile *p, string_id id)
 	return p->strings.bytes.items + p->strings.starts.items[id.n];
 }
 
+/* Numbers in chunks may be wrong. One that no thread has means thread 0, which is unknown. */
+static inline uint32_t profile_thread_number(const struct profile *p, uint64_t number)
+{
+	return number < p->threads.len ? (uint32_t)number : 0;
+}
+
+static inline const struct profile_thread *profile_thread_at(const struct profile *p,
+							     uint64_t number)
+{
+	return &p->threads.items[profile_thread_number(p, number)];
+}
+
 static inline const struct profile_function *function_of(const struct profile *p, function_id id)
 {
 	return &p->functions.items[id.n];

@@ -1,6 +1,10 @@
 #include "profile/schema.h"
+#include "base/text.h"
 
+#include <errno.h>
 #include <string.h>
+
+#define NAMES_SHOWN 8 /* of tables, if one is asked for that does not exist */
 
 /* ---- names ---- */
 
@@ -95,6 +99,59 @@ bool profile_schema(const struct profile *p, uint32_t number, struct table_schem
 	return true;
 }
 
+/* Adds "; it has A, B and C." */
+static void list_names(const struct profile *p, const char *other, struct buf *out)
+{
+	VEC(const char *) names = {};
+	size_t shown;
+
+	if (other)
+		vec_push(&names, other);
+	for (uint32_t n = SCHEMA_SAMPLES; n < profile_schemas_end(p); n++) {
+		struct table_schema table;
+
+		if (schema_is_listed(n) && profile_schema(p, n, &table))
+			vec_push(&names, table.name);
+	}
+	/* "and 1 more" would be longer than most names. */
+	shown = names.len > NAMES_SHOWN + 1 ? NAMES_SHOWN : names.len;
+	buf_add(out, "; it has ");
+	for (size_t i = 0; i < shown; i++) {
+		if (i)
+			buf_add(out, i + 1 == names.len ? " and " : ", ");
+		text_add_printable(out, names.items[i]);
+	}
+	if (shown < names.len)
+		buf_addf(out, " and %zu more", names.len - shown);
+	buf_add(out, ".");
+	vec_release(&names);
+}
+
+int profile_schema_find(const struct profile *p, const char *name, const char *other,
+			struct table_schema *ret, struct err *e)
+{
+	CLEANUP(suggest_release) struct suggest nearest = {.wanted = name};
+	CLEANUP(buf_release) struct buf text = {};
+	struct table_schema table;
+
+	for (uint32_t n = SCHEMA_SAMPLES; n < profile_schemas_end(p); n++) {
+		if (!schema_is_listed(n) || !profile_schema(p, n, &table))
+			continue;
+		if (!strcmp(table.name, name)) {
+			*ret = table;
+			return 0;
+		}
+		suggest_offer(&nearest, table.name);
+	}
+	buf_add(&text, "The run has no table '");
+	text_add_printable(&text, name);
+	buf_add(&text, "'");
+	suggest_sentence(&nearest, &text);
+	if (!nearest.count)
+		list_names(p, other, &text);
+	return err_set(e, ENOENT, "%s", buf_str(&text));
+}
+
 struct column_schema profile_schema_column(const struct profile *p, uint32_t number, size_t n)
 {
 	const struct profile_column *c;
@@ -145,4 +202,27 @@ uint32_t profile_schema_add(struct profile *p, const struct table_schema *table,
 	}
 	vec_push(&p->schemas, added);
 	return profile_schemas_end(p) - 1;
+}
+
+/* ---- texts ---- */
+
+size_t profile_text_limit(const struct profile *p, enum value_type type)
+{
+	return type == VALUE_STRING  ? p->strings.starts.len
+	       : type == VALUE_EVENT ? p->events.len
+				     : p->counters.len;
+}
+
+const char *profile_value_text(const struct profile *p, enum value_type type, uint64_t value)
+{
+	size_t limit = profile_text_limit(p, type), n = value < limit ? value : 0;
+	string_id text = {};
+
+	if (type == VALUE_STRING)
+		text.n = (uint32_t)n;
+	else if (type == VALUE_EVENT && limit)
+		text = p->events.items[n].name;
+	else if (type == VALUE_COUNTER && limit)
+		text = p->counters.items[n].name;
+	return profile_text(p, text);
 }

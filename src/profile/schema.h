@@ -16,6 +16,7 @@
 #ifndef TACHO_PROFILE_SCHEMA_H
 #define TACHO_PROFILE_SCHEMA_H
 
+#include "base/err.h"
 #include "profile/profile.h"
 
 #define SCHEMA_SAMPLES   1u
@@ -74,13 +75,21 @@ enum column_role {
 const char *value_type_name(unsigned type);
 const char *column_role_name(unsigned role);
 
+/* Whether values are numbers of texts, see profile_value_text(). */
 static inline bool value_type_is_text(enum value_type type)
 {
-	return type == VALUE_STRING;
+	return type == VALUE_STRING || type == VALUE_EVENT || type == VALUE_COUNTER;
 }
 
 /* Whether numbers of this type can be added up and compared. */
 bool value_type_is_number(enum value_type type);
+
+/*
+ * Numbers of texts of this type are below the limit. Numbers in chunks may be wrong: others mean
+ * text 0.
+ */
+size_t profile_text_limit(const struct profile *p, enum value_type type);
+const char *profile_value_text(const struct profile *p, enum value_type type, uint64_t value);
 
 /* A column, with its texts. */
 struct column_schema {
@@ -107,8 +116,18 @@ static inline uint32_t profile_schemas_end(const struct profile *p)
 	return SCHEMA_FIRST_OWN + (uint32_t)p->schemas.len;
 }
 
+/* Rows of counts do not say which counter they are of, their chunk does: so their table is not listed. */
+static inline bool schema_is_listed(uint32_t number)
+{
+	return number != SCHEMA_COUNTS;
+}
+
 /* False if there is no such schema. Texts are valid as long as the profile has nothing added. */
 bool profile_schema(const struct profile *p, uint32_t number, struct table_schema *ret);
+/* Finds a listed table. -ENOENT: a sentence says which ones there are. @other: NULL, or what the
+ * caller offers beside tables. */
+int profile_schema_find(const struct profile *p, const char *name, const char *other,
+			struct table_schema *ret, struct err *e);
 /* The @n-th column of it, n < column_count. */
 struct column_schema profile_schema_column(const struct profile *p, uint32_t number, size_t n);
 

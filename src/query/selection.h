@@ -38,7 +38,8 @@ static inline bool selection_has_thread(const struct selection *sel, uint64_t th
 {
 	if (!sel->threads)
 		return true;
-	return thread < sel->thread_count ? sel->threads[thread] : !sel->detached && sel->threads[0];
+	return thread < sel->thread_count ? sel->threads[thread]
+					  : !sel->detached && sel->threads[0];
 }
 
 static inline bool selection_has_cpu(const struct selection *sel, uint64_t cpu)

@@ -208,7 +208,7 @@ static void count_histogram(struct thread_count *k, const struct node_histogram 
 
 	vec_each(&h->segments, segment) {
 		const struct node_entry *entry = &h->entries.items[segment->start];
-		uint32_t thread = segment->thread < k->d->profile.threads.len ? segment->thread : 0;
+		uint32_t thread = profile_thread_number(&k->d->profile, segment->thread);
 
 		if (segment->event != k->event || !selection_has_thread(k->sel, thread))
 			continue;
@@ -317,7 +317,7 @@ static void visit_histogram(struct stack_visit *v, const struct histogram *h)
 	const struct selection *sel = v->sel;
 
 	for (size_t i = 0; i < h->len; i++) {
-		uint32_t thread = h->thread[i] < v->d->profile.threads.len ? h->thread[i] : 0;
+		uint32_t thread = profile_thread_number(&v->d->profile, h->thread[i]);
 
 		if (h->event[i] == v->event && selection_has_thread(sel, thread) &&
 		    selection_has_stack(sel, &v->d->paths, h->stack[i]))

@@ -101,31 +101,6 @@ static const char *field_name(const void *ctx, size_t n)
 	return NULL;
 }
 
-/* Rows of counts do not say which counter they are of, their chunk does: questions about counters ask them. */
-static bool has_rows_of_its_own(uint32_t schema)
-{
-	return schema != SCHEMA_COUNTS;
-}
-
-static int find_table(struct table_query *q, const char *name, struct err *e)
-{
-	CLEANUP(suggest_release) struct suggest nearest = {.wanted = name};
-	CLEANUP(buf_release) struct buf text = {};
-
-	for (uint32_t n = SCHEMA_SAMPLES; n < profile_schemas_end(&q->d->profile); n++)
-		if (has_rows_of_its_own(n) && profile_schema(&q->d->profile, n, &q->table) &&
-		    !strcmp(q->table.name, name))
-			return 0;
-	for (uint32_t n = SCHEMA_SAMPLES; n < profile_schemas_end(&q->d->profile); n++)
-		if (has_rows_of_its_own(n) && profile_schema(&q->d->profile, n, &q->table))
-			suggest_offer(&nearest, q->table.name);
-	buf_add(&text, "The run has no table '");
-	text_add_printable(&text, name);
-	buf_add(&text, "'");
-	suggest_sentence(&nearest, &text);
-	return err_set(e, ENOENT, "%s%s", buf_str(&text), nearest.count ? "" : ".");
-}
-
 static int find_texts(struct table_query *q, struct err *e)
 {
 	bool own = false;
@@ -155,11 +130,11 @@ int table_query_open(struct table_query *q, struct run_data *d, struct store *s,
 		     struct err *e)
 {
 	struct predicate_names names = {.find = find_field, .name = field_name, .ctx = q};
-	struct table_query found = {.d = d};
-	int rc = find_table(&found, table, e);
+	struct table_schema found;
+	int rc = profile_schema_find(&d->profile, table, NULL, &found, e);
 
 	if (rc == 0)
-		rc = table_query_open_schema(q, d, s, sel, &found.table, e);
+		rc = table_query_open_schema(q, d, s, sel, &found, e);
 	if (rc < 0)
 		return rc;
 	names.subject = q->table.name;
@@ -196,7 +171,7 @@ void tables_each(const struct run_data *d,
 		k->rows += info->rows;
 	}
 	for (uint32_t n = SCHEMA_SAMPLES; n < end; n++)
-		if (known[n].rows && has_rows_of_its_own(n) && profile_schema(&d->profile, n, &t))
+		if (known[n].rows && schema_is_listed(n) && profile_schema(&d->profile, n, &t))
 			table(ctx, &t, &known[n]);
 }
 
@@ -204,13 +179,7 @@ void tables_each(const struct run_data *d,
 
 bool table_column_is_text(const struct table_column *c)
 {
-	return c->schema.type == VALUE_STRING || c->schema.type == VALUE_EVENT ||
-	       c->schema.type == VALUE_COUNTER;
-}
-
-static const struct profile_thread *thread_of(const struct profile *p, uint64_t n)
-{
-	return &p->threads.items[n < p->threads.len ? n : 0];
+	return value_type_is_text(c->schema.type);
 }
 
 static uint64_t derive(const struct table_query *q, enum table_derived derived, uint64_t value)
@@ -220,11 +189,11 @@ static uint64_t derive(const struct table_query *q, enum table_derived derived, 
 
 	switch (derived) {
 	case DERIVED_PID:
-		return thread_of(p, value)->pid;
+		return profile_thread_at(p, value)->pid;
 	case DERIVED_TID:
-		return thread_of(p, value)->tid;
+		return profile_thread_at(p, value)->tid;
 	case DERIVED_COMM:
-		return thread_of(p, value)->comm.n;
+		return profile_thread_at(p, value)->comm.n;
 	case DERIVED_FUNCTION: {
 		uint32_t node = call_path_known(&d->paths, (uint32_t)value);
 
@@ -273,11 +242,7 @@ static const struct profile *texts_of(const struct table_query *q, const struct 
 
 size_t table_text_limit(const struct table_query *q, const struct table_column *c)
 {
-	const struct profile *p = texts_of(q, c);
-
-	return c->schema.type == VALUE_STRING  ? p->strings.starts.len
-	       : c->schema.type == VALUE_EVENT ? p->events.len
-					       : p->counters.len;
+	return profile_text_limit(texts_of(q, c), c->schema.type);
 }
 
 uint64_t table_text_number(const struct table_query *q, const struct table_column *c,
@@ -288,17 +253,7 @@ uint64_t table_text_number(const struct table_query *q, const struct table_colum
 
 const char *table_text(const struct table_query *q, const struct table_column *c, uint64_t value)
 {
-	const struct profile *p = texts_of(q, c);
-	uint64_t n = table_text_number(q, c, value);
-	string_id text = {};
-
-	if (c->schema.type == VALUE_STRING)
-		text.n = (uint32_t)n;
-	else if (c->schema.type == VALUE_EVENT && p->events.len)
-		text = p->events.items[n].name;
-	else if (c->schema.type == VALUE_COUNTER && p->counters.len)
-		text = p->counters.items[n].name;
-	return profile_text(p, text);
+	return profile_value_text(texts_of(q, c), c->schema.type, value);
 }
 
 static double double_of(uint64_t bits)

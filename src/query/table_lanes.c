@@ -43,7 +43,7 @@ struct drawing {
 static uint32_t lane_in_run(const struct drawing *g, uint32_t number)
 {
 	if (g->to->by == LANES_THREAD)
-		return number < g->q->d->profile.threads.len ? number : 0;
+		return profile_thread_number(&g->q->d->profile, number);
 	return number < CPU_LIMIT ? number : TABLE_LANE_OTHER_CPUS;
 }
 

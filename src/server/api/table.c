@@ -98,7 +98,7 @@ int api_table_list(void *worker, const struct http_request *r, struct http_reply
 void table_question_thread(struct table_question *a, uint64_t value)
 {
 	const struct profile *p = &a->q->d->profile;
-	const struct profile_thread *t = &p->threads.items[value < p->threads.len ? value : 0];
+	const struct profile_thread *t = profile_thread_at(p, value);
 
 	jw_open(a->j, '[');
 	jw_u64(a->j, t->pid);

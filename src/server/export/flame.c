@@ -37,7 +37,7 @@ static void add_row(void *ctx, const struct stack_sum *sum)
 	w->samples += sum->samples;
 	profile_add(p, &(struct profile_row){
 			       .event.n = w->event,
-			       .thread.n = sum->thread < p->threads.len ? sum->thread : 0,
+			       .thread.n = profile_thread_number(p, sum->thread),
 			       .stack.n = sum->stack < p->stacks.len ? sum->stack : 0,
 			       .samples = sum->samples,
 			       .weight = sum->weight,

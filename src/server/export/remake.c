@@ -294,7 +294,7 @@ static size_t make_chain(struct remake *r, uint32_t stack)
 int remake_sample(struct remake *r, const struct sample_row *row, struct err *e)
 {
 	uint32_t stack = row->stack < r->p->stacks.len ? row->stack : 0;
-	thread_id thread = {row->thread < r->p->threads.len ? row->thread : 0};
+	thread_id thread = {profile_thread_number(r->p, row->thread)};
 	const struct profile_thread *t = &r->p->threads.items[thread.n];
 	struct remade_sample s = {
 		.stamp = {.pid = t->pid,

@@ -120,7 +120,7 @@ static int visit_sample(void *ctx, const struct walked_row *row)
 		.weight = walked_value(row, 0),
 		.address = walked_value(row, 1),
 		.event = event < p->events.len ? (uint32_t)event : 0,
-		.thread = thread < p->threads.len ? (uint32_t)thread : 0,
+		.thread = profile_thread_number(p, thread),
 		.stack = stack < p->stacks.len ? (uint32_t)stack : 0,
 		.cpu = (uint32_t)walked_value(row, 5),
 	};

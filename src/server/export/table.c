@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define NAME_BYTES_MAX 120 /* of a column's name: HDF5 has 64 KiB for the columns of a table */
-#define NAMES_SHOWN    8   /* of tables, where one is asked for that is not there */
 
 /* ---- columns ---- */
 
@@ -160,49 +159,17 @@ void export_table_close(struct export_table *t)
 
 /* ---- by name ---- */
 
-/* The names that may be given, if none is near. */
-static void list_names(const struct export_run *x, struct buf *out)
-{
-	uint32_t end = profile_schemas_end(&x->profile);
-	struct table_schema table;
-
-	buf_addf(out, "; it has counters%s samples", end > SCHEMA_FIRST_OWN ? "," : " and");
-	for (uint32_t n = SCHEMA_FIRST_OWN; n < end; n++) {
-		if (n == SCHEMA_FIRST_OWN + NAMES_SHOWN) {
-			buf_addf(out, " and %u more", end - n);
-			break;
-		}
-		profile_schema(&x->profile, n, &table);
-		buf_add(out, n + 1 == end ? " and " : ", ");
-		text_add_printable(out, table.name);
-	}
-	buf_add(out, ".");
-}
-
 int export_table_find(struct export_table *t, const struct export_run *x, const char *name,
 		      struct err *e)
 {
-	CLEANUP(suggest_release) struct suggest nearest = {.wanted = name};
-	CLEANUP(buf_release) struct buf text = {};
 	struct table_schema table;
+	struct err missing;
 
-	for (uint32_t n = SCHEMA_SAMPLES; n < profile_schemas_end(&x->profile); n++) {
-		if (n == SCHEMA_COUNTS)
-			continue;
-		profile_schema(&x->profile, n, &table);
-		if (!strcmp(table.name, name)) {
-			export_table_open(t, x, n);
-			return 0;
-		}
-		suggest_offer(&nearest, table.name);
-	}
-	buf_add(&text, "The run has no table '");
-	text_add_printable(&text, name);
-	buf_add(&text, "'");
-	suggest_sentence(&nearest, &text);
-	if (!nearest.count)
-		list_names(x, &text);
-	return err_set(e, EINVAL, "%s", buf_str(&text));
+	/* "counters" is a download of its own. */
+	if (profile_schema_find(&x->profile, name, "counters", &table, &missing) < 0)
+		return err_set(e, EINVAL, "%s", missing.text);
+	export_table_open(t, x, table.number);
+	return 0;
 }
 
 int export_table_each(struct export_run *x, const struct export_table *t, row_visit *visit,
@@ -220,21 +187,12 @@ int export_table_each(struct export_run *x, const struct export_table *t, row_vi
 
 const char *export_text(const struct export_run *x, const struct export_column *c, uint64_t value)
 {
-	const struct profile *p = &x->profile;
-	string_id text = {};
-
-	if (c->type == VALUE_EVENT && p->events.len)
-		text = p->events.items[value < p->events.len ? value : 0].name;
-	else if (c->type == VALUE_COUNTER && value < p->counters.len)
-		text = p->counters.items[value].name;
-	else if (c->type == VALUE_STRING && value < p->strings.starts.len)
-		text.n = (uint32_t)value;
-	return profile_text(p, text);
+	return profile_value_text(&x->profile, c->type, value);
 }
 
 const struct profile_thread *export_thread(const struct export_run *x, uint64_t value)
 {
-	return &x->profile.threads.items[value < x->profile.threads.len ? value : 0];
+	return profile_thread_at(&x->profile, value);
 }
 
 uint32_t export_stack(const struct export_run *x, uint64_t value)
