@@ -56,6 +56,12 @@ static inline bool selection_has_stack(const struct selection *sel, const struct
 	return !sel->nodes || sel->nodes[call_path_known(paths, (uint32_t)stack)];
 }
 
+/* Whether rows in the window may be left out. */
+static inline bool selection_filters(const struct selection *sel)
+{
+	return sel->threads || sel->cpus || sel->nodes || sel->stacks || sel->event >= 0;
+}
+
 /* Lets the selection outlive the held run that it was made of: nodes become stacks. */
 void selection_detach(struct selection *sel, const struct run_data *d);
 

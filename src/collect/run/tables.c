@@ -84,15 +84,20 @@ static void list_columns(const struct trace_fields *f, struct column_schema *ret
 	}
 }
 
-/* Whether a table has the name already, or downloads and queries mean something else by it. */
-static bool is_table(const struct profile *p, const char *name)
+/* Names that tables of events may not have: those of derived tables, and of the download of counters. */
+static const char *const reserved_names[] = {SLICES_TABLE, "counters"};
+
+static bool is_table_name(const struct profile *p, const char *name)
 {
 	struct table_schema table;
 
 	for (uint32_t n = SCHEMA_SAMPLES; n < profile_schemas_end(p); n++)
 		if (profile_schema(p, n, &table) && !strcmp(table.name, name))
 			return true;
-	return !strcmp(name, "counters") || !strcmp(name, SLICES_TABLE);
+	for (size_t i = 0; i < ARRAY_LEN(reserved_names); i++)
+		if (!strcmp(reserved_names[i], name))
+			return true;
+	return false;
 }
 
 /*
@@ -133,7 +138,7 @@ static char *table_name(const struct run_feed *f, uint32_t event)
 		free(chosen);
 		chosen = xasprintf("%s#%zu", name, same + 1);
 	}
-	for (size_t number = 2 * (same + 1); is_table(p, chosen); number *= 2) {
+	for (size_t number = 2 * (same + 1); is_table_name(p, chosen); number *= 2) {
 		free(chosen);
 		chosen = xasprintf("%s#%zu", name, number);
 	}
