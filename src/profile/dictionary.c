@@ -1,5 +1,6 @@
 #include "profile/dictionary.h"
 
+#include "base/bits.h"
 #include "profile/columns.h"
 #include "profile/dictionary_tables.h"
 #include "profile/packed.h"
@@ -162,14 +163,6 @@ static void add_events(const struct profile *p, const struct range *r, struct bu
 
 	ADD_COLUMN(body, r, v, struct profile_event, v->name.n);
 	ADD_COLUMN(body, r, v, struct profile_event, v->unit.n);
-}
-
-static uint64_t bits_of_double(double value)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
 }
 
 static void add_counters(const struct profile *p, const struct range *r, struct buf *body)

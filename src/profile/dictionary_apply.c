@@ -2,6 +2,7 @@
  * Reading pieces of a dictionary. Tables are written directly: looking up each entry by its contents,
  * as interning does, would take most of the time and could give other numbers than the sender's.
  */
+#include "base/bits.h"
 #include "profile/columns.h"
 #include "profile/dictionary.h"
 #include "profile/dictionary_tables.h"
@@ -186,9 +187,8 @@ static bool take_events(struct piece *x)
 /* A scale that is not a number would spoil every sum that it gets into. */
 static double scale_of(uint64_t bits)
 {
-	double scale;
+	double scale = double_of_bits(bits);
 
-	memcpy(&scale, &bits, sizeof(scale));
 	return isfinite(scale) ? scale : 1;
 }
 

@@ -1,5 +1,6 @@
 #include "profile/summary.h"
 
+#include "base/bits.h"
 #include "profile/columns.h"
 #include "profile/packed.h"
 
@@ -219,22 +220,6 @@ void count_blocks_make(const struct count_columns *c, count_blocks *ret)
 								    : at + SUMMARY_BLOCK_ROWS));
 }
 
-static uint64_t bits_of(double value)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
-static double double_of(uint64_t bits)
-{
-	double value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
 #define ADD_COLUMN(blocks, scratch, body, value)                                                   \
 	do {                                                                                       \
 		for (size_t i = 0; i < (blocks)->len; i++) {                                       \
@@ -255,8 +240,8 @@ void count_blocks_encode(const count_blocks *b_, struct buf *out)
 	ADD_COLUMN(b_, scratch, &body, b->min);
 	ADD_COLUMN(b_, scratch, &body, b->max);
 	ADD_COLUMN(b_, scratch, &body, b->sum);
-	ADD_COLUMN(b_, scratch, &body, bits_of(b->min_rate));
-	ADD_COLUMN(b_, scratch, &body, bits_of(b->max_rate));
+	ADD_COLUMN(b_, scratch, &body, bits_of_double(b->min_rate));
+	ADD_COLUMN(b_, scratch, &body, bits_of_double(b->max_rate));
 	ADD_COLUMN(b_, scratch, &body, b->duration_ns);
 	ADD_COLUMN(b_, scratch, &body, b->rows);
 	ADD_COLUMN(b_, scratch, &body, b->least_ppm);
@@ -281,8 +266,8 @@ static bool take_blocks(struct cursor *c, count_blocks *ret, uint64_t *scratch)
 	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->min = v);
 	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->max = v);
 	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->sum = v);
-	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->min_rate = double_of(v));
-	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->max_rate = double_of(v));
+	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->min_rate = double_of_bits(v));
+	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->max_rate = double_of_bits(v));
 	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->duration_ns = v);
 	TAKE_COLUMN(c, ret, scratch, SUMMARY_BLOCK_ROWS, b->rows = (uint32_t)v);
 	TAKE_COLUMN(c, ret, scratch, UINT32_MAX, b->least_ppm = (uint32_t)v);

@@ -1,4 +1,5 @@
 #include "query/table.h"
+#include "base/bits.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "query/table_scan.h"
@@ -301,14 +302,6 @@ const char *table_text(const struct table_query *q, const struct table_column *c
 	return profile_text(p, text);
 }
 
-static double double_of(uint64_t bits)
-{
-	double value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
 uint64_t table_order(const struct table_column *c, uint64_t value)
 {
 	const uint64_t sign = 1ull << 63;
@@ -324,5 +317,5 @@ double table_number(const struct table_column *c, uint64_t value)
 {
 	if (c->schema.type == VALUE_SIGNED)
 		return (double)(int64_t)value;
-	return c->schema.type == VALUE_FLOAT ? double_of(value) : (double)value;
+	return c->schema.type == VALUE_FLOAT ? double_of_bits(value) : (double)value;
 }

@@ -6,6 +6,7 @@
  * depend on the threads: if some thread has none, one alone does it again.
  */
 #include "query/table_scan.h"
+#include "base/bits.h"
 #include "base/open_table.h"
 
 #include <math.h>
@@ -63,11 +64,8 @@ static double float_bin_value(uint32_t bin)
 {
 	const uint64_t sign = 1ull << 63;
 	uint64_t order = ((uint64_t)bin << FLOAT_SHIFT) + (1ull << (FLOAT_SHIFT - 1));
-	uint64_t bits = order & sign ? order ^ sign : ~order;
-	double value;
 
-	memcpy(&value, &bits, sizeof(value));
-	return value;
+	return double_of_bits(order & sign ? order ^ sign : ~order);
 }
 
 static double value_of_bin(const struct table_column *c, uint32_t bin)
@@ -317,11 +315,8 @@ static void find_by_keys(const struct grouping *g, struct tally *t, const struct
 static bool float_less(double a, double b)
 {
 	static const struct table_column c = {.schema = {.type = VALUE_FLOAT}};
-	uint64_t x, y;
 
-	memcpy(&x, &a, sizeof(x));
-	memcpy(&y, &b, sizeof(y));
-	return table_order(&c, x) < table_order(&c, y);
+	return table_order(&c, bits_of_double(a)) < table_order(&c, bits_of_double(b));
 }
 
 static void add_values(const struct grouping *g, struct table_group *groups, const uint32_t *number,
