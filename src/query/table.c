@@ -35,7 +35,7 @@ static bool has_name(const struct table_query *q, const char *name)
 	return false;
 }
 
-/* A field of the table's own comes before a derived column of that name. */
+/* Lists all columns. A column of the schema hides a derived one of the same name. */
 static void list_columns(struct table_query *q)
 {
 	for (size_t i = 0; i < q->table.column_count; i++)
@@ -89,7 +89,7 @@ static int find_field(const void *ctx, const char *name, size_t len, enum predic
 	return -1;
 }
 
-/* Fields of the table's own come first. */
+/* Returns the names of columns for messages: those of the schema first. */
 static const char *field_name(const void *ctx, size_t n)
 {
 	const struct table_query *q = ctx;
@@ -102,7 +102,7 @@ static const char *field_name(const void *ctx, size_t n)
 	return NULL;
 }
 
-/* Rows of counts do not say which counter they are of, their chunk does: questions about counters ask them. */
+/* Counts are no table here: their rows do not state the counter, only their chunks do. See query/selection.h. */
 static bool has_rows_of_its_own(uint32_t schema)
 {
 	return schema != SCHEMA_COUNTS;
@@ -236,7 +236,7 @@ static uint64_t derive(const struct table_query *q, enum table_derived derived, 
 	}
 }
 
-/* @values: of the column's tag. */
+/* Returns the value of a column in @row; @values is the stored column with its tag. */
 static uint64_t value_at(const struct table_query *q, const struct table_column *c,
 			 const struct chunk_columns *columns, const uint64_t *values, uint32_t row)
 {
@@ -266,7 +266,7 @@ void table_derive(const struct table_query *q, const struct table_column *c, con
 		ret[i] = derive(q, c->derived, raw[i]);
 }
 
-/* Names of threads and functions are texts of the run as it is kept in memory. */
+/* Names of threads and functions are strings of the run's profile, other texts those of the stored dictionary. */
 static const struct profile *texts_of(const struct table_query *q, const struct table_column *c)
 {
 	return c->schema.type == VALUE_STRING && !c->derived ? q->texts : &q->d->profile;

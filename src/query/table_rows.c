@@ -1,4 +1,4 @@
-/* Which rows of a table are selected, and walks over them: in blocks by several threads, or by chunk. */
+/* Chooses the selected rows of a table and visits them: in blocks by several threads, or chunk by chunk. */
 #include "query/table_scan.h"
 #include "base/number.h"
 #include "base/parallel.h"
@@ -8,28 +8,28 @@
 
 _Static_assert(KEPT_BLOCK == PREDICATE_BLOCK, "a block is tested as it is kept");
 
-#define BATCH_READ 8u   /* chunks that are read before they are decoded in parallel */
-#define BATCH_JOBS 512u /* chunks in memory that are visited in parallel */
+#define BATCH_READ 8u   /* chunks read in one go, to be decoded in parallel */
+#define BATCH_JOBS 512u /* chunks in memory visited in parallel */
 
 /* ---- what a query needs ---- */
 
-/* Where values of a column of the query come from. */
+/* Where the values of a column come from. */
 struct source {
 	const struct table_column *column;
-	size_t tag;  /* in the plan's tags */
-	bool mapped; /* derived from the value of that tag alone, */
-	bool other;  /* or from several columns */
+	size_t tag;  /* index in plan.tags */
+	bool mapped; /* derived from the column with that tag alone */
+	bool other;  /* derived from several columns */
 	bool is_time;
 };
 
 struct plan {
 	const struct table_query *q;
 	struct table_tags tags;
-	struct source *fields; /* of the condition, by its number of the field; others are zeros */
+	struct source *fields; /* fields of the condition, by field number; others are zeroed */
 	struct source wants[TABLE_WANTS_MAX];
 	size_t want_count;
 	bool want_raw[TABLE_WANTS_MAX];
-	bool has_other; /* some source is derived from several columns */
+	bool has_other; /* at least one source has `other` set */
 };
 
 static struct source source_of(struct plan *p, size_t column)
@@ -54,7 +54,7 @@ static void plan_open(struct plan *p, const struct table_query *q, const struct 
 	size_t field_count = 0;
 
 	*p = (struct plan){.q = q, .want_count = count};
-	/* The first ones are those of spans and points: visitors of chunks expect them. */
+	/* Must be the first columns: visitors of chunks rely on it. */
 	table_tags_add(&p->tags, TAG_TIME, !with_times);
 	table_tags_add(&p->tags, TAG_END, !with_times);
 	for (size_t i = 0; i < count; i++) {
@@ -108,7 +108,7 @@ static bool field_range(const void *ctx, unsigned field, struct predicate_range 
 	       !__builtin_sub_overflow(ret->signed_max, start, &ret->signed_max);
 }
 
-/* Which results the condition may have in the chunk. */
+/* Returns which results the condition can have for rows of the chunk, as PREDICATE_MAY_… flags. */
 static unsigned chunk_may(const struct plan *p, const struct table_job *j)
 {
 	const struct ranges r = {p, j};
@@ -120,17 +120,17 @@ static unsigned chunk_may(const struct plan *p, const struct table_job *j)
 
 typedef uint64_t block_values[KEPT_BLOCK];
 
-/* What a thread needs to look at a block. */
+/* The block that a thread works on. */
 struct view {
 	const struct plan *plan;
 	const struct table_job *job;
-	uint32_t block, rows; /* rows that the block has */
-	block_values *stored; /* by tag */
-	bool *is_stored;      /* of the block */
-	block_values *fields; /* by number in the condition's list of fields */
+	uint32_t block, rows; /* number of rows in the block */
+	block_values *stored; /* decoded values, by tag */
+	bool *is_stored;      /* by tag: `stored` has the values of this block */
+	block_values *fields; /* converted values, by field of the condition */
 	bool *is_field;
-	block_values *wants;           /* derived, or only of the selected rows */
-	struct chunk_columns *columns; /* of the block, for columns that are derived from several */
+	block_values *wants;           /* derived values, or those of selected rows only */
+	struct chunk_columns *columns; /* the block's columns, for sources with `other` set */
 	struct predicate_scratch *scratch;
 	bool keep[KEPT_BLOCK];
 	uint16_t place[KEPT_BLOCK];
@@ -194,7 +194,7 @@ static const uint64_t *tag_values(struct view *v, uint32_t tag)
 	return stored_values(v, table_tags_find(&v->plan->tags, tag));
 }
 
-/* Derives values from several columns, row by row. */
+/* Derives values that depend on several columns, row by row. */
 static void derive_other(struct view *v, const struct source *s, uint64_t *ret)
 {
 	const struct table_tags *tags = &v->plan->tags;
@@ -237,7 +237,7 @@ static const uint64_t *field_values(const void *ctx, unsigned field)
 	values = source_values(v, s, room);
 	if (!s->is_time)
 		return values;
-	/* People know times since the run began, as answers have them. */
+	/* Conditions have times since the run began, as answers do. */
 	for (uint32_t i = 0; i < v->rows; i++)
 		room[i] = values[i] - v->plan->q->d->start_ns;
 	v->is_field[field] = true;
@@ -255,7 +255,7 @@ static void keep_window(struct view *v, const struct selection *sel)
 {
 	const uint64_t *start_ns = tag_values(v, TAG_TIME), *end_ns = tag_values(v, TAG_END);
 
-	/* Points have no end: it is 0, which is before the window or makes no difference. */
+	/* Points have no column of ends: their end is 0, and span_in_window() takes them as points. */
 	for (uint32_t i = 0; i < v->rows; i++)
 		v->keep[i] &= span_in_window(start_ns[i], end_ns[i], sel->from_ns, sel->to_ns);
 }
@@ -293,7 +293,7 @@ static bool is_filtered(const struct selection *sel)
 	return sel->threads || sel->cpus || sel->nodes || sel->event >= 0;
 }
 
-/* Chooses the rows of the block. Their places are v->place, unless all are: then *ret_all is true. */
+/* Chooses rows of the block and returns their number. Sets *ret_all if all are chosen, else fills v->place. */
 static size_t choose(struct view *v, bool tested, bool *ret_all)
 {
 	const struct table_query *q = v->plan->q;
@@ -362,7 +362,7 @@ static void visit_block(struct scanning *s, struct view *v, unsigned thread, boo
 	s->scan->visit(s->scan->ctx, thread, &b);
 }
 
-/* Blocks of points before or behind the window need not be looked at: times ascend. */
+/* Whether all rows of a block are before or after the window, by its first time: times ascend. */
 static bool is_beside(const struct plan *p, const struct table_job *j, uint32_t block,
 		      uint32_t blocks)
 {
@@ -375,7 +375,7 @@ static bool is_beside(const struct plan *p, const struct table_job *j, uint32_t 
 		time->base[block + 1] < p->q->sel->from_ns);
 }
 
-/* Ranges of what is wanted are known. */
+/* Describes a chunk to the scan. Returns false if the range of a wanted column is unknown. */
 static bool describe(const struct scanning *scanning, const struct table_job *j, unsigned may,
 		     struct table_part *ret)
 {
@@ -394,7 +394,7 @@ static bool describe(const struct scanning *scanning, const struct table_job *j,
 		const struct kept_column *c = j->columns[s->tag];
 		bool stored = p->want_raw[w] || !s->column->derived;
 
-		/* Times are known without decoding. */
+		/* The head of the chunk has the range of times. */
 		if (!c && s->column->schema.tag != TAG_TIME)
 			return false;
 		if (stored)
@@ -500,7 +500,7 @@ int table_scan(const struct table_query *q, const struct table_scan *scan, struc
 
 /* ---- rows by chunk ---- */
 
-/* A chunk whose rows were chosen, with its columns as one array each. */
+/* The chosen rows of a chunk, with each of its columns as one array. */
 struct whole_chunk {
 	struct chunk_columns *columns;
 	uint32_t *row;
@@ -514,7 +514,7 @@ struct walking {
 	size_t count;
 };
 
-/* Columns of the chunk, in whole blocks, for visitors. */
+/* Decodes the columns of a chunk for the visitor. */
 static void fill_columns(const struct plan *p, const struct table_job *j, struct whole_chunk *w,
 			 uint32_t blocks)
 {
@@ -527,7 +527,7 @@ static void fill_columns(const struct plan *p, const struct table_job *j, struct
 		const struct kept_column *c = j->columns[i];
 		uint64_t *values;
 
-		/* What is 0 in all rows need not be there. */
+		/* Columns of zeros may be left out. */
 		if (i && !c->width && !c->range.max && !c->range.min)
 			continue;
 		values = xrealloc(NULL, (size_t)blocks * KEPT_BLOCK, sizeof(*values));
@@ -609,7 +609,7 @@ static void walk_open(struct walking *w, const struct table_query *q, const int 
 		table_tags_add(&w->plan.tags, q->columns.items[i].schema.tag, false);
 }
 
-/* @only UINT32_MAX: all chunks. */
+/* Visits the selected rows of all chunks, or of the chunk @only unless that is UINT32_MAX. */
 static int each(const struct table_query *q, uint32_t only, const int *columns, table_visitor visit,
 		void *ctx, struct err *e)
 {
