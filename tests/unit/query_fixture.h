@@ -5,6 +5,7 @@
 #ifndef TACHO_TESTS_QUERY_FIXTURE_H
 #define TACHO_TESTS_QUERY_FIXTURE_H
 
+#include "base/bits.h"
 #include "profile/schema.h"
 #include "profile/dictionary.h"
 #include "profile/summary.h"
@@ -403,6 +404,28 @@ static double of_function(const json_t *json, const char *name, const char *key)
 }
 
 /* ---- by hand ---- */
+
+/* The string with a number in the dictionary of the run. */
+static __attribute__((unused)) const char *text_at(uint64_t number)
+{
+	return profile_text(&made, (string_id){(uint32_t)number});
+}
+
+/* The order of two values of a column: texts by the alphabet, numbers by their sign. */
+static __attribute__((unused)) int compare_values(enum value_type type, uint64_t a, uint64_t b)
+{
+	switch (type) {
+	case VALUE_STRING:
+		return strcmp(text_at(a), text_at(b));
+	case VALUE_SIGNED:
+		return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
+	case VALUE_FLOAT:
+		return (double_of_bits(a) > double_of_bits(b)) -
+		       (double_of_bits(a) < double_of_bits(b));
+	default:
+		return (a > b) - (a < b);
+	}
+}
 
 struct filter {
 	uint32_t from, to; /* ms */

@@ -118,25 +118,9 @@ static void close_query(struct asking *a)
 static size_t sorted_by;
 static uint32_t sorted[ROWS];
 
-static int compare_values(uint64_t a, uint64_t b)
-{
-	switch (columns[sorted_by].type) {
-	case VALUE_STRING:
-		return strcmp(profile_text(&made, (string_id){(uint32_t)a}),
-			      profile_text(&made, (string_id){(uint32_t)b}));
-	case VALUE_SIGNED:
-		return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
-	case VALUE_FLOAT:
-		return (double_of_bits(a) > double_of_bits(b)) -
-		       (double_of_bits(a) < double_of_bits(b));
-	default:
-		return (a > b) - (a < b);
-	}
-}
-
 static int by_cell(const void *a, const void *b)
 {
-	return compare_values(cells[sorted_by][*(const uint32_t *)a],
+	return compare_values(columns[sorted_by].type, cells[sorted_by][*(const uint32_t *)a],
 			      cells[sorted_by][*(const uint32_t *)b]);
 }
 
@@ -156,7 +140,7 @@ static void check_row(void *ctx, const struct chunk_columns *c, uint32_t row)
 	uint64_t this[2] = {table_value(q, &q->columns.items[FIRST_FIELD + SIZE], c, row),
 			    table_value(q, &q->columns.items[TIME], c, row)};
 
-	if (compare_values(value, expected))
+	if (compare_values(columns[sorted_by].type, value, expected))
 		fail_msg("row %zu in the order of %s is not the right one", k->at,
 			 columns[sorted_by].name);
 	assert_memory_not_equal(this, k->last, sizeof(this));

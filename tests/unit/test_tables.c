@@ -125,11 +125,6 @@ struct test_case {
 	char where[200];
 };
 
-static const char *text_at(uint64_t number)
-{
-	return profile_text(&made, (string_id){(uint32_t)number});
-}
-
 static const char *comm_of(const struct row *r)
 {
 	return profile_text(&made, made.threads.items[r->thread].comm);
@@ -225,22 +220,9 @@ static void choose_selection(struct test_case *t)
 static size_t sorted_by;
 static bool sorted_down;
 
-/* By hand: texts by the alphabet, numbers by their sign. */
 static int compare_cells(struct row *x, struct row *y)
 {
-	uint64_t a = *cell(x, sorted_by), b = *cell(y, sorted_by);
-
-	switch (columns[sorted_by].type) {
-	case VALUE_STRING:
-		return strcmp(text_at(a), text_at(b));
-	case VALUE_SIGNED:
-		return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
-	case VALUE_FLOAT:
-		return (double_of_bits(a) > double_of_bits(b)) -
-		       (double_of_bits(a) < double_of_bits(b));
-	default:
-		return (a > b) - (a < b);
-	}
+	return compare_values(columns[sorted_by].type, *cell(x, sorted_by), *cell(y, sorted_by));
 }
 
 static int by_cells(const void *a, const void *b)
