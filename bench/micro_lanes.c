@@ -4,6 +4,7 @@
  *
  * usage: micro_lanes DIRECTORY SPANS [WINDOWS]      one JSON object on stdout
  */
+#include "micro.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/number.h"
@@ -11,11 +12,8 @@
 #include "profile/spans.h"
 #include "query/table.h"
 #include "runs/tidy_run.h"
-#include "store/store.h"
 
 #include <stdio.h>
-#include <string.h>
-#include <sys/resource.h>
 
 #define CPUS             8u
 #define THREADS          200u
@@ -26,33 +24,6 @@
 #define START_NS         1000000000000ull
 #define COLD_ROUNDS      3
 
-static struct err error;
-
-static double cpu_s(void)
-{
-	struct rusage u;
-
-	getrusage(RUSAGE_SELF, &u);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
-}
-
-static void must(int result)
-{
-	if (result >= 0)
-		return;
-	fprintf(stderr, "micro_lanes: %s\n", error.text);
-	exit(1);
-}
-
-static uint64_t next_random(uint64_t *seed)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return *seed >> 11;
-}
-
 struct bench {
 	struct store *store;
 	struct stored_run run;
@@ -62,6 +33,11 @@ struct bench {
 	uint64_t chunk_bytes, summary_bytes, chunks;
 	double encode_s, tidy_s;
 };
+
+static uint64_t any_number(struct bench *b)
+{
+	return next_random(&b->seed) >> 11;
+}
 
 /* ---- making them ---- */
 
@@ -101,18 +77,18 @@ static void add_tables(struct bench *b)
 /* Most slices are short, few take most of the time: from a microsecond to seconds. */
 static uint64_t any_duration(struct bench *b)
 {
-	uint64_t r = next_random(&b->seed);
+	uint64_t r = any_number(b);
 	unsigned bits = 10 + (unsigned)(r % 11);
 
 	if (r / 16 % 100 == 0)
 		bits += 1 + (unsigned)(r / 4096 % 11);
-	return (1ull << bits) + (next_random(&b->seed) & ((1ull << bits) - 1));
+	return (1ull << bits) + (any_number(b) & ((1ull << bits) - 1));
 }
 
 /* The next slice of the CPU that is free first. */
 static void make_span(struct bench *b, struct chunk_columns *c, size_t row)
 {
-	uint64_t r = next_random(&b->seed);
+	uint64_t r = any_number(b);
 	uint32_t cpu = 0;
 
 	for (uint32_t i = 1; i < CPUS; i++)
@@ -232,7 +208,7 @@ static void window(struct bench *b, double part, uint64_t *ret_from, uint64_t *r
 	double length = (double)(b->last_ns - START_NS) * part;
 	double room = (double)(b->last_ns - START_NS) - length;
 
-	*ret_from = START_NS + (uint64_t)(room * (double)(next_random(&b->seed) % 10000) / 1e4);
+	*ret_from = START_NS + (uint64_t)(room * (double)(any_number(b) % 10000) / 1e4);
 	*ret_to = *ret_from + (uint64_t)length;
 }
 
@@ -290,10 +266,9 @@ int main(int argc, char **argv)
 	static const double parts[] = {1,     0.3,   0.1,    0.03,   0.01,
 				       0.003, 0.001, 0.0003, 0.0001, 0.00001};
 	CLEANUP(buf_release) struct buf out = {};
-	struct bench b = {.seed = 88172645463325252ull, .windows = 15};
+	struct bench b = {.seed = BENCH_SEED, .windows = 15};
 	struct run_cache *cache = run_cache_new(0);
 	struct run_cache_counts counts;
-	struct stored_session session;
 	struct json j = jw_to(&out);
 
 	if (argc < 3 || argc > 4 || !parse_u64(argv[2], &b.spans) ||
@@ -301,13 +276,9 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: micro_lanes DIRECTORY SPANS [WINDOWS]\n");
 		return 2;
 	}
-	must(store_open(&b.store, &(struct store_options){.directory = argv[1]}, &error));
-	must(store_session_add(b.store, "bench", &session, &error));
-	b.run = (struct stored_run){.session_id = session.id,
-				    .command = (char *)"bench",
-				    .state = STATE_DONE,
-				    .start_ns = (int64_t)START_NS};
-	must(store_run_add(b.store, &b.run, &error));
+	b.run = (struct stored_run){
+		.command = (char *)"bench", .state = STATE_DONE, .start_ns = (int64_t)START_NS};
+	b.store = open_bench_store(argv[1], &b.run);
 	add_tables(&b);
 	make_all(&b);
 	count_bytes(&b);
@@ -330,7 +301,6 @@ int main(int argc, char **argv)
 	jw_close(&j, '}');
 	puts(buf_str(&out));
 	run_cache_free(cache);
-	stored_session_release(&session);
 	store_close(b.store);
 	return 0;
 }

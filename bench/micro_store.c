@@ -4,46 +4,17 @@
  *
  * usage: micro_store DIRECTORY SAMPLES ROWS      one JSON object on stdout
  */
+#include "micro.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/number.h"
 #include "runs/tidy_run.h"
-#include "store/store.h"
 
 #include <stdio.h>
-#include <string.h>
-#include <sys/resource.h>
 
 /* A collector that sends every 20 ms sends so many until the server commits. */
 #define CHUNKS_A_COMMIT 25
 #define STACKS          20000u
-
-static struct err error;
-
-static double cpu_s(void)
-{
-	struct rusage u;
-
-	getrusage(RUSAGE_SELF, &u);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
-	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) / 1e6;
-}
-
-static void must(int result)
-{
-	if (result >= 0)
-		return;
-	fprintf(stderr, "micro_store: %s\n", error.text);
-	exit(1);
-}
-
-static uint64_t next_random(uint64_t *seed)
-{
-	*seed ^= *seed << 13;
-	*seed ^= *seed >> 7;
-	*seed ^= *seed << 17;
-	return *seed;
-}
 
 /* Few stacks have most of the samples, many have one each, as in real programs. */
 static uint32_t any_stack(uint64_t *seed)
@@ -78,7 +49,7 @@ static void ingest(struct bench *b)
 {
 	CLEANUP(buf_release) struct buf bytes = {};
 	struct sample_row *rows = xcalloc(b->rows, sizeof(*rows));
-	uint64_t seed = 88172645463325252ull, time_ns = 1000000000, chunks = 0;
+	uint64_t seed = BENCH_SEED, time_ns = 1000000000, chunks = 0;
 	struct chunk_info info;
 
 	must(store_begin(b->store, &error));
@@ -145,7 +116,6 @@ int main(int argc, char **argv)
 	CLEANUP(buf_release) struct buf out = {};
 	struct json j = jw_to(&out);
 	struct bench b = {};
-	struct stored_session session;
 	struct stored_run run = {.command = (char *)"bench"};
 	struct tidy_run work = {.clock = &system_clock};
 	uint64_t start;
@@ -156,10 +126,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: micro_store DIRECTORY SAMPLES ROWS\n");
 		return 2;
 	}
-	must(store_open(&b.store, &(struct store_options){.directory = argv[1]}, &error));
-	must(store_session_add(b.store, "bench", &session, &error));
-	run.session_id = session.id;
-	must(store_run_add(b.store, &run, &error));
+	b.store = open_bench_store(argv[1], &run);
 	b.run = run.id;
 	jw_open(&j, '{');
 	add_size(&j, "empty_bytes", &b);
@@ -184,7 +151,6 @@ int main(int argc, char **argv)
 	jw_close(&j, '}');
 	puts(buf_str(&out));
 	tidy_run_release(&work);
-	stored_session_release(&session);
 	store_close(b.store);
 	return 0;
 }

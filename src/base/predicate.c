@@ -49,9 +49,9 @@ static const char *match_set(const char *set, char c, bool *ret_found)
 }
 
 /*
- * Tests @c, which is not NUL, against one element of a pattern that is not a '*'. @last is the last ']' of
- * the pattern, or NULL: a '[' behind it has no end, which need not be looked for each time. Returns the next
- * element, or NULL if @c does not match.
+ * Tests @c, which must not be NUL, against one element of a pattern, which must not be '*'. @last is the last
+ * ']' of the pattern, or NULL: no '[' behind it has an end, which saves looking for one each time. Returns
+ * the next element, or NULL if @c does not match.
  */
 static const char *match_one(const char *pattern, const char *last, char c)
 {
@@ -62,7 +62,7 @@ static const char *match_one(const char *pattern, const char *last, char c)
 		return pattern + 1;
 	if (*pattern == '[' && last && pattern < last) {
 		end = match_set(pattern, c, &found);
-		/* Without an end it is an ordinary character. */
+		/* A '[' without an end is an ordinary character. */
 		if (end)
 			return found ? end : NULL;
 	}
@@ -114,7 +114,7 @@ static bool compare_text(const struct comparison *c, const char *text)
 	return !strcmp(text, c->text) == (c->op == PREDICATE_EQ);
 }
 
-/* @order is negative, 0 or positive, as of strcmp(). */
+/* Whether @op holds for a result of strcmp(). */
 static bool holds(enum predicate_op op, int order)
 {
 	switch (op) {
@@ -141,7 +141,7 @@ static bool compare_float(const struct comparison *c, uint64_t bits)
 
 	memcpy(&a, &bits, sizeof(a));
 	memcpy(&b, &c->number, sizeof(b));
-	/* NaN is different from everything, and neither less nor greater. */
+	/* NaN is unequal to every number, and neither less nor greater. */
 	if (a != a)
 		return c->op == PREDICATE_NE;
 	return holds(c->op, (a > b) - (a < b));

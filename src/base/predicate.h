@@ -3,21 +3,22 @@
  *
  *	prev_pid == 0 && (next_comm ~ "ba*" || !(next_prio & 0x60))
  *
- * A comparison is FIELD OPERATOR VALUE. Numbers have == != < <= > >= and &, which is true if any of
- * the bits is set; texts have == != and ~, which matches the whole text with the wildcards * ? and
- * [set], or the opposite of that if the pattern begins with '!'. Numbers are decimal, hexadecimal (0x)
- * or octal (0). Texts are quoted by " or ', without escapes. ! binds closer than &&, && closer than ||.
+ * A comparison is FIELD OPERATOR VALUE. The operators of numbers are == != < <= > >= and &, which is
+ * true if any of the bits is set. Those of texts are == != and ~, which matches the whole text against a
+ * pattern with the wildcards * ? and [set]; a '!' before the pattern negates it. Numbers are decimal,
+ * hexadecimal (0x) or octal (0). Texts are quoted by " or ', without escapes. ! binds tighter than &&,
+ * and && tighter than ||.
  *
- * What the kernel (Linux 4.17 and later) accepts is accepted, and means the same, but for these:
+ * Every filter that the kernel (Linux 4.17 and later) accepts is accepted with the same meaning, except:
  * - An operator or a '!' without a condition behind it, which the kernel ignores, is an error.
  * - A number that does not fit into its field is not truncated to the field's size.
- * - The pattern "*end" finds the end of a text. The kernel compares with the last bytes of an array,
+ * - The pattern "*end" matches the end of a text. The kernel compares with the last bytes of an array,
  *   which are seldom the end of the text in it: in filters for the kernel this is an error.
  * - A pattern may begin with a digit. The kernel takes "7*" for the text itself, not for a pattern: in
  *   filters for the kernel this is an error.
  *
- * A parsed predicate never changes: any number of threads may test it. The module knows nothing about
- * where the fields come from.
+ * A parsed predicate is immutable: any number of threads may test it at a time. Fields are provided by
+ * the caller's callbacks.
  */
 #ifndef TACHO_BASE_PREDICATE_H
 #define TACHO_BASE_PREDICATE_H
@@ -30,9 +31,9 @@
 
 /* The kernel's limit: a page with the final NUL. It also bounds the number of comparisons. */
 #define PREDICATE_BYTES_MAX 4095u
-/* Of a text in quotes, as in the kernel. */
+/* Limit of a quoted text, as in the kernel. */
 #define PREDICATE_TEXT_MAX 255u
-/* Parentheses in parentheses. */
+/* Limit of nested parentheses. */
 #define PREDICATE_DEPTH_MAX 256u
 
 struct predicate;
@@ -53,7 +54,7 @@ struct predicate_names {
 	 * users want most come first: messages list only the first ones. */
 	const char *(*name)(const void *ctx, size_t n);
 	const void *ctx;
-	const char *subject; /* what has the fields, for messages: "sched:sched_switch" */
+	const char *subject; /* the owner of the fields, for messages: "sched:sched_switch" */
 	/*
 	 * The condition is for the kernel: accept FIELD.ustring, FIELD.function and CPUS{list}, too.
 	 * The kernel checks functions and lists of CPUs. Only the kernel can test them, so
@@ -87,7 +88,7 @@ void predicate_free(struct predicate *p);
 /* The numbers of the fields that the condition uses, ascending, each once. They belong to @p. */
 const unsigned *predicate_fields(const struct predicate *p, size_t *ret_count);
 
-/* Whether the row meets the condition. Values are only asked for if the result depends on them. */
+/* Whether the row meets the condition. Reads only the values that the result depends on. */
 bool predicate_test(const struct predicate *p, const struct predicate_row *row);
 
 /* ---- many rows at once ---- */
@@ -97,27 +98,28 @@ bool predicate_test(const struct predicate *p, const struct predicate_row *row);
 /* Values of the rows of a block, in columns. */
 struct predicate_block {
 	size_t rows; /* at most PREDICATE_BLOCK */
-	/* Values of a field, one a row, as struct predicate_row has them; of a text a number that
-	 * stands for it, for @text. Valid until the next call for the same field. */
+	/* Returns the values of a field, one per row, as struct predicate_row has them. A text is given as
+	 * a number, which @text maps to its string. Valid until the next call for the same field. */
 	const uint64_t *(*numbers)(const void *ctx, unsigned field);
 	const char *(*text)(const void *ctx, unsigned field, uint64_t number);
 	const void *ctx;
 };
 
-/* Memory for predicate_test_block(): of one thread, for one predicate and the same texts. */
+/* Working memory of predicate_test_block(), for one thread and one predicate. It caches results by the numbers of
+ * texts, so a number must always stand for the same text. */
 struct predicate_scratch;
 struct predicate_scratch *predicate_scratch_new(const struct predicate *p);
 void predicate_scratch_free(struct predicate_scratch *s);
 
 /*
- * Tests all rows with @keep set, which is cleared for those that do not meet the condition: the same as
- * predicate_test() for each. A comparison is done for all rows of a block, even for those that another
- * one has decided: loops without jumps are faster.
+ * Clears @keep of the rows that do not meet the condition; rows with @keep cleared are ignored. The result is
+ * that of predicate_test() for each row. Every comparison is done for all rows, even if earlier ones have
+ * decided the result of a row: loops without branches are faster.
  */
 void predicate_test_block(const struct predicate *p, struct predicate_scratch *s,
 			  const struct predicate_block *b, bool *keep);
 
-/* What is known of the values of a field in many rows; numbers as struct predicate_row has them. */
+/* The range of a field's values in many rows, compared as unsigned and as signed numbers. */
 struct predicate_range {
 	uint64_t min, max;
 	int64_t signed_min, signed_max;
@@ -127,8 +129,8 @@ struct predicate_range {
 #define PREDICATE_MAY_FAIL 2u
 
 /*
- * Which results the condition may have for rows with such values: PREDICATE_MAY_…, at least one. @range
- * returns false if nothing is known of a field.
+ * Returns which results the condition may have for rows with values in the given ranges, as PREDICATE_MAY_…
+ * flags, of which at least one is set. @range returns false if the range of a field is unknown.
  */
 unsigned predicate_may(const struct predicate *p,
 		       bool (*range)(const void *ctx, unsigned field, struct predicate_range *ret),

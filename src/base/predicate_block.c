@@ -1,14 +1,15 @@
 /*
- * Conditions on many rows at once. Each comparison has a mask of the rows that come to it; done in order, as
- * comparisons only lead to later ones, each hands its rows on to the masks of the next.
+ * Conditions on many rows at once. Each comparison has a mask of the rows that reach it. Comparisons are
+ * evaluated in order, because they only lead to later ones, and each passes its rows on to the masks of its
+ * two successors.
  */
 #include "base/predicate.h"
 #include "base/predicate_program.h"
 
 #include <string.h>
 
-/* Results of a comparison of texts, by number of the text; another number with the same place takes its
- * place. */
+/* Slots of the cache with results of a text comparison, by the number of the text. A collision replaces an
+ * entry. */
 #define KNOWN_TEXTS 4096u
 
 struct known_text {
@@ -21,7 +22,7 @@ typedef bool row_mask[PREDICATE_BLOCK];
 struct predicate_scratch {
 	row_mask *masks; /* by comparison */
 	row_mask held;
-	struct known_text **texts; /* by comparison; NULL: none was tested yet */
+	struct known_text **texts; /* caches by comparison; NULL: not used yet */
 	size_t len;
 };
 
@@ -91,7 +92,7 @@ static void compare_signed(const struct comparison *c, const uint64_t *values, s
 	ORDERED(int64_t, (int64_t)c->number)
 }
 
-/* NaN is different from everything, and neither less nor greater, as C has it. */
+/* As in C, NaN is unequal to every number, and neither less nor greater. */
 static void compare_float(const struct comparison *c, const uint64_t *values, size_t rows,
 			  bool *held)
 {
@@ -159,7 +160,7 @@ static void compare(const struct predicate *p, struct predicate_scratch *s, size
 
 /* ---- the whole ---- */
 
-/* Rows of @mask whose comparison was @result go on to @to. */
+/* Adds the rows of @mask for which the comparison gave @result to @to. */
 static void hand_on(bool *to, const bool *mask, const bool *held, bool result, size_t rows)
 {
 	for (size_t i = 0; i < rows; i++)

@@ -1,4 +1,4 @@
-/* Parses conditions: recursive descent, with a limit of the depth of parentheses. */
+/* Parses conditions by recursive descent, with a limit of nested parentheses. */
 #include "base/number.h"
 #include "base/predicate_program.h"
 #include "base/text.h"
@@ -24,8 +24,8 @@ struct predicate_parser {
 };
 
 /*
- * A part of the program. Slot 2 * N + B is next[B] of comparison N. Slots that are to lead to the same
- * place form a list, each with the number of the following slot in it, until that place is known.
+ * A part of the program. Slot 2 * N + B stands for next[B] of comparison N. Until the target of a jump is
+ * known, all slots with that target form a linked list: each contains the number of the next slot.
  */
 struct fragment {
 	int start;
@@ -47,7 +47,7 @@ static void set_slots(struct predicate_parser *x, int list, int target)
 	}
 }
 
-/* Appends @list to @first, whose end is looked for: @first should be the shorter one. */
+/* Appends @list to @first. Walks to the end of @first, which should be the shorter one. */
 static int join_slots(struct predicate_parser *x, int first, int list)
 {
 	int *end;
@@ -129,7 +129,7 @@ static bool skip(struct predicate_parser *x, const char *word)
 	return true;
 }
 
-/* The name of a field with its length, for messages: the text is not split. */
+/* The name of a field as a part of the condition, not terminated by NUL. */
 struct named {
 	const char *name;
 	int len;
@@ -197,8 +197,8 @@ static int parse_integer(struct predicate_parser *x, struct comparison *c, struc
 }
 
 /*
- * Refuses patterns that the kernel understands in another way (filter_parse_regex()): it would take no
- * samples, without a word.
+ * Refuses patterns to which the kernel gives another meaning (filter_parse_regex()): it would silently take
+ * no samples.
  */
 static int check_pattern(struct predicate_parser *x, const struct comparison *c, const char *at)
 {
@@ -241,7 +241,7 @@ static int parse_text(struct predicate_parser *x, struct comparison *c, struct n
 	return 0;
 }
 
-/* "CPUS{0-3,8}": only looks for the end, because the kernel knows how many CPUs there may be. */
+/* Parses "CPUS{0-3,8}". Only finds the end: the list is checked by the kernel, which knows its CPUs. */
 static int parse_cpus(struct predicate_parser *x, struct comparison *c)
 {
 	const char *open = x->at + strlen("CPUS"), *end = strchr(open, '}');
@@ -261,7 +261,7 @@ static int parse_cpus(struct predicate_parser *x, struct comparison *c)
 	return 0;
 }
 
-/* The name or the address of a function of the kernel, which looks it up. */
+/* Parses the name or address of a kernel function, which the kernel looks up. */
 static int parse_function(struct predicate_parser *x, struct comparison *c)
 {
 	if (c->op != PREDICATE_EQ && c->op != PREDICATE_NE)
@@ -452,7 +452,7 @@ static int parse_negated(struct predicate_parser *x, struct fragment *ret)
 
 static int parse_next(struct predicate_parser *x, struct fragment *ret, bool either);
 
-/* A chain of conditions joined by || (@either) or by &&. */
+/* Parses conditions joined by || (if @either is set) or by &&. */
 static int parse_chain(struct predicate_parser *x, struct fragment *ret, bool either)
 {
 	int r = parse_next(x, ret, either);
@@ -463,7 +463,7 @@ static int parse_chain(struct predicate_parser *x, struct fragment *ret, bool ei
 		r = parse_next(x, &right, either);
 		if (r < 0)
 			break;
-		/* The result of the left side that does not decide leads to the right side. */
+		/* If the left side does not decide the result, the right side is next. */
 		set_slots(x, ret->lists[!either], right.start);
 		ret->lists[!either] = right.lists[!either];
 		ret->lists[either] = join_slots(x, right.lists[either], ret->lists[either]);
@@ -476,7 +476,7 @@ static int parse_next(struct predicate_parser *x, struct fragment *ret, bool eit
 	return either ? parse_chain(x, ret, false) : parse_negated(x, ret);
 }
 
-/* Parses up to the end or a ')' that belongs to the caller. */
+/* Parses up to the end, or to a ')' that the caller handles. */
 static int parse_any(struct predicate_parser *x, struct fragment *ret)
 {
 	int r = parse_chain(x, ret, true);

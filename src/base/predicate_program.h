@@ -1,6 +1,6 @@
 /*
- * Internal to base/predicate: a parsed condition. Every comparison says which one comes next if it is
- * true and which if it is false, so that testing a row needs neither a tree nor a stack.
+ * Internal to base/predicate: a parsed condition. Every comparison has the numbers of its successors for the
+ * results true and false, so that testing a row needs neither a tree nor a stack.
  */
 #ifndef TACHO_BASE_PREDICATE_PROGRAM_H
 #define TACHO_BASE_PREDICATE_PROGRAM_H
@@ -19,7 +19,7 @@ enum predicate_op {
 	PREDICATE_GLOB,
 };
 
-/* Results, in the place of the number of the next comparison. */
+/* Final results, in place of the number of the next comparison. */
 #define PREDICATE_IS_FALSE (-1)
 #define PREDICATE_IS_TRUE  (-2)
 
@@ -27,9 +27,9 @@ struct comparison {
 	unsigned field;
 	enum predicate_type type;
 	enum predicate_op op;
-	uint64_t number; /* as struct predicate_row has it */
-	char *text;      /* of texts only */
-	/* The next comparison if this one is false [0] or true [1]: always a later one. */
+	uint64_t number; /* encoded as in struct predicate_row */
+	char *text;      /* for texts only */
+	/* The next comparison if this one is false [0] or true [1]; always a later one. */
 	int next[2];
 };
 

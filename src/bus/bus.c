@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TOPICS_KEPT 64 /* unused ones; more are looked through */
+#define TOPICS_KEPT 64 /* with more topics, unused ones are removed */
 
 struct bus *bus_new(const struct clock *clock)
 {
@@ -18,7 +18,7 @@ struct bus *bus_new(const struct clock *clock)
 	return b;
 }
 
-/* With the bus's last number. */
+/* Makes a message with the number b->last_id. */
 static struct message *message_new(const struct bus *b, const char *text, size_t len)
 {
 	struct message *m = xcalloc(1, sizeof(*m) + len);
@@ -87,7 +87,7 @@ static void topic_unlist(struct bus *b, struct bus_topic *t)
 	topic_unref(t);
 }
 
-/* Topics that nobody has anything to do with, and whose news are old. */
+/* Removes topics that have no users and no recent messages. */
 static void forget_old(struct bus *b)
 {
 	uint64_t now_ns = clock_monotonic_ns(b->clock);
@@ -102,7 +102,6 @@ static void forget_old(struct bus *b)
 	}
 }
 
-/* With a reference for the caller. */
 struct bus_topic *topic_get(struct bus *b, const char *name)
 {
 	struct bus_topic *found = NULL;
@@ -165,7 +164,6 @@ static void add_message(struct buf *out, uint64_t id, const char *event, const c
 	buf_add(out, "\n\n");
 }
 
-/* {"topic": "…"} */
 void add_about(struct buf *out, uint64_t id, const char *event, const char *topic)
 {
 	CLEANUP(buf_release) struct buf text = {};
@@ -193,7 +191,7 @@ static void wake_watches(struct bus *b, const struct bus_topic *t)
 	}
 }
 
-/* The number is given and the message is put into its place in one step. */
+/* Assigns the number and appends the message under one lock, so that numbers ascend in every topic. */
 static void publish(struct bus *b, struct bus_topic *t, const char *event, const char *json,
 		    size_t len)
 {
@@ -206,7 +204,7 @@ static void publish(struct bus *b, struct bus_topic *t, const char *event, const
 	else
 		add_about(&text, ++b->last_id, event, t->name);
 	topic_append(t, message_new(b, text.s, text.len));
-	/* All of a step is delivered together: what came second would have to wait for its turn. */
+	/* Wake watchers only at the end of a step: later messages of it would miss the delivery. */
 	if (t->steps)
 		t->unsaid = true;
 	else
@@ -303,7 +301,6 @@ static void snapshot_message(void *to, const char *event, const char *json, size
 	add_message(to, 0, event, json, len);
 }
 
-/* Whether the last one, with what came after it, is as good as a new one; the bus is locked. */
 bool snapshot_usable(const struct bus_topic *t, uint64_t last_id)
 {
 	size_t limit;
@@ -316,7 +313,7 @@ bool snapshot_usable(const struct bus_topic *t, uint64_t last_id)
 	return t->bytes - message_at(t, t->snapshot_next)->start < limit / 2;
 }
 
-/* The topic is locked, the bus is not. Who loses the connection in the middle begins anew: number 0. */
+/* A snapshot begins with id 0, so that a client that is disconnected within it starts anew. */
 void snapshot_make(struct bus *b, struct bus_topic *t)
 {
 	CLEANUP(buf_release) struct buf text = {};
@@ -349,9 +346,9 @@ void bus_topic_end(struct bus *b, const char *topic)
 
 	pthread_mutex_lock(&t->lock);
 	pthread_mutex_lock(&b->lock);
-	/* For those who are still behind; later nobody can make one. */
+	/* Make a last snapshot for watchers that are behind: t->make is not called any more after this. */
 	needed = t->make && t->watchers && !snapshot_usable(t, 0);
-	/* Who comes later is told how it ended: by the last message before. */
+	/* Later subscribers get the last message before `end`. */
 	t->late = t->next > t->first ? t->next - 1 : t->next;
 	pthread_mutex_unlock(&b->lock);
 	if (needed)
@@ -374,7 +371,7 @@ void bus_topic_gap(struct bus *b, const char *topic)
 	pthread_mutex_lock(&b->lock);
 	while (t->first < t->next)
 		drop_oldest(t);
-	/* A number that no message has: who has read everything lacks it, too. */
+	/* Skip a number: clients that have read everything miss it, and therefore get a snapshot. */
 	t->first = ++t->next;
 	t->dropped_id = ++b->last_id;
 	message_unref(t->snapshot);

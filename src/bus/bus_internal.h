@@ -1,8 +1,8 @@
 /*
- * Inside of the bus: bus.c has what is published, watch.c who reads it.
+ * Internal to the bus: bus.c publishes, watch.c delivers to clients.
  *
- * Locks: a topic's own (whoever publishes or makes a snapshot), then the bus's, which everything else
- * is under and which is held for moments only.
+ * Lock order: a topic's lock, held while publishing and making snapshots, then the bus's lock, which protects
+ * everything else and is held only briefly.
  */
 #ifndef TACHO_BUS_BUS_INTERNAL_H
 #define TACHO_BUS_BUS_INTERNAL_H
@@ -12,59 +12,59 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#define PLAIN_TOPIC_BYTES_MAX ((size_t)64 << 10) /* of topics without a snapshot */
-#define PLAIN_TOPIC_AGE_NS    (10 * NS_PER_SEC)  /* what who is new gets of them */
+#define PLAIN_TOPIC_BYTES_MAX ((size_t)64 << 10) /* kept by a topic without snapshots */
+#define PLAIN_TOPIC_AGE_NS    (10 * NS_PER_SEC)  /* older ones are not replayed */
 
-/* Complete text of an event stream. Shared, never changed. */
+/* A message as the text of an event stream. Shared and immutable. */
 struct message {
 	atomic_uint refs;
 	uint64_t id;
 	uint64_t time_ns;
-	uint64_t start; /* bytes of the topic before it */
+	uint64_t start; /* offset in the bytes ever published to the topic */
 	size_t len;
 	char text[];
 };
 
 struct bus_topic {
 	char *name;
-	unsigned refs; /* watches, those who have it in hand, and the bus while it is listed */
+	unsigned refs; /* held by watches, by running calls, and by the bus while listed */
 	bool listed;
 	pthread_mutex_t lock; /* recursive */
-	unsigned steps;       /* bus_topic_lock() without its unlock; under the lock */
-	bool unsaid;          /* published in a step that has not ended: nobody was woken yet */
+	unsigned steps;       /* nesting depth of bus_topic_lock(); protected by the lock */
+	bool unsaid; /* a message was published in the current step: wake watchers at its end */
 
 	struct message *
-		*messages; /* a ring of `room`, a power of two; first … next - 1 are there */
+		*messages; /* ring of `room` (a power of two) with the messages first … next - 1 */
 	size_t room;
-	uint64_t first, next; /* counted from the topic's beginning */
-	uint64_t bytes;       /* ever published */
-	uint64_t dropped_id;  /* the last that is gone, or was never kept; 0: none */
+	uint64_t first, next; /* numbers within the topic */
+	uint64_t bytes;       /* ever published to the topic */
+	uint64_t dropped_id;  /* latest message that is not kept any more; 0: none */
 	bool ended;
-	uint64_t late; /* of a topic that has ended: where who comes later begins */
+	uint64_t late; /* of an ended topic: the number at which later subscribers start */
 
 	bus_snapshot make;
 	void *ctx;
-	struct message *snapshot; /* the last one made */
-	uint64_t snapshot_next;   /* what comes after it */
+	struct message *snapshot; /* the latest snapshot */
+	uint64_t snapshot_next;   /* number of the first message after it */
 	unsigned watchers;
 };
 
-/* A topic of a watch. */
+/* A topic as watched by one client. */
 struct link {
 	struct bus_topic *topic;
 	uint64_t next;
-	bool lacks; /* messages are gone: a snapshot is needed, or a word of warning */
-	struct message *snapshot; /* to be sent first */
+	bool lacks;               /* messages were lost: needs a snapshot or `missed` */
+	struct message *snapshot; /* snapshot to send first */
 };
 
 struct bus_watch {
 	struct bus *bus;
 	struct bus_watch *next_watch, *previous_watch;
 	VEC(struct link) links;
-	struct message *current; /* sent in part */
+	struct message *current; /* message that is partly sent */
 	size_t sent;
-	uint64_t last_id; /* delivered */
-	uint64_t next_ns; /* not before that */
+	uint64_t last_id; /* last message delivered */
+	uint64_t next_ns; /* time of the next delivery */
 	bool asleep;
 	void (*wake)(void *ctx);
 	void *ctx;
@@ -86,16 +86,17 @@ static inline struct message *message_at(const struct bus_topic *t, uint64_t num
 	return t->messages[number & (t->room - 1)];
 }
 
-/* With a reference for the caller. The bus is locked, as for those that follow. */
+/* Returns a topic, made if new, with a reference for the caller. Call this and the next three functions with the
+ * bus's lock held. */
 struct bus_topic *topic_get(struct bus *b, const char *name);
 void topic_unref(struct bus_topic *t);
-/* Of a topic that has ended and that nobody watches, only its end is kept. */
+/* Drops all but the last messages of an ended topic that nobody watches. */
 void topic_trim(struct bus_topic *t);
-/* Whether the last snapshot, with what came after it, is as good as a new one. */
+/* Whether the latest snapshot and the messages after it can be sent instead of a new snapshot. */
 bool snapshot_usable(const struct bus_topic *t, uint64_t last_id);
-/* The topic is locked, the bus is not. */
+/* Makes a new snapshot. The caller must hold the topic's lock but not the bus's. */
 void snapshot_make(struct bus *b, struct bus_topic *t);
-/* {"topic": "…"} */
+/* Appends a message of the kind @event with the data {"topic": "…"}. */
 void add_about(struct buf *out, uint64_t id, const char *event, const char *topic);
 
 #endif

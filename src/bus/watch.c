@@ -1,9 +1,9 @@
-/* Who reads from the bus: one watch a client. */
+/* Delivery of messages: one watch per client. */
 #include "bus/bus_internal.h"
 
 #include <string.h>
 
-/* Where a watch begins in a topic; the bus is locked. */
+/* Finds the first message of a topic for a new watch. The caller must hold the bus's lock. */
 static void link_begin(const struct bus *b, struct link *link, uint64_t last_id)
 {
 	const struct bus_topic *t = link->topic;
@@ -92,7 +92,7 @@ void bus_unwatch(struct bus_watch *w)
 	free(w);
 }
 
-/* Whether a link can only go on from a snapshot; the bus is locked. */
+/* Whether a link needs a snapshot to continue. The caller must hold the bus's lock. */
 static bool needs_snapshot(struct link *link)
 {
 	struct bus_topic *t = link->topic;
@@ -125,13 +125,14 @@ static void take_snapshot(struct bus_watch *w, struct link *link)
 	if (make)
 		snapshot_make(b, t);
 	pthread_mutex_lock(&b->lock);
-	/* The last of a topic that has ended may be older than what was sent of others: all the same. */
+	/* The snapshot of an ended topic is used even if newer messages of other topics were sent. */
 	if (t->snapshot && t->snapshot_next >= t->first) {
 		link->snapshot = message_ref(t->snapshot);
 		link->next = t->snapshot_next;
 		link->lacks = false;
 	} else if (!t->make) {
-		message_unref(t->snapshot); /* too old for everybody, and there will be no other */
+		/* Messages after it are lost, so no client can use it. */
+		message_unref(t->snapshot);
 		t->snapshot = NULL;
 	}
 	pthread_mutex_unlock(&b->lock);
@@ -151,7 +152,7 @@ static void take_snapshots(struct bus_watch *w)
 	}
 }
 
-/* What comes next of one topic, not taken yet. */
+/* Returns the next message of a link without taking it, or NULL. */
 static struct message *link_peek(const struct link *link)
 {
 	if (link->snapshot)
@@ -170,7 +171,8 @@ static struct message *link_pop(struct link *link)
 	return message_ref(message_at(link->topic, link->next++));
 }
 
-/* True: nothing of this topic can be sent before a snapshot of it; that is for the next look. */
+/* Whether a link waits for a snapshot, which the next bus_read() takes. Appends `missed` to @out if its topic
+ * has no snapshots. */
 static bool link_waits(struct link *link, struct buf *out)
 {
 	const struct bus_topic *t = link->topic;
@@ -188,7 +190,8 @@ static bool link_waits(struct link *link, struct buf *out)
 	return false;
 }
 
-/* The one with the smallest number of all topics, with a reference. The bus is locked. */
+/* Takes the message with the lowest number of all topics, with its reference. The caller must hold the bus's
+ * lock. */
 static struct message *watch_next(struct bus_watch *w, struct buf *out)
 {
 	struct link *best = NULL;
@@ -239,8 +242,8 @@ static bool has_news(const struct bus_watch *w)
 	return false;
 }
 
-/* Counted from when it was due, not from when it was done: else news that come just as often as they
- * may be delivered would wait longer and longer. */
+/* Schedules the next delivery relative to the time at which this one was due, not at which it happened:
+ * otherwise delays would add up when messages come as often as they may be delivered. */
 static void deliver_next(struct bus_watch *w, uint64_t now_ns)
 {
 	uint64_t interval_ns = BUS_INTERVAL_MS * NS_PER_MSEC, slack_ns = interval_ns / 10;

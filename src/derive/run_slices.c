@@ -9,23 +9,23 @@
 enum task_state {
 	TASK_UNKNOWN,
 	TASK_RUNS,      /* on `cpu` */
-	TASK_WAITS,     /* since then it sleeps */
-	TASK_WOKEN,     /* since then it is ready */
-	TASK_CREATED,   /* likewise */
-	TASK_PREEMPTED, /* likewise */
+	TASK_WAITS,     /* sleeps since since_ns */
+	TASK_WOKEN,     /* ready since since_ns */
+	TASK_CREATED,   /* as TASK_WOKEN */
+	TASK_PREEMPTED, /* as TASK_WOKEN */
 };
 
-/* A thread that does not run, or is known to run somewhere. */
+/* The state of a thread. */
 struct task {
 	uint64_t since_ns;
 	uint32_t tid;   /* 0: the slot is free */
-	uint32_t epoch; /* what it says holds only in this one */
+	uint32_t epoch; /* the state is valid only in this epoch, see run_slices */
 	uint32_t cpu, waker;
 	uint8_t state;
-	/* It was woken while it ran. Either it was on its way to sleep, which it then did not do for long
-	 * (TASK_WOKEN from the start), or it did not sleep at all. */
+	/* The thread was woken while it ran. Either it was about to sleep, and is ready as soon as it stops
+	 * (TASK_WOKEN), or it did not sleep at all. */
 	bool woken_early;
-	bool unsure; /* TASK_WOKEN because of woken_early: a later wakeup is the right one */
+	bool unsure; /* TASK_WOKEN because of woken_early: a later wakeup replaces it */
 };
 
 struct tasks {
@@ -34,13 +34,13 @@ struct tasks {
 	uint64_t seed;
 };
 
-/* What runs on a CPU. */
+/* The slice that runs on a CPU. */
 struct cpu {
-	uint64_t last_ns; /* of its events */
-	uint64_t seen_ns; /* until then the thread is known to have run */
+	uint64_t last_ns; /* time of its last event */
+	uint64_t seen_ns; /* the thread is known to have run until then */
 	struct run_slice slice;
 	bool known;
-	bool recorded; /* an event of it has come */
+	bool recorded; /* had an event */
 };
 
 struct run_slices {
@@ -48,7 +48,7 @@ struct run_slices {
 	void *ctx;
 	VEC(struct cpu) cpus;
 	struct tasks tasks;
-	uint32_t epoch; /* grows with each loss: what tasks did before it may not hold any more */
+	uint32_t epoch; /* incremented by each loss: older states of tasks may be out of date */
 	struct slice_counts counts;
 };
 
@@ -71,7 +71,7 @@ static size_t task_slot(const struct tasks *t, uint32_t tid)
 	return at;
 }
 
-/* What was known of it once. */
+/* Returns the entry of a task, even if it is out of date, or NULL. */
 static struct task *find_old_task(struct run_slices *r, uint32_t tid)
 {
 	struct task *task;
@@ -93,7 +93,7 @@ static struct cpu *cpu_of_task(struct run_slices *r, const struct task *task)
 	return c->known && c->slice.tid == task->tid ? c : NULL;
 }
 
-/* NULL: nothing is known of it. A thread that runs still does after a loss on another CPU. */
+/* Returns a task whose state is known, or NULL. A running thread stays known after a loss on another CPU. */
 static struct task *find_task(struct run_slices *r, uint32_t tid)
 {
 	struct task *task = find_old_task(r, tid);
@@ -108,7 +108,7 @@ static void forget_tasks(struct tasks *t)
 	t->mask = t->count = 0;
 }
 
-/* A task about which nothing is known yet. @tid is not 0. */
+/* Adds a task, or resets its state. @tid must not be 0. */
 static struct task *begin_task(struct run_slices *r, uint32_t tid)
 {
 	struct tasks *t = &r->tasks;
@@ -127,7 +127,7 @@ static struct task *begin_task(struct run_slices *r, uint32_t tid)
 	return task;
 }
 
-/* Entries behind the free slot move up, so that none is cut off from its place. */
+/* Removes a task. Later entries of the probe sequence move up, so that lookups still reach them. */
 static void drop_task(struct run_slices *r, uint32_t tid)
 {
 	struct tasks *t = &r->tasks;
@@ -152,7 +152,7 @@ static void drop_task(struct run_slices *r, uint32_t tid)
 
 /* ---- CPUs ---- */
 
-/* @number is below CPU_LIMIT. */
+/* Returns a CPU, added if new. @number must be below CPU_LIMIT. */
 static struct cpu *cpu_of(struct run_slices *r, uint32_t number)
 {
 	while (r->cpus.len <= number)
@@ -170,8 +170,8 @@ static void give(struct run_slices *r, const struct run_slice *slice)
 }
 
 /*
- * What runs on the CPU is not known any more. A slice of which only one moment is known is worth telling
- * if that is its beginning, and this was not a mistake: @contradicted.
+ * Ends the slice of a CPU because what it runs is unknown from now on. A slice of a single moment is given
+ * out only if that moment is its begin, and not if an event @contradicted it.
  */
 static void lose(struct run_slices *r, struct cpu *c, bool contradicted)
 {
@@ -184,7 +184,7 @@ static void lose(struct run_slices *r, struct cpu *c, bool contradicted)
 		give(r, &c->slice);
 }
 
-/* An event does not fit to those before it: switches were missed, and what they said of tasks, too. */
+/* Handles an event that contradicts earlier ones: switches were missed, and with them states of tasks. */
 static void contradict(struct run_slices *r, struct cpu *c)
 {
 	r->counts.broken++;
@@ -192,7 +192,7 @@ static void contradict(struct run_slices *r, struct cpu *c)
 	lose(r, c, true);
 }
 
-/* Nobody runs on two CPUs: what was known of the other one is wrong, or out of date. */
+/* Ends the slice of a thread on another CPU: it cannot run on two, so that slice is out of date. */
 static void leave_other_cpu(struct run_slices *r, uint32_t tid, uint32_t cpu)
 {
 	const struct task *task = find_old_task(r, tid);
@@ -213,7 +213,7 @@ static void begin_running(struct run_slices *r, uint32_t tid, uint32_t cpu)
 	task->cpu = cpu;
 }
 
-/* An event says who runs on the CPU. */
+/* Notes that an event shows thread @tid running on a CPU. */
 static void see(struct run_slices *r, struct cpu *c, uint32_t number, uint32_t tid,
 		uint64_t time_ns)
 {
@@ -231,8 +231,8 @@ static void see(struct run_slices *r, struct cpu *c, uint32_t number, uint32_t t
 	begin_running(r, tid, number);
 }
 
-/* The CPU of an event; NULL: it means nothing, because it comes too late, or there is no such CPU: then it
- * is lost, from any of them. */
+/* Returns the CPU of an event, or NULL if the event must be ignored: it is too late, or its CPU does not exist,
+ * which counts as a loss on any CPU. */
 static struct cpu *take_cpu(struct run_slices *r, uint32_t number, uint64_t time_ns)
 {
 	struct cpu *c;
@@ -242,8 +242,8 @@ static struct cpu *take_cpu(struct run_slices *r, uint32_t number, uint64_t time
 		return NULL;
 	}
 	c = cpu_of(r, number);
-	/* CPUs are not recorded from the same moment on. What happened on this one before is not known, as
-	 * with a loss: a thread that was seen to stop elsewhere may have run here. */
+	/* Recording does not begin on all CPUs at once. The time before the first event of a CPU counts as
+	 * lost: a thread that was seen to stop elsewhere may have run here. */
 	r->epoch += !c->recorded;
 	c->recorded = true;
 	if (time_ns < c->last_ns) {
@@ -331,7 +331,7 @@ void run_slices_switch(struct run_slices *r, const struct slice_switch *s)
 
 /* ---- wakeups ---- */
 
-/* Of sched_waking and sched_wakeup of the same wakeup the first one counts. */
+/* Notes a wakeup. Of sched_waking and sched_wakeup of the same wakeup, the first one counts. */
 static void wake(struct task *task, const struct slice_wakeup *w)
 {
 	switch (task->state) {
@@ -379,7 +379,7 @@ void run_slices_wakeup(struct run_slices *r, const struct slice_wakeup *w)
 	task = find_task(r, w->tid);
 	if (!task)
 		return;
-	/* It runs, and a wakeup from before the loss may not have been the last one. */
+	/* The thread runs. A wakeup from before the loss may not have been its last one. */
 	if (task->epoch != r->epoch)
 		begin_running(r, w->tid, task->cpu);
 	wake(find_task(r, w->tid), w);

@@ -1,10 +1,10 @@
 #include "perfdata/user_records.h"
+#include "base/bits.h"
 #include "perf/record.h"
 #include "perfdata/attr.h"
 #include "perfdata/inflate.h"
 
 #include <math.h>
-#include <string.h>
 
 #define TRACING_BYTES_MAX (64u << 20)
 
@@ -28,10 +28,8 @@ static bool add_event(struct perfdata *p, struct cursor *c)
 
 static bool update_scale(struct stream_event *event, struct cursor *c)
 {
-	uint64_t bits = cursor_u64(c);
-	double scale;
+	double scale = double_of_bits(cursor_u64(c));
 
-	memcpy(&scale, &bits, sizeof(scale));
 	/* What is no number, or none that a count could be multiplied by, is as if it were not there. */
 	if (!c->failed && isfinite(scale) && scale > 0)
 		event->scale = scale;

@@ -11,7 +11,7 @@
 
 /* ---- encoding ---- */
 
-/* One field of all rows, in the order of @keys, as a column. */
+/* Copies one field of all rows to @scratch, in the order of @keys. */
 #define GATHER_FIELD(keys, rows, count, field, scratch)                                            \
 	do {                                                                                       \
 		for (size_t i_ = 0; i_ < (count); i_++)                                            \
@@ -89,7 +89,7 @@ static bool times_agree(const uint64_t *time_ns, const struct chunk_info *info, 
 	return time_ns[0] == info->first_ns && (spans || time_ns[info->rows - 1] == info->last_ns);
 }
 
-/* The columns of 8 bytes lie first, so that all are aligned. */
+/* Columns of 8 bytes are placed before those of 4, so that all are aligned. */
 static void place_samples(struct sample_columns *c, size_t rows)
 {
 	uint64_t *wide = xrealloc(NULL, rows, 3 * sizeof(uint64_t) + 4 * sizeof(uint32_t));
@@ -117,7 +117,7 @@ static bool all_zero(const uint64_t *values, size_t rows)
 	return !any;
 }
 
-/* Where the column with this tag goes: one of both is set, or none if nobody needs it. */
+/* Finds where the column with @tag is decoded to. Sets one of the results, or none if the column is ignored. */
 static void sample_target(const struct sample_columns *c, uint32_t tag, uint64_t **ret_wide,
 			  uint32_t **ret_narrow)
 {
@@ -132,7 +132,7 @@ static void sample_target(const struct sample_columns *c, uint32_t tag, uint64_t
 					  : NULL;
 }
 
-/* False if there is such a column already; tags that no typed reader knows are passed over. */
+/* Returns false if a column with @tag was seen before. Tags unknown to the typed readers are ignored. */
 static bool note_tag(uint32_t tag, uint32_t *seen)
 {
 	bool twice = tag < SCHEMA_TAG_OWN && *seen & 1u << tag;

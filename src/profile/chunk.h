@@ -1,15 +1,16 @@
 /*
  * A chunk: a run of rows of one table, in columns. It is the unit on the wire, in the store and in
- * memory. Its bytes are a head and columns (profile/columns.h) under zstd, with a hash
- * (docs/FORMATS.md). What the columns mean is in the table's schema (profile/schema.h), what the
- * numbers in them mean in the dictionary of the same (run, source): see profile/dictionary.h.
+ * memory. A chunk is encoded as a head and columns (profile/columns.h), compressed by zstd, with a hash
+ * (docs/FORMATS.md). The table's schema (profile/schema.h) describes the columns; numbers of strings,
+ * threads, stacks and so on refer to the dictionary of the same run and source (profile/dictionary.h).
  *
- * Samples and counts, of which there are most, have types of their own, with a typed pointer to each
- * column. chunk_decode() reads the columns of any table.
+ * Samples and counts are the most frequent rows and have types of their own, with a typed pointer to
+ * each column. chunk_decode() reads the columns of any table.
  *
- * Encoding and decoding are pure functions. Bytes are not trusted: every length is checked, numbers
- * may be anything (whoever looks them up in a table checks them), rows are at most CHUNK_ROWS_MAX.
- * Chunks of version 1, which had samples and counts only, are read as such, and never written.
+ * Encoding and decoding are pure functions. Encoded bytes are not trusted: every length is checked, and
+ * a chunk has at most CHUNK_ROWS_MAX rows. Values are not checked: the caller must check a number before
+ * looking it up in a table. Version 1 of the format, which had samples and counts only, is read but
+ * never written.
  */
 #ifndef TACHO_PROFILE_CHUNK_H
 #define TACHO_PROFILE_CHUNK_H
@@ -22,45 +23,45 @@
 
 #define CHUNK_ROWS_MAX    65536u
 #define CHUNK_BYTES_MAX   (16u << 20)
-#define CHUNK_COLUMNS_MAX 160u /* SCHEMA_COLUMNS_MAX, and those that every table may have */
+#define CHUNK_COLUMNS_MAX 160u /* SCHEMA_COLUMNS_MAX plus the columns with common tags */
 
-/* What the store keeps beside the bytes, and what can be read without decoding them. */
+/* What the store keeps beside the bytes, and chunk_peek() reads from the head. */
 struct chunk_info {
-	uint32_t schema; /* SCHEMA_SAMPLES, SCHEMA_COUNTS, or one of the run's */
-	bool sampled;    /* its rows are samples: chunk_decode_samples() reads them */
+	uint32_t schema; /* SCHEMA_SAMPLES, SCHEMA_COUNTS, or a schema of the run */
+	bool sampled;    /* rows are samples: chunk_decode_samples() can read them */
 	uint32_t rows;
-	/* What all rows have in common: of counts the counter, of spans the duration class
-	 * (profile/spans.h). 0 in other tables. */
+	/* The same for all rows: the counter of counts, the duration class of spans
+	 * (profile/spans.h), 0 for other tables. */
 	uint32_t partition;
-	uint64_t first_ns, last_ns; /* of spans the least start and the greatest end */
+	uint64_t first_ns, last_ns; /* of spans: the earliest start and the latest end */
 };
 
-/* A sample. Numbers are those of the dictionary's tables. */
+/* A sample. Event, thread and stack are indices into the dictionary's tables. */
 struct sample_row {
-	uint64_t time_ns; /* CLOCK_MONOTONIC of the run's machine, or what an imported file has */
-	uint64_t weight;  /* its period */
-	uint64_t address; /* of data, 0: none */
+	uint64_t time_ns; /* CLOCK_MONOTONIC of the run's machine, or the clock of an import */
+	uint64_t weight;  /* the period of the event */
+	uint64_t address; /* of the data accessed; 0: unknown */
 	uint32_t event, thread, stack, cpu;
-	/* For who makes the row, chunks do not have them: the frame that was hit, and the event's own data
-	 * (fields of a tracepoint), valid until the call returns. */
+	/* Not stored in chunks: the innermost frame, and the raw data of the event (fields of a
+	 * tracepoint). Both are valid only during the call that passes the row. */
 	uint32_t leaf, raw_size;
 	const void *raw;
 };
 
-/* Decoded samples, column by column, times ascending. */
+/* Decoded samples in columns, by ascending time. */
 struct sample_columns {
 	size_t rows;
 	uint64_t *time_ns, *weight;
-	uint64_t *address; /* NULL: no sample has one */
+	uint64_t *address; /* NULL: no sample has an address */
 	uint32_t *event, *thread, *stack, *cpu;
-	void *memory; /* that all of them lie in */
+	void *memory; /* holds all columns */
 };
 
-/* A value of a counter: how much it has grown in the interval that ends at time_ns. */
+/* The increase of a counter in the interval that ends at time_ns. */
 struct count_row {
 	uint64_t time_ns, duration_ns;
-	uint64_t value; /* already extrapolated, if the counter ran only a part of the time: */
-	uint32_t running_ppm; /* what part of the interval it ran; 1,000,000: all of it */
+	uint64_t value;       /* extrapolated if the counter ran only a part of the interval */
+	uint32_t running_ppm; /* that part; 1,000,000: all of the interval */
 };
 
 struct count_columns {
@@ -72,11 +73,11 @@ struct count_columns {
 
 /* A column of any table. */
 struct chunk_column {
-	uint32_t tag; /* enum column_tag, or one of the table's own */
+	uint32_t tag; /* enum column_tag, or a tag of the table's own */
 	uint64_t *values;
 };
 
-/* Columns of any table; the first is TAG_TIME. Columns that are 0 in all rows may be missing. */
+/* Columns of any table; the first is TAG_TIME. A column that is 0 in all rows may be left out. */
 struct chunk_columns {
 	struct chunk_info info;
 	size_t rows, count;
@@ -84,33 +85,34 @@ struct chunk_columns {
 };
 
 /*
- * Rows come in any order, and are put into that of time; those of the same time keep theirs. At least
- * one, at most CHUNK_ROWS_MAX. Adds to @out.
+ * Encode rows, at least one and at most CHUNK_ROWS_MAX, and append them to @out. Rows may come in any
+ * order: they are sorted by time, and rows of the same time keep their order.
  */
 void chunk_encode_samples(const struct sample_row *rows, size_t count, struct buf *out,
 			  struct chunk_info *ret);
 void chunk_encode_counts(uint32_t counter, const struct count_row *rows, size_t count,
 			 struct buf *out, struct chunk_info *ret);
 /*
- * Any table: schema, sampled and partition are those of c->info. False: what was added is larger than a chunk
- * may be, as many wide columns of noise are. Nobody will read it: take fewer rows.
+ * Encodes rows of any table; schema, sampled and partition are taken from c->info. Returns false if the
+ * encoded chunk is larger than CHUNK_BYTES_MAX, which many wide columns of noise can be. Readers reject
+ * such a chunk: discard it and encode fewer rows.
  */
 bool chunk_encode(const struct chunk_columns *c, struct buf *out, struct chunk_info *ret);
 
-/* The header alone, checked against the size. */
+/* Decodes the head alone and checks it against the size. */
 int chunk_peek(const void *bytes, size_t size, struct chunk_info *ret, struct err *e);
 
-/* With the hash checked. -EBADMSG: not a chunk of this kind, or damaged. */
+/* Decode a chunk and check its hash. Return -EBADMSG if it is damaged or of another kind. */
 int chunk_decode_samples(const void *bytes, size_t size, struct sample_columns *ret, struct err *e);
 int chunk_decode_counts(const void *bytes, size_t size, struct count_columns *ret, struct err *e);
 void sample_columns_release(struct sample_columns *c);
 void count_columns_release(struct count_columns *c);
 
-/* Any table. @wanted: tags of the columns to decode beside TAG_TIME, ended by 0; NULL: all. */
+/* Decodes TAG_TIME and the columns with the tags @wanted, which end with 0, or all if @wanted is NULL. */
 int chunk_decode(const void *bytes, size_t size, const uint32_t *wanted, struct chunk_columns *ret,
 		 struct err *e);
 void chunk_columns_release(struct chunk_columns *c);
-/* Values of a column; NULL: they are all 0, or were not wanted. */
+/* Returns the values of a column, or NULL if all are 0 or the column was not decoded. */
 uint64_t *chunk_column(const struct chunk_columns *c, uint32_t tag);
 
 #endif

@@ -31,8 +31,11 @@ static void add_column(struct column_writer *w, uint32_t tag)
 	w->count++;
 }
 
-/* An end is stored as its distance: a missing one would be read as 0, not as that. Lanes of spans are told
- * apart by their columns, so of spans these are there even if all are on CPU 0. */
+/*
+ * Whether a column is written even if it is 0 in all rows. The end of a span is stored as its duration, so a
+ * missing column would mean "ends at time 0", not "lasts 0 ns". Lanes need the columns of CPUs and threads
+ * of spans.
+ */
 static bool is_always_there(const struct column_writer *w, uint32_t tag)
 {
 	return tag == TAG_TIME || tag == TAG_END ||
@@ -47,8 +50,8 @@ void column_write(struct column_writer *w, uint32_t tag, const uint64_t *values,
 	add_column(w, tag);
 }
 
-/* The first interval has none before it: it is kept as it is, apart from the others, so that it does not
- * make all of them wider. */
+/* The first interval has no predecessor and is stored as it is, apart from the others: one large number
+ * would make the whole column wider. */
 void column_write_durations(struct column_writer *w, const uint64_t *time_ns, uint64_t *values,
 			    size_t rows)
 {
@@ -85,7 +88,7 @@ static bool is_version_1(const void *bytes, size_t size)
 	return size >= 4 && !memcmp(bytes, PACKED_CHUNK, 4);
 }
 
-/* Kinds of version 1 have the numbers of the schemas that they became. */
+/* The kinds of version 1 have the same numbers as SCHEMA_SAMPLES and SCHEMA_COUNTS. */
 static int read_head_1(struct cursor head, struct chunk_info *ret, struct err *e)
 {
 	*ret = (struct chunk_info){
@@ -191,7 +194,7 @@ bool column_reader_next(struct column_reader *r, uint32_t *ret_tag, struct curso
 		*ret = body;
 		return true;
 	}
-	/* Either all of the column was read, or nothing of it. */
+	/* The caller must have read the whole column or nothing of it. */
 	if (body->failed ||
 	    (r->begun && (r->column.failed || (r->column.at && !cursor_done(&r->column))))) {
 		body->failed = true;

@@ -1,6 +1,6 @@
 #include "profile/chunk_order.h"
 
-/* [@begin, @middle) and [@middle, @end) ascend; puts both into @to. */
+/* Merges the ascending runs [@begin, @middle) and [@middle, @end) into @to. */
 static void merge_runs(const struct row_key *from, size_t begin, size_t middle, size_t end,
 		       struct row_key *to)
 {
@@ -22,8 +22,8 @@ static size_t run_end(const struct row_key *keys, size_t begin, size_t count)
 	return end < count ? end : count;
 }
 
-/* What arrives is a few ascending runs, often one: merging neighbours until one is left is fast, and
- * keeps equal times in their order. */
+/* The input mostly consists of a few ascending runs, often of one. Merging neighbouring runs until one is
+ * left is fast for these, and stable. */
 struct row_key *row_keys_sort(struct row_key *keys, struct row_key *spare, size_t count)
 {
 	while (run_end(keys, 0, count) < count) {

@@ -1,4 +1,4 @@
-/* Puts rows into the order of time. Internal to the encoders of chunks. Pure. */
+/* Sorts rows by time. Internal to the encoders of chunks. Pure functions. */
 #ifndef TACHO_PROFILE_CHUNK_ORDER_H
 #define TACHO_PROFILE_CHUNK_ORDER_H
 
@@ -11,8 +11,8 @@ struct row_key {
 };
 
 /*
- * Sorts @keys by time; rows of the same time keep their order. @spare has room for as many. Returns
- * the one of both arrays that has the result.
+ * Sorts @keys by time; rows of the same time keep their order. @spare must have room for @count keys.
+ * Returns the array that holds the result: @keys or @spare.
  */
 struct row_key *row_keys_sort(struct row_key *keys, struct row_key *spare, size_t count);
 

@@ -30,7 +30,7 @@ static void gather(const struct row_key *keys, const uint64_t *values, size_t ro
 		ret[i] = values[keys[i].row];
 }
 
-/* An end is mostly near its start: what is kept is how far. Returns the greatest end. */
+/* Replaces each end by its distance from the start, which is mostly small. Returns the latest end. */
 static uint64_t lengths_of(const uint64_t *start_ns, uint64_t *ends, size_t rows)
 {
 	uint64_t last = 0;
@@ -134,7 +134,7 @@ static bool read_columns(struct column_reader *r, const uint32_t *wanted, struct
 	uint32_t tag;
 
 	while (column_reader_next(r, &tag, &column)) {
-		/* Columns of version 1 do not say how long they are. */
+		/* Columns of version 1 do not state their length, so they cannot be skipped. */
 		if (!r->fixed && !is_wanted(wanted, tag))
 			continue;
 		if (is_there(c, tag))

@@ -1,5 +1,6 @@
 #include "profile/dictionary.h"
 
+#include "base/bits.h"
 #include "profile/columns.h"
 #include "profile/dictionary_tables.h"
 #include "profile/packed.h"
@@ -10,7 +11,7 @@
 
 void dictionary_writer_init(struct dictionary_writer *w)
 {
-	/* Number 0 of a table is there from the beginning, except for events. */
+	/* Entry 0 exists in every table of a new profile, except in that of events. */
 	*w = (struct dictionary_writer){
 		.strings = 1,
 		.modules = 1,
@@ -39,7 +40,7 @@ void dictionary_renamed(struct dictionary_writer *w, const frame_id *frames, siz
 
 /* ---- encoding ---- */
 
-/* Columns of entries [from, to) of a table. */
+/* Entries [from, to) of a table, which are encoded as columns. */
 struct range {
 	uint32_t from, to;
 	uint64_t *scratch;
@@ -61,7 +62,7 @@ static size_t length_of(const struct profile *p, uint32_t n)
 	return len < STRING_BYTES_MAX ? len : STRING_BYTES_MAX;
 }
 
-/* How far the strings of this piece go. */
+/* Returns the end of the strings that fit into this piece. */
 static uint32_t strings_end(const struct profile *p, uint32_t from)
 {
 	size_t bytes = 0;
@@ -116,7 +117,7 @@ static void add_names(const struct profile *p, const struct range *r, struct buf
 	ADD_COLUMN(body, r, f, struct frame_name, f->inlined);
 }
 
-/* Of a name that is not sent yet the frame is told of later. */
+/* Whether the names of a frame have been sent. If not, the frame is sent as unnamed, and named later. */
 static bool name_is_sent(const struct dictionary_writer *w, const struct profile_frame *f)
 {
 	return f->names && f->names + f->name_count <= w->names;
@@ -136,7 +137,7 @@ static void add_frames(struct dictionary_writer *w, const struct profile *p, con
 			vec_push(&w->unnamed, n);
 }
 
-/* A parent is near its child, so what is kept is how far away. */
+/* A parent mostly has a number close to its child's, so the distance is encoded. */
 static void add_stacks(const struct profile *p, const struct range *r, struct buf *body)
 {
 	const struct profile_stack *items = p->stacks.items;
@@ -162,14 +163,6 @@ static void add_events(const struct profile *p, const struct range *r, struct bu
 
 	ADD_COLUMN(body, r, v, struct profile_event, v->name.n);
 	ADD_COLUMN(body, r, v, struct profile_event, v->unit.n);
-}
-
-static uint64_t bits_of_double(double value)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
 }
 
 static void add_counters(const struct profile *p, const struct range *r, struct buf *body)
@@ -210,7 +203,7 @@ static void add_table(struct dictionary_writer *w, const struct profile *p, enum
 	}
 }
 
-/* What is found out about modules later than they are sent: (module, problem, build id, bias). */
+/* Adds facts found after a module was sent: (module, problem, build id, bias). Returns their number. */
 static uint32_t add_told(struct dictionary_writer *w, const struct profile *p, struct buf *body)
 {
 	CLEANUP(buf_release) struct buf news = {};
@@ -238,7 +231,7 @@ static uint32_t add_told(struct dictionary_writer *w, const struct profile *p, s
 	return count;
 }
 
-/* Frames that got a name, or another one, after they were sent. */
+/* Adds frames that were named or renamed after they were sent. */
 static uint32_t add_namings(struct dictionary_writer *w, const struct profile *p, struct buf *body)
 {
 	size_t room = w->unnamed.len < ENTRIES_MAX ? w->unnamed.len : ENTRIES_MAX;
@@ -267,8 +260,8 @@ static uint32_t add_namings(struct dictionary_writer *w, const struct profile *p
 }
 
 /*
- * Schemas of tables come last, and only if there are new ones, so that a piece without them is what
- * it was before there were any.
+ * Schemas come last, and only if there are new ones: a piece without schemas has the format from before
+ * schemas existed.
  */
 static uint32_t add_schemas(struct dictionary_writer *w, const struct profile *p, struct buf *body)
 {
@@ -302,8 +295,11 @@ static uint32_t add_schemas(struct dictionary_writer *w, const struct profile *p
 	return count;
 }
 
-/* A table that does not fit into the piece as a whole ends it: what follows refers to it. Nothing refers
- * to frames but stacks, and nothing to those. */
+/*
+ * Encodes a piece. It ends with the first table that does not fit as a whole, because the tables behind it
+ * refer to it. @stacks: with frames and stacks. They can be left out because only stacks refer to frames,
+ * and no other table refers to stacks.
+ */
 static bool encode(struct dictionary_writer *w, const struct profile *p, bool stacks,
 		   struct buf *out)
 {
@@ -331,14 +327,14 @@ static bool encode(struct dictionary_writer *w, const struct profile *p, bool st
 		fresh += r.to - r.from;
 		varint_add(&body, r.from);
 		varint_add(&body, r.to - r.from);
-		/* Frames are told with the names that this piece has brought. */
+		/* Frames, which follow the names, check by this count whether their names were sent. */
 		*sent[t] = r.to;
 		if (r.to > r.from)
 			add_table(w, p, t, &r, &body);
 	}
 	fresh += add_told(w, p, &body);
 	fresh += add_namings(w, p, &body);
-	/* Their names and events have been sent. */
+	/* Schemas refer to strings and events, which are all sent by now. */
 	if (whole)
 		fresh += add_schemas(w, p, &body);
 	if (fresh)

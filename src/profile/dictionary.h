@@ -1,18 +1,18 @@
 /*
- * The tables of a profile as bytes, piece by piece: what a collector sends before the chunks that
- * need it, and what the store keeps as rows of their own. Numbers are those of the sender's profile;
- * pieces are applied in the order in which they were made, to a profile that began empty, and give
- * the same numbers there.
+ * The tables of a profile (strings, functions, stacks, …), encoded in pieces. A collector sends each piece
+ * before the first chunk that refers to it; the store keeps pieces as rows of their own. Pieces must be
+ * applied to an empty profile in the order in which they were made: entries then get the same numbers as
+ * in the sender's profile.
  *
  *	sender:    dictionary_writer_init(&w);  … dictionary_encode(&w, profile, &buf) now and then
  *	receiver:  profile_init(p);             … dictionary_apply(p, bytes, size, &e) for each piece
  *
- * The receiver's tables are written directly, without their index: one million stacks take some ten
- * milliseconds. Should somebody intern into such a profile, the index is made then; but after that no
- * further piece fits.
+ * dictionary_apply() writes the receiver's tables directly, without their hash index: one million stacks
+ * take about ten milliseconds. Interning into such a profile makes the index; after that no further piece
+ * can be applied.
  *
- * Frames may be named later than they are sent, and named anew (JIT code whose names come at the
- * end): a later naming replaces an earlier one.
+ * Frames may be sent before their names are known, and may be renamed (names of JIT code come at the end):
+ * a later name replaces an earlier one.
  */
 #ifndef TACHO_PROFILE_DICTIONARY_H
 #define TACHO_PROFILE_DICTIONARY_H
@@ -21,39 +21,38 @@
 #include "base/err.h"
 #include "profile/profile.h"
 
-#define DICTIONARY_BYTES_MAX                                                                       \
-	(16u << 20) /* of one piece; encoding stops early and is called again */
+#define DICTIONARY_BYTES_MAX (16u << 20) /* of a piece; what does not fit goes into the next one */
 
-/* How far a profile was sent already. */
+/* Which part of a profile has been sent: the number of entries of each table. */
 struct dictionary_writer {
 	uint32_t strings, modules, functions, frames, names, stacks, threads, events, counters,
 		schemas;
-	VEC(uint32_t) unnamed; /* frames that were sent without names */
+	VEC(uint32_t) unnamed; /* frames sent without names */
 	VEC(struct told_module {
 		uint64_t bias;
 		uint32_t problem, found_id;
 	})
-	told; /* by module: what came up later than it was sent, and was sent then */
+	told; /* by module: facts found after the module was sent, as sent last */
 };
 
 void dictionary_writer_init(struct dictionary_writer *w);
 void dictionary_writer_release(struct dictionary_writer *w);
 
-/* Adds a piece with what is new to @out. False: nothing was new, nothing was added. Call it until it
- * is false. */
+/* Appends a piece with new entries to @out. Returns false, and appends nothing, if there are none. One piece
+ * may not hold all of them: call this until it returns false. */
 bool dictionary_encode(struct dictionary_writer *w, const struct profile *p, struct buf *out);
 
-/* The same without frames and stacks: enough for chunks of counters, while frames have no names yet. */
+/* The same without frames and stacks. Chunks of counters need no more, and need not wait for frame names. */
 bool dictionary_encode_stackless(struct dictionary_writer *w, const struct profile *p,
 				 struct buf *out);
 
-/* Frames of this profile whose names have changed since they were sent. */
+/* Marks frames whose names have changed since they were sent. */
 void dictionary_renamed(struct dictionary_writer *w, const frame_id *frames, size_t count);
 
-/* -EBADMSG: damaged, or not the next piece; the profile is then as it was before, or has a part. */
+/* Returns -EBADMSG if the piece is damaged or not the next one; a part of it may have been applied. */
 int dictionary_apply(struct profile *p, const void *bytes, size_t size, struct err *e);
-/* Only the stacks of a piece, for who has no room for more: their frames may be such as the profile
- * does not have. No piece can be applied as a whole after that. */
+/* Applies only the stacks of a piece, to save memory. The profile may lack the frames that they refer to.
+ * After this, no piece can be applied with dictionary_apply(). */
 int dictionary_apply_stacks(struct profile *p, const void *bytes, size_t size, struct err *e);
 
 #endif

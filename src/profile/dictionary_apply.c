@@ -2,6 +2,7 @@
  * Reading pieces of a dictionary. Tables are written directly: looking up each entry by its contents,
  * as interning does, would take most of the time and could give other numbers than the sender's.
  */
+#include "base/bits.h"
 #include "profile/columns.h"
 #include "profile/dictionary.h"
 #include "profile/dictionary_tables.h"
@@ -15,10 +16,10 @@
 struct piece {
 	struct profile *p;
 	struct cursor body;
-	uint32_t sizes[TABLES]; /* of the sender's tables, as far as they have come */
-	uint32_t count;         /* of the table that is being read */
-	uint64_t *values;       /* room for a column of it, */
-	size_t room;            /* of so many */
+	uint32_t sizes[TABLES]; /* number of entries received, by table */
+	uint32_t count;         /* new entries of the table being read */
+	uint64_t *values;       /* buffer for one column */
+	size_t room;            /* entries that fit into `values` */
 };
 
 static void make_room(struct piece *x, size_t count)
@@ -30,7 +31,7 @@ static void make_room(struct piece *x, size_t count)
 	x->room = count;
 }
 
-/* Reads a column whose numbers are at most @max, and gives each to @target of the new entry. */
+/* Reads a column of numbers up to @max and assigns each to the field @target of its new entry. */
 #define TAKE_COLUMN(x, max, type, items, target)                                                   \
 	do {                                                                                       \
 		if (!column_decode(&(x)->body, (x)->count, (max), (x)->values))                    \
@@ -42,7 +43,7 @@ static void make_room(struct piece *x, size_t count)
 		}                                                                                  \
 	} while (0)
 
-/* Zeroed room for the new entries; the table is as long as before until all of it is good. */
+/* Allocates zeroed room for the new entries. The table's length grows only after all of them are checked. */
 #define NEW_ENTRIES(table, count)                                                                  \
 	({                                                                                         \
 		vec_reserve((table), (table)->len + (count));                                      \
@@ -62,7 +63,7 @@ static bool take_strings(struct piece *x)
 	if (bytes > x->body.size - x->body.at ||
 	    s->bytes.len + bytes + x->count > PROFILE_STRING_BYTES_MAX)
 		return false;
-	/* A NUL would end a string before its end. */
+	/* A NUL within a string would truncate it. */
 	if (memchr(x->body.data + x->body.at, '\0', bytes))
 		return false;
 	vec_reserve(&s->bytes, s->bytes.len + bytes + x->count);
@@ -119,7 +120,7 @@ static bool take_names(struct piece *x)
 	return true;
 }
 
-/* Both 0, or names that are there. */
+/* Whether a range of names is valid: both 0, or names that exist. */
 static bool name_range_is_good(const struct profile *p, uint32_t names, uint32_t count)
 {
 	return names ? count && count <= p->names.len - names : !count;
@@ -149,7 +150,7 @@ static bool take_stacks(struct piece *x)
 
 	if (!column_decode(&x->body, x->count, PROFILE_STACKS_MAX, x->values))
 		return false;
-	/* At least one before the child, at most the empty stack. */
+	/* The distance is at least 1 (the stack before) and at most leads to the empty stack. */
 	for (uint32_t i = 0; i < x->count; i++) {
 		if (!x->values[i] || x->values[i] > first + i)
 			return false;
@@ -183,12 +184,11 @@ static bool take_events(struct piece *x)
 	return true;
 }
 
-/* A scale that is not a number would spoil every sum that it gets into. */
+/* Replaces scales that are not finite: one such value would spoil every sum. */
 static double scale_of(uint64_t bits)
 {
-	double scale;
+	double scale = double_of_bits(bits);
 
-	memcpy(&scale, &bits, sizeof(scale));
 	return isfinite(scale) ? scale : 1;
 }
 
@@ -229,7 +229,7 @@ static bool pass_over(struct piece *x, enum table t)
 	for (unsigned i = 0; i < tables[t].columns; i++)
 		if (!column_decode(&x->body, x->count, UINT64_MAX, x->values))
 			return false;
-	/* Of strings the column are their lengths. */
+	/* The column of strings has their lengths. */
 	for (uint32_t i = 0; t == TABLE_STRINGS && i < x->count; i++) {
 		if (x->values[i] > x->body.size - x->body.at - bytes)
 			return false;
@@ -287,7 +287,7 @@ static bool take_namings(struct piece *x)
 	return true;
 }
 
-/* False: larger than @max. */
+/* Returns false if the number is larger than @max. */
 static bool take_number(struct piece *x, uint64_t max, uint32_t *ret)
 {
 	uint64_t value = varint_take(&x->body);
@@ -296,7 +296,7 @@ static bool take_number(struct piece *x, uint64_t max, uint32_t *ret)
 	return !x->body.failed && value <= max;
 }
 
-/* A type or role that a newer version has added is a plain number here: its rows can still be read. */
+/* Types and roles of newer versions are treated as plain numbers, so that their rows can be read. */
 static bool take_column(struct piece *x, uint64_t string, struct profile_column *c)
 {
 	uint32_t type, role, bytes;
@@ -336,7 +336,7 @@ static bool take_schema(struct piece *x)
 	return true;
 }
 
-/* At the end of a piece, if there are new ones. */
+/* Reads the schemas at the end of a piece, if there are any. */
 static bool take_schemas(struct piece *x)
 {
 	uint32_t first, count;
@@ -352,7 +352,7 @@ static bool take_schemas(struct piece *x)
 	return true;
 }
 
-/* The next table of the piece: where it begins, and how much there is of it. */
+/* Begins the next table of the piece: reads its first entry and their number. */
 static int begin_table(struct piece *x, enum table t, uint64_t *ret_from, struct err *e)
 {
 	uint64_t from = varint_take(&x->body), count = varint_take(&x->body);

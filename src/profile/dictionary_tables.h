@@ -1,21 +1,21 @@
-/* What writing and reading a dictionary have in common. */
+/* Limits and names shared by the writer and the reader of dictionaries. */
 #ifndef TACHO_PROFILE_DICTIONARY_TABLES_H
 #define TACHO_PROFILE_DICTIONARY_TABLES_H
 
 #include "profile/profile.h"
 
-/* Of one table in one piece: the sizes of what a few bytes can ask for stay bounded. */
+/* Limits of one table in one piece: bound the memory that a few hostile bytes can request. */
 #define ENTRIES_MAX      (1u << 17)
-#define TEXT_BYTES_MAX   (4u << 20) /* of the strings of a piece */
-#define STRING_BYTES_MAX (1u << 20) /* longer ones are cut */
+#define TEXT_BYTES_MAX   (4u << 20) /* total of the strings of a piece */
+#define STRING_BYTES_MAX (1u << 20) /* longer strings are cut */
 #define BODY_BYTES_MAX   (64u << 20)
 #define EVENTS_MAX       (1u << 16)
 
-/* Bits of a schema. */
+/* Flags of a schema. */
 #define SCHEMA_IS_SPAN    1u
 #define SCHEMA_IS_SAMPLED 2u
 
-/* The order in which tables are sent: each refers only to those before it, or to itself. */
+/* Tables in the order of sending: each refers only to itself and to tables before it. */
 enum table {
 	TABLE_STRINGS,
 	TABLE_MODULES,

@@ -5,7 +5,7 @@
 
 /* ---- adding up spans ---- */
 
-/* Spans over fewer cells are added to each of them. */
+/* A span over at most this many cells is added to each of them; longer ones go into the tree. */
 #define FEW_CELLS 8u
 
 static const struct lane_span no_span = {0, UINT64_MAX, UINT64_MAX};
@@ -32,7 +32,7 @@ static void offer(struct lane_span *to, const struct lane_span *s)
 		*to = *s;
 }
 
-/* Cells @at to @end - 1 are covered by the whole of the span. */
+/* Adds a span that fully covers the cells [@at, @end). */
 static void add_full(struct lane_sum *l, size_t at, size_t end, const struct lane_span *s)
 {
 	if (!l->tree) {
@@ -66,7 +66,7 @@ static void add_part(struct lane_sum *l, size_t at, uint64_t cell, const struct 
 	offer(&c->longest, s);
 }
 
-/* Cells @cell to @last on the clock, which lie at @at and after it. */
+/* Adds a span that lies in the cells @cell to @last on the clock; @at is the index of the first. */
 static void add_at(struct lane_sum *l, size_t at, uint64_t cell, uint64_t last,
 		   const struct lane_span *s)
 {
@@ -138,14 +138,14 @@ bool lane_columns_find(const struct chunk_columns *c, enum lanes_by by, struct l
 	return ret->end_ns && ret->lane;
 }
 
-/* Rows of a chunk, those of a lane side by side, by their start. */
+/* The rows of a chunk, sorted by lane and then by start. */
 struct lane_rows {
 	struct lane_columns from;
 	size_t count;
 	uint64_t *order; /* lane << 32 | row */
 };
 
-/* One pass of a radix sort by a byte; false: it is the same in all, nothing was done. */
+/* One pass of a radix sort, by one byte. Returns false, without a pass, if it is the same in all. */
 static bool sort_by_byte(const uint64_t *from, uint64_t *to, size_t count, unsigned shift)
 {
 	uint32_t starts[257] = {};
@@ -195,13 +195,14 @@ static struct lane_span span_at(const struct lane_rows *r, size_t i)
 
 /* ---- the finest level ---- */
 
-/* Cells of a lane that spans touch, in ranges: starts ascend, so one look at each span is enough. */
+/* Iterates over the cells of a lane that at least one span touches. One pass over the spans is enough,
+ * because their starts ascend. */
 struct touched {
-	uint64_t last; /* cell that was touched */
+	uint64_t last; /* the last cell touched so far */
 	bool any;
 };
 
-/* Cells that this span is the first to touch: from *ret_first on; returns how many. */
+/* Returns the number of cells that no earlier span has touched; *ret_first is the first of them. */
 static uint64_t touch(struct touched *t, const struct lane_span *s, unsigned shift,
 		      uint64_t *ret_first)
 {
@@ -235,7 +236,7 @@ static bool fits(const struct lane_rows *r, unsigned shift, size_t limit, uint64
 	return true;
 }
 
-/* The narrowest cells of which there are at most @limit; 64: there are none so few. */
+/* Returns the smallest shift with at most @limit cells, or 64 if every shift has more. */
 static unsigned choose_shift(const struct lane_rows *r, size_t limit)
 {
 	unsigned low = 0, high = 64;
@@ -272,8 +273,10 @@ static size_t most_cells(const struct lane_rows *r)
 typedef VEC(struct lane_cell) cell_list;
 typedef VEC(uint32_t) number_list;
 
-/* Rows [@from, @to) are those of one lane. Only cells that are touched get room: they lie side by side
- * wherever a span touches several, so adding one needs only the place of its first cell. */
+/*
+ * Sums up the rows [@from, @to), which belong to one lane. Only touched cells are allocated. The cells that
+ * one span touches are consecutive in the allocation, so only the index of the first one is looked up.
+ */
 static void sum_lane(const struct lane_rows *r, size_t from, size_t to, struct lane_level *level,
 		     cell_list *cells)
 {
@@ -363,7 +366,7 @@ static void make_coarser(const struct lane_level *from, struct lane_level *to)
 	take_lists(to, &lanes, &begin, &cells);
 }
 
-/* Levels of so few cells are small enough. */
+/* Whether a level has so few cells that a coarser one is not worth it. */
 static bool is_coarse(const struct lane_level *l)
 {
 	return l->cell_count <= 128 || l->cell_count <= 2 * l->lane_count ||

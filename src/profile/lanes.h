@@ -1,10 +1,11 @@
 /*
- * Lanes: what the spans of a table were doing, cell by cell of time, for each CPU or thread. A cell is
- * 2^shift ns wide and begins at a multiple of that on the clock of the run. So cells of all chunks and
- * all widths fit into each other, and coarse cells made from fine ones are exact.
+ * Lanes: the spans of one CPU or thread, summed up in cells of time. A cell is 2^shift ns wide and begins
+ * at a multiple of its width on the clock of the run. Therefore cells of all chunks and widths are aligned,
+ * and coarse cells merged from fine ones are exact.
  *
- * Small levels of cells are part of the summary of a chunk of spans (profile/summary.h): a drawing of
- * a long time reads those instead of rows. Pure functions; bytes are not trusted.
+ * The summary of a chunk of spans (profile/summary.h) contains levels: the cells of all its lanes at several
+ * widths. A drawing of a long time reads levels instead of rows. Pure functions; encoded bytes are not
+ * trusted.
  */
 #ifndef TACHO_PROFILE_LANES_H
 #define TACHO_PROFILE_LANES_H
@@ -19,19 +20,19 @@ enum lanes_by {
 	LANES_BY_COUNT,
 };
 
-/* Spans are compared by their duration, then by the least start, then by the least key: a total order,
- * so that it does not matter in which order cells are merged. */
+/* The longest span of a cell. Of spans of equal duration the one with the earliest start wins, then the one
+ * with the smallest key: a total order, so the result does not depend on the order of merging. */
 struct lane_span {
 	uint64_t duration_ns, start_ns, key;
 };
 
-/* At least one span touches a cell that exists: covered_ns or starts is not 0. */
+/* A cell exists if a span touches it: then covered_ns or starts is not 0. */
 struct lane_cell {
 	uint64_t
-		covered_ns; /* overlap of all spans with the cell added up; UINT64_MAX: so long or longer */
-	struct lane_span longest; /* of those that touch it */
-	uint32_t starts;          /* spans that start in it */
-	uint32_t cell;            /* number, from the first one of the level or the drawing */
+		covered_ns; /* sum of the overlaps of all spans with the cell; saturates at UINT64_MAX */
+	struct lane_span longest; /* of the spans that touch the cell */
+	uint32_t starts;          /* spans that start in the cell */
+	uint32_t cell;            /* number, counted from the first cell of the level or drawing */
 };
 
 static inline bool lane_span_is_longer(const struct lane_span *a, const struct lane_span *b)
@@ -56,7 +57,7 @@ static inline void lane_cell_merge(struct lane_cell *to, const struct lane_cell 
 		to->longest = from->longest;
 }
 
-/* The last ns that a span lies in; of one without length that of its start. */
+/* Returns the last ns that a span covers, or its start if its duration is 0. */
 static inline uint64_t lane_last_ns(const struct lane_span *s)
 {
 	return s->start_ns + (s->duration_ns ? s->duration_ns - 1 : 0);
@@ -64,26 +65,26 @@ static inline uint64_t lane_last_ns(const struct lane_span *s)
 
 /* ---- adding up spans: cells of one lane ---- */
 
-/* A span over many cells costs a few steps, not one for each cell. */
+/* Adding a span costs O(log len), however many cells it covers. */
 struct lane_sum {
 	unsigned shift;
 	uint64_t first; /* number of the first cell on the clock */
 	size_t len;
 	struct lane_cell *cells; /* `cell` is not set */
-	uint32_t *full; /* by how much more spans than the cell before are all over a cell */
-	struct lane_span
-		*tree; /* of 2 * len: spans all over the cells below a node; NULL: none yet */
+	uint32_t *full; /* spans that fully cover a cell, minus those of the previous cell */
+	/* 2 * len nodes with the longest span that covers all cells below; NULL: no such span. */
+	struct lane_span *tree;
 };
 
 void lane_sum_init(struct lane_sum *l, unsigned shift, uint64_t first, size_t len);
 void lane_sum_release(struct lane_sum *l);
-/* Adds a span from cell @cell to @last on the clock. */
+/* Adds a span that lies in the cells @cell to @last, as numbered on the clock. */
 void lane_sum_add_cells(struct lane_sum *l, const struct lane_span *s, uint64_t cell,
 			uint64_t last);
-/* The cells are right after this; nothing may be added any more. */
+/* Completes the cells. Add no spans afterwards. */
 void lane_sum_finish(struct lane_sum *l);
 
-/* Parts of the span outside of the cells are left out. Most spans lie in one cell. */
+/* Adds a span; parts of it outside of the cells are ignored. Optimised for spans within one cell. */
 static inline void lane_sum_add(struct lane_sum *l, const struct lane_span *s)
 {
 	uint64_t cell = s->start_ns >> l->shift, last = lane_last_ns(s) >> l->shift;
@@ -107,58 +108,58 @@ static inline bool lane_cell_exists(const struct lane_cell *c)
 /* ---- levels ---- */
 
 /*
- * The finest level of a chunk has at most LANES_CELLS cells for each lane, because that is what decides how many
- * chunks a drawing in narrower cells must decode; but not more than one for LANES_CELL_ROWS rows, which would
- * cost as much to read as rows, and one for LANES_CELL_ROWS_MOST rows in any case. Chunks of fewer than
- * LANES_ROWS_MIN rows have no levels: decoding them costs no more.
+ * The finest level of a chunk has up to LANES_CELLS cells per lane: the finer it is, the fewer drawings need
+ * to decode the rows. In any case it may have one cell per LANES_CELL_ROWS_MOST rows, and never more than one
+ * per LANES_CELL_ROWS rows, because reading those would cost as much as reading the rows. Chunks of fewer
+ * than LANES_ROWS_MIN rows have no levels: decoding their rows costs no more.
  */
 #define LANES_CELLS          128u
 #define LANES_CELL_ROWS      4u
 #define LANES_CELL_ROWS_MOST 32u
 #define LANES_ROWS_MIN       1024u
-/* Each level has cells 4 times as wide as the one before. */
+/* Cells of a level are 2^LANES_STEP times as wide as those of the previous level. */
 #define LANES_STEP       2u
 #define LANES_LEVELS_MAX 8u
 #define LANES_CELLS_MAX  (CHUNK_ROWS_MAX / LANES_CELL_ROWS)
 
 struct lane_level {
 	enum lanes_by by;
-	uint32_t key; /* tag of the column that the keys are of, 0: of none */
+	uint32_t key; /* tag of the column that keys are taken from; 0: no keys */
 	unsigned shift;
 	uint64_t first; /* number of the first cell on the clock */
 	size_t lane_count, cell_count;
-	uint32_t *lanes;         /* CPU or thread, ascending */
-	uint32_t *begin;         /* of each lane in cells; one more than there are lanes */
-	struct lane_cell *cells; /* of a lane ascending by cell */
+	uint32_t *lanes; /* numbers of the CPUs or threads, ascending */
+	uint32_t *begin; /* index of the first cell of each lane, and the end: lane_count + 1 */
+	struct lane_cell *cells; /* lane by lane, ascending by cell */
 };
 
-/* Lanes and threads that need more than 32 bits are no lanes: all of them become this one. */
+/* Returns the lane of a CPU or thread. Damaged data may have larger numbers: these share lane UINT32_MAX. */
 static inline uint32_t lane_number(uint64_t value)
 {
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* A key as it is compared and kept: CPUs and threads as the lanes of them. */
+/* Returns a key in the form in which it is compared and stored. CPUs and threads are mapped as lanes are. */
 static inline uint64_t lane_key(uint32_t tag, uint64_t value)
 {
 	return tag == TAG_KEY ? value : lane_number(value);
 }
 
-/* Columns of @c that lanes and keys are read from; NULL: 0 in all rows. */
+/* Columns that lanes and keys are read from; NULL: 0 in all rows. */
 struct lane_columns {
 	const uint64_t *start_ns, *end_ns, *lane, *key;
 	uint32_t key_tag;
 };
 
-/* False if @c has no spans, or no column for such lanes. */
+/* Returns false if @c has no spans, or no column of the CPU or thread. */
 bool lane_columns_find(const struct chunk_columns *c, enum lanes_by by, struct lane_columns *ret);
 
-/* Makes all levels of a chunk, the finest first. Returns how many: 0 if rows are as quick to read. */
+/* Makes all levels of a chunk, the finest first. Returns their number: 0 if levels would not pay. */
 size_t lane_levels_make(const struct chunk_columns *c, enum lanes_by by,
 			struct lane_level ret[LANES_LEVELS_MAX]);
 void lane_level_encode(const struct lane_level *l, struct buf *out);
 int lane_level_decode(const void *bytes, size_t size, struct lane_level *ret, struct err *e);
-/* by, key and shift alone. */
+/* Decodes only by, key and shift. */
 int lane_level_peek(const void *bytes, size_t size, struct lane_level *ret, struct err *e);
 void lane_level_release(struct lane_level *l);
 size_t lane_level_bytes(const struct lane_level *l);

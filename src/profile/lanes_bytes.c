@@ -1,4 +1,4 @@
-/* Levels of lanes as bytes. */
+/* Encoding and decoding of levels of lanes. */
 #include "profile/lanes.h"
 
 #include "profile/columns.h"
@@ -98,7 +98,7 @@ static bool take_columns(struct cursor *body, struct lane_level *l, uint64_t *sc
 	return body->at == body->size;
 }
 
-/* Whoever walks the lanes relies on this. */
+/* Checks the conditions that code walking the lanes relies on. */
 static bool makes_sense(const struct lane_level *l)
 {
 	uint64_t most = UINT64_MAX >> l->shift;

@@ -74,7 +74,7 @@ static const struct built_in {
 			   count_columns},
 };
 
-/* ---- of a profile ---- */
+/* ---- schemas of a profile ---- */
 
 bool profile_schema(const struct profile *p, uint32_t number, struct table_schema *ret)
 {

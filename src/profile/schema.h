@@ -38,8 +38,8 @@ enum column_tag {
 	TAG_WEIGHT = 8,
 	TAG_ADDRESS = 9, /* of data */
 	TAG_VALUE = 10,
-	TAG_RUNNING = 11,    /* part of the interval in which it was counted, in ppm */
-	TAG_KEY = 12,        /* what a span is called: lanes show it of the longest span */
+	TAG_RUNNING = 11,    /* part of the interval in which the counter ran, in ppm */
+	TAG_KEY = 12,        /* names a span: a cell of a lane shows the key of its longest span */
 	SCHEMA_TAG_OWN = 32, /* the first column that is the table's own */
 };
 
@@ -51,7 +51,7 @@ enum value_type {
 	VALUE_TIME = 4,  /* by the clock of the run */
 	VALUE_DURATION = 5,
 	VALUE_ADDRESS = 6,
-	VALUE_STRING = 7, /* number in the dictionary's table, as are the next four */
+	VALUE_STRING = 7, /* index into a table of the dictionary, as the next four types are */
 	VALUE_STACK = 8,
 	VALUE_THREAD = 9,
 	VALUE_EVENT = 10,
@@ -68,10 +68,11 @@ enum column_role {
 	AS_CPU = 4,
 	AS_STACK = 5,
 	AS_WEIGHT = 6,
-	AS_KEY = 7, /* rows with the same belong together */
+	AS_KEY = 7, /* rows with the same value belong together */
 };
 
-/* "unsigned", "string"… and "value", "time"…; NULL for a number that is none. */
+/* Return the name of a type ("unsigned", "string", …) or of a role ("value", "time", …), or NULL if the
+ * number is unknown. */
 const char *value_type_name(unsigned type);
 const char *column_role_name(unsigned role);
 
@@ -91,47 +92,47 @@ bool value_type_is_number(enum value_type type);
 size_t profile_text_limit(const struct profile *p, enum value_type type);
 const char *profile_value_text(const struct profile *p, enum value_type type, uint64_t value);
 
-/* A column, with its texts. */
+/* A column with its strings. */
 struct column_schema {
 	const char *name, *unit, *meaning; /* "" where there is none */
 	uint32_t tag;
 	enum value_type type;
 	enum column_role role;
-	uint8_t bytes; /* of a number, as it was measured: 1, 2, 4 or 8 */
+	uint8_t bytes; /* size of a value where it was measured: 1, 2, 4 or 8 */
 };
 
-/* A table, with its texts. */
+/* A table with its strings. */
 struct table_schema {
 	const char *name, *meaning;
 	uint32_t number;
 	bool is_span;
-	bool sampled;   /* has what a sample has: questions about samples are about its rows, too */
-	uint32_t event; /* its rows are samples of this event of the profile, + 1; 0: of any */
+	bool sampled;   /* rows are samples, too: queries about samples include them */
+	uint32_t event; /* 1 + the event that all rows are samples of; 0: of any event */
 	size_t column_count;
 };
 
-/* Numbers that may be asked for: from SCHEMA_SAMPLES on, below this. */
+/* Returns the end (exclusive) of the schema numbers, which begin with SCHEMA_SAMPLES. */
 static inline uint32_t profile_schemas_end(const struct profile *p)
 {
 	return SCHEMA_FIRST_OWN + (uint32_t)p->schemas.len;
 }
 
-/* Rows of counts do not say which counter they are of, their chunk does: so their table is not listed. */
+/* Counts are not listed: their rows do not state the counter, only their chunks do. */
 static inline bool schema_is_listed(uint32_t number)
 {
 	return number != SCHEMA_COUNTS;
 }
 
-/* False if there is no such schema. Texts are valid as long as the profile has nothing added. */
+/* Returns false if there is no schema @number. Strings in *ret are valid until the profile changes. */
 bool profile_schema(const struct profile *p, uint32_t number, struct table_schema *ret);
-/* Finds a listed table. -ENOENT: a sentence says which ones there are. @other: NULL, or what the
- * caller offers beside tables. */
+/* Finds a listed table by its name. Returns -ENOENT with a sentence that suggests names; @other is
+ * another name that the caller knows, or NULL. */
 int profile_schema_find(const struct profile *p, const char *name, const char *other,
 			struct table_schema *ret, struct err *e);
-/* The @n-th column of it, n < column_count. */
+/* Returns column @n of a schema; @n must be below its column_count. */
 struct column_schema profile_schema_column(const struct profile *p, uint32_t number, size_t n);
 
-/* Adds a schema; gives its number, or 0 if there are too many, or too many columns. */
+/* Adds a schema. Returns its number, or 0 if there are too many schemas or the table has too many columns. */
 uint32_t profile_schema_add(struct profile *p, const struct table_schema *table,
 			    const struct column_schema *columns);
 

@@ -1,5 +1,6 @@
 #include "profile/summary.h"
 
+#include "base/bits.h"
 #include "profile/columns.h"
 #include "profile/packed.h"
 
@@ -12,13 +13,13 @@
 
 /* ---- histograms ---- */
 
-/* What a histogram is sorted by, and where the sample is. */
+/* Sort key of a sample, and the number of its row. */
 struct entry {
 	uint32_t part[3]; /* stack, thread, event: the least significant first */
 	uint32_t row;
 };
 
-/* One pass of a radix sort, by a byte of @part; false: it is the same in all, nothing was done. */
+/* One pass of a radix sort, by one byte of @part. Returns false, without a pass, if it is the same in all. */
 static bool sort_by_byte(const struct entry *from, struct entry *to, size_t count, unsigned part,
 			 unsigned shift)
 {
@@ -36,7 +37,7 @@ static bool sort_by_byte(const struct entry *from, struct entry *to, size_t coun
 	return true;
 }
 
-/* Gives back the one of both arrays that has the result. */
+/* Returns the array that holds the result: @entries or @spare. */
 static struct entry *sort_entries(struct entry *entries, struct entry *spare, size_t count)
 {
 	for (unsigned part = 0; part < 3; part++)
@@ -198,7 +199,7 @@ static struct count_block block_of(const struct count_columns *c, size_t from, s
 		b.sum += value;
 		b.duration_ns += duration_ns;
 		b.least_ppm = c->running_ppm[i] < b.least_ppm ? c->running_ppm[i] : b.least_ppm;
-		/* An interval without length has no rate. */
+		/* An interval of 0 ns has no rate. */
 		if (!duration_ns)
 			continue;
 		b.min_rate = rate < b.min_rate ? rate : b.min_rate;
@@ -217,22 +218,6 @@ void count_blocks_make(const struct count_columns *c, count_blocks *ret)
 			 block_of(c, at,
 				  c->rows - at < SUMMARY_BLOCK_ROWS ? c->rows
 								    : at + SUMMARY_BLOCK_ROWS));
-}
-
-static uint64_t bits_of(double value)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
-static double double_of(uint64_t bits)
-{
-	double value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
 }
 
 #define ADD_COLUMN(blocks, scratch, body, value)                                                   \
@@ -255,8 +240,8 @@ void count_blocks_encode(const count_blocks *b_, struct buf *out)
 	ADD_COLUMN(b_, scratch, &body, b->min);
 	ADD_COLUMN(b_, scratch, &body, b->max);
 	ADD_COLUMN(b_, scratch, &body, b->sum);
-	ADD_COLUMN(b_, scratch, &body, bits_of(b->min_rate));
-	ADD_COLUMN(b_, scratch, &body, bits_of(b->max_rate));
+	ADD_COLUMN(b_, scratch, &body, bits_of_double(b->min_rate));
+	ADD_COLUMN(b_, scratch, &body, bits_of_double(b->max_rate));
 	ADD_COLUMN(b_, scratch, &body, b->duration_ns);
 	ADD_COLUMN(b_, scratch, &body, b->rows);
 	ADD_COLUMN(b_, scratch, &body, b->least_ppm);
@@ -281,12 +266,12 @@ static bool take_blocks(struct cursor *c, count_blocks *ret, uint64_t *scratch)
 	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->min = v);
 	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->max = v);
 	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->sum = v);
-	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->min_rate = double_of(v));
-	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->max_rate = double_of(v));
+	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->min_rate = double_of_bits(v));
+	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->max_rate = double_of_bits(v));
 	TAKE_COLUMN(c, ret, scratch, UINT64_MAX, b->duration_ns = v);
 	TAKE_COLUMN(c, ret, scratch, SUMMARY_BLOCK_ROWS, b->rows = (uint32_t)v);
 	TAKE_COLUMN(c, ret, scratch, UINT32_MAX, b->least_ppm = (uint32_t)v);
-	/* Whoever walks them relies on this. */
+	/* Code that walks blocks relies on these conditions. */
 	for (size_t i = 0; i < ret->len; i++) {
 		const struct count_block *b = &ret->items[i];
 

@@ -1,12 +1,12 @@
 /*
- * What a large chunk says of itself, so that questions about a window read summaries and decode only
- * the chunks at its edges. The store keeps it beside the chunk.
+ * Summaries of large chunks. Queries about a time window read the summaries of the chunks inside it, and
+ * decode only the chunks at its edges. The store keeps a summary beside its chunk.
  *
- * Rows that are samples: a histogram, how many samples and how much weight each (event, thread, stack)
- * has. Counts: blocks of SUMMARY_BLOCK_ROWS values with least, largest, sum and time. Other tables: the
- * least and the largest number of each column. Spans have levels of lanes (profile/lanes.h) beside that:
- * then the summary has several parts, see summary_part().
- * Pure functions; bytes are not trusted.
+ * The summary of samples is a histogram: number of samples and weight of each (event, thread, stack). That
+ * of counts is a list of blocks of SUMMARY_BLOCK_ROWS values, each with minimum, maximum, sum and time. That
+ * of other tables is the minimum and maximum of each column. Summaries of spans also have levels of lanes
+ * (profile/lanes.h) and therefore several parts: see summary_part().
+ * Pure functions; encoded bytes are not trusted.
  */
 #ifndef TACHO_PROFILE_SUMMARY_H
 #define TACHO_PROFILE_SUMMARY_H
@@ -25,10 +25,10 @@ struct histogram {
 };
 
 struct count_block {
-	uint64_t first_ns, last_ns; /* the beginning of its first interval, the end of its last */
-	uint64_t min, max, sum;     /* of values */
-	double min_rate, max_rate;  /* of values a second */
-	uint64_t duration_ns;       /* of all its intervals together: gaps are not counted */
+	uint64_t first_ns, last_ns; /* start of the first interval, end of the last */
+	uint64_t min, max, sum;     /* of the values */
+	double min_rate, max_rate;  /* of the values per second */
+	uint64_t duration_ns;       /* sum over the intervals, without the gaps between them */
 	uint32_t rows;
 	uint32_t least_ppm; /* the smallest running_ppm */
 };
@@ -44,7 +44,7 @@ void count_blocks_make(const struct count_columns *c, count_blocks *ret);
 void count_blocks_encode(const count_blocks *b, struct buf *out);
 int count_blocks_decode(const void *bytes, size_t size, count_blocks *ret, struct err *e);
 
-/* Tag, least and largest number of each column. */
+/* Appends tag, minimum and maximum of each column. */
 void column_ranges_encode(const struct chunk_columns *c, struct buf *out);
 
 struct chunk_piece {
@@ -53,19 +53,19 @@ struct chunk_piece {
 };
 
 /*
- * The @n-th part of a summary that has these four letters (profile/packed.h). A summary of one part is that
- * part. Returns false if there is none; a part that is found is not looked into.
+ * Finds the @n-th part of a summary with the four letters @what (profile/packed.h). A summary of a single
+ * part is that part itself. Returns false if there is none. The contents of the part are not checked.
  */
 bool summary_part(const void *bytes, size_t size, const char *what, size_t n,
 		  struct chunk_piece *ret);
 
-/* The summary of a chunk of any table. */
+/* Makes the summary of a chunk of any table. */
 int chunk_summarize(const struct chunk_piece *chunk, struct buf *ret_summary, struct err *e);
 
 /*
- * Small chunks of one table (and one partition of it) become one, in the present version of chunks. All
- * of them together have at most CHUNK_ROWS_MAX rows; times may overlap. Columns that are unknown here
- * are kept. -E2BIG: together they are larger than a chunk may be; -EINVAL: they cannot become one.
+ * Merges small chunks of the same table and partition into one, of the current version. They must have at
+ * most CHUNK_ROWS_MAX rows in all; their times may overlap. Columns with unknown tags are kept. Returns
+ * -E2BIG if the result would be larger than a chunk may be, -EINVAL if the chunks do not belong together.
  */
 int chunks_merge(const struct chunk_piece *pieces, size_t count, struct buf *ret_chunk,
 		 struct chunk_info *ret, struct err *e);

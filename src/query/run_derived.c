@@ -1,4 +1,5 @@
 #include "query/run_derived.h"
+#include "base/bits.h"
 #include "profile/columns.h"
 #include "profile/packed.h"
 #include "profile/schema.h"
@@ -48,10 +49,7 @@ static void add_tables(struct buf *body, struct buf *text, const struct profile 
 	ADD(body, k->counters, p->counters.items[n].cpu);
 	ADD(body, k->counters, p->counters.items[n].thread.n);
 	for (uint32_t n = 0; n < k->counters; n++) {
-		uint64_t bits;
-
-		memcpy(&bits, &p->counters.items[n].scale, sizeof(bits));
-		put_u64(body, bits);
+		put_u64(body, bits_of_double(p->counters.items[n].scale));
 		add_text(text, p, p->counters.items[n].name);
 		add_text(text, p, p->counters.items[n].unit);
 	}
@@ -163,9 +161,8 @@ static bool take_counters(struct reader *r, const struct counts *k)
 	r->p->counters.len = 0;
 	for (uint32_t n = 0; ok && n < k->counters; n++) {
 		struct profile_counter counter = {.cpu = (int32_t)cpu[n], .thread = {thread[n]}};
-		uint64_t bits = cursor_u64(&r->c);
 
-		memcpy(&counter.scale, &bits, sizeof(bits));
+		counter.scale = double_of_bits(cursor_u64(&r->c));
 		counter.name = take_text(r);
 		counter.unit = take_text(r);
 		vec_push(&r->p->counters, counter);

@@ -1,4 +1,5 @@
 #include "query/table.h"
+#include "base/bits.h"
 #include "base/number.h"
 #include "base/text.h"
 #include "query/table_scan.h"
@@ -34,7 +35,7 @@ static bool has_name(const struct table_query *q, const char *name)
 	return false;
 }
 
-/* A field of the table's own comes before a derived column of that name. */
+/* Lists all columns. A column of the schema hides a derived one of the same name. */
 static void list_columns(struct table_query *q)
 {
 	for (size_t i = 0; i < q->table.column_count; i++)
@@ -88,7 +89,7 @@ static int find_field(const void *ctx, const char *name, size_t len, enum predic
 	return -1;
 }
 
-/* Fields of the table's own come first. */
+/* Returns the names of columns for messages: those of the schema first. */
 static const char *field_name(const void *ctx, size_t n)
 {
 	const struct table_query *q = ctx;
@@ -204,7 +205,7 @@ static uint64_t derive(const struct table_query *q, enum table_derived derived, 
 	}
 }
 
-/* @values: of the column's tag. */
+/* Returns the value of a column in @row; @values is the stored column with its tag. */
 static uint64_t value_at(const struct table_query *q, const struct table_column *c,
 			 const struct chunk_columns *columns, const uint64_t *values, uint32_t row)
 {
@@ -234,7 +235,7 @@ void table_derive(const struct table_query *q, const struct table_column *c, con
 		ret[i] = derive(q, c->derived, raw[i]);
 }
 
-/* Names of threads and functions are texts of the run as it is kept in memory. */
+/* Names of threads and functions are strings of the run's profile, other texts those of the stored dictionary. */
 static const struct profile *texts_of(const struct table_query *q, const struct table_column *c)
 {
 	return c->schema.type == VALUE_STRING && !c->derived ? q->texts : &q->d->profile;
@@ -256,14 +257,6 @@ const char *table_text(const struct table_query *q, const struct table_column *c
 	return profile_value_text(texts_of(q, c), c->schema.type, value);
 }
 
-static double double_of(uint64_t bits)
-{
-	double value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
 uint64_t table_order(const struct table_column *c, uint64_t value)
 {
 	const uint64_t sign = 1ull << 63;
@@ -279,5 +272,5 @@ double table_number(const struct table_column *c, uint64_t value)
 {
 	if (c->schema.type == VALUE_SIGNED)
 		return (double)(int64_t)value;
-	return c->schema.type == VALUE_FLOAT ? double_of(value) : (double)value;
+	return c->schema.type == VALUE_FLOAT ? double_of_bits(value) : (double)value;
 }

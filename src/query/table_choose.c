@@ -30,7 +30,7 @@ void table_plan_open(struct table_plan *p, const struct table_query *q,
 	size_t field_count = 0;
 
 	*p = (struct table_plan){.q = q, .want_count = count};
-	/* The first ones are those of spans and points: visitors of chunks expect them. */
+	/* Must be the first columns: visitors of chunks rely on it. */
 	table_tags_add(&p->tags, TAG_TIME, !with_times);
 	table_tags_add(&p->tags, TAG_END, !with_times);
 	for (size_t i = 0; i < count; i++) {
@@ -151,7 +151,7 @@ static const uint64_t *tag_values(struct table_view *v, uint32_t tag)
 	return table_stored_values(v, table_tags_find(&v->plan->tags, tag));
 }
 
-/* Derives values from several columns, row by row. */
+/* Derives values that depend on several columns, row by row. */
 static void derive_other(struct table_view *v, const struct table_source *s, uint64_t *ret)
 {
 	const struct table_tags *tags = &v->plan->tags;
@@ -195,7 +195,7 @@ static const uint64_t *field_values(const void *ctx, unsigned field)
 	values = table_source_values(v, s, room);
 	if (!s->is_time)
 		return values;
-	/* People know times since the run began, as answers have them. */
+	/* Conditions have times since the run began, as answers do. */
 	for (uint32_t i = 0; i < v->rows; i++)
 		room[i] = values[i] - v->plan->q->d->start_ns;
 	v->is_field[field] = true;
@@ -213,7 +213,7 @@ static void keep_window(struct table_view *v, const struct selection *sel)
 {
 	const uint64_t *start_ns = tag_values(v, TAG_TIME), *end_ns = tag_values(v, TAG_END);
 
-	/* Points have no end: it is 0, which is before the window or makes no difference. */
+	/* Points have no column of ends: their end is 0, and span_in_window() takes them as points. */
 	for (uint32_t i = 0; i < v->rows; i++)
 		v->keep[i] &= span_in_window(start_ns[i], end_ns[i], sel->from_ns, sel->to_ns);
 }

@@ -7,12 +7,12 @@
 
 #include "query/table_scan.h"
 
-/* Where values of a column of the query come from. */
+/* Where the values of a column come from. */
 struct table_source {
 	const struct table_column *column;
-	size_t tag;  /* in the plan's tags */
-	bool mapped; /* derived from the value of that tag alone, */
-	bool other;  /* or from several columns */
+	size_t tag;  /* index in plan.tags */
+	bool mapped; /* derived from the column with that tag alone */
+	bool other;  /* derived from several columns */
 	bool is_time;
 };
 
@@ -24,7 +24,7 @@ struct table_plan {
 	struct table_source wants[TABLE_WANTS_MAX];
 	size_t want_count;
 	bool want_raw[TABLE_WANTS_MAX];
-	bool has_other; /* some source is derived from several columns */
+	bool has_other; /* at least one source has `other` set */
 };
 
 /* Plans a query. @with_times: visitors read times, so they are needed of every row. */
@@ -36,17 +36,17 @@ unsigned table_chunk_may(const struct table_plan *p, const struct table_job *j);
 
 typedef uint64_t table_block_values[KEPT_BLOCK];
 
-/* What a thread needs to look at a block. */
+/* The block that a thread works on. */
 struct table_view {
 	const struct table_plan *plan;
 	const struct table_job *job;
-	uint32_t block, rows;       /* rows that the block has */
-	table_block_values *stored; /* by tag */
-	bool *is_stored;            /* of the block */
-	table_block_values *fields; /* by number in the condition's list of fields */
+	uint32_t block, rows;       /* number of rows in the block */
+	table_block_values *stored; /* decoded values, by tag */
+	bool *is_stored;            /* by tag: `stored` has the values of this block */
+	table_block_values *fields; /* converted values, by field of the condition */
 	bool *is_field;
-	table_block_values *wants;     /* derived, or only of the selected rows */
-	struct chunk_columns *columns; /* of the block, for columns that are derived from several */
+	table_block_values *wants;     /* derived values, or those of selected rows only */
+	struct chunk_columns *columns; /* the block's columns, for sources with `other` set */
 	struct predicate_scratch *scratch;
 	bool keep[KEPT_BLOCK];
 	uint16_t place[KEPT_BLOCK];

@@ -1,4 +1,4 @@
-/* The values of a column added up at the nodes of call paths, for flame graphs. */
+/* Sums of a column by call path, for flame graphs. */
 #include "query/table_scan.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static void weigh_block(void *ctx, unsigned thread, const struct table_block *b)
 	}
 }
 
-/* Adds up the threads. False: the sum is too large for 64 bits with a sign. */
+/* Adds up the results of all threads. Returns false if the sum exceeds INT64_MAX. */
 static bool join_threads(struct weighing *w, struct table_weights *ret)
 {
 	struct node_weights *n = &ret->nodes;

@@ -1,11 +1,12 @@
 /*
- * Groups of rows that have some columns in common: how many, and sum, extremes and percentiles of a
- * column. Percentiles are read from a log-linear histogram: TABLE_BIN_WIDTH says how exact they are.
+ * Groups rows with equal values in some columns: number of rows, and sum, extremes and percentiles of
+ * another column. Percentiles are read from a log-linear histogram; TABLE_BIN_WIDTH is the width of its bins.
  *
- * Each thread has groups of its own, which are added up at the end. Which groups find room must not
- * depend on the threads: if some thread has none, one alone does it again.
+ * Each thread makes groups of its own, which are added up at the end. If a thread reaches the limit of
+ * groups, one thread repeats the whole work: which groups are left out must not depend on scheduling.
  */
 #include "query/table_scan.h"
+#include "base/bits.h"
 #include "base/open_table.h"
 
 #include <math.h>
@@ -13,11 +14,11 @@
 
 /* ---- bins ---- */
 
-/* Values are counted in 2^BIN_BITS bins for each power of two; those below that are exact. */
+/* Each power of two has 2^BIN_BITS bins. Values below 2^BIN_BITS have a bin each. */
 #define BIN_BITS  6
 #define BIN_EXACT (1u << (BIN_BITS + 1))
 
-/* The bin of a value that is not negative; bins grow with the values. */
+/* Returns the bin of a non-negative value. Larger values have larger bin numbers. */
 static uint32_t bin_of(uint64_t value)
 {
 	unsigned top;
@@ -28,7 +29,7 @@ static uint32_t bin_of(uint64_t value)
 	return (uint32_t)((top - BIN_BITS) << BIN_BITS) + (uint32_t)(value >> (top - BIN_BITS));
 }
 
-/* The middle of a bin. */
+/* Returns the middle of a bin. */
 static double bin_value(uint32_t bin)
 {
 	unsigned shift;
@@ -41,11 +42,11 @@ static double bin_value(uint32_t bin)
 	return (double)first + (double)((1ull << shift) - 1) / 2;
 }
 
-/* Bins of negative numbers lie before the others, the most negative first. */
+/* The bin of value 0. Negative numbers have lower bins. */
 #define BIN_ZERO (1u << 12)
 #define BINS     (2 * BIN_ZERO)
 
-/* Floating point numbers are ordered as their bits are: the upper ones are a bin. */
+/* The bin of a floating point number is the upper bits of table_order(). */
 #define FLOAT_SHIFT (52 - BIN_BITS)
 
 _Static_assert(((64 - BIN_BITS) << BIN_BITS) + (1 << BIN_BITS) <= BIN_ZERO, "any number has a bin");
@@ -63,11 +64,8 @@ static double float_bin_value(uint32_t bin)
 {
 	const uint64_t sign = 1ull << 63;
 	uint64_t order = ((uint64_t)bin << FLOAT_SHIFT) + (1ull << (FLOAT_SHIFT - 1));
-	uint64_t bits = order & sign ? order ^ sign : ~order;
-	double value;
 
-	memcpy(&value, &bits, sizeof(value));
-	return value;
+	return double_of_bits(order & sign ? order ^ sign : ~order);
 }
 
 static double value_of_bin(const struct table_column *c, uint32_t bin)
@@ -79,15 +77,15 @@ static double value_of_bin(const struct table_column *c, uint32_t bin)
 
 /* ---- tables ---- */
 
-/* Bins of all groups together, of 16 bytes. */
+/* Limit of bins in the hash tables of all threads together; a bin takes 16 bytes. */
 #define BINS_MAX (8u << 20)
-/* The first groups have an array of all bins each, which is faster than a table. */
+/* The first groups have an array of all bins each, which is faster than the hash table. */
 #define ARRAY_GROUPS 128u
 
-/* In place of a group's number: there is no room for it. */
+/* In place of a group's number: the limit of groups is reached. */
 #define NO_ROOM UINT32_MAX
 
-/* Combinations of keys, between their least and largest values in a chunk, that have an array of groups. */
+/* If the keys of a chunk have at most this many combinations, groups are found by an array, not by hashing. */
 #define DIRECT_MAX 65536u
 
 struct group_slot {
@@ -101,31 +99,31 @@ struct bin_slot {
 	uint64_t count;
 };
 
-/* What all threads share. */
+/* Shared by all threads. */
 struct grouping {
 	const struct table_query *q;
 	const struct table_column *keys[TABLE_KEYS_MAX];
-	bool mapped[TABLE_KEYS_MAX]; /* the scan gives what the key is derived from */
+	bool mapped[TABLE_KEYS_MAX]; /* the scan gives stored values: derive the key */
 	size_t key_count;
 	const struct table_column *value; /* NULL: only counts */
 	bool percentiles;
-	size_t bins_max; /* of a thread */
+	size_t bins_max; /* limit for each thread */
 	uint64_t seed;
 	struct tally *tallies; /* by thread */
 };
 
-/* What a thread has counted. */
+/* The groups of one thread. */
 struct tally {
 	struct table_groups found;
 	struct group_slot *slots;
 	size_t mask;
-	uint64_t *arrays[ARRAY_GROUPS]; /* by group; NULL: nothing was counted yet */
-	struct bin_slot *bins;          /* of the other groups */
+	uint64_t *arrays[ARRAY_GROUPS]; /* bins by group; NULL: empty */
+	struct bin_slot *bins;          /* hash table of the bins of all other groups */
 	size_t bin_mask, bin_count;
-	/* Of the chunk: groups by combination of keys, + 1; NULL: there are too many. */
+	/* For the current chunk: 1 + group by combination of keys; NULL: too many combinations. */
 	uint32_t *direct, *direct_room;
 	uint64_t base[TABLE_KEYS_MAX], step[TABLE_KEYS_MAX];
-	uint32_t number[KEPT_BLOCK]; /* of the group of each row of a block, + 1 */
+	uint32_t number[KEPT_BLOCK]; /* 1 + group of each row of a block */
 };
 
 static bool group_home(const void *slot, uint64_t seed, uint64_t *ret_hash)
@@ -150,7 +148,7 @@ static bool bin_home(const void *slot, uint64_t seed, uint64_t *ret_hash)
 	return s->group;
 }
 
-/* The number of the group with these keys, + 1, or NO_ROOM. */
+/* Returns 1 + the number of the group with these keys, which is added if new, or NO_ROOM. */
 static uint32_t group_of(const struct grouping *g, struct tally *t, const uint64_t *keys)
 {
 	uint64_t hash = g->seed;
@@ -198,7 +196,7 @@ static void count_bin(const struct grouping *g, struct tally *t, uint32_t group,
 	s->count += count;
 }
 
-/* The array of a group's bins; NULL: its bins are in the table. */
+/* Returns the array of a group's bins, or NULL if they are in the hash table. */
 static uint64_t *array_of(const struct grouping *g, struct tally *t, uint32_t group)
 {
 	if (group > ARRAY_GROUPS || g->value->schema.type == VALUE_FLOAT)
@@ -219,9 +217,9 @@ static void tally_release(struct tally *t)
 	*t = (struct tally){};
 }
 
-/* ---- which group a row is in ---- */
+/* ---- finding the group of a row ---- */
 
-/* Chooses how the groups of a chunk's rows are found: by an array if keys have few combinations. */
+/* Chooses how groups are found in a chunk: by an array if its keys have few combinations. */
 static bool begin_chunk(void *ctx, unsigned thread, const struct table_part *part)
 {
 	struct grouping *g = ctx;
@@ -280,7 +278,7 @@ static void find_direct(const struct grouping *g, struct tally *t, const struct 
 	}
 }
 
-/* Rows are often in the group of the one before. */
+/* Consecutive rows are often in the same group: that of the previous row is tried first. */
 static void find_by_keys(const struct grouping *g, struct tally *t, const struct table_block *b)
 {
 	for (size_t i = 0; i < b->count; i++) {
@@ -294,7 +292,7 @@ static void find_by_keys(const struct grouping *g, struct tally *t, const struct
 
 /* ---- adding up ---- */
 
-/* Adds the rows of a block to their groups; @add is done with a group and its new value. */
+/* Adds the rows of a block to their groups. @add is the statement that adds the value `v` to the group `to`. */
 #define EACH_ROW(type, less, add)                                                                  \
 	for (size_t i = 0; i < count; i++) {                                                       \
 		struct table_group *to = &groups[number[i] - 1];                                   \
@@ -317,11 +315,8 @@ static void find_by_keys(const struct grouping *g, struct tally *t, const struct
 static bool float_less(double a, double b)
 {
 	static const struct table_column c = {.schema = {.type = VALUE_FLOAT}};
-	uint64_t x, y;
 
-	memcpy(&x, &a, sizeof(x));
-	memcpy(&y, &b, sizeof(y));
-	return table_order(&c, x) < table_order(&c, y);
+	return table_order(&c, bits_of_double(a)) < table_order(&c, bits_of_double(b));
 }
 
 static void add_values(const struct grouping *g, struct table_group *groups, const uint32_t *number,
@@ -395,7 +390,7 @@ static void add_group(const struct grouping *g, struct table_group *to,
 	to->count += from->count;
 }
 
-/* Adds what another thread has counted. */
+/* Adds the groups of another thread. */
 static void add_tally(const struct grouping *g, struct tally *to, struct tally *from)
 {
 	size_t count = from->found.groups.len;
@@ -446,7 +441,7 @@ static int by_bin(const void *a, const void *b)
 	return x->bin < y->bin ? -1 : x->bin > y->bin;
 }
 
-/* A percentile is the value of the row at that rank, so it lies between the extremes. */
+/* Sets a percentile if its rank is in bin @b. The middle of the bin is clamped to the extremes of the group. */
 static void set_percentile(const struct grouping *g, const struct table_group *group, double share,
 			   uint64_t before, const struct bin_slot *b, double *ret)
 {
@@ -459,7 +454,7 @@ static void set_percentile(const struct grouping *g, const struct table_group *g
 		*ret = value < min ? min : value > max ? max : value;
 }
 
-/* Bins of a group come in their order; @before is the count of those before. */
+/* Takes the bins of a group in ascending order; *before is the number of rows in the bins so far. */
 static void add_bin(const struct grouping *g, struct tally *t, const struct bin_slot *b,
 		    uint64_t *before)
 {
@@ -488,7 +483,7 @@ static void find_percentiles(const struct grouping *g, struct tally *t)
 	size_t count = 0;
 	uint64_t before = 0;
 
-	/* Some values were not counted: better none than wrong ones. */
+	/* Some values were not counted, so percentiles would be wrong. */
 	if (t->bin_count >= g->bins_max)
 		vec_each(&t->found.groups, group)
 			group->p50 = group->p90 = group->p99 = NAN;
@@ -516,7 +511,7 @@ static int by_count(const void *a, const void *b)
 	return memcmp(x->keys, y->keys, sizeof(x->keys));
 }
 
-/* Sets *ret_full if some thread had no room for a group or a bin. */
+/* Sets *ret_full if a thread reached the limit of groups or bins. */
 static int count_all(struct grouping *g, const struct table_scan *scan, bool *ret_full,
 		     struct err *e)
 {
@@ -552,7 +547,7 @@ static void open_scan(struct grouping *g, const size_t *keys, int value, struct 
 	}
 	if (value >= 0)
 		scan->wants[scan->count++] = (struct table_want){(size_t)value, false};
-	/* A sum of floating point numbers depends on their order. */
+	/* One thread for floating point numbers: their sum depends on the order of addition. */
 	scan->threads = g->value && g->value->schema.type == VALUE_FLOAT ? 1 : table_threads();
 }
 

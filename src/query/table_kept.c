@@ -34,7 +34,7 @@ static void widen(struct kept_range *r, const struct kept_range *by)
 	r->signed_max = by->signed_max > r->signed_max ? by->signed_max : r->signed_max;
 }
 
-/* Small negative numbers are large as unsigned ones: the order that needs fewer bytes counts. */
+/* Returns the signed or the unsigned minimum, whichever gives the smaller spread: -1 is huge if unsigned. */
 static uint64_t base_of(const struct kept_range *r, uint64_t *ret_spread)
 {
 	uint64_t plain = r->max - r->min,
@@ -104,7 +104,7 @@ struct kept_column *kept_column_make(uint32_t tag, const uint64_t *values, uint3
 	c->width = width_of(most);
 	if (!c->width)
 		return c;
-	/* Whole blocks, so that a block is read in steps of constant number. */
+	/* The last block is padded, so that loops over a block have a constant number of steps. */
 	c->values = xcalloc(blocks * KEPT_BLOCK, c->width);
 	for (size_t b = 0; b < blocks; b++) {
 		size_t from = b * KEPT_BLOCK;
@@ -123,7 +123,7 @@ void kept_column_forget(struct kept_column *c)
 	c->values = NULL;
 }
 
-/* Only the first column of a tag is ever found: the others, whose values found no room, go. */
+/* Frees the columns behind @by with the same tag: lookups find only the first one. */
 static void free_hidden(struct kept_column *by)
 {
 	for (struct kept_column **at = &by->next; *at;) {

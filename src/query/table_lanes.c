@@ -1,6 +1,6 @@
 /*
- * Lanes of spans. Levels of lanes from the summaries of chunks are read where their cells are not wider
- * than those of the drawing, rows of chunks where they are: either way the cells are exact.
+ * Lanes of spans. For a chunk whose summary has a level with cells no wider than those of the drawing,
+ * the level is read, otherwise its rows. Both give exact cells.
  */
 #include "query/table.h"
 #include "profile/spans.h"
@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Of a lane without its cells. */
+/* Totals of a lane without cells. */
 struct lane_total {
 	uint64_t covered_ns, starts;
 	bool any;
@@ -18,24 +18,24 @@ struct drawing {
 	const struct table_query *q;
 	struct table_lanes *to;
 	const struct selection *sel;
-	uint32_t key;               /* tag */
-	uint64_t first_ns, last_ns; /* of all cells */
+	uint32_t key;               /* tag of the column of keys */
+	uint64_t first_ns, last_ns; /* of all cells together */
 	uint32_t limit;
-	uint32_t *slot; /* by lane: place in `sums` + 1; 0: none */
+	uint32_t *slot; /* by lane: 1 + index in `sums`; 0: none */
 	size_t slots;
 	VEC(struct lane_sum) sums;
-	VEC(uint32_t) numbers;     /* of the lanes that have sums */
-	struct lane_total *totals; /* by lane; NULL: cells are added up, not totals */
-	bool chosen;               /* which lanes get sums is known */
+	VEC(uint32_t) numbers;     /* lanes of `sums` */
+	struct lane_total *totals; /* by lane, in a first pass; NULL: sum up cells */
+	bool chosen;               /* the lanes with sums are known: ignore all others */
 	struct by_kind {
 		struct lane_sum *sum;
 		struct lane_total *total;
-		uint64_t key;         /* unless it is a column of its own */
-		uint64_t duration_ns; /* unless that of its rows differs */
-	} * kinds; /* of rows of the chunk; neither sum nor total: not selected */
+		uint64_t key;         /* unless keys are a column */
+		uint64_t duration_ns; /* unless durations differ between rows of the kind */
+	} * kinds; /* by kind of the chunk's rows; neither sum nor total: not selected */
 };
 
-/* Some lane found no room: the busiest must be found first. */
+/* Result: there are more lanes than the limit, so the busiest must be found in a pass of its own. */
 #define TOO_MANY_LANES 1
 
 /* ---- lanes ---- */
@@ -55,7 +55,7 @@ static bool lane_is_selected(const struct drawing *g, uint32_t number)
 					 : selection_has_cpu(g->sel, number);
 }
 
-/* Cells of a lane; NULL: there is no room for more lanes. */
+/* Returns the cells of a lane, or NULL if there are more lanes than the limit. */
 static struct lane_sum *sum_of(struct drawing *g, uint32_t number)
 {
 	uint32_t lane = lane_in_run(g, number);
@@ -83,12 +83,12 @@ static void add_total(struct drawing *g, uint32_t number, uint64_t covered_ns, u
 
 /* ---- levels ---- */
 
-/* The first cell of a lane that is not before this one on the clock. */
+/* Returns the index of the first cell of a lane that is @cell or later on the clock. */
 static size_t find_cell(const struct lane_level *l, size_t lane, uint64_t cell)
 {
 	size_t low = l->begin[lane], high = l->begin[lane + 1];
 
-	/* Most chunks lie in the window as a whole. */
+	/* The common case: the chunk begins within the window. */
 	if (l->first + l->cells[low].cell >= cell)
 		return low;
 	if (l->first + l->cells[high - 1].cell < cell)
@@ -170,7 +170,7 @@ static void add_span(const struct drawing *g, const struct by_kind *to, const st
 	}
 }
 
-/* What rows of a lane are added to. */
+/* Finds where the rows of a lane are added. */
 static int find_target(struct drawing *g, uint32_t number, struct by_kind *ret)
 {
 	*ret = (struct by_kind){};
@@ -181,7 +181,7 @@ static int find_target(struct drawing *g, uint32_t number, struct by_kind *ret)
 	return ret->sum || ret->total ? 0 : TOO_MANY_LANES;
 }
 
-/* Finds what each kind of rows is added to. Sums are made first: they move when there are more. */
+/* Finds where each kind of rows is added. Two rounds, because adding to `sums` may move its items. */
 static int find_targets(struct drawing *g, const struct run_rows *rows)
 {
 	const struct row_kind *kinds;
@@ -207,7 +207,7 @@ static int find_targets(struct drawing *g, const struct run_rows *rows)
 	return rc;
 }
 
-/* Rows of one block. */
+/* Adds the rows of one block. */
 static void add_block(const struct drawing *g, const struct run_rows_view *v, size_t from,
 		      size_t to)
 {
@@ -228,7 +228,7 @@ static void add_block(const struct drawing *g, const struct run_rows_view *v, si
 	}
 }
 
-/* Blocks whose spans end before the window are passed over: those in it may have begun long before. */
+/* Adds rows that start before the end of the window. Skips blocks in which all spans end before it begins. */
 static int add_rows(struct drawing *g, const struct span_rows *s)
 {
 	size_t end = g->last_ns == UINT64_MAX ? s->count : run_rows_at(s->rows, g->last_ns + 1);
@@ -247,7 +247,7 @@ static int add_found(void *ctx, const struct spans_found *found)
 	return found->level ? add_level(ctx, found->level) : add_rows(ctx, found->rows);
 }
 
-/* Rows that a condition on their columns was tested on. */
+/* Adds rows that were chosen by a condition. */
 static int add_tested(void *ctx, const struct table_rows *rows, struct err *e)
 {
 	struct drawing *g = ctx;
@@ -331,7 +331,7 @@ static int by_busy(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* Gives the busiest lanes room for cells, and counts the others. */
+/* Allocates cells for the busiest lanes, and sums up the others. */
 static void choose_lanes(struct drawing *g)
 {
 	VEC(struct table_lane) lanes = {};
@@ -365,7 +365,8 @@ static void sums_release(struct drawing *g)
 	vec_release(&g->numbers);
 }
 
-/* Cells of all lanes take too much memory, and the busiest are not known before all were looked at. */
+/* Draws in two passes: totals of all lanes, then the cells of the busiest. Cells of all lanes would need too
+ * much memory. */
 static int draw_busiest(struct drawing *g, struct err *e)
 {
 	int rc;
@@ -383,7 +384,7 @@ static int draw_busiest(struct drawing *g, struct err *e)
 
 /* ---- the whole ---- */
 
-/* first: the place of the lane's sum, for now. */
+/* Lists a lane. Its `first` is the index in `sums` until take_cells(). */
 static void add_lane(struct drawing *g, size_t place)
 {
 	struct lane_sum *sum = &g->sums.items[place];
@@ -397,7 +398,7 @@ static void add_lane(struct drawing *g, size_t place)
 		lane.starts += cell->starts;
 		lane.count += lane_cell_exists(cell);
 	}
-	/* A lane whose spans all lie outside of the cells. */
+	/* Skip a lane without spans in the cells. */
 	if (lane.count)
 		vec_push(&g->to->lanes, lane);
 }
@@ -443,7 +444,7 @@ static void choose_cells(struct drawing *g, uint64_t from_ns, uint64_t to_ns, ui
 	g->last_ns = (last_ns >> to->shift << to->shift) + ((1ull << to->shift) - 1);
 }
 
-/* What lanes are told apart by, and what the spans in them are called. */
+/* Finds the columns of lanes and of keys. */
 static int find_columns(struct drawing *g, struct err *e)
 {
 	const struct table_query *q = g->q;
@@ -479,7 +480,7 @@ int table_lanes_make(const struct table_query *q, enum lanes_by by, uint64_t fro
 	g.slots = by == LANES_CPU ? TABLE_LANE_OTHER_CPUS + 1 : q->d->profile.threads.len + 1;
 	g.slot = xcalloc(g.slots, sizeof(*g.slot));
 	g.kinds = xcalloc(CHUNK_ROWS_MAX, sizeof(*g.kinds));
-	/* Thread 0 is none. */
+	/* Thread 0 does not count: it stands for unknown threads. */
 	rc = by == LANES_THREAD && q->d->profile.threads.len > limit + 1 ? TOO_MANY_LANES
 									 : pass(&g, e);
 	if (rc == TOO_MANY_LANES)

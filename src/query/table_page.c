@@ -1,19 +1,18 @@
 /*
- * A page of the rows of a table, in the order of any column.
+ * A page of the rows of a table, sorted by any column.
  *
- * The rows of a page near the beginning are the first ones of all, which each thread finds by keeping the
- * best it has seen. For one that begins further behind, its first row is found before: the keys are
- * counted in buckets, then those of the bucket that has it, until few rows are left. So no page takes
- * memory for all rows.
+ * For a page near the beginning, each thread keeps the first rows that it has seen, and the lists are
+ * merged. For a later page, the first row is searched before: keys are counted in buckets, then the keys in
+ * the bucket with that row are, until few rows are left. So no page needs memory for all rows.
  */
 #include "query/table_scan.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Pages that end before this are found at once. */
+/* Pages that end before this row are found in one pass. */
 #define NEAR_MAX 4096u
-/* So few rows are sorted. */
+/* The search by buckets ends with at most this many rows, which are then collected and sorted. */
 #define CANDIDATES_MAX 16384u
 #define BUCKET_BITS    14
 #define BUCKETS        (1u << BUCKET_BITS)
@@ -22,7 +21,7 @@ typedef VEC(struct table_place) places;
 
 struct page_thread {
 	places found;
-	struct table_place worst; /* of the wanted ones; valid if is_full */
+	struct table_place worst; /* last of the rows to keep; valid if is_full */
 	bool is_full;
 	uint64_t matched, min, max;
 	uint64_t *buckets;
@@ -34,16 +33,16 @@ struct paging {
 	const struct table_query *q;
 	const struct table_column *column;
 	bool descending;
-	uint32_t *rank; /* of texts: place in the alphabet by number; NULL: other values */
+	uint32_t *rank; /* of a text column: position in alphabetical order, by string; else NULL */
 	uint64_t seed;
 	struct table_scan scan;
 	struct page_thread *threads;
-	/* What is looked for: rows from @first on, at most @wanted; keys from @low to @high. */
+	/* Rows to find: at most `wanted`, not before `first`, with keys from `low` to `high`. */
 	struct table_place first;
 	size_t wanted;
 	uint64_t low, high;
-	unsigned shift;       /* of keys above @low in buckets */
-	uint64_t *chunk_rows; /* by chunk: how many have the key @low */
+	unsigned shift;       /* bucket = (key - low) >> shift */
+	uint64_t *chunk_rows; /* by chunk: number of rows with the key `low` */
 	uint32_t only_chunk;
 };
 
@@ -57,7 +56,7 @@ static uint64_t key_of(const struct paging *p, uint64_t value)
 	return p->descending ? ~key : key;
 }
 
-/* Numbers whose order is that of the rows; those of texts are only known once all are ranked. */
+/* Returns the sort keys of a block's rows. Texts must have been ranked. */
 static const uint64_t *block_keys(const struct paging *p, struct page_thread *t,
 				  const struct table_block *b)
 {
@@ -75,7 +74,7 @@ static const uint64_t *block_keys(const struct paging *p, struct page_thread *t,
 	return t->keys;
 }
 
-/* Between which keys the rows of a chunk lie. False: that is not known. */
+/* Finds the range of the keys of a chunk. Returns false if it is unknown. */
 static bool key_range(const struct paging *p, const struct table_part *part, uint64_t *ret_min,
 		      uint64_t *ret_max)
 {
@@ -94,7 +93,8 @@ static bool key_range(const struct paging *p, const struct table_part *part, uin
 
 /* ---- order ---- */
 
-/* Chunks are sorted by time, and so are the rows of each: what is equal stays in that order. */
+/* The order of rows. Rows with equal keys come in stored order: chunks are sorted by time, and so are the rows
+ * of each. */
 static bool is_before(const struct table_place *a, const struct table_place *b)
 {
 	if (a->key != b->key)
@@ -115,14 +115,14 @@ static void swap(struct table_place *a, struct table_place *b)
 	*b = c;
 }
 
-/* Moves the smallest @wanted places of @p[0, count) to the front, in no order. */
+/* Moves the first @wanted rows of @p[0, count) to the front, unsorted (quickselect). */
 static void select_first(struct table_place *p, size_t count, size_t wanted, uint64_t seed)
 {
 	size_t low = 0, high = count;
 
 	while (high - low > 1 && wanted > low && wanted < high) {
-		/* Any but the last one, so that both parts are smaller than the whole; by chance, so that no
-		 * order of values makes it slow. */
+		/* Never the last one, so that both parts are smaller than the whole. Random, so that no input
+		 * makes this quadratic. */
 		struct table_place pivot = p[low + hash_mix(seed, high - low) % (high - low - 1)];
 		size_t left = low, right = high - 1;
 
@@ -170,7 +170,7 @@ static void forget_found(struct paging *p)
 	}
 }
 
-/* Joins what all threads have found in the first one's list. */
+/* Appends the rows of all threads to the first thread's list and returns it. */
 static places *join_found(struct paging *p)
 {
 	places *all = &p->threads[0].found;
@@ -208,7 +208,7 @@ static void find_texts(void *ctx, unsigned thread, const struct table_block *b)
 		t->used_texts[b->values[0][i] < limit ? b->values[0][i] : 0] = true;
 }
 
-/* Gives the texts that selected rows have their places in the alphabet. */
+/* Ranks the strings of the selected rows alphabetically. */
 static int rank_texts(struct paging *p, struct err *e)
 {
 	size_t limit = table_text_limit(p->q, p->column) + 1;
@@ -232,7 +232,7 @@ static int rank_texts(struct paging *p, struct err *e)
 	return r;
 }
 
-/* ---- the first rows from one on ---- */
+/* ---- the first rows, starting at a given one ---- */
 
 static bool begin_near(void *ctx, unsigned thread, const struct table_part *part)
 {
@@ -249,7 +249,7 @@ static bool begin_near(void *ctx, unsigned thread, const struct table_part *part
 	return true;
 }
 
-/* Keeps only the wanted ones, if there are so many. */
+/* Drops all but the first p->wanted rows of a thread. */
 static void prune(const struct paging *p, struct page_thread *t)
 {
 	if (t->found.len <= p->wanted)
@@ -286,7 +286,7 @@ static void visit_near(void *ctx, unsigned thread, const struct table_block *b)
 	}
 }
 
-/* Finds the @wanted rows from p->first on. */
+/* Finds the first @wanted rows that are not before p->first. */
 static int find_near(struct paging *p, size_t wanted, places **ret, struct err *e)
 {
 	int r;
@@ -298,7 +298,7 @@ static int find_near(struct paging *p, size_t wanted, places **ret, struct err *
 	return r;
 }
 
-/* ---- the row with a number ---- */
+/* ---- the row at a position ---- */
 
 static bool begin_range(void *ctx, unsigned thread, const struct table_part *part)
 {
@@ -327,7 +327,7 @@ static void visit_range(void *ctx, unsigned thread, const struct table_block *b)
 	}
 }
 
-/* How many rows there are, and between which keys: p->low and p->high. */
+/* Counts the rows and finds the range of their keys, p->low to p->high. */
 static int find_range(struct paging *p, uint64_t *ret_matched, struct err *e)
 {
 	int r;
@@ -346,7 +346,7 @@ static int find_range(struct paging *p, uint64_t *ret_matched, struct err *e)
 	return r;
 }
 
-/* Chunks with no key in question are not visited. */
+/* Skips chunks without keys between p->low and p->high. */
 static bool begin_between(void *ctx, unsigned thread, const struct table_part *part)
 {
 	struct paging *p = ctx;
@@ -370,7 +370,7 @@ static void count_buckets(void *ctx, unsigned thread, const struct table_block *
 			t->buckets[(keys[i] - p->low) >> p->shift]++;
 }
 
-/* Narrows p->low and p->high to the bucket of the row @rank of them, which becomes its rank there. */
+/* Narrows p->low and p->high to the bucket with the row at position *rank, and makes *rank relative to it. */
 static int narrow(struct paging *p, uint64_t *rank, uint64_t *ret_rows, struct err *e)
 {
 	unsigned bits = p->high == p->low ? 0 : 64 - (unsigned)__builtin_clzll(p->high - p->low);
@@ -423,11 +423,11 @@ static void count_same(void *ctx, unsigned thread, const struct table_block *b)
 
 	for (size_t i = 0; i < b->count; i++)
 		same += keys[i] == p->low;
-	/* A chunk is visited by one thread. */
+	/* No lock: a chunk is visited by one thread only. */
 	p->chunk_rows[b->chunk] += same;
 }
 
-/* All rows from p->low to p->high have the same key: looks for the chunk that has the row @rank of them. */
+/* When p->low equals p->high: finds the chunk with the row at position *rank, and makes *rank relative to it. */
 static int find_chunk(struct paging *p, uint64_t *rank, struct err *e)
 {
 	size_t chunks = p->q->d->chunks.len;
@@ -444,7 +444,7 @@ static int find_chunk(struct paging *p, uint64_t *rank, struct err *e)
 	return r;
 }
 
-/* Sets p->first to the row with the number @rank in the order. */
+/* Sets p->first to the row at position @rank. */
 static int find_first(struct paging *p, uint64_t rank, struct err *e)
 {
 	uint64_t rows = UINT64_MAX;
@@ -546,7 +546,7 @@ int table_page_find(const struct table_query *q, const struct table_order_by *by
 	int r;
 
 	*ret = (struct table_page){};
-	/* Nothing can be said of a table without columns. */
+	/* A table without columns has nothing to sort by. */
 	if (!q->columns.len)
 		return 0;
 	p.column = &q->columns.items[column];

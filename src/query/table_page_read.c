@@ -1,4 +1,4 @@
-/* Reads the rows of a page, which lie in any chunks. */
+/* Reads the rows of a page, which may be spread over many chunks. */
 #include "query/table_scan.h"
 #include "base/parallel.h"
 
@@ -7,7 +7,7 @@
 struct page_read {
 	const struct table_query *q;
 	const struct table_page *page;
-	struct chunk_columns *columns; /* of the page's rows, in their order */
+	struct chunk_columns *columns; /* the rows of the page, in order */
 	struct table_tags tags;
 	struct table_job jobs[READ_CHUNKS];
 	size_t count;
@@ -21,7 +21,7 @@ static void decode_chunk(void *ctx, size_t item, unsigned thread)
 	table_job_decode(r->q, &r->tags, &r->jobs[item]);
 }
 
-/* Takes the page's rows out of a chunk, which has many others. */
+/* Copies the rows of the page from a chunk. */
 static void copy_rows(struct page_read *r, const struct table_job *j)
 {
 	for (size_t i = 0; i < r->page->rows.len; i++) {

@@ -1,4 +1,4 @@
-/* Columns of chunks for queries about tables: found in memory, or read, decoded and kept. */
+/* Provides columns of chunks to queries about tables: from memory, or by reading, decoding and keeping them. */
 #include "query/table_scan.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ size_t table_tags_find(const struct table_tags *t, uint32_t tag)
 
 /* ---- jobs ---- */
 
-/* A span is in the window if any part of it is. */
+/* Spans belong to the window if they overlap it. */
 bool table_touches(const struct table_query *q, const struct run_chunk *c)
 {
 	return c->stored.info.schema == q->table.number &&
@@ -87,16 +87,16 @@ int table_job_read(const struct table_query *q, const struct table_tags *t, stru
 	if (!j->read)
 		return 0;
 	r = store_chunk_read(q->s, q->d->chunks.items[j->chunk].stored.id, &j->bytes, NULL, e);
-	/* The chunk was merged into another one meanwhile. */
+	/* The chunk is gone because it was merged meanwhile. */
 	return r == -ENOENT ? -ESTALE : r;
 }
 
 /* ---- keeping ---- */
 
-/* False: there is another one of this tag meanwhile. */
+/* Returns false if another thread has added a column with this tag meanwhile. */
 static bool add_column(struct run_data *d, struct run_chunk *c, struct kept_column *column)
 {
-	/* As soon as it is in the list, another thread may see it. */
+	/* Ask before adding: another thread may use the column once it is in the list. */
 	size_t bytes = kept_column_bytes(column);
 
 	if (!kept_columns_add(&c->columns, column))
@@ -106,7 +106,7 @@ static bool add_column(struct run_data *d, struct run_chunk *c, struct kept_colu
 	return true;
 }
 
-/* Where there is no room for values, their range is kept. */
+/* Keeps a column for later questions; without room for its values, only their range. */
 static void keep(const struct table_query *q, struct table_job *j, size_t i,
 		 struct kept_column *column)
 {

@@ -2,8 +2,8 @@
 #include "query/table_choose.h"
 #include "base/parallel.h"
 
-#define BATCH_READ 8u   /* chunks that are read before they are decoded in parallel */
-#define BATCH_JOBS 512u /* chunks in memory that are visited in parallel */
+#define BATCH_READ 8u   /* chunks read in one go, to be decoded in parallel */
+#define BATCH_JOBS 512u /* chunks in memory visited in parallel */
 
 static uint32_t blocks_of(const struct run_chunk *c)
 {
@@ -50,7 +50,7 @@ static void visit_block(struct scanning *s, struct table_view *v, unsigned threa
 	s->scan->visit(s->scan->ctx, thread, &b);
 }
 
-/* Blocks of points before or behind the window need not be looked at: times ascend. */
+/* Whether all rows of a block are before or after the window, by its first time: times ascend. */
 static bool is_beside(const struct table_plan *p, const struct table_job *j, uint32_t block,
 		      uint32_t blocks)
 {
@@ -63,7 +63,7 @@ static bool is_beside(const struct table_plan *p, const struct table_job *j, uin
 		time->base[block + 1] < p->q->sel->from_ns);
 }
 
-/* Ranges of what is wanted are known. */
+/* Describes a chunk to the scan. Returns false if the range of a wanted column is unknown. */
 static bool describe(const struct scanning *scanning, const struct table_job *j, unsigned may,
 		     struct table_part *ret)
 {
@@ -82,7 +82,7 @@ static bool describe(const struct scanning *scanning, const struct table_job *j,
 		const struct kept_column *c = j->columns[s->tag];
 		bool stored = p->want_raw[w] || !s->column->derived;
 
-		/* Times are known without decoding. */
+		/* The head of the chunk has the range of times. */
 		if (!c && s->column->schema.tag != TAG_TIME)
 			return false;
 		if (stored)
@@ -188,7 +188,7 @@ int table_scan(const struct table_query *q, const struct table_scan *scan, struc
 
 /* ---- rows by chunk ---- */
 
-/* A chunk whose rows were chosen, with its columns as one array each. */
+/* The chosen rows of a chunk, with each of its columns as one array. */
 struct whole_chunk {
 	struct chunk_columns *columns;
 	uint32_t *row;
@@ -202,7 +202,7 @@ struct walking {
 	size_t count;
 };
 
-/* Columns of the chunk, in whole blocks, for visitors. */
+/* Decodes the columns of a chunk for the visitor. */
 static void fill_columns(const struct table_plan *p, const struct table_job *j,
 			 struct whole_chunk *w, uint32_t blocks)
 {
@@ -215,7 +215,7 @@ static void fill_columns(const struct table_plan *p, const struct table_job *j,
 		const struct kept_column *c = j->columns[i];
 		uint64_t *values;
 
-		/* What is 0 in all rows need not be there. */
+		/* Columns of zeros may be left out. */
 		if (i && !c->width && !c->range.max && !c->range.min)
 			continue;
 		values = xrealloc(NULL, (size_t)blocks * KEPT_BLOCK, sizeof(*values));
@@ -297,7 +297,7 @@ static void walk_open(struct walking *w, const struct table_query *q, const int 
 		table_tags_add(&w->plan.tags, q->columns.items[i].schema.tag, false);
 }
 
-/* @only UINT32_MAX: all chunks. */
+/* Visits the selected rows of all chunks, or of the chunk @only unless that is UINT32_MAX. */
 static int each(const struct table_query *q, uint32_t only, const int *columns, table_visitor visit,
 		void *ctx, struct err *e)
 {

@@ -1,9 +1,8 @@
 /*
- * How the values of a column are spread, and how that changes over time.
+ * The distribution of the values of a column: as a list of values with counts, and over time.
  *
- * Equal values are counted together. A column may have millions of different ones, as lengths of time in
- * nanoseconds: then values near each other count as one, so that neither memory nor time depends on how many
- * rows there are.
+ * A column such as a duration in ns may have millions of different values. Beyond DIFFERENT_MAX values are
+ * rounded, so that memory is bounded, however many rows there are.
  */
 #include "query/table_scan.h"
 #include "base/open_table.h"
@@ -11,26 +10,26 @@
 
 #include <math.h>
 
-/* Different values of a thread before they are rounded. */
+/* When a thread has counted this many different values, it rounds them. */
 #define DIFFERENT_MAX (1u << 18)
-/* Bits of a value that are kept then: TABLE_VALUES_ERROR follows. */
+/* Rounding keeps this many bits below the highest one; the maximum error is TABLE_VALUES_ERROR. */
 #define ROUND_BITS 12
 
 _Static_assert(1u << (ROUND_BITS + 1) == TABLE_VALUES_PART, "errors are what is said");
 
-/* Values of a chunk that lie so near are counted in an array. */
+/* If the values of a chunk span less than this, they are counted in an array. */
 #define DIRECT_MAX 65536u
 
 struct value_slot {
-	uint64_t value, count; /* 0: free */
+	uint64_t value, count; /* count 0: the slot is free */
 };
 
 struct value_tally {
 	struct value_slot *slots;
 	size_t mask, len;
 	bool rounded;
-	uint64_t count, min, max; /* see table_order() */
-	/* Of the chunk, from @base on; NULL: values are too far from each other. */
+	uint64_t count, min, max; /* min and max as table_order() */
+	/* For the current chunk: counts of the values from `base`; NULL: their range is too large. */
 	uint32_t *direct, *direct_room;
 	uint64_t base;
 	size_t direct_len;
@@ -57,7 +56,7 @@ static bool value_home(const void *slot, uint64_t seed, uint64_t *ret_hash)
 	return s->count;
 }
 
-/* The middle of all values that agree in their upper bits. */
+/* Replaces the lower bits of a value by the middle of their range. */
 static uint64_t round_value(const struct table_column *c, uint64_t value)
 {
 	bool negative = c->schema.type == VALUE_SIGNED && (int64_t)value < 0;
@@ -67,7 +66,7 @@ static uint64_t round_value(const struct table_column *c, uint64_t value)
 	if (c->schema.type == VALUE_FLOAT && !isfinite(table_number(c, value)))
 		return value;
 	if (c->schema.type != VALUE_FLOAT) {
-		/* The least number of all has no middle behind it. */
+		/* Small numbers are exact. INT64_MIN is kept: rounding its magnitude, 2^63, would overflow. */
 		if (size < 2ull << ROUND_BITS || (negative && size == 1ull << 63))
 			return value;
 		lost = 63 - (unsigned)__builtin_clzll(size) - ROUND_BITS;
@@ -124,7 +123,7 @@ static void add_value(const struct gathering *g, struct value_tally *t, uint64_t
 	count_value(g, t, t->rounded ? round_value(g->column, value) : value, count);
 }
 
-/* Takes over what was counted of a chunk. */
+/* Adds the counts of the array of the last chunk to the table. */
 static void end_chunk(const struct gathering *g, struct value_tally *t)
 {
 	for (size_t i = 0; t->direct && i < t->direct_len; i++)
@@ -177,7 +176,7 @@ static void add_values(void *ctx, unsigned thread, const struct table_block *b)
 			add_value(g, t, values[i], 1);
 }
 
-/* Adds what another thread has counted. */
+/* Adds the counts of another thread. */
 static void add_tally(const struct gathering *g, struct value_tally *to, struct value_tally *from)
 {
 	if (!from->count)
@@ -202,7 +201,7 @@ static uint64_t value_of_order(const struct table_column *c, uint64_t order)
 	return order;
 }
 
-/* The slot of a value that was rounded. */
+/* Returns the slot that a value was rounded into. */
 static struct value_slot *slot_of(const struct gathering *g, const struct value_tally *t,
 				  uint64_t value)
 {
@@ -214,7 +213,7 @@ static struct value_slot *slot_of(const struct gathering *g, const struct value_
 	return &t->slots[at];
 }
 
-/* The extremes are exact: they leave their slots, and are listed by themselves. */
+/* Lists the extremes with their exact values, and takes them out of the slots that they were rounded into. */
 static void list_extremes(const struct gathering *g, struct value_tally *t, struct value_list *ret)
 {
 	uint64_t value[] = {value_of_order(g->column, t->min), value_of_order(g->column, t->max)};
@@ -315,14 +314,14 @@ static void visit_range(void *ctx, unsigned thread, const struct table_block *b)
 		add_range(&g->threads[thread], table_number(g->column, b->values[0][i]), 1);
 }
 
-/* Where a value lies between the least and the largest, 0 to 1. */
+/* Returns the position of a value between minimum and maximum, 0 to 1. */
 static double share_of(const struct table_heat *h, double v)
 {
 	if (h->max <= h->min || !isfinite(h->max - h->min))
 		return 0;
 	if (!h->log)
 		return (v - h->min) / (h->max - h->min);
-	/* Ratios begin at 1: what is smaller lies in the lowest row. */
+	/* The logarithmic scale begins at 1: smaller values are in the lowest row. */
 	return v < 1 || h->max <= 1 ? 0 : log(v / fmax(h->min, 1)) / log(h->max / fmax(h->min, 1));
 }
 
@@ -338,7 +337,7 @@ static void visit_cells(void *ctx, unsigned thread, const struct table_block *b)
 	if (!t->cells)
 		t->cells = xcalloc((size_t)h->columns * h->rows, sizeof(*t->cells));
 	for (size_t i = 0; i < b->count; i++) {
-		/* Many rows have the value of the one before, whose logarithm is known. */
+		/* Rows often repeat the previous value: this saves its logarithm. */
 		if (!i || values[i] != values[i - 1]) {
 			double v = table_number(g->column, values[i]);
 

@@ -33,9 +33,11 @@ class Outcomes implements Reporter {
 	}
 
 	onTestCaseResult(test: TestCase): void {
-		const { state, errors } = test.result();
+		const result = test.result();
+		// The reason that was given to skip().
+		const text = result.state === 'skipped' ? (result.note ?? '') : said(result.errors);
 		const ms = test.diagnostic()?.duration ?? 0;
-		tell({ end: of(test), title: test.fullName, state, ms, text: said(errors) });
+		tell({ end: of(test), title: test.fullName, state: result.state, ms, text });
 	}
 
 	onTestModuleEnd(module: TestModule): void {

@@ -55,7 +55,8 @@ def flaky_failure(outcomes):
 
 
 def report(outcomes):
-    """Prints all failures, the slowest tests, the flaky ones, and the closing line; the exit status."""
+    """Prints all failures, the reason of every skip, the slowest tests, the flaky ones, and the closing line;
+    returns the exit status."""
     def full(one):
         return "%s %s" % (one.stage, one.name) if one.stage else one.name
     failed = [one for one in outcomes if one.state == FAILED]
@@ -65,6 +66,11 @@ def report(outcomes):
         print("  " + full(one))
         for line in one.text.rstrip().splitlines()[-REASON_LINES:]:
             print("      " + line)
+    skipped = [one for one in outcomes if one.state == SKIPPED]
+    if skipped:
+        print("\nskipped:")
+    for one in skipped:
+        print("  %s: %s" % (full(one), " ".join(one.text.split()) or "the test gave no reason"))
     if len(outcomes) > SLOWEST:
         print("\nthe ten slowest:")
         for one in sorted(outcomes, key=lambda one: -one.seconds)[:SLOWEST]:

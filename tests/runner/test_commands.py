@@ -21,8 +21,9 @@ SIDE_BY_SIDE = True
 STAGE = """
 import json, os, sys
 with open(os.environ["TACHO_OUTCOMES"], "a") as out:
-    for name, state, flaky in json.loads(sys.argv[1]):
-        out.write(json.dumps({"name": name, "state": state, "flaky": flaky, "seconds": len(name)}) + "\\n")
+    for name, state, flaky, *text in json.loads(sys.argv[1]):
+        out.write(json.dumps({"name": name, "state": state, "flaky": flaky, "seconds": len(name),
+                              "text": "".join(text)}) + "\\n")
 sys.exit(int(sys.argv[2]))
 """
 
@@ -64,6 +65,13 @@ class Test(unittest.TestCase):
         for name in ("unit", "page", "e2e"):
             self.assertRegex(text, r"stage %s +\d+ min \d\d s" % name)
         self.assertEqual(text.splitlines()[-1], "2 passed, 2 failed, 1 skipped")
+
+    def test_reasons_of_skips_of_all_stages(self):
+        status, text = self.run_stages(unit=([("a", "skipped", False, "no libfoo here")], 0),
+                                       e2e=([("b", "passed", False), ("c", "skipped", False, "needs\nroot")], 0))
+        self.assertEqual(status, 0)
+        self.assertEqual(text.splitlines()[-4:], ["skipped:", "  unit a: no libfoo here", "  e2e c: needs root",
+                                                  "1 passed, 0 failed, 2 skipped"])
 
     def test_flaky_is_green(self):
         status, text = self.run_stages(e2e=([("a", "passed", True)], 0), browser=([("b", "passed", True)], 0))

@@ -67,6 +67,13 @@ test('fails always', () => expect(1).toBe(2));
             "once.test.ts: a group (of two) > is not repeated": ("passed", False),
             "always.test.ts: fails always": ("failed", False)})
 
+    def test_reason_of_a_skip(self):
+        self.file("skips.test.ts", HEAD + """
+test('needs much', ({ skip }) => skip('no tracefs here'));
+""")
+        found = Vitest(self.folder, 1, 120, lambda _: None).run([["skips.test.ts"]], repeat=False)
+        self.assertEqual([(one.state, one.text) for one in found], [("skipped", "no tracefs here")])
+
     def test_hangs(self):
         """A promise that is not kept, and a loop in which Vitest itself is stuck: the name is that of the test if
         Vitest could tell it, and of the file otherwise."""

@@ -32,7 +32,7 @@ def outcomes_of(program):
             found.append(Outcome("%s.%s" % (name, tap[2]), state, text=text))
     state = RESULTS.get(program["result"], FAILED)
     if not found:
-        return [Outcome(name, state, program["duration"], said if state == FAILED else "")]
+        return [Outcome(name, state, program["duration"], "" if state == PASSED else said)]
     if state == FAILED and not any(one.state == FAILED for one in found):
         found.append(Outcome(name, FAILED, text="%s, status %s\n%s" % (program["result"].lower(),
                                                                        program.get("returncode"), said)))

@@ -5,9 +5,11 @@
 #ifndef TACHO_TESTS_QUERY_FIXTURE_H
 #define TACHO_TESTS_QUERY_FIXTURE_H
 
+#include "base/bits.h"
 #include "profile/schema.h"
 #include "profile/dictionary.h"
 #include "profile/summary.h"
+#include "query/table.h"
 #include "server/api/question.h"
 #include "store_support.h"
 
@@ -98,6 +100,16 @@ static void store_tables(struct dictionary_writer *w)
 	buf_release(&piece);
 }
 
+/* All tables of a run that gets no more entries. */
+static __attribute__((unused)) void store_all_tables(void)
+{
+	struct dictionary_writer w;
+
+	dictionary_writer_init(&w);
+	store_tables(&w);
+	dictionary_writer_release(&w);
+}
+
 static void store_samples(uint32_t from, uint32_t to)
 {
 	struct sample_row *rows = xcalloc(to - from, sizeof(*rows));
@@ -111,6 +123,17 @@ static void store_samples(uint32_t from, uint32_t to)
 	OK(store_chunk_add(store, run.id, 0, &info, bytes.s, bytes.len, NULL, 0, &id, &error));
 	buf_release(&bytes);
 	free(rows);
+}
+
+/* A chunk of any table. */
+static __attribute__((unused)) void store_columns(const struct chunk_columns *c)
+{
+	struct buf bytes = {};
+	struct chunk_info info;
+
+	assert_true(chunk_encode(c, &bytes, &info));
+	OK(store_chunk_add(store, run.id, 0, &info, bytes.s, bytes.len, NULL, 0, NULL, &error));
+	buf_release(&bytes);
 }
 
 /* 10 every 10 ms, from the reading number @first on; a spike at 3 s; nothing from 6 to 7 s. */
@@ -229,11 +252,7 @@ static int end(void **state)
 /* All of it, ended; chunks of 100 samples, merged by @merge if that is not 0. */
 static __attribute__((unused)) void whole_run(size_t merge)
 {
-	struct dictionary_writer w;
-
-	dictionary_writer_init(&w);
-	store_tables(&w);
-	dictionary_writer_release(&w);
+	store_all_tables();
 	for (uint32_t i = 0; i < SAMPLES; i += 100)
 		store_samples(i, i + 100);
 	store_counts(1);
@@ -363,6 +382,15 @@ static __attribute__((unused)) double element(const json_t *json, const char *ke
 	return json_number_value(json_array_get(json_object_get(json, key), i));
 }
 
+/* The column of a table that a query is about, by its name. */
+static __attribute__((unused)) size_t column_named(const struct table_query *q, const char *name)
+{
+	size_t ret = 0;
+
+	OK(table_column_find(q, name, &ret, &error));
+	return ret;
+}
+
 /* What a function has in a table of functions. */
 static double of_function(const json_t *json, const char *name, const char *key)
 {
@@ -376,6 +404,28 @@ static double of_function(const json_t *json, const char *name, const char *key)
 }
 
 /* ---- by hand ---- */
+
+/* The string with a number in the dictionary of the run. */
+static __attribute__((unused)) const char *text_at(uint64_t number)
+{
+	return profile_text(&made, (string_id){(uint32_t)number});
+}
+
+/* The order of two values of a column: texts by the alphabet, numbers by their sign. */
+static __attribute__((unused)) int compare_values(enum value_type type, uint64_t a, uint64_t b)
+{
+	switch (type) {
+	case VALUE_STRING:
+		return strcmp(text_at(a), text_at(b));
+	case VALUE_SIGNED:
+		return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
+	case VALUE_FLOAT:
+		return (double_of_bits(a) > double_of_bits(b)) -
+		       (double_of_bits(a) < double_of_bits(b));
+	default:
+		return (a > b) - (a < b);
+	}
+}
 
 struct filter {
 	uint32_t from, to; /* ms */

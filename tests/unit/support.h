@@ -1,6 +1,6 @@
 /*
- * For test programs that need files: temporary directories, pretended machines, and an environment
- * in which nothing of the user's own is read. Static functions, so that a test stays one file.
+ * For test programs: random numbers that can be repeated, temporary directories, pretended machines, and
+ * an environment in which nothing of the user's own is read. Static functions, so that a test stays one file.
  */
 #ifndef TACHO_TESTS_SUPPORT_H
 #define TACHO_TESTS_SUPPORT_H
@@ -19,6 +19,53 @@
 #include <unistd.h>
 
 extern char **environ;
+
+/* ---- random numbers ---- */
+
+static uint64_t dice_state = 0x9e3779b97f4a7c15ull; /* as after seed_dice(1) */
+
+/* Any @number is a good seed, 0 too. */
+static inline void seed_dice(uint64_t number)
+{
+	dice_state = number * 0x9e3779b97f4a7c15ull | 1;
+}
+
+/* Returns a random number below @below; the sequence depends on seed_dice() alone (xorshift). */
+static inline uint64_t dice(uint64_t below)
+{
+	dice_state ^= dice_state << 13;
+	dice_state ^= dice_state >> 7;
+	dice_state ^= dice_state << 17;
+	return (dice_state >> 11) % below;
+}
+
+/* Returns the positive number in the environment variable @name, or @otherwise. */
+static inline uint64_t from_environment(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text && atoll(text) > 0 ? (uint64_t)atoll(text) : otherwise;
+}
+
+/* Seeds dice() with $TACHO_SEED, and prints it with the number of @cases, so that a failure can be repeated. */
+static inline void seed_from_environment(uint64_t cases)
+{
+	uint64_t number = from_environment("TACHO_SEED", 1);
+
+	printf("# %llu cases: TACHO_SEED=%llu\n", (unsigned long long)cases,
+	       (unsigned long long)number);
+	seed_dice(number);
+}
+
+/* For qsort(). */
+static inline int compare_doubles(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* ---- files ---- */
 
 static char support_dir[256];
 
@@ -91,6 +138,8 @@ static inline void write_text(const char *name, const char *text)
 {
 	write_mem(name, text, strlen(text));
 }
+
+/* ---- pretended machines ---- */
 
 /* Makes the pretended machine @tree below the support directory. */
 static inline int unpack_tree(const char *tree)

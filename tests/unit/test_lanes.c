@@ -12,7 +12,6 @@
 #include "base/number.h"
 #include "profile/packed.h"
 #include "profile/spans.h"
-#include "query/table.h"
 
 #define CASES     10000u
 #define ROWS      4000u
@@ -52,15 +51,6 @@ static const struct shape shapes[] = {
 
 static struct span spans[TABLES][ROWS];
 static uint32_t schemas[TABLES];
-static uint64_t seed;
-
-static uint64_t dice(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed >> 11) % below;
-}
 
 /* ---- tables ---- */
 
@@ -146,13 +136,8 @@ static void store_spans(size_t table, size_t from, size_t to)
 		c->columns[c->count] = (struct chunk_column){columns[c->count].tag, values};
 	}
 	if (shape->one_class) {
-		struct chunk_info info;
-		struct buf bytes = {};
-
 		c->info.partition = 1;
-		assert_true(chunk_encode(c, &bytes, &info));
-		store_chunk(NULL, &bytes, &info);
-		buf_release(&bytes);
+		store_columns(c);
 	} else {
 		assert_int_equal(span_chunks_encode(c, store_chunk, NULL), 0);
 	}
@@ -162,8 +147,6 @@ static void store_spans(size_t table, size_t from, size_t to)
 
 static void make_tables(void)
 {
-	struct dictionary_writer w;
-
 	for (uint32_t i = 3; i < THREADS; i++)
 		profile_thread(&made, 200 + i / 10, 200 + i, profile_string(&made, "more"));
 	for (size_t t = 0; t < TABLES; t++)
@@ -177,9 +160,7 @@ static void make_tables(void)
 						       ARRAY_LEN(columns) - !shapes[t].keyed},
 			columns);
 	OK(store_begin(store, &error));
-	dictionary_writer_init(&w);
-	store_tables(&w);
-	dictionary_writer_release(&w);
+	store_all_tables();
 	for (size_t t = 0; t < TABLES; t++) {
 		make_spans(&shapes[t], spans[t]);
 		for (size_t from = 0, to; from < ROWS; from = to) {
@@ -293,14 +274,6 @@ static void choose_rows(struct question_case *t)
 
 /* ---- windows and groups ---- */
 
-static size_t column_named(const struct question_case *t, const char *name)
-{
-	size_t ret = 0;
-
-	OK(table_column_find(&t->query, name, &ret, &error));
-	return ret;
-}
-
 struct seen_rows {
 	const struct question_case *t;
 	size_t number;
@@ -319,7 +292,7 @@ static void see_row(void *ctx, const struct chunk_columns *c, uint32_t row)
 		    lies_in(s, w->t->sel.from_ns, w->t->sel.to_ns));
 	for (size_t i = 0; i < q->table.column_count; i++)
 		assert_true(table_value(q, &q->columns.items[i], c, row) == value_of(s, i));
-	assert_true(table_value(q, &q->columns.items[column_named(w->t, "duration")], c, row) ==
+	assert_true(table_value(q, &q->columns.items[column_named(q, "duration")], c, row) ==
 		    s->end_ns - s->start_ns);
 	w->seen[number] = true;
 	w->count++;
@@ -345,9 +318,9 @@ static uint64_t count_by_hand(const struct question_case *t, uint64_t cpu, uint6
 static void check_window(struct question_case *t)
 {
 	const struct table_order_by by = {.column = -1};
-	struct seen_rows w = {.t = t, .number = column_named(t, "number")};
+	struct seen_rows w = {.t = t, .number = column_named(&t->query, "number")};
 	uint64_t sum, expected = count_by_hand(t, UINT64_MAX, &sum);
-	size_t cpu = column_named(t, "cpu");
+	size_t cpu = column_named(&t->query, "cpu");
 	struct table_groups groups;
 	struct table_page page;
 
@@ -563,23 +536,13 @@ static void one_case(size_t room)
 	assert_true(t.d->rows_bytes - column_bytes < room);
 }
 
-static uint64_t from_environment(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text && atoll(text) > 0 ? (uint64_t)atoll(text) : otherwise;
-}
-
 static void test_as_by_hand(void **state)
 {
 	uint64_t cases = from_environment("TACHO_CASES", CASES);
-	uint64_t first = from_environment("TACHO_SEED", 1);
 	size_t room;
 
 	(void)state;
-	print_message("# %llu cases: TACHO_SEED=%llu\n", (unsigned long long)cases,
-		      (unsigned long long)first);
-	seed = first * 0x9e3779b97f4a7c15ull | 1;
+	seed_from_environment(cases);
 	make_tables();
 	for (uint64_t i = 0; i < cases; i++) {
 		if (i == cases / 3)
@@ -601,7 +564,7 @@ static void test_summaries_have_lanes(void **state)
 	size_t levels[LANES_BY_COUNT] = {};
 
 	(void)state;
-	seed = 5;
+	seed_dice(5);
 	make_tables();
 	OK(store_chunks(store, run.id, &(struct chunk_query){.schema = schemas[4]}, &chunks,
 			&error));
@@ -634,7 +597,7 @@ static void test_spans_are_samples(void **state)
 	json_t *json;
 
 	(void)state;
-	seed = 99;
+	seed_dice(99);
 	make_tables();
 	json = ask("functions?event=faults");
 	for (size_t t = 0; t < TABLES; t++)
@@ -686,7 +649,7 @@ static void test_answer(void **state)
 	size_t at;
 
 	(void)state;
-	seed = 7;
+	seed_dice(7);
 	make_tables();
 	for (size_t i = 0; i < ROWS; i++)
 		spans[1][i].kept = true;

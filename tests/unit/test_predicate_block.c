@@ -8,12 +8,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/buf.h"
+#include "support.h"
+#include "base/bits.h"
 #include "base/predicate.h"
 #include "base/vec.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #define ROUNDS 3000u
 #define FIELDS 5u
@@ -30,17 +28,8 @@ static const struct {
 #define LAST_TEXT 4u
 static const char *const texts[] = {"", "a", "bash", "/usr/lib", "cash"};
 
-static uint64_t seed;
 static uint64_t values[FIELDS][PREDICATE_BLOCK];
 static size_t rows;
-
-static uint64_t dice(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed >> 11) % below;
-}
 
 static int find(const void *ctx, const char *name, size_t len, enum predicate_type *ret_type)
 {
@@ -61,14 +50,6 @@ static const char *name_at(const void *ctx, size_t n)
 
 /* ---- random rows and conditions ---- */
 
-static uint64_t float_bits(double value)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
 static void make_rows(void)
 {
 	static const double floats[] = {0.0, -0.0, __builtin_inf(), -__builtin_inf(), 5e-324};
@@ -80,8 +61,8 @@ static void make_rows(void)
 	for (size_t i = 0; i < rows; i++) {
 		values[0][i] = base + dice(spread);
 		values[1][i] = (uint64_t)(signed_base + (int64_t)dice(spread));
-		values[2][i] = dice(9) ? float_bits(((double)dice(10) - 5) / 2)
-				       : float_bits(__builtin_nan(""));
+		values[2][i] = dice(9) ? bits_of_double(((double)dice(10) - 5) / 2)
+				       : bits_of_double(__builtin_nan(""));
 		values[3][i] = dice(sizeof(texts) / sizeof(texts[0]));
 		values[3][i] = values[3][i] == LAST_TEXT ? UINT64_MAX : values[3][i];
 		values[4][i] = (uint64_t)((int64_t)dice(6) - 3);
@@ -89,7 +70,7 @@ static void make_rows(void)
 		if (edges && !dice(6)) {
 			values[0][i] = (1ull << 63) - 1 + dice(3);
 			values[1][i] = (1ull << 63) - 1 + dice(3);
-			values[2][i] = float_bits(floats[dice(5)]);
+			values[2][i] = bits_of_double(floats[dice(5)]);
 		}
 	}
 }
@@ -216,11 +197,10 @@ static unsigned compare(const struct predicate *p, struct predicate_scratch *s, 
 static void blocks_are_as_their_rows(void **state)
 {
 	const struct predicate_names names = {.find = find, .name = name_at, .subject = "a row"};
-	const char *given = getenv("TACHO_SEED");
 	unsigned sure = 0;
 
 	(void)state;
-	seed = (given && atoll(given) > 0 ? (uint64_t)atoll(given) : 1) * 0x9e3779b97f4a7c15ull | 1;
+	seed_from_environment(ROUNDS);
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		CLEANUP(buf_release) struct buf text = {};
 		struct predicate_scratch *s;

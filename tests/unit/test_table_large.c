@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "query_fixture.h"
-#include "query/table.h"
+#include "base/bits.h"
 
 #include <math.h>
 
@@ -31,31 +31,6 @@ static const struct column_schema columns[] = {
 };
 
 static uint64_t cells[ARRAY_LEN(columns)][ROWS];
-static uint64_t seed = 0x9e3779b97f4a7c15ull;
-
-static uint64_t dice(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed >> 11) % below;
-}
-
-static uint64_t bits_of(double value)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
-
-static double float_of(uint64_t bits)
-{
-	double value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
 
 /* ---- the table ---- */
 
@@ -76,7 +51,7 @@ static void make_rows(void)
 		cells[FIRST_FIELD + SIZE][i] = ((uint64_t)(i / CHUNK) << 36) + dice(1ull << 37);
 		/* Nearly all the same, some negative. */
 		cells[FIRST_FIELD + RESULT][i] = dice(50) ? 7 : (uint64_t)((int64_t)dice(40) - 20);
-		cells[FIRST_FIELD + RATIO][i] = bits_of(((double)dice(1 << 20) - 4e5) / 3);
+		cells[FIRST_FIELD + RATIO][i] = bits_of_double(((double)dice(1 << 20) - 4e5) / 3);
 		cells[FIRST_FIELD + PATH][i] = texts[dice(ARRAY_LEN(names))];
 	}
 }
@@ -84,18 +59,14 @@ static void make_rows(void)
 static void store_chunk(uint32_t schema, size_t from)
 {
 	struct chunk_columns *c = xcalloc(1, sizeof(*c));
-	struct buf bytes = {};
-	struct chunk_info info;
 
 	c->info = (struct chunk_info){.schema = schema, .sampled = true};
 	c->rows = CHUNK;
 	for (; c->count < ARRAY_LEN(columns); c->count++)
 		c->columns[c->count] =
 			(struct chunk_column){columns[c->count].tag, &cells[c->count][from]};
-	chunk_encode(c, &bytes, &info);
-	OK(store_chunk_add(store, run.id, 0, &info, bytes.s, bytes.len, NULL, 0, NULL, &error));
+	store_columns(c);
 	free(c);
-	buf_release(&bytes);
 }
 
 static void make_table(void)
@@ -104,14 +75,11 @@ static void make_table(void)
 					   .meaning = "made here",
 					   .sampled = true,
 					   .column_count = ARRAY_LEN(columns)};
-	struct dictionary_writer w;
 	uint32_t schema;
 
 	make_rows();
 	schema = profile_schema_add(&made, &table, columns);
-	dictionary_writer_init(&w);
-	store_tables(&w);
-	dictionary_writer_release(&w);
+	store_all_tables();
 	for (size_t from = 0; from < ROWS; from += CHUNK)
 		store_chunk(schema, from);
 	set_state(STATE_DONE);
@@ -145,37 +113,14 @@ static void close_query(struct asking *a)
 	run_cache_put(server.cache, a->d);
 }
 
-static size_t column_named(const struct asking *a, const char *name)
-{
-	size_t ret = 0;
-
-	OK(table_column_find(&a->q, name, &ret, &error));
-	return ret;
-}
-
 /* ---- pages ---- */
 
 static size_t sorted_by;
 static uint32_t sorted[ROWS];
 
-static int compare_values(uint64_t a, uint64_t b)
-{
-	switch (columns[sorted_by].type) {
-	case VALUE_STRING:
-		return strcmp(profile_text(&made, (string_id){(uint32_t)a}),
-			      profile_text(&made, (string_id){(uint32_t)b}));
-	case VALUE_SIGNED:
-		return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
-	case VALUE_FLOAT:
-		return (float_of(a) > float_of(b)) - (float_of(a) < float_of(b));
-	default:
-		return (a > b) - (a < b);
-	}
-}
-
 static int by_cell(const void *a, const void *b)
 {
-	return compare_values(cells[sorted_by][*(const uint32_t *)a],
+	return compare_values(columns[sorted_by].type, cells[sorted_by][*(const uint32_t *)a],
 			      cells[sorted_by][*(const uint32_t *)b]);
 }
 
@@ -195,7 +140,7 @@ static void check_row(void *ctx, const struct chunk_columns *c, uint32_t row)
 	uint64_t this[2] = {table_value(q, &q->columns.items[FIRST_FIELD + SIZE], c, row),
 			    table_value(q, &q->columns.items[TIME], c, row)};
 
-	if (compare_values(value, expected))
+	if (compare_values(columns[sorted_by].type, value, expected))
 		fail_msg("row %zu in the order of %s is not the right one", k->at,
 			 columns[sorted_by].name);
 	assert_memory_not_equal(this, k->last, sizeof(this));
@@ -293,9 +238,9 @@ static void pages_have_each_row_once(void **state)
 	for (uint64_t offset = 0; offset < rows; offset += 1000) {
 		struct table_page page;
 
-		OK(table_page_find(&a.q,
-				   &(struct table_order_by){(int)column_named(&a, "result"), false},
-				   offset, 1000, &page, &error));
+		OK(table_page_find(
+			&a.q, &(struct table_order_by){(int)column_named(&a.q, "result"), false},
+			offset, 1000, &page, &error));
 		OK(table_page_each(&a.q, &page, add_size, &k, &error));
 		table_page_release(&page);
 	}
@@ -316,9 +261,9 @@ static void sums_are_those_of_the_rows(void **state)
 	open_query(&a, NULL);
 	a.sel.from_ns = START + 700 * MS;
 	a.sel.to_ns = START + 5250 * MS;
-	keys[0] = column_named(&a, "cpu");
-	keys[1] = column_named(&a, "tid");
-	OK(table_group(&a.q, keys, 2, (int)column_named(&a, "result"), true, &groups, &error));
+	keys[0] = column_named(&a.q, "cpu");
+	keys[1] = column_named(&a.q, "tid");
+	OK(table_group(&a.q, keys, 2, (int)column_named(&a.q, "result"), true, &groups, &error));
 	assert_int_equal(groups.groups.len, 12);
 	vec_each(&groups.groups, g) {
 		int64_t sum = 0;
@@ -349,7 +294,7 @@ static void groups_without_room_are_told(void **state)
 
 	(void)state;
 	open_query(&a, NULL);
-	key = column_named(&a, "size");
+	key = column_named(&a.q, "size");
 	OK(table_group(&a.q, &key, 1, (int)key, true, &groups, &error));
 	assert_int_equal(groups.groups.len, TABLE_GROUPS_MAX);
 	vec_each(&groups.groups, g)
@@ -362,13 +307,6 @@ static void groups_without_room_are_told(void **state)
 
 /* ---- distributions ---- */
 
-static int by_number(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void check_distribution(const char *name, double (*as_number)(uint64_t value))
 {
 	double *expected = xcalloc(ROWS, sizeof(*expected));
@@ -379,10 +317,10 @@ static void check_distribution(const char *name, double (*as_number)(uint64_t va
 	size_t column;
 
 	open_query(&a, NULL);
-	column = column_named(&a, name);
+	column = column_named(&a.q, name);
 	for (size_t i = 0; i < ROWS; i++)
 		expected[i] = as_number(cells[column][i]);
-	qsort(expected, ROWS, sizeof(*expected), by_number);
+	qsort(expected, ROWS, sizeof(*expected), compare_doubles);
 	OK(table_values(&a.q, column, &list, &error));
 	/* Memory does not grow with rows. */
 	assert_true(list.values.len < ROWS);
@@ -416,7 +354,7 @@ static void many_values_are_rounded(void **state)
 {
 	(void)state;
 	check_distribution("size", plain);
-	check_distribution("ratio", float_of);
+	check_distribution("ratio", double_of_bits);
 	check_distribution("result", by_sign);
 }
 
@@ -429,7 +367,7 @@ static void weights_are_those_of_the_stacks(void **state)
 
 	(void)state;
 	open_query(&a, "cpu == 1");
-	OK(table_weigh(&a.q, column_named(&a, "result"), &w, &error));
+	OK(table_weigh(&a.q, column_named(&a.q, "result"), &w, &error));
 	for (size_t s = 0; s < ARRAY_LEN(stacks); s++) {
 		uint32_t node = call_path_known(&a.d->paths, stacks[s].n);
 		uint64_t sum = 0, rows = 0;
@@ -448,9 +386,9 @@ static void weights_are_those_of_the_stacks(void **state)
 	}
 	assert_true(w.left_out > 0);
 	node_weights_release(&w.nodes);
-	assert_int_equal(table_weigh(&a.q, column_named(&a, "ratio"), &w, &error), -EINVAL);
+	assert_int_equal(table_weigh(&a.q, column_named(&a.q, "ratio"), &w, &error), -EINVAL);
 	assert_non_null(strstr(error.text, "floating"));
-	assert_int_equal(table_weigh(&a.q, column_named(&a, "path"), &w, &error), -EINVAL);
+	assert_int_equal(table_weigh(&a.q, column_named(&a.q, "path"), &w, &error), -EINVAL);
 	close_query(&a);
 }
 
@@ -466,21 +404,21 @@ static void columns_count_into_the_limit(void **state)
 	(void)state;
 	open_query(&a, NULL);
 	a.d->rows_bytes_max = limit;
-	OK(table_values(&a.q, column_named(&a, "size"), &list, &error));
+	OK(table_values(&a.q, column_named(&a.q, "size"), &list, &error));
 	value_list_release(&list);
 	kept = a.d->rows_bytes;
 	/* A chunk of this column may be what goes beyond it, on each thread. */
 	assert_true(kept > 0 && kept < limit + 4 * CHUNK * 9);
 	assert_true(a.d->bytes > kept);
 	/* Another column finds no room, until nobody asks any more. */
-	OK(table_values(&a.q, column_named(&a, "time"), &list, &error));
+	OK(table_values(&a.q, column_named(&a.q, "time"), &list, &error));
 	value_list_release(&list);
 	assert_true(a.d->columns_wait && a.d->rows_bytes < kept + CHUNK);
 	close_query(&a);
 	open_query(&a, NULL);
 	assert_false(a.d->columns_wait);
 	assert_true(a.d->rows_bytes < kept / 2);
-	OK(table_values(&a.q, column_named(&a, "time"), &list, &error));
+	OK(table_values(&a.q, column_named(&a.q, "time"), &list, &error));
 	value_list_release(&list);
 	assert_true(a.d->rows_bytes > kept / 4);
 	close_query(&a);

@@ -9,8 +9,8 @@
 #include <cmocka.h>
 
 #include "query_fixture.h"
+#include "base/bits.h"
 #include "base/number.h"
-#include "query/table.h"
 
 #include <math.h>
 
@@ -29,25 +29,8 @@ struct row {
 };
 
 static struct row rows[ROWS];
-static uint64_t seed;
 static uint32_t table_number_in_run;
 static uint64_t texts[TEXTS]; /* numbers of strings, not in the order of the alphabet */
-
-static uint64_t dice(uint64_t below)
-{
-	seed ^= seed << 13;
-	seed ^= seed >> 7;
-	seed ^= seed << 17;
-	return (seed >> 11) % below;
-}
-
-static uint64_t bits_of(double value)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &value, sizeof(bits));
-	return bits;
-}
 
 /* ---- the table ---- */
 
@@ -82,7 +65,7 @@ static void make_row(struct row *r, uint32_t number)
 	};
 	r->fields[SIZE] = dice(4) ? dice(20) : dice(1ull << (1 + dice(60)));
 	r->fields[RESULT] = dice(3) ? dice(10) : -dice(1ull << (1 + dice(30)));
-	r->fields[RATIO] = bits_of(((double)dice(2000) - 1000) / 8);
+	r->fields[RATIO] = bits_of_double(((double)dice(2000) - 1000) / 8);
 	r->fields[PATH] = texts[dice(TEXTS)];
 	r->fields[NUMBER] = number;
 }
@@ -91,8 +74,6 @@ static void make_row(struct row *r, uint32_t number)
 static void store_rows(size_t from, size_t to)
 {
 	struct chunk_columns *c = xcalloc(1, sizeof(*c));
-	struct buf bytes = {};
-	struct chunk_info info;
 
 	c->info = (struct chunk_info){.schema = table_number_in_run, .sampled = true};
 	c->rows = to - from;
@@ -103,17 +84,14 @@ static void store_rows(size_t from, size_t to)
 			values[i - from] = *cell(&rows[i], c->count);
 		c->columns[c->count] = (struct chunk_column){columns[c->count].tag, values};
 	}
-	chunk_encode(c, &bytes, &info);
-	OK(store_chunk_add(store, run.id, 0, &info, bytes.s, bytes.len, NULL, 0, NULL, &error));
+	store_columns(c);
 	chunk_columns_release(c);
 	free(c);
-	buf_release(&bytes);
 }
 
 static void make_table(void)
 {
 	static const char *const names[TEXTS] = {"/usr/lib", "", "/etc/passwd", "/a", "/usr/b*"};
-	struct dictionary_writer w;
 	size_t to;
 
 	for (size_t i = 0; i < TEXTS; i++)
@@ -125,9 +103,7 @@ static void make_table(void)
 							  .sampled = true,
 							  .column_count = ARRAY_LEN(columns)},
 				   columns);
-	dictionary_writer_init(&w);
-	store_tables(&w);
-	dictionary_writer_release(&w);
+	store_all_tables();
 	for (uint32_t i = 0; i < ROWS; i++)
 		make_row(&rows[i], i);
 	for (size_t from = 0; from < ROWS; from = to) {
@@ -148,11 +124,6 @@ struct test_case {
 	struct run_data *d;
 	char where[200];
 };
-
-static const char *text_at(uint64_t number)
-{
-	return profile_text(&made, (string_id){(uint32_t)number});
-}
 
 static const char *comm_of(const struct row *r)
 {
@@ -245,37 +216,14 @@ static void choose_selection(struct test_case *t)
 	}
 }
 
-static size_t column_named(const struct test_case *t, const char *name)
-{
-	size_t ret = 0;
-
-	OK(table_column_find(&t->query, name, &ret, &error));
-	return ret;
-}
-
 /* ---- pages ---- */
 
 static size_t sorted_by;
 static bool sorted_down;
 
-/* By hand: texts by the alphabet, numbers by their sign. */
 static int compare_cells(struct row *x, struct row *y)
 {
-	uint64_t a = *cell(x, sorted_by), b = *cell(y, sorted_by);
-	double da, db;
-
-	switch (columns[sorted_by].type) {
-	case VALUE_STRING:
-		return strcmp(text_at(a), text_at(b));
-	case VALUE_SIGNED:
-		return ((int64_t)a > (int64_t)b) - ((int64_t)a < (int64_t)b);
-	case VALUE_FLOAT:
-		memcpy(&da, &a, sizeof(da));
-		memcpy(&db, &b, sizeof(db));
-		return (da > db) - (da < db);
-	default:
-		return (a > b) - (a < b);
-	}
+	return compare_values(columns[sorted_by].type, *cell(x, sorted_by), *cell(y, sorted_by));
 }
 
 static int by_cells(const void *a, const void *b)
@@ -310,7 +258,7 @@ static void check_row(void *ctx, const struct chunk_columns *c, uint32_t row)
 static void check_page(struct test_case *t)
 {
 	static const size_t sortable[] = {0, 2, 5, 6, 7, 8, 9};
-	struct page_walk w = {.t = t, .number = column_named(t, "number")};
+	struct page_walk w = {.t = t, .number = column_named(&t->query, "number")};
 	uint64_t offset = dice(3) ? dice(40) : dice(ROWS), limit = dice(60), wanted;
 	struct table_page page;
 	size_t count = 0;
@@ -321,10 +269,11 @@ static void check_page(struct test_case *t)
 		if (rows[i].kept)
 			w.expected[count++] = &rows[i];
 	qsort(w.expected, count, sizeof(w.expected[0]), by_cells);
-	OK(table_page_find(&t->query,
-			   &(struct table_order_by){(int)column_named(t, columns[sorted_by].name),
-						    sorted_down},
-			   offset, limit, &page, &error));
+	OK(table_page_find(
+		&t->query,
+		&(struct table_order_by){(int)column_named(&t->query, columns[sorted_by].name),
+					 sorted_down},
+		offset, limit, &page, &error));
 	assert_int_equal(page.matched, count);
 	wanted = offset >= count ? 0 : count - offset < limit ? count - offset : limit;
 	assert_int_equal(page.rows.len, wanted);
@@ -358,13 +307,6 @@ static bool same_key(const struct test_case *t, size_t column, uint64_t theirs, 
 	if (!table_column_is_text(c) || c->schema.type == VALUE_EVENT)
 		return theirs == ours;
 	return !strcmp(table_text(&t->query, c, theirs), text_at(ours));
-}
-
-static int by_number(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
 }
 
 static void check_percentile(double theirs, const double *sorted, size_t count, double share)
@@ -403,7 +345,7 @@ static void check_group(const struct test_case *t, const struct table_group *g,
 	assert_int_equal(g->count, count);
 	assert_true(table_number(c, g->min) == min && table_number(c, g->max) == max);
 	assert_true(c->schema.type == VALUE_FLOAT || g->sum == sum);
-	qsort(values, count, sizeof(values[0]), by_number);
+	qsort(values, count, sizeof(values[0]), compare_doubles);
 	check_percentile(g->p50, values, count, 0.5);
 	check_percentile(g->p90, values, count, 0.9);
 	check_percentile(g->p99, values, count, 0.99);
@@ -414,13 +356,13 @@ static void check_groups(struct test_case *t)
 	static const char *const groupable[] = {"cpu", "path", "comm", "tid", "event", "result"};
 	static const char *const numbers[] = {"size", "result", "ratio"};
 	const char *names[3], *value = numbers[dice(3)];
-	size_t keys[3], key_count = 1 + dice(3), value_column = column_named(t, value);
+	size_t keys[3], key_count = 1 + dice(3), value_column = column_named(&t->query, value);
 	uint64_t total = 0, kept = 0;
 	struct table_groups groups;
 
 	for (size_t k = 0; k < key_count; k++) {
 		names[k] = groupable[dice(ARRAY_LEN(groupable))];
-		keys[k] = column_named(t, names[k]);
+		keys[k] = column_named(&t->query, names[k]);
 	}
 	OK(table_group(&t->query, keys, key_count, (int)value_column, true, &groups, &error));
 	for (size_t i = 0; i < ROWS; i++)
@@ -462,7 +404,7 @@ static void check_values(struct test_case *t)
 {
 	static const char *const numbers[] = {"size", "result", "ratio"};
 	const char *name = numbers[dice(3)];
-	size_t column = column_named(t, name), count = 0;
+	size_t column = column_named(&t->query, name), count = 0;
 	const struct table_column *c = &t->query.columns.items[column];
 	struct table_heat h = {.columns = 1 + (uint32_t)dice(20),
 			       .rows = 1 + (uint32_t)dice(20),
@@ -477,7 +419,7 @@ static void check_values(struct test_case *t)
 		if (rows[i].kept)
 			expected[count++] = table_number(c, value_by_hand(&rows[i], name));
 	OK(table_values(&t->query, column, &values, &error));
-	qsort(expected, count, sizeof(expected[0]), by_number);
+	qsort(expected, count, sizeof(expected[0]), compare_doubles);
 	check_counts(&values, expected, count);
 	value_list_release(&values);
 	OK(table_heat_make(&t->query, column, &h, &error));
@@ -513,22 +455,12 @@ static void one_case(void)
 	run_cache_put(server.cache, t.d);
 }
 
-static uint64_t from_environment(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text && atoll(text) > 0 ? (uint64_t)atoll(text) : otherwise;
-}
-
 static void test_as_by_hand(void **state)
 {
 	uint64_t cases = from_environment("TACHO_CASES", CASES);
-	uint64_t first = from_environment("TACHO_SEED", 1);
 
 	(void)state;
-	print_message("# %llu cases: TACHO_SEED=%llu\n", (unsigned long long)cases,
-		      (unsigned long long)first);
-	seed = first * 0x9e3779b97f4a7c15ull | 1;
+	seed_from_environment(cases);
 	make_table();
 	for (uint64_t i = 0; i < cases; i++) {
 		/* As after a start of the server: what was worked out is read, not the dictionary. */
@@ -548,7 +480,7 @@ static void test_mistakes(void **state)
 	size_t column;
 
 	(void)state;
-	seed = 77;
+	seed_dice(77);
 	make_table();
 	OK(run_cache_get(server.cache, store, &run, &d, &error));
 	assert_int_equal(table_query_open(&q, d, store, &all, "test:tabel", NULL, &error), -ENOENT);
@@ -572,7 +504,7 @@ static void test_rows_are_samples(void **state)
 	json_t *json;
 
 	(void)state;
-	seed = 99;
+	seed_dice(99);
 	make_table();
 	json = ask("functions?event=faults");
 	for (size_t i = 0; i < ROWS; i++)
@@ -602,19 +534,12 @@ static void make_spans(void)
 	const struct table_schema table = {
 		.name = "spans", .meaning = "", .is_span = true, .column_count = 3};
 	struct chunk_columns c = {.rows = 3, .count = 3};
-	struct dictionary_writer w;
-	struct chunk_info info;
-	struct buf bytes = {};
 
 	c.info.schema = profile_schema_add(&made, &table, of_spans);
 	for (size_t i = 0; i < 3; i++)
 		c.columns[i] = (struct chunk_column){of_spans[i].tag, span_columns[i]};
-	dictionary_writer_init(&w);
-	store_tables(&w);
-	dictionary_writer_release(&w);
-	assert_true(chunk_encode(&c, &bytes, &info));
-	OK(store_chunk_add(store, run.id, 0, &info, bytes.s, bytes.len, NULL, 0, NULL, &error));
-	buf_release(&bytes);
+	store_all_tables();
+	store_columns(&c);
 	set_state(STATE_DONE);
 }
 

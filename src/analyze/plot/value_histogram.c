@@ -1,7 +1,7 @@
 #include "analyze/plot/value_histogram.h"
+#include "base/bits.h"
 
 #include <math.h>
-#include <string.h>
 
 #define BUCKETS     4096u
 #define SORTED_MAX  4096u /* up to this many values are simply sorted */
@@ -187,11 +187,9 @@ struct bin_finder {
  */
 static double about_log2(double value)
 {
-	uint64_t bits;
-	double m;
+	uint64_t bits = bits_of_double(value);
+	double m = (double)(bits & ((1ull << 52) - 1)) * 0x1p-52;
 
-	memcpy(&bits, &value, sizeof(bits));
-	m = (double)(bits & ((1ull << 52) - 1)) * 0x1p-52;
 	return (double)(int64_t)(bits >> 52) + m + m * (1 - m) * (0.423 - 0.16 * m);
 }
 

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How often chunks are sent if the run is not streamed: a crash loses at most this much. */
+/* Interval at which chunks are sent if the run is not streamed: a crash loses at most this much time. */
 #define QUIET_FLUSH_NS (500 * NS_PER_MSEC)
 #define TOTALS_AHEAD   8
-/* With more rows than this the feed waits for names, and records wait in the sink, which is
- * bounded. */
+/* With more rows than this the feed waits until names are read. Meanwhile records queue up in the sink,
+ * whose size is bounded. */
 #define NAMELESS_ROWS_MAX 65536u
 
 /* ---- sending ---- */
@@ -57,8 +57,8 @@ static void add_total(struct run_feed *f, const struct sample_row *row)
 	totals->items[row->leaf].samples++;
 }
 
-/* Gives the profile rows for feed_code(), which asks what was hit. Callers have been sent and are
- * not needed for that. */
+/* Makes rows of the profile for feed_code(), which looks for the hottest functions. The rows have no call
+ * chains: these have been sent, and feed_code() does not need them. */
 static void make_rows(struct run_feed *f)
 {
 	struct profile *p = &f->profile;
@@ -161,7 +161,7 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 {
 	struct run_feed *f = ctx;
 
-	/* Begin before the first sample: watchers would wait for the kernel's names. */
+	/* Begin reading the kernel's symbols before the first sample: live views would wait for them. */
 	if (raw->event && !f->analysis.history.kernel_image &&
 	    (raw->header->type == PERF_RECORD_MMAP || raw->header->type == PERF_RECORD_MMAP2))
 		analysis_prepare_kernel(&f->analysis, raw);
@@ -171,7 +171,7 @@ static bool on_record(void *ctx, const struct stream_record *raw)
 	return !is_ended(f);
 }
 
-/* Whether names are being read, which takes a tenth of a second for the kernel and new programs. */
+/* Whether symbols are being read, which takes about 0.1 s for the kernel and for each new program. */
 static bool waits_for_names(struct run_feed *f)
 {
 	uint32_t kernel = f->analysis.history.kernel_image;
@@ -199,7 +199,7 @@ static void on_user(void *ctx, unsigned char *bytes, uint64_t file_offset, uint6
 		return;
 	f->next_flush_ns = now + QUIET_FLUSH_NS;
 	if (waits_for_names(f)) {
-		/* Counters do not wait for names. Stacks do: watchers would keep them nameless. */
+		/* Send counters at once. Stacks wait for names: live views could not add names later. */
 		if (f->dictionary.counters < f->profile.counters.len)
 			send_dictionary(f, dictionary_encode_stackless);
 		feed_counts_send(f);
@@ -285,7 +285,8 @@ static void release(struct run_feed *f)
 	free(f);
 }
 
-/* If reading had begun, the error is only a note: all that can be read was. Else the run fails. */
+/* Reports an error. If reading had begun, it is only a note, as all readable records were processed. Else the
+ * run fails. */
 static void tell_problem(struct run_feed *f, const struct err *e, bool read)
 {
 	struct runner *r = f->runner;
@@ -326,7 +327,7 @@ int runner_feed_start(struct runner *r, int data_fd, struct err *e)
 	f->data_fd = data_fd;
 	profile_init(&f->profile);
 	dictionary_writer_init(&f->dictionary);
-	/* Signals are for the first thread. */
+	/* Signals are handled by the first thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	code = pthread_create(&r->feed, NULL, feed_main, f);

@@ -1,4 +1,4 @@
-/* The table of run slices: derived from the scheduler's tracepoints while their samples come. */
+/* The table of run slices, derived from samples of the scheduler's tracepoints as they arrive. */
 #include "base/clock.h"
 #include "collect/run/feed.h"
 #include "collect/run/sched_events.h"
@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-/* Each duration class of slices has chunks of its own: rows wait until there are so many,
- * or until the first of them has waited so long. */
+/* Each duration class of slices has chunks of its own. To avoid tiny chunks, rows wait until there are
+ * ROWS_MIN, or until the first of them has waited for PATIENCE_NS. */
 #define ROWS_MIN    512u
 #define PATIENCE_NS (250 * NS_PER_MSEC)
 
@@ -64,37 +64,37 @@ static const struct column_schema columns[COLUMNS] = {
 			 OWN(7), VALUE_SIGNED, AS_VALUE, 4},
 };
 
-/* How a thread stopped, by the value of prev_state. */
+/* How a thread stopped, by its value of prev_state. */
 struct known_state {
 	uint64_t value;
 	string_id letters;
 	string_id meaning;
 	enum slice_stop stop;
 };
-#define STATES_MAX 64u /* there are some ten */
+#define STATES_MAX 64u /* the kernel has about ten */
 
 struct feed_slices {
 	struct run_feed *feed;
-	struct run_slices *machine;       /* NULL: there are no switches to feed it with */
+	struct run_slices *machine;       /* NULL: the recording has no usable switches */
 	VEC(struct slice_source) sources; /* by event */
 	VEC(struct known_state) states;
 	uint32_t schema;
 	uint32_t switch_event; /* the event that slices are made from */
-	bool waits;            /* switches on all CPUs are recorded: waits can be known */
-	bool other_tids;       /* fields and samples have threads of different pid namespaces */
+	bool waits;            /* all CPUs are recorded, so waits are known */
+	bool other_tids;       /* tids of fields and of samples are of different pid namespaces */
 	string_id began[2], ended[SLICE_OPEN + 1], waited[WAIT_PREEMPTED + 1];
-	VEC(uint64_t) rows[COLUMNS]; /* not sent yet; by column, all as long */
+	VEC(uint64_t) rows[COLUMNS]; /* not sent yet; by column, all of the same length */
 	uint64_t waits_since_ns;
 };
 
 struct slice_source {
-	struct sched_event *event; /* NULL: not one that matters */
+	struct sched_event *event; /* NULL: not an event of the scheduler, or not usable */
 	bool looked;
 };
 
 /* ---- rows ---- */
 
-/* The thread of a tid at that time; 0: not known. */
+/* Returns the thread with a tid at @time_ns; 0: unknown. */
 static uint32_t thread_at(struct feed_slices *s, uint32_t tid, uint64_t time_ns)
 {
 	struct history *h = &s->feed->analysis.history;
@@ -103,7 +103,7 @@ static uint32_t thread_at(struct feed_slices *s, uint32_t tid, uint64_t time_ns)
 	if (s->other_tids)
 		return 0;
 	known = history_thread_now(h, tid, time_ns, NULL);
-	/* No record told of it; one that does later adds the process. */
+	/* No record has mentioned the thread. One that comes later adds its process. */
 	return known.n ? known.n : history_add_thread(h, ~0u, tid, time_ns).n;
 }
 
@@ -168,7 +168,7 @@ void feed_slices_send(struct run_feed *f, bool all)
 
 /* ---- which events ---- */
 
-/* Whether a recording says that samples were chosen by a filter; the events do not say. */
+/* Whether samples were filtered, as far as the recording's command line tells: its events do not. */
 static bool was_filtered(const struct run_feed *f)
 {
 	if (!f->runner->order.import)
@@ -179,7 +179,7 @@ static bool was_filtered(const struct run_feed *f)
 	return false;
 }
 
-/* Why no slices can be made from the switches of an event; NULL: they can. */
+/* Returns why an event's switches cannot be used for slices, or NULL if they can. */
 static const char *problem_of(const struct run_feed *f, const struct stream_event *event)
 {
 	return was_filtered(f) ? "a filter has left out switches" : sched_event_problem(event);
@@ -195,7 +195,7 @@ bool feed_slices_wanted(const struct run_feed *f)
 	return false;
 }
 
-/* A thread that waits for one CPU may run on any other one meanwhile, if that is not watched. */
+/* Whether all CPUs are recorded. If not, a thread may run unseen while it seems to wait. */
 static bool knows_all_cpus(const struct run_feed *f, const struct stream_event *event)
 {
 	uint32_t cpus = f->file->facts.cpus_online;
@@ -204,8 +204,8 @@ static bool knows_all_cpus(const struct run_feed *f, const struct stream_event *
 				       : !f->runner->order.plan.cpus;
 }
 
-/* Whether whole CPUs are recorded. Of an import it is known if it is the recording of a run; options of
- * other commands cannot be told from those of their workload. */
+/* Whether all switches of the recorded CPUs are recorded, whatever task runs. For imports this is known only if
+ * `tacho run` made the recording: options of other commands cannot be told from those of their workload. */
 static bool records_cpus(const struct run_feed *f)
 {
 	const struct runner_order *o = &f->runner->order;
@@ -282,7 +282,7 @@ static void use_switches(struct feed_slices *s, uint32_t number)
 	s->waits = knows_all_cpus(s->feed, event);
 }
 
-/* The first event of switches is used: a second one tells of the same switches. */
+/* Uses the first event of switches; any other has the same switches again. */
 static void find_switches(struct feed_slices *s)
 {
 	const struct perfdata *file = s->feed->file;
@@ -296,8 +296,8 @@ static void find_switches(struct feed_slices *s)
 
 /* ---- events ---- */
 
-/* The number of a state in s->states. A recording that has more than there can be is made up: what the others
- * mean is not told. */
+/* Returns the index of a state in s->states. Only damaged or forged recordings have more than STATES_MAX: all
+ * further states share one entry without a meaning. */
 static uint32_t state_of(struct feed_slices *s, const struct sched_event *e, uint64_t value)
 {
 	struct profile *p = &s->feed->profile;
@@ -318,8 +318,8 @@ static uint32_t state_of(struct feed_slices *s, const struct sched_event *e, uin
 	return (uint32_t)s->states.len - 1;
 }
 
-/* The sample is of the thread that stops, whose tid is -1 if it has exited already. In a recording from
- * inside a pid namespace samples have its numbers, the fields have those of the machine. */
+/* Returns the thread that stops, which is that of the sample unless its tid is -1 because it has exited. In a
+ * recording made inside a pid namespace, samples have tids of that namespace, and fields those of the host. */
 static uint32_t stopped_thread(struct feed_slices *s, const struct sample_row *row, uint32_t tid)
 {
 	const struct profile *p = &s->feed->profile;
@@ -356,7 +356,7 @@ static bool take_wakeup(struct feed_slices *s, const struct sched_event *e,
 
 	if (!sched_event_wakeup(e, row->raw, row->raw_size, &to, &interrupt))
 		return false;
-	/* The idle task wakes nobody: it carries out what another CPU has asked for. */
+	/* The idle task is not the waker: it carries out a wakeup that another CPU has requested. */
 	to.waker = interrupt || !to.current_tid ? 0 : row->thread;
 	run_slices_wakeup(s->machine, &to);
 	return true;
@@ -383,7 +383,7 @@ void feed_slices_take(struct run_feed *f, const struct sample_row *row)
 	if (!f->slices->machine)
 		return;
 	e = source_of(f->slices, row->event);
-	/* An event that cannot be read is as good as lost. */
+	/* Treat an event that cannot be decoded as lost. */
 	if (e && !take_event(f->slices, e, row))
 		run_slices_lost(f->slices->machine, row->cpu);
 }
@@ -392,7 +392,7 @@ void feed_slices_lost(struct run_feed *f, uint32_t cpu)
 {
 	if (!f->slices || !f->slices->machine)
 		return;
-	/* Samples from before the loss wait there. */
+	/* The resolver may still hold samples from before the loss. */
 	resolver_flush(&f->analysis.resolver);
 	run_slices_lost(f->slices->machine, cpu);
 }
@@ -406,7 +406,7 @@ static void tell_what_is_missing(struct feed_slices *s)
 				       "stops, but not when it begins to run. In the table "
 				       "run_slices only those slices are "
 				       "whole that follow another recorded task.";
-	/* Of losses that are told, slices know. */
+	/* Not for reported losses: these end the slices. */
 	static const char away_and_back[] =
 		" A whole one is too long if its thread stopped and went "
 		"on without any event that tells so.";

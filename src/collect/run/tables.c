@@ -1,6 +1,6 @@
 /*
- * Samples of tracepoints as rows of tables of their own, with the values of their fields. A table is
- * made when its event has the first sample, and its rows are sent in chunks as samples are.
+ * Tables of tracepoints: each sample is a row with the values of the tracepoint's fields. The table of an
+ * event is made at its first sample. Rows are sent in chunks, as other samples are.
  */
 #include "collect/run/feed.h"
 #include "base/clock.h"
@@ -9,20 +9,20 @@
 
 #include <string.h>
 
-/* A chunk of a few rows costs as much as one of hundreds, and `syscalls:*` is hundreds of tables: where there
- * are more tables than this, rows wait until there are so many, or until the first of them has waited so
- * long. */
+/* A chunk of a few rows costs as much as one of hundreds, and `syscalls:*` makes hundreds of tables. If there
+ * are more than TABLES_FEW tables, the rows of each wait until there are ROWS_MIN, or until the first of them
+ * has waited for PATIENCE_NS. */
 #define TABLES_FEW  16u
 #define ROWS_MIN    512u
 #define PATIENCE_NS (2 * NS_PER_SEC)
 
 #define TABLE_NAME_MAX 200 /* bytes of an event's name */
 
-/* Texts of a run that lasts for days. When there are more, those that are known already, such as names
- * of threads, are still stored, new ones no more. */
+/* Limit of the strings of a run, which may last for days. Beyond it, fields are stored only if the string is
+ * already known, as names of threads often are. */
 #define TEXT_BYTES_MAX ((size_t)64 << 20)
 
-/* Columns that come before the fields, as samples have them. */
+/* Columns common to all samples, which come before the fields. */
 static const struct column_schema sample_columns[] = {
 	{"time", "ns", "when the tracepoint was hit", TAG_TIME, VALUE_TIME, AS_TIME, 8},
 	{"weight", "", "its period: how often it was hit for this row", TAG_WEIGHT, VALUE_UNSIGNED,
@@ -39,11 +39,11 @@ struct feed_table {
 	struct trace_fields *fields; /* NULL: the event has no table */
 	uint32_t schema;
 	size_t columns;
-	VEC(uint64_t) values[SAMPLE_COLUMNS + SCHEMA_COLUMNS_MAX]; /* by column; all as long */
+	VEC(uint64_t) values[SAMPLE_COLUMNS + SCHEMA_COLUMNS_MAX]; /* by column, equally long */
 	uint64_t waits_since_ns;
 };
 
-/* What queries and downloads call parts of the thread and the stack: these mean the same in every table. */
+/* Names of derived columns in queries and downloads, which mean the same in every table. */
 static const char *const derived_names[] = {"pid", "tid", "comm", "function", "module"};
 
 static bool is_taken(const char *name)
@@ -65,7 +65,7 @@ static bool has_field(const struct trace_fields *f, const char *name)
 	return false;
 }
 
-/* A field that is named as a column of all samples gets another name, so that both can be asked for. */
+/* Lists the columns of a table. A field with the name of a common column is renamed, so that both have names. */
 static void list_columns(const struct trace_fields *f, struct column_schema *ret, strvec *ret_names)
 {
 	for (size_t i = 0; i < SAMPLE_COLUMNS; i++)
@@ -101,8 +101,8 @@ static bool is_table_name(const struct profile *p, const char *name)
 }
 
 /*
- * The name of an event as a part of URLs and as text in files: without slashes ("x:y/period=2/"), control
- * characters and invalid UTF-8, which imported recordings may have.
+ * Returns the name of an event in a form that fits into URLs and text files: without slashes
+ * ("x:y/period=2/"), control characters and invalid UTF-8, which imported recordings may contain.
  */
 static char *clean_name(const char *name)
 {
@@ -119,10 +119,9 @@ static char *clean_name(const char *name)
 }
 
 /*
- * Two events may have the same name, as one tracepoint with two filters, and users name events as they
- * like. Tables have different names, so that each can be asked for: NAME#2 is that of the second event
- * called NAME, whichever is hit first. The number is doubled if that is taken: few attempts suffice,
- * whatever events are called.
+ * Returns a unique name for the table of an event. Events may share a name: one tracepoint with two filters,
+ * or names chosen by users. The table of the second event called NAME is NAME#2, whichever is hit first. If
+ * that is taken, too, the number is doubled, so that few attempts suffice for any names.
  */
 static char *table_name(const struct run_feed *f, uint32_t event)
 {
@@ -167,7 +166,7 @@ static void add_schema(struct run_feed *f, struct feed_table *t, uint32_t event)
 				       columns);
 }
 
-/* The table of an event; NULL: it has none. */
+/* Returns the table of an event, or NULL if it has none. */
 static struct feed_table *table_of(struct run_feed *f, uint32_t event)
 {
 	struct feed_table *t;
@@ -227,7 +226,7 @@ bool feed_table_take(struct run_feed *f, const struct sample_row *s)
 	return true;
 }
 
-/* Rows [@from, @from + @count) of a table as a chunk. */
+/* Sends the rows [@from, @from + @count) of a table as a chunk. */
 static void send_chunk(struct run_feed *f, struct feed_table *t, size_t from, size_t count)
 {
 	struct chunk_columns *c = xcalloc(1, sizeof(*c));
@@ -249,7 +248,7 @@ static void send_chunk(struct run_feed *f, struct feed_table *t, size_t from, si
 		f->ended |= !runner_send_patiently(f->runner, RUN_CHUNK, &f->scratch);
 		return;
 	}
-	/* Many wide columns of noise: a row has at most a kilobyte, so this ends. */
+	/* Too large for a chunk, as many wide columns of noise are. Recursion ends: a row has at most 1 KiB. */
 	send_chunk(f, t, from, count / 2);
 	send_chunk(f, t, from + count / 2, count - count / 2);
 }

@@ -65,7 +65,7 @@ struct live_stacks {
 		uint32_t node;
 	} * slots;
 	size_t count, mask;
-	size_t added; /* since stacks were last forgotten */
+	size_t added; /* entries added since stacks were last forgotten */
 };
 
 struct live_run {
@@ -98,7 +98,7 @@ struct live_run {
 	bool ledger_waits; /* not published yet */
 	struct buf notes;  /* each ended by NUL */
 	bool full;         /* the tree takes no more nodes */
-	bool closed;       /* nor do the tables: only stacks are read from dictionary pieces */
+	bool closed; /* the profile takes no more entries: only stacks are read from dictionary pieces */
 };
 
 bool live_run_waits(const struct live_run *r);
@@ -106,7 +106,7 @@ void live_run_publish(struct live_run *r, uint64_t now_ns);
 /* Publishes a new state of the run, after all data that came before it. */
 void live_run_state(struct live_run *r, const struct buf *json);
 
-/* stacks.c. live_stacks_find() returns false, and the root, for a stack that was forgotten. */
+/* stacks.c. For a forgotten stack, live_stacks_find() returns false and gives the root. */
 void live_stacks_add(struct live_stacks *s, uint32_t stack, uint32_t node);
 bool live_stacks_find(struct live_stacks *s, uint32_t stack, uint32_t *ret_node);
 void live_stacks_release(struct live_stacks *s);
@@ -117,7 +117,7 @@ void live_rates_fold(struct live_rates *r);
 void live_rates_text(const struct live_rates *r, struct json *j);
 void live_rates_release(struct live_rates *r);
 
-/* text.c: add messages, or members of one. Entries from @from up to, not including, @to. */
+/* text.c: append messages or members of one, about the entries [@from, @to). */
 void live_add_names(const struct live_run *r, struct json *j, uint32_t from, uint32_t to);
 void live_add_nodes(const struct live_run *r, struct json *j, uint32_t from, uint32_t to);
 void live_add_events(const struct live_run *r, struct json *j, uint32_t from, uint32_t to);

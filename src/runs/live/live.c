@@ -89,7 +89,7 @@ void live_removed(struct live *l, const char *run_uuid, const char *session_uuid
 
 /* ---- sessions ---- */
 
-/* A connection of our own, because the caller's may be in a transaction. Called with the lock. */
+/* Returns a separate connection, because the caller's may be in a transaction. The caller must hold the lock. */
 static struct store *own_store(struct live *l)
 {
 	struct store_options o = {.directory = l->host->settings.data, .read_only = true};

@@ -34,7 +34,7 @@ void live_run_ledger(struct live_run *r, const char *json);
 void live_run_note(struct live_run *r, const char *text);
 void live_run_end(struct live_run *r); /* frees it */
 
-/* When live_tick() wants to be called again, in milliseconds; -1: no need. */
+/* Returns in how many milliseconds live_tick() must be called again, or -1 if it need not be. */
 int live_wait_ms(struct live *l);
 void live_tick(struct live *l);
 

@@ -21,7 +21,7 @@ void live_rates_add(struct live_rates *r, uint32_t event, uint64_t time_ns)
 	vec_push(&r->pending, (struct live_burst){piece, event, 1});
 }
 
-/* Extends the ring to the time slot @piece; new slots are empty. */
+/* Extends the ring up to the time slot @piece with empty slots. */
 static void advance(struct live_rates *r, uint64_t piece)
 {
 	uint64_t fresh = piece + 1 - r->end;

@@ -14,7 +14,7 @@
 /* Limits of the live graph: a run may last for days, and nobody can look at more nodes. */
 #define NODES_MAX  (1u << 16)
 #define FRAMES_MAX (1u << 17)
-#define TEXT_MAX   ((size_t)64 << 20) /* bytes of names */
+#define TEXT_MAX   ((size_t)64 << 20) /* limit of the bytes of names */
 #define EVENTS_MAX 256u
 /* Counter values in one update; more are merged in pairs. */
 #define COUNTS_MAX 8192u
@@ -113,11 +113,11 @@ static void take_samples(struct live_run *r, const void *bytes, size_t size)
 	sample_columns_release(&c);
 }
 
-/* Merges neighbouring values of each counter in pairs. */
+/* Merges consecutive values of each counter in pairs. */
 static void thin_counts(struct live_run *r)
 {
 	VEC(uint32_t)
-	first = {}; /* by counter: 1 + index of a value that waits for its neighbour; 0: none */
+	first = {}; /* by counter: 1 + index of the first value of a pair; 0: none */
 	size_t out = 0;
 
 	vec_reserve(&first, r->profile.counters.len);
@@ -313,7 +313,7 @@ static size_t cut_character(const struct buf *b)
 	return 0;
 }
 
-/* Unless @all, an incomplete character at the end stays pending. */
+/* Publishes pending output. An incomplete character at its end stays pending unless @all is set. */
 static void publish_output(struct live_run *r, int stream, bool told, bool all)
 {
 	struct live_output *o = &r->output[stream - 1];
@@ -334,7 +334,7 @@ static void publish_output(struct live_run *r, int stream, bool told, bool all)
 		publish(r, "output", &text);
 }
 
-/* Encodes messages only if there are subscribers; later ones get a snapshot, made of the totals. */
+/* Publishes pending data. Messages are encoded only if there are subscribers: later ones get a snapshot. */
 static void publish_all(struct live_run *r, uint64_t now_ns, bool all)
 {
 	struct bus *bus = r->live->host->bus;

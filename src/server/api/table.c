@@ -1,4 +1,4 @@
-/* Questions about the rows of any table of a run: query/table.h. */
+/* Answers questions about the rows of any table of a run (query/table.h). */
 #include "server/api/table.h"
 #include "base/text.h"
 
@@ -203,7 +203,7 @@ static int answer_rows(struct table_question *a, struct err *e)
 
 /* ---- groups ---- */
 
-/* Sums beyond 64 bits are given as floating point. */
+/* Writes the sum of a group, as a floating point number if it does not fit into 64 bits. */
 static void write_sum(struct json *j, const struct table_column *c, const struct table_group *g)
 {
 	if (c->schema.type == VALUE_FLOAT)
@@ -266,7 +266,7 @@ static int find_keys(const struct table_question *a, const char *list, size_t *r
 	return rc;
 }
 
-/* Sets *ret to the numeric column that the parameter @name names. */
+/* Sets *ret to the column named by the parameter @name, which must be numeric. */
 static int find_number(const struct table_question *a, const char *name, size_t *ret, struct err *e)
 {
 	const char *column = http_query(a->q->r, name);
@@ -419,7 +419,7 @@ static int answer_flame(struct table_question *a, struct err *e)
 	return 0;
 }
 
-/* ---- what is asked ---- */
+/* ---- requests ---- */
 
 int table_question_ask(struct question *q, int (*answer)(struct table_question *a, struct err *e),
 		       struct err *e)

@@ -1,4 +1,4 @@
-/* Lanes of the spans of a table: query/table.h. */
+/* Answers questions about lanes of the spans of a table (query/table.h). */
 #include "base/open_table.h"
 #include "server/api/table.h"
 
@@ -8,14 +8,14 @@
 #define LANES 64u
 #define CELLS 1000u
 
-/* ---- what spans are called ---- */
+/* ---- names of spans ---- */
 
-/* Each key once, in the order in which cells have them. */
+/* The distinct keys of the cells, in order of first use. */
 struct key_list {
 	VEC(uint64_t) keys;
 	struct key_slot {
 		uint64_t key;
-		uint32_t place; /* + 1; 0: free */
+		uint32_t place; /* 1 + index in `keys`; 0: free */
 	} * slots;
 	size_t mask;
 	uint64_t seed;

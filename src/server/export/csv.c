@@ -4,6 +4,7 @@
  * function and its whole stack (export/table.h). Values are in the counter's or column's unit, if it
  * has one; times are seconds since the run began.
  */
+#include "base/bits.h"
 #include "base/digits.h"
 #include "base/text.h"
 #include "server/api/api.h"
@@ -161,7 +162,7 @@ static void add_value(struct csv *c, const struct export_column *column, uint64_
 		add_field(out, export_text(c->run, column, value));
 		break;
 	case EXPORT_FLOAT:
-		buf_addf(out, "%.17g", export_float(value));
+		buf_addf(out, "%.17g", double_of_bits(value));
 		break;
 	case EXPORT_FUNCTION:
 		add_field(out, profile_text(p, export_leaf(c->run, stack)->name));

@@ -1,4 +1,5 @@
 #include "server/export/h5_tables.h"
+#include "base/bits.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "server/export/table.h"
@@ -171,7 +172,7 @@ static void put_value(const struct own_table *o, size_t n, char *row, uint64_t v
 	if (to->kind == H5_TEXT) {
 		h5_put_text(row + to->offset, to->bytes, export_text(o->run, c, value));
 	} else if (to->kind == H5_DOUBLE) {
-		number = c->kind == EXPORT_FLOAT ? export_float(value)
+		number = c->kind == EXPORT_FLOAT ? double_of_bits(value)
 						 : ((double)value - (double)o->run->run.start_ns) /
 							   (double)NS_PER_SEC;
 		memcpy(row + to->offset, &number, sizeof(number));

@@ -3,6 +3,7 @@
  * numbers, of 64 bits too; addresses are text, 0x…; null: there is none. Counters come as an object
  * for each value.
  */
+#include "base/bits.h"
 #include "base/digits.h"
 #include "base/json.h"
 #include "server/api/api.h"
@@ -120,7 +121,7 @@ static void add_value(struct jsonl *l, const struct export_column *c, uint64_t v
 		jw_i64(&l->j, (int64_t)value);
 		break;
 	case EXPORT_FLOAT:
-		jw_double(&l->j, export_float(value));
+		jw_double(&l->j, double_of_bits(value));
 		break;
 	case EXPORT_ADDRESS:
 		if (c->tag == TAG_ADDRESS && !value)

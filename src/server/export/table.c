@@ -200,14 +200,6 @@ uint32_t export_stack(const struct export_run *x, uint64_t value)
 	return value < x->profile.stacks.len ? (uint32_t)value : 0;
 }
 
-double export_float(uint64_t value)
-{
-	double number;
-
-	memcpy(&number, &value, sizeof(number));
-	return number;
-}
-
 const struct profile_function *export_leaf(const struct export_run *x, uint32_t stack)
 {
 	const struct profile *p = &x->profile;

@@ -56,7 +56,6 @@ int export_table_each(struct export_run *x, const struct export_table *t, row_vi
 const char *export_text(const struct export_run *x, const struct export_column *c, uint64_t value);
 const struct profile_thread *export_thread(const struct export_run *x, uint64_t value);
 uint32_t export_stack(const struct export_run *x, uint64_t value);
-double export_float(uint64_t value);
 /* The innermost function of a stack. */
 const struct profile_function *export_leaf(const struct export_run *x, uint32_t stack);
 

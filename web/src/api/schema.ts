@@ -857,7 +857,7 @@ export interface Table {
 	columns: TableColumn[];
 }
 
-/** See the table's columns. */
+/** One value of a row. The type and unit are those of its column. */
 export type TableCell = string | number | (string | number)[] | null;
 
 export interface TableColumn {
@@ -900,59 +900,59 @@ export interface TableHeat {
 	rows: number;
 	min: number;
 	max: number;
-	/** Rows of the table in each cell: from the earliest time on, for each time from the least value up. */
+	/** Number of rows of the table in each cell: by ascending time, and for each time by ascending value. */
 	cells: Column;
 }
 
 export interface TableLane {
-	/** Number of the CPU, if lanes are CPUs; 65536: all CPUs with a larger number. */
+	/** Number of the CPU if lanes are CPUs. 65536 stands for all CPUs with a larger number. */
 	cpu?: number;
-	/** If lanes are threads. */
+	/** Process, thread and name, if lanes are threads. */
 	thread?: [number, number, string];
-	/** Overlap of its spans with all cells added up; 2^64 - 1: so much or more. */
+	/** Sum of the overlaps of its spans with all cells. Saturates at 2^64 - 1. */
 	covered_ns: number;
-	/** Spans that start in the cells. */
+	/** Number of spans that start in the cells. */
 	starts: number;
-	/** Place of its first cell in the columns. */
+	/** Index of its first cell in the columns `cell` to `longest_start_ns`. */
 	first: number;
-	/** How many cells it has there. */
+	/** Number of its cells in these columns. */
 	count: number;
 }
 
 export interface TableLanes {
 	table: string;
 	by: 'cpu' | 'thread';
-	/** Where the first cell begins: at or before the window does. */
+	/** Start of the first cell: at or before the start of the window. */
 	from_ns: number;
-	/** Where the last cell ends. */
+	/** End of the last cell. */
 	to_ns: number;
-	/** Width of a cell: a power of two. */
+	/** Width of a cell, a power of two. */
 	cell_ns: number;
-	/** How many cells there are along the time. */
+	/** Number of cells along the time axis. */
 	pixels: number;
-	/** Lanes with spans in the cells, of which `lanes` has the busiest. */
+	/** Number of lanes with spans in the cells; `lanes` has the busiest of them. */
 	lanes_in_all: number;
-	/** Of the other lanes together. */
+	/** Sum of `covered_ns` over the lanes that are left out. */
 	rest_covered_ns: number;
-	/** Of the other lanes together. */
+	/** Sum of `starts` over the lanes that are left out. */
 	rest_starts: number;
-	/** By covered_ns, the most first, then by starts. */
+	/** By descending `covered_ns`, then by descending `starts`. */
 	lanes: TableLane[];
-	/** The column that says what a span is called; null: there is none. */
+	/** Name of the column that spans are named by; null: none. */
 	key: string | null;
-	/** What longest spans are called: values of that column as rows have them. */
+	/** Distinct values of the column `key` in the longest spans of the cells, in the form that rows have. */
 	keys: TableCell[];
-	/** Of the longest span that touches the cell: place in keys. */
+	/** Index in `keys` of the longest span that touches the cell. */
 	longest_key: Column;
-	/** Number of a cell along the time. The cells of a lane ascend; cells without spans are left out. */
+	/** Number of the cell along the time axis. The cells of a lane ascend; cells without spans are left out. */
 	cell: Column;
-	/** Overlap of all spans with the cell added up; 2^64 - 1: so much or more. */
+	/** Sum of the overlaps of all spans with the cell. Saturates at 2^64 - 1. */
 	covered_ns: Column;
-	/** Spans that start in the cell. */
+	/** Number of spans that start in the cell. */
 	starts: Column;
-	/** Duration of the longest span that touches the cell. Of equal ones the one that starts first. */
+	/** Duration of the longest span that touches the cell. Of equally long spans, the one that starts first counts. */
 	longest_ns: Column;
-	/** When that one starts. */
+	/** Start of that span. */
 	longest_start_ns: Column;
 }
 

@@ -1,4 +1,4 @@
-/* Questions about the tables of the open run, such as the hits of a tracepoint with their fields. */
+/* The tables of the open run, such as the hits of a tracepoint with their fields, and queries about them. */
 import { signal, useSignalEffect } from '@preact/signals';
 import type { Query } from '../api/client';
 import type { Table, Tables } from '../api/types';
@@ -8,16 +8,16 @@ import { useQuestion, type Question } from './questions';
 import { isLive, run } from './runs';
 import { LIVE_AGAIN_MS, selected } from './selection';
 
-/** Tables of events of a run; `run` is its id. null until the first answer. */
+/** The event tables of the run with the id `run`; null until the first answer. */
 const known = signal<{ run: string; tables: Table[] } | null>(null);
 
-/** The tables of events of the open run; null until the server has said which there are. */
+/** The event tables of the open run; null until the server has listed them. */
 export function tablesOfRun(): Table[] | null {
 	const uuid = run.value?.uuid;
 	return known.value && known.value.run === uuid ? known.value.tables : null;
 }
 
-/** Keeps tablesOfRun() up to date: for the component that shows the tabs. */
+/** Keeps tablesOfRun() up to date. Used by the component that shows the tabs. */
 export function useTablesOfRun(): void {
 	const answer = useQuestion<Tables>(() => {
 		const r = run.value;
@@ -31,14 +31,14 @@ export function useTablesOfRun(): void {
 		const tables = eventTables(data.tables);
 		const before = known.peek();
 		const uuid = of.path.split('/')[1]!;
-		// The same tables with the same rows must not draw everything again.
+		// Do not redraw if neither the tables nor their numbers of rows have changed.
 		if (JSON.stringify(before) !== JSON.stringify({ run: uuid, tables }))
 			known.value = { run: uuid, tables };
 	});
 }
 
-/** A question about the selected rows of @table that meet the condition: askTable('x:y', 'group', {by}).
- * The event of other views is not sent: a table has the rows of one event. */
+/** Queries the selected rows of @table that meet the condition: askTable('x:y', 'group', {by}). Does not send
+ * the event chosen in other views: all rows of a table are of one event. */
 export function askTable(
 	table: string | null,
 	kind: 'rows' | 'group' | 'histogram' | 'heatmap' | 'flame',

@@ -1,5 +1,5 @@
-/* Owns the rows of a long table that are kept: pages around what is on the screen. A new question (another order,
- * another condition) leaves the old rows on the screen until its first page has come. */
+/* Caches the rows of a long table: the pages around the visible ones. When the question changes (another order or
+ * condition), the old rows stay on the screen until the first page of the new answer arrives. */
 import { signal, useSignal, useSignalEffect, type ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { getExact } from '../api/client';
@@ -8,16 +8,16 @@ import { PAGE_ROWS, pagesToDrop, pagesWanted } from '../logic/rows/pages';
 import { attempts, keyOf, type Question } from './questions';
 
 export interface RowsAnswer {
-	/** The question that rows and columns answer; null while there is none. */
+	/** The question that rows and columns belong to; null before the first answer. */
 	of: Question | null;
-	/** The key of that question: it changes when other rows are shown. */
+	/** The key of that question: changes when the rows are replaced. */
 	key: string;
-	/** Rows that match in all. */
+	/** Total number of matching rows. */
 	matched: number;
 	columns: TableColumn[];
 	pages: ReadonlyMap<number, TableCell[][]>;
 	error: Error | null;
-	/** Whether something on the screen, or another question, is waited for. */
+	/** Whether visible rows or the answer to a new question are loading. */
 	loading: boolean;
 }
 
@@ -31,7 +31,7 @@ const NOTHING: RowsAnswer = {
 	loading: true,
 };
 
-/** Rows that pass by while somebody scrolls are not asked for. */
+/** Delay of requests while scrolling, so that rows that only pass by are not loaded. */
 const REST_MS = 60;
 
 export function rowAt(answer: RowsAnswer, index: number): TableCell[] | undefined {
@@ -52,7 +52,7 @@ export class RowPages {
 		const goesOn = question?.again === this.question?.again;
 		if (key === this.key && goesOn && !(retry && this.answer.peek().error)) return;
 		this.stop();
-		// Another question is shown from its first row on.
+		// Show the answer to a new question from its first row.
 		if (key !== this.key) this.seen = { first: 0, last: this.seen.last - this.seen.first };
 		this.question = question;
 		this.key = key;
@@ -65,7 +65,7 @@ export class RowPages {
 		for (const page of shown ? this.wanted() : [0]) this.fetch(page);
 	}
 
-	/** Rows from @first to @last (exclusive) are on the screen. */
+	/** Sets the visible rows: @first to @last (exclusive). */
 	show(first: number, last: number): void {
 		const { seen } = this;
 		if (seen.first === first && seen.last === last) return;
@@ -89,7 +89,7 @@ export class RowPages {
 		return pagesWanted(this.seen.first, this.seen.last, this.answer.peek().matched);
 	}
 
-	/** Asks for pages that are missing, and gives up those that are no longer wanted. */
+	/** Requests missing pages, and aborts requests for pages that are no longer needed. */
 	private fill(): void {
 		if (this.answer.peek().key !== this.key) return;
 		const wanted = this.wanted();
@@ -119,8 +119,8 @@ export class RowPages {
 		const before = this.answer.peek();
 		const same = before.key === this.key && before.matched === answer.matched;
 		const pages = new Map(before.key === this.key ? before.pages : []);
-		// In a run that goes on, rows may have moved to other pages: only those on the screen stay until
-		// they have come again.
+		// In a running run, rows may have moved to other pages: keep only the visible pages, until they
+		// are loaded again.
 		const keep = same ? [...pages.keys()] : this.wanted();
 		for (const old of pages.keys()) if (!keep.includes(old)) pages.delete(old);
 		pages.set(page, answer.rows);
@@ -146,7 +146,7 @@ export class RowPages {
 		this.planAgain();
 	}
 
-	/** A run that goes on gets new rows: the pages on the screen are asked for again. */
+	/** Reloads the visible pages, because a running run gets new rows. */
 	private planAgain(): void {
 		clearTimeout(this.again);
 		if (!this.question?.again || this.underway.size) return;
@@ -156,7 +156,7 @@ export class RowPages {
 	}
 }
 
-/** As useQuestion(), for a table of which only the rows on the screen are asked for. */
+/** As useQuestion(), but loads only the visible rows of a table. */
 export function useRowPages(make: () => Question | null): {
 	answer: ReadonlySignal<RowsAnswer>;
 	show: (first: number, last: number) => void;

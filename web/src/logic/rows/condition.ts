@@ -7,22 +7,22 @@ const TEXT_MAX = 255;
 
 const NAME = /^[A-Za-z_]\w*$/;
 
-/** Texts have no escapes: one with both kinds of quotes cannot be written. */
+/** Texts have no escapes: a text with both kinds of quotes cannot be written. */
 function quote(text: string): string | null {
-	// The field of the condition has one line. Bytes that are no UTF-8 arrive as U+FFFD.
+	// The condition is typed in a single line. Invalid UTF-8 arrives as U+FFFD, which matches nothing.
 	if (text.length > TEXT_MAX || /[\0\n\r\ufffd]/.test(text)) return null;
 	if (!text.includes('"')) return `"${text}"`;
 	return text.includes("'") ? null : `'${text}'`;
 }
 
 function numberText(cell: string | number): string | null {
-	// Larger integers come as texts, with all their digits (api/exact.ts).
+	// Large integers are strings, which keep all their digits (api/exact.ts).
 	if (typeof cell === 'string') return /^-?\d+$/.test(cell) ? cell : null;
 	return Number.isFinite(cell) && Math.abs(cell) <= Number.MAX_SAFE_INTEGER ? String(cell) : null;
 }
 
-/** The condition that only rows with this value meet: `ret == 5`. Returns null if the grammar has none:
- * for stacks, for texts with both quotes. Times have none either, because each row has its own. */
+/** Returns the condition for rows with this value: `ret == 5`. Returns null if there is none: for stacks, for
+ * texts with both kinds of quotes, and for times, which are different in each row. */
 export function termOf(
 	column: TableColumn,
 	cell: TableCell | undefined,
@@ -42,7 +42,7 @@ export function termOf(
 	return value === null ? null : `${column.name} == ${value}`;
 }
 
-/** Pieces of @text outside of quotes; what is in quotes is replaced by blanks. */
+/** Returns @text with everything in quotes replaced by blanks. */
 function unquoted(text: string): string {
 	return text.replace(/"[^"]*"|'[^']*'/g, (found) => ' '.repeat(found.length));
 }
@@ -65,7 +65,7 @@ function termsOf(where: string): string[] {
 	return [...cuts, where.length].map((end, i) => where.slice(i ? cuts[i - 1]! + 2 : 0, end).trim());
 }
 
-/** @where and @term. A term that is there already is not added again. */
+/** Joins @where and @term by &&, unless @where has the term already. */
 export function addTerm(where: string | null, term: string): string {
 	const before = (where ?? '').trim();
 	if (!before) return term;
@@ -73,12 +73,12 @@ export function addTerm(where: string | null, term: string): string {
 	return termsOf(before).includes(term) ? before : `${before} && ${term}`;
 }
 
-/** The columns that a condition mentions. */
+/** Returns the columns that a condition uses. */
 export function namesIn(where: string | null): string[] {
 	return unquoted(where ?? '').match(/\b[A-Za-z_]\w*/g) ?? [];
 }
 
-/** A message of the server: a sentence, and below it the text with a mark under the wrong character. */
+/** Splits a message of the server: a sentence, then the condition with a mark under the invalid character. */
 export function splitMarked(message: string): { sentence: string; marked: string | null } {
 	const cut = message.indexOf('\n');
 	if (cut < 0) return { sentence: message, marked: null };

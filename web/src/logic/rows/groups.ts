@@ -1,4 +1,4 @@
-/* The groups of a table of events as rows of a table: order, and the condition that a group's rows meet. */
+/* Groups of an event table as rows: their order, and the condition that selects the rows of a group. */
 import type { TableCell, TableColumn, TableGroup, TableGroups } from '../../api/types';
 import { plural } from '../format';
 import { sortRows, type SortValue } from '../tables/table_sort';
@@ -7,13 +7,13 @@ import { addTerm, termOf } from './condition';
 export const STATISTICS = ['sum', 'min', 'mean', 'max', 'p50', 'p90', 'p99'] as const;
 export type Statistic = (typeof STATISTICS)[number];
 
-/** "a,b" → at most two names of columns that the table has. */
+/** "a,b" → at most two names, of columns that exist. */
 export function parseBy(text: string | null, columns: readonly TableColumn[]): string[] {
 	const names = (text ?? '').split(',').filter((n) => columns.some((c) => c.name === n));
 	return [...new Set(names)].slice(0, 2);
 }
 
-/** The column to group by while none was chosen: the name of the thread, or the first one. */
+/** The default column to group by: the name of the thread, or the first column. */
 export function usualBy(columns: readonly TableColumn[]): string | null {
 	return (columns.find((c) => c.name === 'comm') ?? columns[0])?.name ?? null;
 }
@@ -22,14 +22,14 @@ export function sortKeysOf(by: readonly string[]): string[] {
 	return [...by.map((_, i) => `key${i}`), 'count', ...STATISTICS];
 }
 
-/** @number: the cell is of a column of numbers, of which large integers are texts (api/exact.ts). */
+/** @number: the column is numeric, so a string is a large integer (api/exact.ts). */
 function sortValue(cell: TableCell | undefined, number: boolean): SortValue {
 	if (cell === null || cell === undefined) return null;
 	if (number && typeof cell === 'string' && /^-?\d+$/.test(cell)) return BigInt(cell);
 	return Array.isArray(cell) ? `${cell[2]} ${cell[1]}` : cell;
 }
 
-/** @numbers: whether the columns of the keys have numbers. */
+/** @numbers: for each key, whether its column is numeric. */
 export function sortGroups(
 	groups: readonly TableGroup[],
 	key: string,
@@ -45,7 +45,7 @@ export function sortGroups(
 	);
 }
 
-/** What the answer leaves out, as sentences. */
+/** Sentences about groups and rows that the answer leaves out. */
 export function groupNotes(data: TableGroups): string[] {
 	const { groups, groups_in_all: all, rows_left_out: left } = data;
 	const largest = `These are the ${groups.length.toLocaleString('en')} largest of ${plural(all, 'group')}.`;
@@ -60,7 +60,7 @@ export function groupNotes(data: TableGroups): string[] {
 	].filter(Boolean);
 }
 
-/** @where and the keys of a group; null if a key cannot be written in a condition. */
+/** Extends @where by the keys of a group; null if a key cannot be written in a condition. */
 export function whereOfGroup(
 	where: string | null,
 	group: TableGroup,

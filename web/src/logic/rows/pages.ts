@@ -1,17 +1,17 @@
-/* Which pages of a long table are needed, and which may be dropped. A page has PAGE_ROWS rows. */
+/* Decides which pages of a long table are needed and which may be dropped. A page has PAGE_ROWS rows. */
 
 export const PAGE_ROWS = 200;
-/** A bounded number of pages is kept: some thousand rows around the screen. */
+/** Limit of the cached pages: a few thousand rows around the visible ones. */
 export const PAGES_MAX = 24;
 
-/** Pages with rows from @first to @last (exclusive). */
+/** Returns the pages with the rows @first to @last (exclusive). */
 export function pagesOf(first: number, last: number): number[] {
 	const from = Math.floor(Math.max(0, first) / PAGE_ROWS);
 	const to = Math.ceil(Math.max(0, last) / PAGE_ROWS);
 	return Array.from({ length: Math.max(0, to - from) }, (_, i) => from + i);
 }
 
-/** The pages on the screen, then the next one in each direction if it exists. */
+/** Returns the visible pages, then the next page in each direction if it exists. */
 export function pagesWanted(first: number, last: number, matched: number): number[] {
 	const seen = pagesOf(first, Math.min(last, matched));
 	const end = Math.ceil(matched / PAGE_ROWS);
@@ -20,7 +20,7 @@ export function pagesWanted(first: number, last: number, matched: number): numbe
 	return [...seen, high + 1, low - 1].filter((page) => page >= 0 && page < end);
 }
 
-/** The pages to drop so that @max are left: those that are farthest from @around. */
+/** Returns the pages to drop so that @max are left: those farthest from @around. */
 export function pagesToDrop(kept: Iterable<number>, around: number, max = PAGES_MAX): number[] {
 	return [...kept].sort((a, b) => Math.abs(a - around) - Math.abs(b - around)).slice(max);
 }

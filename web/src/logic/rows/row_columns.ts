@@ -1,11 +1,11 @@
-/* Columns of a table of events: which are shown, how wide they are, how their values are written. */
+/* Columns of an event table: which are visible, how wide they are, and how their values are written. */
 import type { OpenedEvent, Table, TableCell, TableColumn } from '../../api/types';
 import { formatAmount, formatCount, formatDuration, formatTime, sumUnit } from '../units';
 
-/** Tables that other views show. */
+/** Tables shown by other views. */
 const OTHERS = ['samples', 'counts', 'counters'];
 
-/** Tables of events, those with most rows first. */
+/** The event tables, by descending number of rows. */
 export function eventTables(tables: readonly Table[]): Table[] {
 	return tables.filter((t) => !OTHERS.includes(t.name)).sort((a, b) => b.rows - a.rows);
 }
@@ -13,47 +13,47 @@ export function eventTables(tables: readonly Table[]): Table[] {
 /** PERF_TYPE_TRACEPOINT */
 const TRACEPOINT = 2;
 
-/** Whether events with fields are sampled. Users may name them as they like. */
+/** Whether an event with fields is sampled. Its type decides: names are chosen by users. */
 export function samplesTracepoints(events: readonly OpenedEvent[] | null): boolean {
 	return (events ?? []).some((e) => e.sampled && e.type === TRACEPOINT);
 }
 
-/** The table that the address names, or the first one. */
+/** The table named in the address, or the first one. */
 export function chosenTable(tables: readonly Table[], name: string | null): Table | null {
 	return tables.find((t) => t.name === name) ?? tables[0] ?? null;
 }
 
-/** A number that only tacho itself can read. */
+/** Whether values are internal numbers, without a meaning to users. */
 function isInternal(c: TableColumn): boolean {
 	return c.type === 'stack';
 }
 
-/** A field of the event itself. */
+/** Whether the column is a field of the event itself. */
 function isOwn(c: TableColumn): boolean {
 	return c.role === 'value' && !c.derived && c.name !== 'address';
 }
 
-/** Columns that can be chosen. */
+/** Columns that can be shown. */
 export function columnsToChoose(columns: readonly TableColumn[]): TableColumn[] {
 	return columns.filter((c) => !isInternal(c));
 }
 
-/** Columns with numbers that can be added up or drawn. */
+/** Numeric columns, which can be aggregated or drawn. */
 export function numberColumns(columns: readonly TableColumn[]): TableColumn[] {
 	const numbers = columns.filter((c) => c.number && c.type !== 'time' && c.role !== 'key');
-	// The event's own values come before those that all events have; __syscall_nr is the same in all rows.
+	// The event's own fields first, then the columns of all events. __syscall_nr is the same in all rows.
 	const rank = (c: TableColumn) => (!isOwn(c) ? 2 : c.name.startsWith('__') ? 1 : 0);
 	return numbers.sort((a, b) => rank(a) - rank(b));
 }
 
-/** Columns whose sums a flame graph can show: none of a table without stacks. */
+/** Columns that can weight a flame graph; empty if the table has no stacks. */
 export function weightColumns(columns: readonly TableColumn[]): TableColumn[] {
 	if (!columns.some((c) => c.type === 'stack')) return [];
 	return numberColumns(columns).filter((c) => c.type !== 'float');
 }
 
-/** What a flame graph adds up before anybody has chosen: a sum of sizes says more than one of file
- * descriptors. */
+/** The default weight of a flame graph: a duration or size if there is one, as their sum says more than that of
+ * file descriptors. */
 export function usualWeight(columns: readonly TableColumn[]): TableColumn | null {
 	const weights = weightColumns(columns);
 	const isSize = (c: TableColumn) =>
@@ -66,7 +66,7 @@ export function groupColumns(columns: readonly TableColumn[]): TableColumn[] {
 	return columnsToChoose(columns).filter((c) => c.type !== 'time');
 }
 
-/** Names of columns whose values differ between rows. */
+/** Returns the names of the columns whose values differ between rows. */
 export function varyingColumns(
 	columns: readonly TableColumn[],
 	rows: readonly TableCell[][],
@@ -76,14 +76,14 @@ export function varyingColumns(
 		.map((c) => c.name);
 }
 
-/** Parts of the thread, which has a column of its own. */
+/** Derived columns that the column of the thread shows already. */
 function isOfThread(c: TableColumn): boolean {
 	return c.derived && c.role !== 'stack' && ['pid', 'tid', 'comm'].includes(c.name);
 }
 
 /**
- * The columns that are shown while the user has chosen none: those whose values differ (@varying), and those that are
- * in use (@used: in the condition, or sorted by). Of a table whose rows differ in nothing, its own fields.
+ * The columns that are visible by default: those whose values differ (@varying), and those that are in use (@used: by
+ * the condition or the sort order). If all rows are equal, the fields of the event.
  */
 export function usualColumns(
 	columns: readonly TableColumn[],
@@ -98,13 +98,13 @@ export function usualColumns(
 	return columns.filter((c) => shown.includes(c) || (!any && isOwn(c))).map((c) => c.name);
 }
 
-/** "a,b" of the address → names that the table has; null: none was chosen. */
+/** "a,b" of the address → names of existing columns; null: no choice. */
 export function parseNames(text: string | null, columns: readonly TableColumn[]): string[] | null {
 	const names = (text ?? '').split(',').filter((n) => columns.some((c) => c.name === n));
 	return names.length ? names : null;
 }
 
-/** The value as the user reads it. */
+/** Formats a value for display. */
 export function cellText(column: TableColumn, cell: TableCell | undefined): string {
 	if (cell === null || cell === undefined) return '–';
 	if (Array.isArray(cell)) return `${cell[2]} ${cell[1]}`;
@@ -113,7 +113,7 @@ export function cellText(column: TableColumn, cell: TableCell | undefined): stri
 	return String(cell);
 }
 
-/** The value with all its digits, for a title. */
+/** Formats a value with all its digits, for a tooltip. */
 export function cellTitle(column: TableColumn, cell: TableCell | undefined): string {
 	if (cell === null || cell === undefined) return '';
 	if (Array.isArray(cell)) return `${cell[2]}, thread ${cell[1]} of process ${cell[0]}`;
@@ -125,15 +125,15 @@ export function isNumeric(c: TableColumn): boolean {
 	return !c.text && c.type !== 'thread';
 }
 
-/** Digits of the widest usual font. */
+/** Width of a digit in the widest common font. */
 const CHARACTER_PX = 8.9;
 const PADDING_PX = 18;
-/** For the sign of the order. */
+/** Room for the arrow of the sort order. */
 const SIGN_PX = 14;
 const WIDTH_MIN = 60;
 const WIDTH_MAX = 300;
 
-/** Width for the heading and the values of some rows. */
+/** Width that fits the heading and the values of some rows. */
 export function columnWidth(
 	column: TableColumn,
 	index: number,
@@ -145,7 +145,7 @@ export function columnWidth(
 	);
 }
 
-/** Width for a heading and texts below it. */
+/** Width that fits a heading and the texts below it. */
 export function textWidth(heading: string, texts: readonly string[]): number {
 	const longest = texts.reduce((most, text) => Math.max(most, text.length), 0);
 	const width = Math.max(
@@ -155,12 +155,12 @@ export function textWidth(heading: string, texts: readonly string[]): number {
 	return Math.round(Math.min(WIDTH_MAX, Math.max(WIDTH_MIN, width)));
 }
 
-/** The unit of the column's values, as logic/units knows it. */
+/** The unit of the column's values in the terms of logic/units. */
 export function unitOf(c: TableColumn): string | null {
 	return c.unit ?? (c.type === 'duration' ? 'ns' : null);
 }
 
-/** Width for statistics of a column: a number whose unit is cut off would say something else. */
+/** Width that fits statistics of a column: without its unit, a number would be misleading. */
 export function statisticWidth(
 	column: TableColumn,
 	heading: string,
@@ -172,7 +172,7 @@ export function statisticWidth(
 	);
 }
 
-/** A statistic of a column: whole numbers that are not long stay exact. */
+/** Formats a statistic of a column; short integers stay exact. */
 export function statisticText(column: TableColumn, value: TableCell | undefined): string {
 	if (value === null || value === undefined || Array.isArray(value)) return '–';
 	const number = Number(value);

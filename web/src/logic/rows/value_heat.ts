@@ -6,7 +6,7 @@ import { scaleTop } from '../tables/heatmap';
 export interface HeatGrid {
 	columns: number;
 	rows: number;
-	/** Column by column, each with its rows from the least value on. */
+	/** Column by column, each by ascending value. */
 	cells: Float64Array;
 	/** The count at which the colour is strongest. */
 	top: number;
@@ -17,11 +17,11 @@ export function heatGrid(heat: TableHeat): HeatGrid {
 	return { columns: heat.pixels, rows: heat.rows, cells, top: scaleTop(cells) };
 }
 
-/** The values of the heat map, from the bottom to the top. */
+/** The value axis of the heat map, from bottom to top. */
 export interface Values {
 	min: number;
 	max: number;
-	/** Equal heights are equal ratios. They begin at 1: what is smaller is in the lowest row. */
+	/** Logarithmic axis, which begins at 1: smaller values are in the lowest row. */
 	log: boolean;
 }
 
@@ -29,14 +29,14 @@ function leastOf(v: Values): number {
 	return v.log ? Math.max(v.min, 1) : v.min;
 }
 
-/** The value at a part of the height (0…1 from the bottom). */
+/** The value at a height (0…1 from the bottom). */
 export function valueAt(part: number, v: Values): number {
 	const least = leastOf(v);
 	if (v.max <= least) return v.max;
 	return v.log ? least * (v.max / least) ** part : least + (v.max - least) * part;
 }
 
-/** The opposite of valueAt(). */
+/** The inverse of valueAt(). */
 export function partOf(value: number, v: Values): number {
 	const least = leastOf(v);
 	if (v.max <= least || value <= least) return 0;
@@ -45,7 +45,7 @@ export function partOf(value: number, v: Values): number {
 		: (value - least) / (v.max - least);
 }
 
-/** The time from column @a to column @b, in either order, both included. */
+/** The time range from column @a to column @b inclusive, in either order. */
 export function windowOf(a: number, b: number, heat: TableHeat): Window {
 	const width = (heat.to_ns - heat.from_ns) / heat.pixels;
 	return {

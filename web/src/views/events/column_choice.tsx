@@ -4,7 +4,7 @@ import type { TableColumn } from '../../api/types';
 export function ColumnChoice(props: {
 	label: string;
 	columns: readonly TableColumn[];
-	/** The text of the choice of no column; without it, a column has to be chosen. */
+	/** Text of the option "no column"; without it, a column must be chosen. */
 	none?: string;
 	value: string;
 	onChange: (name: string) => void;

@@ -1,4 +1,4 @@
-/* The menu of columns: which are shown, and what they mean. */
+/* The menu of columns: shows and hides columns, and explains their meaning. */
 import { useRef, useState } from 'preact/hooks';
 import type { TableColumn } from '../../api/types';
 import { columnsToChoose } from '../../logic/rows/row_columns';
@@ -7,7 +7,7 @@ import { Floating } from '../parts/floating';
 
 interface ColumnMenuProps {
 	columns: readonly TableColumn[];
-	/** Names of those that are shown. */
+	/** Names of the visible columns. */
 	shown: readonly string[];
 }
 
@@ -35,7 +35,7 @@ export function ColumnMenu(props: ColumnMenuProps) {
 				Columns {count}/{choices.length}
 			</button>
 			{open && (
-				// The panel of the view would cut off a menu that is within it.
+				// Outside of the view's panel, which would clip it.
 				<Floating
 					anchor={opener}
 					width={320}

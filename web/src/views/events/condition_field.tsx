@@ -1,15 +1,15 @@
-/* The condition that rows must meet: applied by Enter, or when the field is left. */
+/* The field for the condition on rows. Enter, or leaving the field, applies it. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { address, go } from '../../state/address';
 import { Marked } from '../parts/marked';
 
-/** @problem: the server's message about the condition, if it is wrong. */
+/** @problem is the server's message about an invalid condition. */
 export function ConditionField(props: { problem: string | null; example: string }) {
 	const { where } = address.value;
 	const [text, setText] = useState(where ?? '');
 	const input = useRef<HTMLInputElement>(null);
 	const id = useId();
-	// A value that was clicked, or "back", changes the condition, too.
+	// Clicking a value and the browser's back button change the condition, too.
 	useEffect(() => setText(where ?? ''), [where]);
 	const apply = (value: string) => {
 		const next = value.trim() || null;

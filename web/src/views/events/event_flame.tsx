@@ -1,4 +1,4 @@
-/* The numbers of a column added up by call chain: who wrote so many bytes. */
+/* A flame graph of a numeric column, summed up by call path: for example bytes written. */
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Flame, Table, TableColumn } from '../../api/types';
 import { plural } from '../../logic/format';
@@ -17,7 +17,7 @@ import { ColumnChoice } from './column_choice';
 import { NoRows } from './no_rows';
 import type { Told } from './told';
 
-/** The column of the address, if it can be a weight. */
+/** The column named in the address, if it can be a weight. */
 function weightColumn(table: Table): TableColumn | null {
 	const columns = weightColumns(table.columns);
 	return columns.find((c) => c.name === address.value.value) ?? usualWeight(table.columns);

@@ -1,4 +1,4 @@
-/* Rows that have one or two columns in common: how many, and statistics of a column. */
+/* Groups of rows with equal values in one or two columns: number of rows, and statistics of another column. */
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Table, TableColumn as Column, TableGroup, TableGroups } from '../../api/types';
 import {
@@ -34,7 +34,7 @@ import type { Told } from './told';
 const GROUPS_MAX = 1000;
 const USUAL = { key: 'count', down: true };
 
-/** Columns that are chosen, with the usual ones for those that are not. */
+/** The columns in the address, or defaults for those that are not set. */
 function chosen(table: Table) {
 	const { by, value } = address.value;
 	const columns = groupColumns(table.columns);
@@ -55,7 +55,7 @@ export function EventGroups(props: { table: Table; tell: (told: Told) => void })
 	});
 	const { data, error, loading, of } = answer.value;
 	useEffect(() => tell({ matched: data?.matched ?? null, error, loading }), [data, error, loading]);
-	// Until the new answer arrives, the old one is shown with its own columns.
+	// Until the new answer arrives, the previous answer stays, with the columns that it was made for.
 	const by = String(of?.query.by ?? '').split(',');
 	const value = table.columns.find((c) => c.name === of?.query.value) ?? null;
 	return (
@@ -200,7 +200,7 @@ function valueColumns(data: TableGroups, value: Column | null): TableColumn<Tabl
 	}));
 }
 
-/** What the table leaves out, if anything. */
+/** States how many groups and rows the table leaves out, if any. */
 function GroupNote(props: { data: TableGroups }) {
 	const notes = groupNotes(props.data);
 	return notes.length ? <p class="event-note small dim">{notes.join(' ')}</p> : null;

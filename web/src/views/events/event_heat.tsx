@@ -22,7 +22,7 @@ import { ValueChoice, valueColumn } from './event_histogram';
 import { NoRows } from './no_rows';
 import type { Told } from './told';
 
-/** Width and height of a cell, at least. */
+/** Minimum width and height of a cell in pixels. */
 const CELL_PX = 4;
 const ROWS = 40;
 const LEFT = 64;
@@ -30,7 +30,7 @@ const RIGHT = 14;
 const TOP = 8;
 const BOTTOM = 24;
 
-/** As many columns as can be told apart; in steps, so that resizing seldom asks the server. */
+/** Number of columns for a width; in steps, so that resizing rarely causes a request. */
 function pixelsFor(width: number): number {
 	return Math.max(50, Math.round((width - px(LEFT)) / CELL_PX / 50) * 50);
 }
@@ -170,7 +170,7 @@ function CellFrame(props: { at: Cell; heat: TableHeat }) {
 	);
 }
 
-/** The part of the heat map in the brushed window: nearly all of it, unless a drag goes on. */
+/** The part of the heat map inside the brushed window: nearly all of it, except during a drag. */
 function Brushed(props: { window: Window; heat: TableHeat }) {
 	const { window: w, heat } = props;
 	const all = heat.to_ns - heat.from_ns;
@@ -192,7 +192,7 @@ function cellWords(at: Cell, p: HeatPlotProps): string {
 	return `${formatWindow(w.from, w.to)}, ${p.name} ${range}: ${plural(count, 'row')}`;
 }
 
-/** Handlers of the pointer: moving reads a cell, dragging selects the time between two columns. */
+/** Pointer handlers: moving shows the cell under the pointer, dragging selects the time between two columns. */
 function useDrag(
 	heat: TableHeat,
 	width: number,
@@ -218,7 +218,7 @@ function useDrag(
 		onPointerMove: (e: PointerEvent) => setAt(cellUnder(e)),
 		onPointerUp: (e: PointerEvent) => {
 			const { x } = cellUnder(e);
-			// The window would change the heat map under a drag that goes on: it is set at the end.
+			// Set the window only at the end of a drag: it would change the heat map under the pointer.
 			if (from.current !== null && x !== from.current) {
 				brushTo('window', windowOf(from.current, x, heat));
 				brushDone();

@@ -1,4 +1,4 @@
-/* How the values of a column are spread. */
+/* The distribution of the values of a column. */
 import { useEffect, useState } from 'preact/hooks';
 import type { Table, TableColumn, ValueHistogram } from '../../api/types';
 import { plural } from '../../logic/format';
@@ -15,7 +15,7 @@ import { ColumnChoice } from './column_choice';
 import { NoRows } from './no_rows';
 import type { Told } from './told';
 
-/** The column of histogram and heat map: that of the address, or the first one. */
+/** The column of the histogram and heat map: the one in the address, or the first numeric one. */
 export function valueColumn(table: Table): TableColumn | null {
 	const columns = numberColumns(table.columns);
 	return columns.find((c) => c.name === address.value.value) ?? columns[0] ?? null;
@@ -32,7 +32,7 @@ export function EventHistogram(props: { table: Table; tell: (told: Told) => void
 	});
 	const { data, error, loading, of } = answer.value;
 	useEffect(() => tell({ matched: data?.count ?? null, error, loading }), [data, error, loading]);
-	// Until the new answer arrives, the old one is shown with its own unit.
+	// Until the new answer arrives, the previous answer stays, with its own unit.
 	const shown = table.columns.find((c) => c.name === of?.query.value) ?? valueColumn(table)!;
 	const unit = sumUnit(unitOf(shown), 1);
 	return (
@@ -68,7 +68,7 @@ export function EventHistogram(props: { table: Table; tell: (told: Told) => void
 	);
 }
 
-/** The choice of that column. */
+/** The control that chooses the column. */
 export function ValueChoice(props: { table: Table }) {
 	const { table } = props;
 	return (

@@ -1,5 +1,5 @@
-/* The events of a run with their fields: rows of tables, which can be sorted, filtered by a condition, grouped,
- * and drawn by the values of a column. */
+/* The Events tab: the tables of a run. Their rows can be sorted, filtered by a condition, grouped, and drawn by
+ * the values of a column. */
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../../api/client';
 import type { Table, TableColumn } from '../../api/types';
@@ -56,7 +56,7 @@ export function EventsView() {
 	return <OfTable key={`${run.value?.uuid} ${table.name}`} tables={tables} table={table} />;
 }
 
-/** The message about a condition that the server does not understand; null for other errors. */
+/** The server's message about an invalid condition; null for other errors. */
 function conditionProblem(error: Error | null): string | null {
 	const refused = error instanceof ApiError && error.status === 400 && address.value.where;
 	return refused && splitMarked(error.message).marked ? error.message : null;
@@ -102,7 +102,7 @@ function OfTable(props: { tables: Table[]; table: Table }) {
 	);
 }
 
-/** A condition that can be typed for this table, with two of its columns. */
+/** An example of a condition, made from two columns of the table. */
 function exampleOf(table: Table, numbers: readonly TableColumn[]): string {
 	const text = table.columns.find((c) => c.text && c.name !== 'event');
 	const number = numbers[0];
@@ -111,7 +111,7 @@ function exampleOf(table: Table, numbers: readonly TableColumn[]): string {
 		.join(' && ');
 }
 
-/** How many rows match, and of how many if the selection is narrowed. */
+/** The number of matching rows, and of all rows if the selection is narrowed. */
 function statusWords(told: Told, table: Table): string {
 	const { where, window, threads, pids, cpus, frames } = address.value;
 	const narrowed = where || window || threads || pids || cpus || frames;
@@ -150,7 +150,7 @@ function TableChoice(props: { tables: Table[]; table: Table }) {
 	);
 }
 
-/** The columns that are shown. Once a column was seen to vary, it stays while the table is open. */
+/** The visible columns. A column whose values were seen to vary stays visible while the table is open. */
 function useNames(answer: RowsAnswer, sort: Sort): string[] {
 	const { columns: text, where } = address.value;
 	const varying = useRef(new Set<string>());

@@ -1,4 +1,4 @@
-/* Shown by the view of events if no row is selected: why, and what to do. */
+/* Shown in place of rows if none are selected: the reason, and what to do. */
 import { address, go } from '../../state/address';
 import { isLive, run } from '../../state/runs';
 import { Empty } from '../parts/states';

@@ -1,5 +1,5 @@
-/* The rows of a table: a grid of which only the rows on the screen exist. The focus stays on the grid; arrows
- * move a mark from cell to cell, Enter or a click filters by the value of a cell. */
+/* The rows of a table as a virtual grid: only rows on the screen are in the DOM. The focus stays on the grid;
+ * arrow keys move a mark from cell to cell, Enter or a click filters by the value of a cell. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import type { TableCell, TableColumn } from '../../api/types';
 import { termOf } from '../../logic/rows/condition';
@@ -14,7 +14,7 @@ import { useStrip, type StripView } from './use_strip';
 
 const ROW_HEIGHT = 28;
 
-/** A column that is shown, and its place in the rows. */
+/** A visible column and its index in the rows. */
 interface Shown {
 	column: TableColumn;
 	at: number;
@@ -28,18 +28,18 @@ interface Mark {
 
 interface RowGridProps {
 	answer: RowsAnswer;
-	/** Names of the columns that are shown. */
+	/** Names of the visible columns. */
 	names: readonly string[];
 	label: string;
 	sort: Sort;
 	onSort: (sort: Sort) => void;
-	/** The rows that have to be there: from, to (exclusive). */
+	/** Called with the range of rows needed: from, to (exclusive). */
 	onRows: (first: number, last: number) => void;
-	/** Called with a condition that the rows with this value meet. */
+	/** Called with a condition that selects the rows with a value. */
 	onTerm: (term: string) => void;
 }
 
-/** Widths come from the first page of an answer, so that columns keep still while rows scroll. */
+/** Column widths are computed from the first page, so that they do not change while scrolling. */
 function useShown(answer: RowsAnswer, names: readonly string[]): Shown[] {
 	const widths = useRef(new Map<string, number>());
 	const table = useRef(answer.of?.path);
@@ -55,14 +55,14 @@ function useShown(answer: RowsAnswer, names: readonly string[]): Shown[] {
 	});
 }
 
-/** The order after the first click: of numbers, the largest are looked for. Threads have no order of their own. */
+/** The order after the first click: numbers descend, as mostly the largest are wanted. Threads are not sortable. */
 function firstOrder(c: TableColumn): 'up' | 'down' | undefined {
 	if (c.type === 'thread') return undefined;
 	return isNumeric(c) && c.type !== 'time' ? 'down' : 'up';
 }
 
 function tracksOf(shown: readonly Shown[]): string {
-	// The rest of the width stays empty: numbers that are far from their neighbours are hard to read.
+	// Columns are not stretched: numbers far from their neighbours are hard to read.
 	return pxToRem(shown.map(({ width }) => `${width}px`).join(' ') + ' minmax(0, 1fr)');
 }
 
@@ -91,7 +91,7 @@ function useMark(props: RowGridProps, shown: Shown[], strip: StripView, rowHeigh
 	};
 	const onClick = (e: MouseEvent) => {
 		const cell = (e.target as Element).closest<HTMLElement>('[data-row]');
-		// Marking text to copy it is no click on the value.
+		// Selecting text to copy it does not count as a click.
 		if (!cell || getSelection()?.toString()) return;
 		const at = { row: Number(cell.dataset.row), column: Number(cell.dataset.column) };
 		setMark(at);
@@ -175,7 +175,7 @@ function Head(p: { props: RowGridProps; shown: Shown[]; tracks: string; minWidth
 	);
 }
 
-/** The cells of a row, or that it is being read. */
+/** The cells of a row, or a placeholder while it is loading. */
 function Cells(p: {
 	props: RowGridProps;
 	shown: Shown[];
@@ -243,7 +243,7 @@ function termAt(props: RowGridProps, shown: readonly Shown[], at: Mark): string 
 	return found && row ? termOf(found.column, row[found.at], props.answer.columns) : null;
 }
 
-/** The cell that a key leads to; null if grids do not use the key. */
+/** The cell that a key moves to; null for keys without a meaning in grids. */
 function markOfKey(
 	key: string,
 	now: Mark,

@@ -1,9 +1,9 @@
-/** What a part of the view tells the bar above it about its answer. */
+/** What a part of the view reports to the bar above it. */
 export interface Told {
-	/** Rows that match in all; null: not known yet. */
+	/** Total number of matching rows; null: not known yet. */
 	matched: number | null;
 	error: Error | null;
 	loading: boolean;
-	/** Names of the columns that are shown, if they can be chosen. */
+	/** Names of the visible columns, if they can be chosen. */
 	shown?: readonly string[];
 }

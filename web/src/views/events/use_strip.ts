@@ -1,4 +1,4 @@
-/* The rows on the screen of a table that may be longer than an element can be high (logic/rows/strip.ts). */
+/* Virtual scrolling for tables that may be longer than the maximum height of an element (logic/rows/strip.ts). */
 import type { RefObject } from 'preact';
 import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { placeAfter, placeAt, stripHeight, type Place, type Strip } from '../../logic/rows/strip';
@@ -6,18 +6,18 @@ import { rowsOnScreen, scrollToShow } from '../../logic/tables/virtual';
 
 export interface StripView {
 	ref: RefObject<HTMLDivElement>;
-	/** Height of the element with the rows. */
+	/** Height of the element that contains the rows. */
 	height: number;
 	/** The rows to draw; `last` is exclusive. */
 	first: number;
 	last: number;
-	/** Where the row is in the element. */
+	/** Returns the offset of a row in the element. */
 	topOf: (index: number) => number;
 	onScroll: () => void;
-	/** Scrolls so that the row is visible. */
+	/** Scrolls a row into view. */
 	show: (index: number) => void;
 	toTop: () => void;
-	/** Place in the rows, and height of what is visible of them. */
+	/** Scroll position within the rows, and visible height. */
 	scroll: () => { top: number; height: number };
 }
 
@@ -35,7 +35,7 @@ export function useStrip(count: number, rowHeight: number, headHeight: number): 
 		place.current = next;
 		if (element.scrollTop !== next.scroll) element.scrollTop = next.scroll;
 		const now = { top: next.scroll + next.offset, height: strip().view, offset: next.offset };
-		// Only scrolling by a whole row changes what is drawn.
+		// Scrolling by less than a row does not change which rows are drawn.
 		now.top -= now.top % rowHeight;
 		setSeen((old) =>
 			old.top === now.top && old.height === now.height && old.offset === now.offset ? old : now,
@@ -51,7 +51,7 @@ export function useStrip(count: number, rowHeight: number, headHeight: number): 
 		return () => observer.disconnect();
 	}, []);
 	useLayoutEffect(() => {
-		// Rows that are added or removed leave the rows on the screen where they are.
+		// Keep the visible rows in place when rows are added or removed.
 		const { scroll, offset } = place.current;
 		take(placeAt(scroll + offset, ref.current!.scrollTop, strip()));
 	}, [count, rowHeight]);
