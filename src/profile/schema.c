@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define NAMES_SHOWN 8 /* of tables, if one is asked for that does not exist */
+/* Of tables, if one is asked for that does not exist. A sentence has limited room. */
+#define NAMES_SHOWN 8
+#define NAMES_BYTES 600
 
 /* ---- names ---- */
 
@@ -103,7 +105,7 @@ bool profile_schema(const struct profile *p, uint32_t number, struct table_schem
 static void list_names(const struct profile *p, const char *other, struct buf *out)
 {
 	VEC(const char *) names = {};
-	size_t shown;
+	size_t shown = 0, limit;
 
 	if (other)
 		vec_push(&names, other);
@@ -114,12 +116,12 @@ static void list_names(const struct profile *p, const char *other, struct buf *o
 			vec_push(&names, table.name);
 	}
 	/* "and 1 more" would be longer than most names. */
-	shown = names.len > NAMES_SHOWN + 1 ? NAMES_SHOWN : names.len;
+	limit = names.len > NAMES_SHOWN + 1 ? NAMES_SHOWN : names.len;
 	buf_add(out, "; it has ");
-	for (size_t i = 0; i < shown; i++) {
-		if (i)
-			buf_add(out, i + 1 == names.len ? " and " : ", ");
-		text_add_printable(out, names.items[i]);
+	for (; shown < limit && out->len < NAMES_BYTES; shown++) {
+		if (shown)
+			buf_add(out, shown + 1 == names.len ? " and " : ", ");
+		text_add_printable(out, names.items[shown]);
 	}
 	if (shown < names.len)
 		buf_addf(out, " and %zu more", names.len - shown);

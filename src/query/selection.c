@@ -144,12 +144,13 @@ int selection_parse(struct selection *sel, const struct selection_params *p,
 
 void selection_detach(struct selection *sel, const struct run_data *d)
 {
-	sel->detached = true;
+	sel->grows = !d->ended;
 	if (!sel->nodes)
 		return;
 	sel->stack_count = d->paths.stacks.of_stack.len;
 	sel->stacks = xcalloc(sel->stack_count + 1, sizeof(*sel->stacks));
-	for (uint32_t i = 0; i < sel->stack_count; i++)
+	sel->stacks[0] = sel->nodes[0];
+	for (size_t i = 0; i < sel->stack_count; i++)
 		sel->stacks[i] = sel->nodes[call_path_known(&d->paths, i)];
 	free(sel->nodes);
 	sel->nodes = NULL;

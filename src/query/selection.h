@@ -18,16 +18,16 @@ struct selection {
 	size_t thread_count;     /* threads that the profile had */
 	bool *cpus;              /* by CPU, up to CPU_LIMIT; NULL: all */
 	bool *nodes;             /* by node of the call paths; NULL: all */
-	bool detached;           /* see selection_detach() */
 	bool *stacks;            /* of a detached selection, instead of nodes */
 	size_t stack_count;
+	bool grows;    /* a detached selection may meet rows of later threads and stacks */
 	int64_t event; /* of the profile; -1: not named, see selection_event() */
 };
 
 /*
- * Whether a row of this event, thread, CPU or stack is selected. Threads and stacks that the profile
- * did not have come from damaged chunks and count as number 0. For a detached selection they may be
- * those of later rows, of a run that goes on: they are not selected.
+ * Whether a row of this event, thread, CPU or stack is selected. Numbers of threads and stacks that do
+ * not exist, as in damaged chunks, count as 0. But if the run still grew when the selection was
+ * detached, they may be those of later rows, which are not selected.
  */
 static inline bool selection_has_event(const struct selection *sel, uint64_t event)
 {
@@ -38,8 +38,7 @@ static inline bool selection_has_thread(const struct selection *sel, uint64_t th
 {
 	if (!sel->threads)
 		return true;
-	return thread < sel->thread_count ? sel->threads[thread]
-					  : !sel->detached && sel->threads[0];
+	return thread < sel->thread_count ? sel->threads[thread] : !sel->grows && sel->threads[0];
 }
 
 static inline bool selection_has_cpu(const struct selection *sel, uint64_t cpu)
@@ -52,8 +51,9 @@ static inline bool selection_has_stack(const struct selection *sel, const struct
 				       uint64_t stack)
 {
 	if (sel->stacks)
-		return stack < sel->stack_count && sel->stacks[stack];
-	return !sel->nodes || sel->nodes[call_path_known(paths, (uint32_t)stack)];
+		return stack < sel->stack_count ? sel->stacks[stack]
+						: !sel->grows && sel->stacks[0];
+	return !sel->nodes || sel->nodes[call_path_known(paths, stack)];
 }
 
 /* Whether rows in the window may be left out. */
@@ -62,7 +62,8 @@ static inline bool selection_filters(const struct selection *sel)
 	return sel->threads || sel->cpus || sel->nodes || sel->stacks || sel->event >= 0;
 }
 
-/* Lets the selection outlive the held run that it was made of: nodes become stacks. */
+/* Lets the selection outlive the held run that it was made of, for row_walk_each() alone: stacks replace
+ * nodes, which other queries read. */
 void selection_detach(struct selection *sel, const struct run_data *d);
 
 /* The names of the parameters that describe a selection. */

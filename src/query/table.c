@@ -196,7 +196,7 @@ static uint64_t derive(const struct table_query *q, enum table_derived derived, 
 	case DERIVED_COMM:
 		return profile_thread_at(p, value)->comm.n;
 	case DERIVED_FUNCTION: {
-		uint32_t node = call_path_known(&d->paths, (uint32_t)value);
+		uint32_t node = call_path_known(&d->paths, value);
 
 		return d->paths.names.items[d->paths.nodes.items[node].name].label.n;
 	}

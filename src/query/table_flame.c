@@ -27,7 +27,7 @@ static void weigh_block(void *ctx, unsigned thread, const struct table_block *b)
 	}
 	for (size_t i = 0; i < b->count; i++) {
 		uint64_t value = b->values[0][i];
-		uint32_t node = call_path_known(w->paths, (uint32_t)b->values[1][i]);
+		uint32_t node = call_path_known(w->paths, b->values[1][i]);
 
 		if (w->is_signed && (int64_t)value < 0) {
 			t->left_out++;

@@ -25,11 +25,13 @@ while not os.path.exists(sys.argv[1]):
 
 
 class Client(threading.Thread):
-    """Follows the messages of one run by the rules."""
+    """Follows the messages of one run by the rules, up to an event of this name, or until a function of the client
+    says so."""
 
     def __init__(self, server, run, until="end", back=None):
         super().__init__(daemon=True)
-        self.server, self.uuid, self.until = server, run, until
+        self.server, self.uuid = server, run
+        self.until = until if callable(until) else lambda client: client.events[-1] == until
         self.last_id = back.at if back else None
         self.forget()
         if back:
@@ -50,7 +52,7 @@ class Client(threading.Thread):
             if event.id not in (None, "0"):
                 self.at = event.id
             self.take(event.name, event.json())
-            if event.name == self.until or event.name == "end":
+            if event.name == "end" or self.until(self):
                 return
 
     def take(self, name, data):
@@ -129,7 +131,7 @@ class Live(ServerCase):
         """A client without a connection when a run ends gets all that it lacks, or is told that some of it is gone."""
         run = self.begin(tool="both", events=["task-clock"], interval=0.05,
                          sample={"events": ["cpu-clock"], "frequency": 499})
-        before = Client(self.server, run, until="samples").finish()
+        before = Client(self.server, run, until=lambda client: client.at and client.gain).finish()
         self.end()
         stored = self.server.wait_run(run)
 

@@ -54,6 +54,8 @@ static inline void seed_from_environment(uint64_t cases)
 
 	printf("# %llu cases: TACHO_SEED=%llu\n", (unsigned long long)cases,
 	       (unsigned long long)number);
+	/* Also if the program is killed, because it hangs. */
+	fflush(stdout);
 	seed_dice(number);
 }
 

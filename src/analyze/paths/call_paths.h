@@ -49,7 +49,7 @@ uint32_t call_path_below(struct call_paths *c, const struct profile *p, uint32_t
 void call_paths_all(struct call_paths *c, const struct profile *p);
 
 /* Returns the node that call_path_of() gave before, else the root. For readers: adds nothing. */
-static inline uint32_t call_path_known(const struct call_paths *c, uint32_t stack)
+static inline uint32_t call_path_known(const struct call_paths *c, uint64_t stack)
 {
 	uint32_t node = stack < c->stacks.of_stack.len ? c->stacks.of_stack.items[stack] : 0;
 
