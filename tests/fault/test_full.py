@@ -38,9 +38,11 @@ class Full(Case):
 
     def test_while_a_run_prints(self):
         program = tree(1)
-        line = "%s 1 & yes 0123456789012345678901234567890123456789" % program[0]
+        begun = self.path("begun")
+        line = "%s 1 & echo > '%s'; yes 0123456789012345678901234567890123456789" % (program[0], begun)
         run = self.server.run(self.session, line, shell=True, tool="stat", events=["task-clock"])
-        self.assertTrue(eventually(lambda: processes(program[0])))
+        # The disk may be full before we see a process.
+        self.assertTrue(eventually(lambda: os.path.exists(begun)))
         run = self.server.wait_run(run["uuid"], 60)
         self.assertEqual(run["state"], "failed")
         self.assertRegex(run["error"], "cannot be stored.*(full|space|room)")
