@@ -13,7 +13,7 @@ static void read_session(struct sql_rows *rows, struct stored_session *ret)
 {
 	*ret = (struct stored_session){
 		.id = row_int(rows, 0),
-		.title = row_text(rows, 2),
+		.title = row_words(rows, 2),
 		.created_ms = row_int(rows, 3),
 		.runs = (uint32_t)row_int(rows, 4),
 	};

@@ -106,6 +106,8 @@ int64_t row_int(struct sql_rows *rows, int column);
 uint64_t row_u64(struct sql_rows *rows, int column);
 double row_real(struct sql_rows *rows, int column);
 char *row_text(struct sql_rows *rows, int column); /* a copy, NULL if it is NULL */
+/* The same of a column that is never NULL, except in a damaged database: then "". */
+char *row_words(struct sql_rows *rows, int column);
 void row_copy(struct sql_rows *rows, int column, char *ret, size_t size);
 const void *row_bytes(struct sql_rows *rows, int column, size_t *ret_size);
 

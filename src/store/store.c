@@ -231,6 +231,13 @@ char *row_text(struct sql_rows *rows, int column)
 	return bytes ? xstrndup(bytes, size) : NULL;
 }
 
+char *row_words(struct sql_rows *rows, int column)
+{
+	char *text = row_text(rows, column);
+
+	return text ? text : xstrdup("");
+}
+
 void row_copy(struct sql_rows *rows, int column, char *ret, size_t size)
 {
 	size_t len;

@@ -13,7 +13,7 @@ static void read_user(struct sql_rows *rows, struct stored_user *ret)
 {
 	*ret = (struct stored_user){
 		.id = row_int(rows, 0),
-		.name = row_text(rows, 1),
+		.name = row_words(rows, 1),
 		.role = (int)row_int(rows, 2),
 		.created_ms = row_int(rows, 4),
 		.revoked_ms = row_int(rows, 5),
