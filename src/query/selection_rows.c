@@ -64,6 +64,21 @@ static int batch_error(const struct batch *b, struct err *e)
 	return 0;
 }
 
+/* Whoever counts by event relies on this. Threads and stacks that are not in the tables are number 0. */
+static int check_events(const struct run_data *d, const uint32_t *event, size_t count,
+			struct err *e)
+{
+	size_t events = d->profile.events.len;
+
+	for (size_t i = 0; i < count; i++)
+		if (event[i] >= events)
+			return err_set(e, EBADMSG,
+				       "it has a sample of event number %u, and the run has %zu "
+				       "events",
+				       event[i], events);
+	return 0;
+}
+
 /* Summaries of spans have other parts, too. One without a histogram of all rows is refused as damaged. */
 static int decode_summary(const struct job *j, struct histogram *ret, struct err *e)
 {
@@ -99,8 +114,12 @@ static void decode_histogram(void *ctx, size_t item, unsigned thread)
 			histogram_make(&columns, &h);
 		sample_columns_release(&columns);
 	}
-	if (j->rc < 0)
+	if (j->rc == 0)
+		j->rc = check_events(b->d, h.event, h.len, &j->e);
+	if (j->rc < 0) {
+		histogram_release(&h);
 		return;
+	}
 	made = xcalloc(1, sizeof(*made));
 	node_histogram_make(made, &h, &b->d->paths, &b->scratch[thread]);
 	histogram_release(&h);
@@ -150,9 +169,11 @@ static void decode_rows(void *ctx, size_t item, unsigned thread)
 	j->rc = chunk_decode_samples(buf_str(&j->bytes), j->bytes.len, &columns, &j->e);
 	if (j->rc < 0)
 		return;
-	keep_rows(b->d, j,
-		  run_rows_make(&columns, (uint32_t)b->d->profile.events.len,
-				(uint32_t)b->d->profile.threads.len));
+	j->rc = check_events(b->d, columns.event, columns.rows, &j->e);
+	if (j->rc == 0)
+		keep_rows(b->d, j,
+			  run_rows_make(&columns, (uint32_t)b->d->profile.events.len,
+					(uint32_t)b->d->profile.threads.len));
 	sample_columns_release(&columns);
 }
 

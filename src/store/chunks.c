@@ -250,16 +250,20 @@ int store_chunk_read(struct store *s, const struct stored_chunk *chunk, struct b
 
 static int remove_chunk(struct store *s, int64_t run, int64_t id, struct err *e)
 {
-	int64_t size;
-	int result = sql_number(s, e, &size,
-				"DELETE FROM chunks WHERE id = $1 AND run_id = $2 "
-				"RETURNING size + summary_size",
-				SQL_VALUES(sql_int(id), sql_int(run)));
+	CLEANUP(sql_done) struct sql_rows *rows = NULL;
+	int result = sql_query(s, e, &rows,
+			       "DELETE FROM chunks WHERE id = $1 AND run_id = $2 "
+			       "RETURNING size, summary_size",
+			       SQL_VALUES(sql_int(id), sql_int(run)));
 
-	if (result)
-		return result == -ENOENT ? no_chunk(id, e) : result;
-	run_grows(s, run, -size);
-	return 0;
+	if (!result)
+		result = sql_next(rows, e);
+	if (result <= 0)
+		return result ? result : no_chunk(id, e);
+	for (int i = 0; i < 2; i++)
+		run_grows(s, run, -row_number(rows, i, CHUNK_BYTES_MAX));
+	/* It is done only when the statement has come to its end. */
+	return sql_next(rows, e);
 }
 
 /* Whoever has read the chunks of the run is to read them again. */

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define WALL_MS_MAX  253402300799999ll  /* the end of the year 9999 */
 #define POSITION_MAX 9007199254740992.0 /* 2^53: beyond it, adding 1 changes nothing */
 
 #define RUN_SELECT                                                                                 \
@@ -15,17 +14,6 @@
 	"user_name, description, command, plan, opened, ledger, ended, error, note, tags, "        \
 	"raw_path, runs.created_ms, started_ms, ended_ms, start_ns, duration_ms, bytes, samples "  \
 	"FROM runs JOIN sessions ON sessions.id = session_id WHERE runs.deleted = 0 "
-
-/*
- * A damaged database may say anything. A number that is not from 0 to @max becomes 0, which means unknown, so
- * that one such row neither hides the other runs nor keeps the server from starting.
- */
-static int64_t row_number(struct sql_rows *rows, int column, int64_t max)
-{
-	int64_t value = row_int(rows, column);
-
-	return value >= 0 && value <= max ? value : 0;
-}
 
 /* Identifiers become names of files: anything else than one is left out. */
 static void row_uuid(struct sql_rows *rows, int column, char ret[UUID_BYTES])

@@ -193,6 +193,28 @@ static void test_summary_of_another_chunk(void **state)
 	names("timeline?pixels=10&counters=ticks,x", ticks);
 }
 
+/* The tables of the run are gone, or those of another: its samples are of events that it has not. */
+static void test_samples_without_their_events(void **state)
+{
+	(void)state;
+	whole_run(60);
+	lie("DELETE FROM derived; DELETE FROM dictionaries");
+	names("timeline?pixels=100&samples=1", chunk_number(SCHEMA_SAMPLES, 0));
+	names("flame", chunk_number(SCHEMA_SAMPLES, 0));
+}
+
+/* Sizes that no chunk has: adding them up must not overflow when chunks are merged. */
+static void test_sizes_that_no_chunk_has(void **state)
+{
+	(void)state;
+	whole_run(0);
+	lie("UPDATE chunks SET size = %lld, summary_size = 1", (long long)INT64_MAX);
+	merge_chunks(SCHEMA_SAMPLES, 0, 60);
+	lie("UPDATE chunks SET size = %lld, summary_size = -1", (long long)INT64_MIN);
+	merge_chunks(SCHEMA_SAMPLES, 0, 1);
+	answers("flame");
+}
+
 /* ---- rows of runs ---- */
 
 static struct stored_run read_run(void)
@@ -293,6 +315,8 @@ int main(void)
 		LIE_TEST(test_bytes_of_another_chunk),
 		LIE_TEST(test_bytes_that_do_not_decode),
 		LIE_TEST(test_summary_of_another_chunk),
+		LIE_TEST(test_samples_without_their_events),
+		LIE_TEST(test_sizes_that_no_chunk_has),
 		LIE_TEST(test_numbers_that_no_run_has),
 		LIE_TEST(test_paths_that_lead_elsewhere),
 		LIE_TEST(test_start_on_lies),
