@@ -176,15 +176,16 @@ static void receive(struct active *a, int fd, const struct buf *bytes)
 {
 	size_t at = 0;
 
-	while (at < bytes->len) {
+	/* A channel that has ended takes nothing any more. */
+	for (int idle = 0; at < bytes->len && idle < 3;) {
 		ssize_t n = send(fd, bytes->s + at, bytes->len - at, MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (n < 0 && errno != EAGAIN)
 			break;
+		idle = n > 0 ? 0 : idle + 1;
 		at += n > 0 ? (size_t)n : 0;
 		ingest_channel(a);
-		if (a->channel.ended)
-			break;
+		settle(a);
 	}
 	close(fd);
 	ingest_channel(a);
