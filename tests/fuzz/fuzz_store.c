@@ -287,18 +287,18 @@ static void tidy(struct store *s)
 	tidy_run_release(&work);
 }
 
-static void ask_all(struct server *server, struct store *store)
+/* Of one run: an input that is about another leads to the same code by its next change. */
+static void ask_about(struct server *server, struct store *store, unsigned run)
 {
 	struct api api = {server, store};
 
 	server->cache = run_cache_new(0);
-	for (unsigned run = 0; run + 1 < SEED_RUNS; run++)
-		ask_all_of(&api, &(struct asked){{seed_uuids[run], seed_uuids[run + 1]}, session});
+	ask_all_of(&api, &(struct asked){{seed_uuids[run], seed_uuids[run + 1]}, session});
 	run_cache_free(server->cache);
 }
 
 /* As server_start(), without its threads and its port. */
-static void serve(void)
+static void serve(unsigned run)
 {
 	struct server server = {.config.data = directory,
 				.config.queue_max = 10,
@@ -322,9 +322,9 @@ static void serve(void)
 	if (rc == 0)
 		rc = runs_prepare(&server.host.runs, &server.host, &e);
 	if (rc == 0) {
-		ask_all(&server, store);
+		ask_about(&server, store, run);
 		tidy(store);
-		ask_all(&server, store);
+		ask_about(&server, store, run);
 	} else if (!e.text[0]) {
 		abort();
 	}
@@ -366,9 +366,13 @@ static void make_seed(void)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	unsigned sum = 0;
+
 	if (!seed_file.len)
 		make_seed();
 	change(data, size);
-	serve();
+	for (size_t i = 0; i < size; i++)
+		sum += data[i];
+	serve(sum % (SEED_RUNS - 1));
 	return 0;
 }

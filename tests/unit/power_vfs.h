@@ -28,8 +28,11 @@ struct power_write {
 /* A file as the disk certainly has it, and what it may have of it beyond that. */
 struct power_disk {
 	char *name;         /* without its directory */
-	bool there, wanted; /* on the disk; in the directory that is watched */
+	bool there, opened; /* certainly on the disk; maybe, because it was opened */
 	struct buf synced;
+	/* A file of this name that was deleted, and is still there if the directory was not written. */
+	struct buf deleted;
+	bool may_be_back;
 	VEC(struct power_write) pending;
 };
 
@@ -139,9 +142,12 @@ static inline void power_cut(const char *directory)
 		CLEANUP(buf_release) struct buf bytes = {};
 		int fd;
 
-		if (!d->there && !(d->wanted && power_dice(2)))
+		if (!d->there && d->may_be_back && power_dice(2))
+			buf_add_mem(&bytes, buf_str(&d->deleted), d->deleted.len);
+		else if (d->there || (d->opened && power_dice(2)))
+			power_remains(d, &bytes);
+		else
 			continue;
-		power_remains(d, &bytes);
 		fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 		if (fd < 0 || write(fd, buf_str(&bytes), bytes.len) != (ssize_t)bytes.len)
 			abort();
@@ -196,6 +202,7 @@ static inline int power_sync(sqlite3_file *f, int flags)
 		power_apply(&d->synced, w);
 	power_forget(d);
 	d->there = true;
+	d->may_be_back = false;
 	power.writes++;
 	power.each(power.ctx);
 	return SQLITE_OK;
@@ -310,7 +317,7 @@ static inline int power_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *f
 	rc = power.real->xOpen(power.real, name, file->real, flags, ret);
 	file->disk = rc == SQLITE_OK ? power_disk_of(name) : NULL;
 	if (file->disk)
-		file->disk->wanted = true;
+		file->disk->opened = true;
 	/* The store makes the database itself before it opens it. */
 	if (file->disk && flags & SQLITE_OPEN_MAIN_DB)
 		file->disk->there = true;
@@ -326,13 +333,13 @@ static inline int power_delete(sqlite3_vfs *vfs, const char *name, int sync)
 	(void)vfs;
 	if (!d || rc != SQLITE_OK)
 		return rc;
-	/* What was deleted may be there again after a cut, unless the directory was synced. */
-	d->wanted = !sync && d->there;
-	d->there = false;
-	if (!d->wanted) {
-		power_forget(d);
-		buf_clear(&d->synced);
-	}
+	/* The next file of this name is another one. */
+	d->may_be_back = d->there && !sync;
+	buf_clear(&d->deleted);
+	power_remains(d, &d->deleted);
+	buf_clear(&d->synced);
+	power_forget(d);
+	d->there = d->opened = false;
 	power.writes++;
 	power.each(power.ctx);
 	return rc;
@@ -378,6 +385,7 @@ static inline void power_end(void)
 		power_forget(&power.disks[i]);
 		vec_release(&power.disks[i].pending);
 		buf_release(&power.disks[i].synced);
+		buf_release(&power.disks[i].deleted);
 		free(power.disks[i].name);
 	}
 	memset(power.disks, 0, sizeof(power.disks));

@@ -229,7 +229,8 @@ static bool run_through(unsigned wanted, bool syncs_lie, unsigned *cuts)
 		}
 		*slot = (uint32_t)run.id + 1;
 		power_test.now.runs++;
-		merge_two(s, run.id);
+		if (well)
+			merge_two(s, run.id);
 		well = well && look(cuts);
 		/* Now and then the server is restarted. */
 		if (power_dice(8) == 0) {

@@ -439,10 +439,11 @@ static void test_a_clock_that_was_wrong(void **state)
 static void test_kept_recordings_count(void **state)
 {
 	struct stored_run run = new_run(STATE_DONE);
-	CLEANUP(free_ptr) char *path = xasprintf("%u/raw/x.data", directories - 1);
+	CLEANUP(free_ptr) char *name = xasprintf("raw/%s.data", run.uuid);
+	CLEANUP(free_ptr) char *path = xasprintf("%u/%s", directories - 1, name);
 
 	(void)state;
-	run.raw_path = (char *)"raw/x.data";
+	run.raw_path = name;
 	OK(store_run_update(store, &run, &error));
 	write_text(path, "0123456789");
 	check_chosen((struct retention){.now_ms = 1, .keep_bytes = 10}, "");
