@@ -150,7 +150,7 @@ class Served(ServerCase):
     def setUp(self):
         super().setUp()
         self.session = self.server.session()
-        run = self.server.run(self.session, ["sh", "-c", "for i in 1 2 3; do echo $i; done"], tool="record",
+        run = self.server.run(self.session, ["sh", "-c", "for i in 1 2 3; do echo $i; done"], tool="both",
                               events=["task-clock", "page-faults"],
                               sample={"events": ["cpu-clock:u"], "frequency": 500})
         self.known = self.server.wait_run(run["uuid"])

@@ -64,8 +64,7 @@ static void add_answer(struct buf *out)
 		"200 OK\r\nContent-Type: application/json\r\n",
 		"200 OK\r\nContent-Type: text/event-stream\r\n",
 		"404 Not Found\r\nContent-Type: application/json\r\n",
-		"201 Created\r\nContent-Type: application/json\r\nLocation: "
-		"/api/v1/benchmark/x\r\n",
+		"201 Created\r\nContent-Type: application/json\r\n",
 		"500 Internal Server Error\r\n",
 		"200 OK\r\nContent-Encoding: gzip\r\nX-Tacho-Lacks: all\r\n",
 	};
