@@ -201,8 +201,10 @@ static inline int power_sync(sqlite3_file *f, int flags)
 	vec_each(&d->pending, w)
 		power_apply(&d->synced, w);
 	power_forget(d);
+	/* With the first sync of a new file SQLite writes its directory, too: what was deleted is gone. */
+	for (size_t i = 0; i < power.count && !d->there; i++)
+		power.disks[i].may_be_back = false;
 	d->there = true;
-	d->may_be_back = false;
 	power.writes++;
 	power.each(power.ctx);
 	return SQLITE_OK;
