@@ -187,11 +187,11 @@ class Served(ServerCase):
             try:
                 s.sendall(changed(numbers, numbers.choice([good, *MALFORMED])))
                 s.shutdown(socket.SHUT_WR)
-                s.settimeout(LIMIT_S)
-                while s.recv(65536):
-                    pass
+                # Half a request is waited for; what counts is that others are answered.
+                s.settimeout(0.02)
+                s.recv(65536)
             except OSError:
-                pass  # closed while we were still sending
+                pass
 
     def upload(self, numbers, files):
         answer = self.server.request("POST", "import", changed(numbers, numbers.choice(files)),
