@@ -88,12 +88,13 @@ void lane_sum_finish(struct lane_sum *l);
 static inline void lane_sum_add(struct lane_sum *l, const struct lane_span *s)
 {
 	uint64_t cell = s->start_ns >> l->shift, last = lane_last_ns(s) >> l->shift;
-	struct lane_cell *c = &l->cells[cell - l->first];
+	struct lane_cell *c;
 
 	if (cell != last || cell - l->first >= l->len) {
 		lane_sum_add_cells(l, s, cell, last);
 		return;
 	}
+	c = &l->cells[cell - l->first];
 	c->starts++;
 	c->covered_ns = lane_add_ns(c->covered_ns, s->duration_ns);
 	if (lane_span_is_longer(s, &c->longest))

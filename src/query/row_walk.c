@@ -44,10 +44,12 @@ static int read_chunk(struct walk *w, const struct stored_chunk *chunk, struct c
 		      struct err *e)
 {
 	CLEANUP(buf_release) struct buf bytes = {};
-	int rc = store_chunk_read(w->how->store, chunk->id, &bytes, NULL, e);
+	int rc = store_chunk_read(w->how->store, chunk, &bytes, NULL, e);
 
 	if (rc == 0)
-		rc = chunk_decode(buf_str(&bytes), bytes.len, w->wanted.items, ret, e);
+		rc = store_chunk_name(
+			w->how->store, chunk,
+			chunk_decode(buf_str(&bytes), bytes.len, w->wanted.items, ret, e), e);
 	return rc == -ENOENT ? -ESTALE : rc;
 }
 

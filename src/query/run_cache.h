@@ -110,6 +110,12 @@ bool run_data_trim(struct run_data *d);
 void run_data_renew(struct run_data *d);
 /* Brings @d up to date with the store. */
 int run_data_load(struct run_data *d, struct store *s, bool ended, struct err *e);
+/* As store_chunk_read(); -ESTALE: the chunk was merged into another one meanwhile. */
+int run_chunk_read(struct store *s, const struct run_chunk *c, struct buf *bytes,
+		   struct buf *summary, struct err *e);
+/* Gives @e the sentence @why of decoding a chunk, with the names of run and chunk. Returns @rc. */
+int run_chunk_failed(struct store *s, const struct run_chunk *c, int rc, const struct err *why,
+		     struct err *e);
 int run_profile_load(struct profile *p, struct store *s, int64_t run, struct err *e);
 size_t profile_bytes(const struct profile *p);
 

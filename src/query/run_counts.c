@@ -9,14 +9,6 @@
 
 /* ---- decoded data of a chunk ---- */
 
-static int read_bytes(struct store *s, const struct run_chunk *c, bool summary, struct buf *ret,
-		      struct err *e)
-{
-	int rc = store_chunk_read(s, c->stored.id, summary ? NULL : ret, summary ? ret : NULL, e);
-
-	return rc == -ENOENT ? -ESTALE : rc;
-}
-
 static void keep_counts(struct run_data *d, struct run_chunk *c, struct count_columns *made,
 			struct kept_counts *ret)
 {
@@ -71,16 +63,38 @@ int run_counts(struct run_data *d, struct store *s, struct run_chunk *c, struct 
 	*ret = (struct kept_counts){.columns = __atomic_load_n(&c->counts, __ATOMIC_ACQUIRE)};
 	if (ret->columns)
 		return 0;
-	rc = read_bytes(s, c, false, &bytes, e);
+	rc = run_chunk_read(s, c, &bytes, NULL, e);
 	if (rc < 0)
 		return rc;
 	made = xcalloc(1, sizeof(*made));
-	rc = chunk_decode_counts(buf_str(&bytes), bytes.len, made, e);
+	rc = store_chunk_name(s, &c->stored,
+			      chunk_decode_counts(buf_str(&bytes), bytes.len, made, e), e);
 	if (rc < 0)
 		free(made);
 	else
 		keep_counts(d, c, made, ret);
 	return rc;
+}
+
+/* Blocks must be those of all rows: block i has what rows from i * SUMMARY_BLOCK_ROWS on have. */
+static int read_blocks(const struct run_chunk *c, const struct buf *bytes, count_blocks *ret,
+		       struct err *e)
+{
+	uint32_t rows = c->stored.info.rows;
+	int rc = count_blocks_decode(buf_str(bytes), bytes->len, ret, e);
+
+	if (rc < 0)
+		return rc;
+	vec_each(ret, b) {
+		uint32_t want = rows < SUMMARY_BLOCK_ROWS ? rows : SUMMARY_BLOCK_ROWS;
+
+		rc = b->rows == want ? rc : -EBADMSG;
+		rows -= want;
+	}
+	if (rc == 0 && !rows)
+		return 0;
+	vec_release(ret);
+	return err_set(e, EBADMSG, "the stored summary of counts is not that of its chunk");
 }
 
 /* Reads the blocks stored with a merged chunk; makes those of other chunks. */
@@ -92,8 +106,9 @@ static int make_blocks(struct run_data *d, struct store *s, struct run_chunk *c,
 	int rc;
 
 	if (c->stored.merged) {
-		rc = read_bytes(s, c, true, &bytes, e);
-		return rc < 0 ? rc : count_blocks_decode(buf_str(&bytes), bytes.len, ret, e);
+		rc = run_chunk_read(s, c, NULL, &bytes, e);
+		return rc < 0 ? rc
+			      : store_chunk_name(s, &c->stored, read_blocks(c, &bytes, ret, e), e);
 	}
 	rc = run_counts(d, s, c, &rows, e);
 	if (rc == 0)

@@ -270,6 +270,21 @@ static int load_tables(struct run_data *d, struct store *s, bool ended, struct e
 
 /* ---- chunks ---- */
 
+int run_chunk_read(struct store *s, const struct run_chunk *c, struct buf *bytes,
+		   struct buf *summary, struct err *e)
+{
+	int rc = store_chunk_read(s, &c->stored, bytes, summary, e);
+
+	return rc == -ENOENT ? -ESTALE : rc;
+}
+
+int run_chunk_failed(struct store *s, const struct run_chunk *c, int rc, const struct err *why,
+		     struct err *e)
+{
+	err_set(e, -rc, "%s", why->text);
+	return store_chunk_name(s, &c->stored, rc, e);
+}
+
 static int by_time(const void *a, const void *b)
 {
 	const struct run_chunk *x = a, *y = b;
@@ -286,6 +301,13 @@ static int by_id(const void *a, const void *b)
 	return x->stored.id < y->stored.id ? -1 : x->stored.id > y->stored.id;
 }
 
+static bool same_info(const struct chunk_info *a, const struct chunk_info *b)
+{
+	return a->schema == b->schema && a->sampled == b->sampled && a->rows == b->rows &&
+	       a->partition == b->partition && a->first_ns == b->first_ns &&
+	       a->last_ns == b->last_ns;
+}
+
 /* Keeps the decoded data of chunks that still exist, and frees the rest. */
 static void keep_decoded(struct run_data *d, struct run_chunk *old, size_t count)
 {
@@ -295,7 +317,7 @@ static void keep_decoded(struct run_data *d, struct run_chunk *old, size_t count
 		struct run_chunk *known =
 			count ? bsearch(chunk, old, count, sizeof(*old), by_id) : NULL;
 
-		if (known) {
+		if (known && same_info(&known->stored.info, &chunk->stored.info)) {
 			struct stored_chunk stored = chunk->stored;
 
 			*chunk = *known;

@@ -237,7 +237,7 @@ static int find_spans(struct batch *b, struct job *j, struct buf *summary, struc
 	if (known)
 		return 0;
 	if (j->chunk->stored.merged)
-		rc = store_chunk_read(b->s, j->chunk->stored.id, NULL, summary, e);
+		rc = run_chunk_read(b->s, j->chunk, NULL, summary, e);
 	if (rc < 0)
 		return rc;
 	made = xcalloc(1, sizeof(*made));
@@ -319,7 +319,7 @@ static int read_job(struct batch *b, struct job *j, struct err *e)
 	level = !b->wanted->rows_only && find_level(b->wanted, j, &j->bytes);
 	/* The summary was not read just now. */
 	if (level && !j->found.level && !j->part.size) {
-		rc = store_chunk_read(b->s, j->chunk->stored.id, NULL, &j->bytes, e);
+		rc = run_chunk_read(b->s, j->chunk, NULL, &j->bytes, e);
 		if (rc == 0)
 			find_level(b->wanted, j, &j->bytes);
 	}
@@ -331,7 +331,7 @@ static int read_job(struct batch *b, struct job *j, struct err *e)
 		return 0;
 	j->found.rows = __atomic_load_n(&j->spans->rows, __ATOMIC_ACQUIRE);
 	buf_clear(&j->bytes);
-	return j->found.rows ? 0 : store_chunk_read(b->s, j->chunk->stored.id, &j->bytes, NULL, e);
+	return j->found.rows ? 0 : run_chunk_read(b->s, j->chunk, &j->bytes, NULL, e);
 }
 
 /* ---- decoding ---- */
@@ -402,7 +402,8 @@ static int visit_batch(struct batch *b, spans_visitor visit, void *ctx, struct e
 	if (!all_found(b))
 		parallel_each(b->count, parallel_cpus(DECODE_THREADS_MAX), decode_job, b);
 	for (size_t i = 0; i < b->count && rc == 0; i++)
-		rc = b->jobs[i].rc < 0 ? err_set(e, -b->jobs[i].rc, "%s", b->jobs[i].e.text)
+		rc = b->jobs[i].rc < 0 ? run_chunk_failed(b->s, b->jobs[i].chunk, b->jobs[i].rc,
+							  &b->jobs[i].e, e)
 				       : visit(ctx, &b->jobs[i].found);
 	batch_clear(b);
 	return rc;
@@ -432,8 +433,6 @@ int run_spans_each(struct run_data *d, struct store *s, uint32_t schema, uint64_
 				  info->last_ns <= last_ns,
 		};
 		rc = read_job(b, &b->jobs[b->count++], e);
-		/* The chunk was merged into another one meanwhile. */
-		rc = rc == -ENOENT ? -ESTALE : rc;
 		if (rc == 0 && b->count == BATCH_CHUNKS)
 			rc = visit_batch(b, visit, ctx, e);
 	}

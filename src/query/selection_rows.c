@@ -26,6 +26,7 @@ struct job {
 
 struct batch {
 	struct run_data *d;
+	struct store *s;
 	struct job jobs[BATCH_CHUNKS];
 	size_t count;
 	struct node_scratch scratch[DECODE_THREADS_MAX];
@@ -33,11 +34,8 @@ struct batch {
 
 static int read_job(struct job *j, struct store *s, struct err *e)
 {
-	int rc = store_chunk_read(s, j->chunk->stored.id, j->summary ? NULL : &j->bytes,
-				  j->summary ? &j->bytes : NULL, e);
-
-	/* The chunk was merged into another one meanwhile. */
-	return rc == -ENOENT ? -ESTALE : rc;
+	return run_chunk_read(s, j->chunk, j->summary ? NULL : &j->bytes,
+			      j->summary ? &j->bytes : NULL, e);
 }
 
 static void batch_clear(struct batch *b)
@@ -61,17 +59,43 @@ static int batch_error(const struct batch *b, struct err *e)
 {
 	for (size_t i = 0; i < b->count; i++)
 		if (b->jobs[i].rc < 0)
-			return err_set(e, -b->jobs[i].rc, "%s", b->jobs[i].e.text);
+			return run_chunk_failed(b->s, b->jobs[i].chunk, b->jobs[i].rc,
+						&b->jobs[i].e, e);
 	return 0;
 }
 
-/* Summaries of spans have other parts, too. One without a histogram is refused as damaged. */
-static int decode_summary(const struct buf *bytes, struct histogram *ret, struct err *e)
+/* Whoever counts by event relies on this. Threads and stacks that are not in the tables are number 0. */
+static int check_events(const struct run_data *d, const uint32_t *event, size_t count,
+			struct err *e)
+{
+	size_t events = d->profile.events.len;
+
+	for (size_t i = 0; i < count; i++)
+		if (event[i] >= events)
+			return err_set(e, EBADMSG,
+				       "it has a sample of event number %u, and the run has %zu "
+				       "events",
+				       event[i], events);
+	return 0;
+}
+
+/* Summaries of spans have other parts, too. One without a histogram of all rows is refused as damaged. */
+static int decode_summary(const struct job *j, struct histogram *ret, struct err *e)
 {
 	struct chunk_piece part = {"", 0};
+	uint64_t samples = 0;
+	int rc;
 
-	summary_part(buf_str(bytes), bytes->len, PACKED_HISTOGRAM, 0, &part);
-	return histogram_decode(part.bytes, part.size, ret, e);
+	summary_part(buf_str(&j->bytes), j->bytes.len, PACKED_HISTOGRAM, 0, &part);
+	rc = histogram_decode(part.bytes, part.size, ret, e);
+	if (rc < 0)
+		return rc;
+	for (size_t i = 0; i < ret->len; i++)
+		samples += ret->samples[i];
+	if (samples == j->chunk->stored.info.rows)
+		return 0;
+	histogram_release(ret);
+	return err_set(e, EBADMSG, "the stored histogram is not that of its chunk");
 }
 
 static void decode_histogram(void *ctx, size_t item, unsigned thread)
@@ -83,15 +107,19 @@ static void decode_histogram(void *ctx, size_t item, unsigned thread)
 	struct histogram h = {};
 
 	if (j->summary) {
-		j->rc = decode_summary(&j->bytes, &h, &j->e);
+		j->rc = decode_summary(j, &h, &j->e);
 	} else {
 		j->rc = chunk_decode_samples(buf_str(&j->bytes), j->bytes.len, &columns, &j->e);
 		if (j->rc == 0)
 			histogram_make(&columns, &h);
 		sample_columns_release(&columns);
 	}
-	if (j->rc < 0)
+	if (j->rc == 0)
+		j->rc = check_events(b->d, h.event, h.len, &j->e);
+	if (j->rc < 0) {
+		histogram_release(&h);
 		return;
+	}
 	made = xcalloc(1, sizeof(*made));
 	node_histogram_make(made, &h, &b->d->paths, &b->scratch[thread]);
 	histogram_release(&h);
@@ -141,9 +169,11 @@ static void decode_rows(void *ctx, size_t item, unsigned thread)
 	j->rc = chunk_decode_samples(buf_str(&j->bytes), j->bytes.len, &columns, &j->e);
 	if (j->rc < 0)
 		return;
-	keep_rows(b->d, j,
-		  run_rows_make(&columns, (uint32_t)b->d->profile.events.len,
-				(uint32_t)b->d->profile.threads.len));
+	j->rc = check_events(b->d, columns.event, columns.rows, &j->e);
+	if (j->rc == 0)
+		keep_rows(b->d, j,
+			  run_rows_make(&columns, (uint32_t)b->d->profile.events.len,
+					(uint32_t)b->d->profile.threads.len));
 	sample_columns_release(&columns);
 }
 
@@ -187,6 +217,7 @@ int selection_histograms(const struct selection *sel, struct run_data *d, struct
 	int rc = 0;
 
 	b->d = d;
+	b->s = s;
 	for (size_t i = 0; i < d->chunks.len && rc == 0; i++) {
 		struct run_chunk *c = &d->chunks.items[i];
 		struct job *j = &b->jobs[b->count];
@@ -319,6 +350,7 @@ static int visit_chunks(const struct selection *sel, struct run_data *d, struct 
 	int rc = 0;
 
 	b->d = d;
+	b->s = s;
 	v->sel = sel;
 	v->paths = &d->paths;
 	v->visitor = visitor;
@@ -366,7 +398,7 @@ int selection_summary(struct store *s, struct run_chunk *c, struct histogram *re
 	int rc = read_job(&j, s, e);
 
 	if (rc == 0)
-		rc = decode_summary(&j.bytes, ret, e);
+		rc = store_chunk_name(s, &c->stored, decode_summary(&j, ret, e), e);
 	buf_release(&j.bytes);
 	return rc;
 }

@@ -43,8 +43,8 @@ static int read_chunks(struct page_read *r, struct err *e)
 	for (size_t i = 0; i < r->count; i++) {
 		struct table_job *j = &r->jobs[i];
 
-		if (rc == 0 && j->rc < 0)
-			rc = err_set(e, -j->rc, "%s", j->e.text);
+		if (rc == 0)
+			rc = table_job_error(r->q, j, e);
 		if (rc == 0)
 			copy_rows(r, j);
 		table_job_release(j, &r->tags);

@@ -80,15 +80,16 @@ static bool is_missing(const struct table_tags *t, const struct table_job *j, si
 int table_job_read(const struct table_query *q, const struct table_tags *t, struct table_job *j,
 		   struct err *e)
 {
-	int r;
-
 	for (size_t i = 0; i < t->count && !j->read; i++)
 		j->read = is_missing(t, j, i);
-	if (!j->read)
-		return 0;
-	r = store_chunk_read(q->s, q->d->chunks.items[j->chunk].stored.id, &j->bytes, NULL, e);
-	/* The chunk is gone because it was merged meanwhile. */
-	return r == -ENOENT ? -ESTALE : r;
+	return j->read ? run_chunk_read(q->s, &q->d->chunks.items[j->chunk], &j->bytes, NULL, e)
+		       : 0;
+}
+
+int table_job_error(const struct table_query *q, const struct table_job *j, struct err *e)
+{
+	return j->rc < 0 ? run_chunk_failed(q->s, &q->d->chunks.items[j->chunk], j->rc, &j->e, e)
+			 : 0;
 }
 
 /* ---- keeping ---- */
@@ -145,8 +146,6 @@ int table_job_decode(const struct table_query *q, const struct table_tags *t, st
 		if (is_missing(t, j, i))
 			wanted[count++] = t->tags[i];
 	j->rc = chunk_decode(buf_str(&j->bytes), j->bytes.len, wanted, c, &j->e);
-	if (j->rc == 0 && c->rows != q->d->chunks.items[j->chunk].stored.info.rows)
-		j->rc = err_set(&j->e, EBADMSG, "a stored chunk has another number of rows");
 	for (size_t i = 0; i < t->count && j->rc == 0; i++)
 		if (is_missing(t, j, i))
 			keep(q, j, i,

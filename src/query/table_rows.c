@@ -121,12 +121,14 @@ static void scan_job(void *ctx, size_t item, unsigned thread)
 	}
 }
 
-static int jobs_error(const struct table_job *jobs, size_t count, struct err *e)
+static int jobs_error(const struct table_query *q, const struct table_job *jobs, size_t count,
+		      struct err *e)
 {
-	for (size_t i = 0; i < count; i++)
-		if (jobs[i].rc < 0)
-			return err_set(e, -jobs[i].rc, "%s", jobs[i].e.text);
-	return 0;
+	int r = 0;
+
+	for (size_t i = 0; i < count && r == 0; i++)
+		r = table_job_error(q, &jobs[i], e);
+	return r;
 }
 
 static int scan_batch(struct scanning *s, struct err *e)
@@ -134,7 +136,7 @@ static int scan_batch(struct scanning *s, struct err *e)
 	int r;
 
 	parallel_each(s->count, s->scan->threads, scan_job, s);
-	r = jobs_error(s->jobs, s->count, e);
+	r = jobs_error(s->plan.q, s->jobs, s->count, e);
 	for (size_t i = 0; i < s->count; i++)
 		table_job_release(&s->jobs[i], &s->plan.tags);
 	s->count = 0;
@@ -276,7 +278,7 @@ static int visit_batch(struct walking *w, table_visitor visit, void *ctx, struct
 	int r;
 
 	parallel_each(w->count, table_threads(), choose_job, w);
-	r = jobs_error(w->jobs, w->count, e);
+	r = jobs_error(w->plan.q, w->jobs, w->count, e);
 	for (size_t i = 0; i < w->count && r == 0; i++) {
 		const struct whole_chunk *c = &w->chunks[i];
 		struct table_rows rows = {c->columns, c->row, c->count, w->jobs[i].chunk};

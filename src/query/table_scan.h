@@ -106,6 +106,8 @@ int table_job_read(const struct table_query *q, const struct table_tags *t, stru
 		   struct err *e);
 /* Decodes missing columns and keeps them. May run on any thread. The result is also stored in the job. */
 int table_job_decode(const struct table_query *q, const struct table_tags *t, struct table_job *j);
+/* The result of table_job_decode() with its sentence, which names run and chunk. The thread of q->s. */
+int table_job_error(const struct table_query *q, const struct table_job *j, struct err *e);
 void table_job_release(struct table_job *j, const struct table_tags *t);
 
 #endif

@@ -112,6 +112,7 @@ static char *text_of(const struct message *m)
 static void take_opened(struct active *a, const struct message *m)
 {
 	json_t *json = parse_object(m);
+	json_int_t start_ns = json_integer_value(json_object_get(json, "start_ns"));
 	json_int_t wall_ns = json_integer_value(json_object_get(json, "start_wall_ns"));
 
 	if (!json) {
@@ -120,7 +121,7 @@ static void take_opened(struct active *a, const struct message *m)
 	}
 	free(a->run.opened);
 	a->run.opened = text_of(m);
-	a->run.start_ns = json_integer_value(json_object_get(json, "start_ns"));
+	a->run.start_ns = start_ns > 0 ? start_ns : 0;
 	/* Not for an import: its recording was made at some other time. */
 	if (!a->import && wall_ns > 0)
 		a->run.started_ms = wall_ns / (json_int_t)NS_PER_MSEC;

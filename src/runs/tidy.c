@@ -103,8 +103,9 @@ static int tidy_one(struct tidy *t, int64_t run)
 		return 0;
 	do {
 		result = tidy_run_merge(&t->work, t->store, run, ended, NULL);
-		/* The run or its chunks were deleted meanwhile. */
-		if (result == -ENOENT)
+		/* The run or its chunks were deleted meanwhile, or are damaged: trying again would
+		 * not help. Questions about the run say what is wrong. */
+		if (result == -ENOENT || result == -EBADMSG)
 			return 0;
 	} while (result > 0 && pause_between(t));
 	t->merge_ns = now_ns(t) + SCAN_PAUSE * t->work.scan_ns;
@@ -119,7 +120,7 @@ static int tidy_one(struct tidy *t, int64_t run)
 	t->counts.merges = t->work.merges;
 	t->counts.merged_chunks = t->work.merged_chunks;
 	pthread_mutex_unlock(&t->lock);
-	return result < 0 && result != -ENOENT ? result : 0;
+	return result < 0 && result != -ENOENT && result != -EBADMSG ? result : 0;
 }
 
 /* Returns free space inside the database file to the disk. */

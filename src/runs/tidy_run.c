@@ -19,6 +19,7 @@ void tidy_run_release(struct tidy_run *t)
 /* Chunks that are to become one, and their bytes. */
 struct merge {
 	VEC(int64_t) ids;
+	VEC(const struct stored_chunk *) chunks; /* the same, in the list */
 	VEC(size_t) sizes;
 	struct buf bytes;
 	uint64_t rows;
@@ -29,6 +30,7 @@ struct merge {
 static void merge_release(struct merge *m)
 {
 	vec_release(&m->ids);
+	vec_release(&m->chunks);
 	vec_release(&m->sizes);
 	buf_release(&m->bytes);
 }
@@ -64,6 +66,7 @@ static bool choose(struct tidy_run *t, bool ended, struct merge *m)
 		if (full)
 			break;
 		vec_push(&m->ids, c->id);
+		vec_push(&m->chunks, c);
 		m->rows += c->info.rows;
 	}
 	m->source = first->source;
@@ -71,14 +74,17 @@ static bool choose(struct tidy_run *t, bool ended, struct merge *m)
 	return m->ids.len && (m->whole || m->ids.len >= TIDY_CHUNKS_MAX);
 }
 
-static int read_all(struct store *s, struct merge *m, struct err *e)
+/* A chunk that is not what the database says of it is damaged: choose() leaves it out from now on. */
+static int read_all(struct tidy_run *t, struct store *s, struct merge *m, struct err *e)
 {
 	int result = 0;
 
-	vec_each(&m->ids, id) {
+	vec_each(&m->chunks, chunk) {
 		size_t before = m->bytes.len;
 
-		result = store_chunk_read(s, *id, &m->bytes, NULL, e);
+		result = store_chunk_read(s, *chunk, &m->bytes, NULL, e);
+		if (result == -EBADMSG)
+			vec_push(&t->damaged, (*chunk)->id);
 		if (result < 0)
 			break;
 		vec_push(&m->sizes, m->bytes.len - before);
@@ -157,8 +163,13 @@ static int merge_chosen(struct tidy_run *t, struct store *s, struct merge *m, st
 {
 	CLEANUP(free_ptr) struct chunk_piece *pieces = NULL;
 	size_t damaged = t->damaged.len;
-	int result = read_all(s, m, e);
+	int result = read_all(t, s, m, e);
 
+	if (result == -EBADMSG) {
+		/* Read the list again and merge without the damaged chunk. */
+		t->run = 0;
+		return 1;
+	}
 	if (result < 0)
 		return result;
 	pieces = xcalloc(m->ids.len, sizeof(*pieces));

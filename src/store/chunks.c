@@ -4,10 +4,41 @@
 #include <errno.h>
 #include <string.h>
 
-static void read_chunk(struct sql_rows *rows, struct stored_chunk *ret)
+int store_chunk_name(struct store *s, const struct stored_chunk *chunk, int result, struct err *e)
+{
+	CLEANUP(sql_done) struct sql_rows *rows = NULL;
+	char uuid[UUID_BYTES] = "";
+
+	if (result != -EBADMSG || !e)
+		return result;
+	if (!sql_query(s, NULL, &rows, "SELECT uuid FROM runs WHERE id = $1",
+		       SQL_VALUES(sql_int(chunk->run))) &&
+	    sql_next(rows, NULL) > 0)
+		row_copy(rows, 0, uuid, sizeof(uuid));
+	err_prefix(e, "chunk %lld of run %s", (long long)chunk->id, uuid);
+	return result;
+}
+
+/* The columns of `chunks` that read_chunk() reads. */
+#define CHUNK_SELECT                                                                               \
+	"SELECT id, source, kind, counter, row_count, first_ns, last_ns, size, merged, sampled, "  \
+	"run_id FROM chunks "
+
+/* Columns 1 to 4 must be of 32 bits; what chunk_peek() says of the bytes is limited by the same. */
+static bool makes_sense(struct sql_rows *rows, const struct chunk_info *info)
+{
+	for (int i = 1; i <= 4; i++)
+		if (row_int(rows, i) < 0 || row_int(rows, i) > UINT32_MAX)
+			return false;
+	return info->schema && info->schema < SCHEMA_FIRST_OWN + SCHEMAS_MAX && info->rows &&
+	       info->rows <= CHUNK_ROWS_MAX && info->first_ns <= info->last_ns;
+}
+
+static int read_chunk(struct sql_rows *rows, struct stored_chunk *ret, struct err *e)
 {
 	*ret = (struct stored_chunk){
 		.id = row_int(rows, 0),
+		.run = row_int(rows, 10),
 		.source = (uint32_t)row_int(rows, 1),
 		.info =
 			{
@@ -22,6 +53,15 @@ static void read_chunk(struct sql_rows *rows, struct stored_chunk *ret)
 	};
 	/* Rows of before there was a column for it say so by their schema. */
 	ret->info.sampled = ret->info.schema == SCHEMA_SAMPLES || row_int(rows, 9);
+	if (makes_sense(rows, &ret->info))
+		return 0;
+	err_set(e, EBADMSG,
+		"the database is damaged: its row of the chunk says %lld rows of table %lld from "
+		"%lld "
+		"to %lld; delete the run, or put back a copy of the database",
+		(long long)row_int(rows, 4), (long long)row_int(rows, 2),
+		(long long)row_int(rows, 5), (long long)row_int(rows, 6));
+	return store_chunk_name(rows->store, ret, -EBADMSG, e);
 }
 
 static int read_chunks(struct sql_rows *rows, stored_chunks *ret, struct err *e)
@@ -30,7 +70,9 @@ static int read_chunks(struct sql_rows *rows, stored_chunks *ret, struct err *e)
 	int result;
 
 	while ((result = sql_next(rows, e)) > 0) {
-		read_chunk(rows, &chunk);
+		result = read_chunk(rows, &chunk, e);
+		if (result)
+			return result;
 		vec_push(ret, chunk);
 	}
 	return result;
@@ -92,9 +134,8 @@ int store_chunks(struct store *s, int64_t run, const struct chunk_query *q, stor
 	CLEANUP(sql_done) struct sql_rows *rows = NULL;
 	int result = sql_query(
 		s, e, &rows,
-		"SELECT id, source, kind, counter, row_count, first_ns, last_ns, size, merged, "
-		"sampled "
-		"FROM chunks WHERE run_id = $1 AND id > $2 AND ($3 = 0 OR kind = $3) "
+		CHUNK_SELECT
+		"WHERE run_id = $1 AND id > $2 AND ($3 = 0 OR kind = $3) "
 		"AND ($4 = 0 OR counter = $4) AND last_ns >= $5 AND ($6 = 0 OR first_ns <= $6) "
 		"AND ($7 = 0 OR sampled = 1 OR kind = $8) ORDER BY first_ns, id",
 		SQL_VALUES(sql_int(run), sql_int(q->after_id), sql_int(q->schema),
@@ -108,13 +149,10 @@ int store_chunks_to_merge(struct store *s, int64_t run, unsigned limit, stored_c
 			  struct err *e)
 {
 	CLEANUP(sql_done) struct sql_rows *rows = NULL;
-	int result = sql_query(
-		s, e, &rows,
-		"SELECT id, source, kind, counter, row_count, first_ns, last_ns, size, merged, "
-		"sampled "
-		"FROM chunks WHERE run_id = $1 AND merged = 0 "
-		"ORDER BY source, kind, counter, first_ns, id LIMIT $2",
-		SQL_VALUES(sql_int(run), sql_int(limit)));
+	int result = sql_query(s, e, &rows,
+			       CHUNK_SELECT "WHERE run_id = $1 AND merged = 0 "
+					    "ORDER BY source, kind, counter, first_ns, id LIMIT $2",
+			       SQL_VALUES(sql_int(run), sql_int(limit)));
 
 	return result ? result : read_chunks(rows, ret, e);
 }
@@ -161,34 +199,71 @@ static int read_bytes(struct store *s, const char *sql, int64_t chunk, struct bu
 	return 0;
 }
 
-int store_chunk_read(struct store *s, int64_t chunk, struct buf *bytes, struct buf *summary,
-		     struct err *e)
+/* Times beyond what the database can hold were stored as the largest that it can. */
+static uint64_t stored_ns(uint64_t ns)
 {
+	return ns < INT64_MAX ? ns : INT64_MAX;
+}
+
+static int check_bytes(const struct stored_chunk *c, const void *bytes, size_t size, struct err *e)
+{
+	const struct chunk_info *row = &c->info;
+	struct chunk_info info;
+	int result = chunk_peek(bytes, size, &info, e);
+
+	if (result)
+		return result;
+	if (info.schema == row->schema && info.sampled == row->sampled && info.rows == row->rows &&
+	    info.partition == row->partition && stored_ns(info.first_ns) == row->first_ns &&
+	    stored_ns(info.last_ns) == row->last_ns)
+		return 0;
+	return err_set(
+		e, EBADMSG,
+		"the database is damaged: its row of the chunk says %u rows of table %u, the "
+		"chunk itself %u of table %u; delete the run, or put back a copy of the "
+		"database",
+		row->rows, row->schema, info.rows, info.schema);
+}
+
+int store_chunk_read(struct store *s, const struct stored_chunk *chunk, struct buf *bytes,
+		     struct buf *summary, struct err *e)
+{
+	size_t before = bytes ? bytes->len : 0;
 	int result = 0;
 
-	if (bytes)
-		result = read_bytes(s, "SELECT bytes FROM chunk_bytes WHERE chunk_id = $1", chunk,
-				    bytes, e);
+	if (bytes) {
+		result = read_bytes(s, "SELECT bytes FROM chunk_bytes WHERE chunk_id = $1",
+				    chunk->id, bytes, e);
+		if (!result)
+			result = store_chunk_name(
+				s, chunk,
+				check_bytes(chunk, buf_str(bytes) + before, bytes->len - before, e),
+				e);
+	}
 	if (!result && summary)
 		result = read_bytes(s,
 				    "SELECT chunk_summaries.bytes FROM chunks LEFT JOIN "
 				    "chunk_summaries ON chunk_id = id WHERE id = $1",
-				    chunk, summary, e);
+				    chunk->id, summary, e);
 	return result;
 }
 
 static int remove_chunk(struct store *s, int64_t run, int64_t id, struct err *e)
 {
-	int64_t size;
-	int result = sql_number(s, e, &size,
-				"DELETE FROM chunks WHERE id = $1 AND run_id = $2 "
-				"RETURNING size + summary_size",
-				SQL_VALUES(sql_int(id), sql_int(run)));
+	CLEANUP(sql_done) struct sql_rows *rows = NULL;
+	int result = sql_query(s, e, &rows,
+			       "DELETE FROM chunks WHERE id = $1 AND run_id = $2 "
+			       "RETURNING size, summary_size",
+			       SQL_VALUES(sql_int(id), sql_int(run)));
 
-	if (result)
-		return result == -ENOENT ? no_chunk(id, e) : result;
-	run_grows(s, run, -size);
-	return 0;
+	if (!result)
+		result = sql_next(rows, e);
+	if (result <= 0)
+		return result ? result : no_chunk(id, e);
+	for (int i = 0; i < 2; i++)
+		run_grows(s, run, -row_number(rows, i, CHUNK_BYTES_MAX));
+	/* It is done only when the statement has come to its end. */
+	return sql_next(rows, e);
 }
 
 /* Whoever has read the chunks of the run is to read them again. */

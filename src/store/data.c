@@ -243,7 +243,7 @@ int store_notes(struct store *s, int64_t run,
 			       SQL_VALUES(sql_int(run)));
 
 	while (!result && (result = sql_next(rows, e)) > 0) {
-		CLEANUP(free_ptr) char *words = row_text(rows, 1);
+		CLEANUP(free_ptr) char *words = row_words(rows, 1);
 
 		result = note(ctx, row_u64(rows, 0), words);
 	}

@@ -3,7 +3,11 @@
 #include "store/sql.h"
 
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
+
+#define POSITION_MAX 9007199254740992.0 /* 2^53: beyond it, adding 1 changes nothing */
 
 #define RUN_SELECT                                                                                 \
 	"SELECT runs.id, session_id, runs.uuid, sessions.uuid, state, place, exclusive, "          \
@@ -11,12 +15,44 @@
 	"raw_path, runs.created_ms, started_ms, ended_ms, start_ns, duration_ms, bytes, samples "  \
 	"FROM runs JOIN sessions ON sessions.id = session_id WHERE runs.deleted = 0 "
 
+/* Identifiers become names of files: anything else than one is left out. */
+static void row_uuid(struct sql_rows *rows, int column, char ret[UUID_BYTES])
+{
+	row_copy(rows, column, ret, UUID_BYTES);
+	if (!uuid_valid(ret))
+		ret[0] = '\0';
+}
+
+/* What is beyond the values that the store writes becomes what cannot harm. */
+static void check_run(struct stored_run *r, int64_t state)
+{
+	char raw[UUID_BYTES + sizeof("raw/.data")];
+
+	if (state < STATE_QUEUED || state > STATE_INTERRUPTED) {
+		r->state = STATE_FAILED;
+		free(r->error);
+		r->error = xasprintf("The database is damaged: it has no valid state of this run "
+				     "(%lld).",
+				     (long long)state);
+	}
+	if (!(fabs(r->position) <= POSITION_MAX))
+		r->position = 0;
+	/* No file but the run's own. */
+	snprintf(raw, sizeof(raw), "raw/%s.data", r->uuid);
+	if (r->raw_path && (!r->uuid[0] || strcmp(r->raw_path, raw))) {
+		free(r->raw_path);
+		r->raw_path = NULL;
+	}
+}
+
 static void read_run(struct sql_rows *rows, struct stored_run *ret)
 {
+	int64_t state = row_int(rows, 4);
+
 	*ret = (struct stored_run){
 		.id = row_int(rows, 0),
 		.session_id = row_int(rows, 1),
-		.state = (enum run_state)row_int(rows, 4),
+		.state = (enum run_state)row_number(rows, 4, STATE_INTERRUPTED),
 		.position = row_real(rows, 5),
 		.exclusive = row_int(rows, 6) != 0,
 		.user = row_text(rows, 7),
@@ -30,16 +66,17 @@ static void read_run(struct sql_rows *rows, struct stored_run *ret)
 		.note = row_text(rows, 15),
 		.tags = row_text(rows, 16),
 		.raw_path = row_text(rows, 17),
-		.created_ms = row_int(rows, 18),
-		.started_ms = row_int(rows, 19),
-		.ended_ms = row_int(rows, 20),
-		.start_ns = row_int(rows, 21),
-		.duration_ms = row_int(rows, 22),
-		.bytes = row_int(rows, 23),
-		.samples = row_int(rows, 24),
+		.created_ms = row_number(rows, 18, WALL_MS_MAX),
+		.started_ms = row_number(rows, 19, WALL_MS_MAX),
+		.ended_ms = row_number(rows, 20, WALL_MS_MAX),
+		.start_ns = row_number(rows, 21, INT64_MAX),
+		.duration_ms = row_number(rows, 22, WALL_MS_MAX),
+		.bytes = row_number(rows, 23, INT64_MAX),
+		.samples = row_number(rows, 24, INT64_MAX),
 	};
-	row_copy(rows, 2, ret->uuid, sizeof(ret->uuid));
-	row_copy(rows, 3, ret->session_uuid, sizeof(ret->session_uuid));
+	row_uuid(rows, 2, ret->uuid);
+	row_uuid(rows, 3, ret->session_uuid);
+	check_run(ret, state);
 }
 
 static int read_runs(struct sql_rows *rows, stored_runs *ret, struct err *e)
@@ -257,7 +294,7 @@ int store_durations(struct store *s, const char *command, int64_t *ret_ms, size_
 	if (result)
 		return result;
 	while ((result = sql_next(rows, e)) > 0)
-		ret_ms[count++] = row_int(rows, 0);
+		ret_ms[count++] = row_number(rows, 0, WALL_MS_MAX);
 	return result < 0 ? result : count;
 }
 

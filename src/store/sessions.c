@@ -13,8 +13,8 @@ static void read_session(struct sql_rows *rows, struct stored_session *ret)
 {
 	*ret = (struct stored_session){
 		.id = row_int(rows, 0),
-		.title = row_text(rows, 2),
-		.created_ms = row_int(rows, 3),
+		.title = row_words(rows, 2),
+		.created_ms = row_number(rows, 3, WALL_MS_MAX),
 		.runs = (uint32_t)row_int(rows, 4),
 	};
 	row_copy(rows, 1, ret->uuid, sizeof(ret->uuid));

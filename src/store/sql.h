@@ -15,6 +15,8 @@
 
 #include "store/store.h"
 
+#define WALL_MS_MAX 253402300799999ll /* times of the wall clock: the end of the year 9999 */
+
 enum sql_type { SQL_NULL, SQL_INTEGER, SQL_REAL, SQL_TEXT, SQL_BYTES };
 
 struct sql_value {
@@ -104,8 +106,15 @@ int sql_next(struct sql_rows *rows, struct err *e);
 void sql_done(struct sql_rows **rows); /* for CLEANUP(); NULL is fine */
 int64_t row_int(struct sql_rows *rows, int column);
 uint64_t row_u64(struct sql_rows *rows, int column);
+/*
+ * A damaged database may say anything. A number that is not from 0 to @max becomes 0, which means unknown, so
+ * that one such row neither hides the others nor keeps the server from starting.
+ */
+int64_t row_number(struct sql_rows *rows, int column, int64_t max);
 double row_real(struct sql_rows *rows, int column);
 char *row_text(struct sql_rows *rows, int column); /* a copy, NULL if it is NULL */
+/* The same of a column that is never NULL, except in a damaged database: then "". */
+char *row_words(struct sql_rows *rows, int column);
 void row_copy(struct sql_rows *rows, int column, char *ret, size_t size);
 const void *row_bytes(struct sql_rows *rows, int column, size_t *ret_size);
 

@@ -206,6 +206,13 @@ int64_t row_int(struct sql_rows *rows, int column)
 	return rows->store->ops->integer(rows, column);
 }
 
+int64_t row_number(struct sql_rows *rows, int column, int64_t max)
+{
+	int64_t value = row_int(rows, column);
+
+	return value >= 0 && value <= max ? value : 0;
+}
+
 uint64_t row_u64(struct sql_rows *rows, int column)
 {
 	int64_t value = row_int(rows, column);
@@ -229,6 +236,13 @@ char *row_text(struct sql_rows *rows, int column)
 	const void *bytes = row_bytes(rows, column, &size);
 
 	return bytes ? xstrndup(bytes, size) : NULL;
+}
+
+char *row_words(struct sql_rows *rows, int column)
+{
+	char *text = row_text(rows, column);
+
+	return text ? text : xstrdup("");
 }
 
 void row_copy(struct sql_rows *rows, int column, char *ret, size_t size)

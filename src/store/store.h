@@ -72,7 +72,7 @@ struct stored_run {
 };
 
 struct stored_chunk {
-	int64_t id;
+	int64_t id, run;
 	uint32_t source; /* which collector's dictionary; 0 for the only one */
 	struct chunk_info info;
 	int64_t bytes;
@@ -203,9 +203,15 @@ struct chunk_query {
 
 int store_chunks(struct store *s, int64_t run, const struct chunk_query *q, stored_chunks *ret,
 		 struct err *e);
-/* @bytes and @summary are filled; either may be NULL. */
-int store_chunk_read(struct store *s, int64_t chunk, struct buf *bytes, struct buf *summary,
-		     struct err *e);
+/*
+ * Adds to @bytes and @summary; either may be NULL. Whoever gets bytes can rely on @chunk->info: a chunk whose
+ * bytes have another table, number of rows or time than its row in the database is -EBADMSG, here and in lists
+ * of chunks. What decoding finds beyond that is named by store_chunk_name().
+ */
+int store_chunk_read(struct store *s, const struct stored_chunk *chunk, struct buf *bytes,
+		     struct buf *summary, struct err *e);
+/* Puts "chunk N of run UUID" before the sentence if @result is -EBADMSG. Returns @result. */
+int store_chunk_name(struct store *s, const struct stored_chunk *chunk, int result, struct err *e);
 /* In one step: @old are replaced by one, whose id is larger than all before. Those who have seen the
  * old ids get -ENOENT for them. No @summary (NULL or empty): it is to be merged once more. */
 int store_chunks_replace(struct store *s, int64_t run, const int64_t *old, size_t count,

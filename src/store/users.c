@@ -13,9 +13,9 @@ static void read_user(struct sql_rows *rows, struct stored_user *ret)
 {
 	*ret = (struct stored_user){
 		.id = row_int(rows, 0),
-		.name = row_text(rows, 1),
+		.name = row_words(rows, 1),
 		.role = (int)row_int(rows, 2),
-		.created_ms = row_int(rows, 4),
+		.created_ms = row_number(rows, 4, WALL_MS_MAX),
 		.revoked_ms = row_int(rows, 5),
 	};
 	row_copy(rows, 3, ret->token_hash, sizeof(ret->token_hash));

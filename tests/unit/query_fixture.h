@@ -171,7 +171,7 @@ static void merge_listed(stored_chunks chunks, size_t at_once)
 
 		for (size_t n = 0; n < count; n++) {
 			old[n] = chunks.items[i + n].id;
-			OK(store_chunk_read(store, old[n], &bytes[n], NULL, &error));
+			OK(store_chunk_read(store, &chunks.items[i + n], &bytes[n], NULL, &error));
 			pieces[n] = (struct chunk_piece){bytes[n].s, bytes[n].len};
 		}
 		OK(chunks_merge(pieces, count, &merged, &info, &error));

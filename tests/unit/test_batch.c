@@ -61,7 +61,7 @@ static size_t read_back(uint32_t counter, size_t rows)
 		struct count_columns columns;
 
 		assert_false(c->merged);
-		OK(store_chunk_read(store, c->id, &bytes, NULL, &error));
+		OK(store_chunk_read(store, c, &bytes, NULL, &error));
 		OK(chunk_decode_counts(bytes.s, bytes.len, &columns, &error));
 		for (size_t i = 0; i < columns.rows; i++)
 			assert_int_equal(columns.value[i], counter * 1000000 + seen++);

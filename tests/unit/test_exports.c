@@ -621,14 +621,19 @@ static void test_h5_of_many_counters(void **state)
 static void test_kept_data(void **state)
 {
 	struct fixture *f = *state;
-	CLEANUP(free_ptr) char *path = xasprintf("%s/kept", f->directory);
+	CLEANUP(free_ptr) char *name = xasprintf("raw/%s.data", f->run.uuid);
+	CLEANUP(free_ptr) char *path = xasprintf("%s/%s", f->directory, name);
+	CLEANUP(free_ptr) char *raw = xasprintf("%s/raw", f->directory);
 	CLEANUP(buf_release) struct buf bytes = {};
-	FILE *file = fopen(path, "w");
 	struct err e = {};
+	FILE *file;
 
+	assert_int_equal(mkdir(raw, 0700), 0);
+	file = fopen(path, "w");
+	assert_non_null(file);
 	fputs("PERFILE2", file);
 	fclose(file);
-	f->run.raw_path = xstrdup("kept");
+	f->run.raw_path = xstrdup(name);
 	assert_int_equal(store_run_update(f->api.store, &f->run, &e), 0);
 	assert_int_equal(export_as(f, &format_data, &bytes, &e, NULL), 0);
 	assert_string_equal(bytes.s, "PERFILE2");

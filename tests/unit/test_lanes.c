@@ -573,7 +573,7 @@ static void test_summaries_have_lanes(void **state)
 		struct chunk_piece part;
 		struct lane_level level;
 
-		OK(store_chunk_read(store, chunks.items[i].id, NULL, &summary, &error));
+		OK(store_chunk_read(store, &chunks.items[i], NULL, &summary, &error));
 		/* Those of spans that are samples have a histogram, too. */
 		assert_true(summary_part(summary.s, summary.len, PACKED_HISTOGRAM, 0, &part));
 		for (size_t n = 0; summary_part(summary.s, summary.len, PACKED_LANES, n, &part);

@@ -90,6 +90,16 @@ static struct chunk_info counts_info(uint32_t counter, uint64_t first_ns, uint64
 				   .last_ns = last_ns};
 }
 
+/* A chunk of samples that can be read back: its bytes are what @ret says. */
+static void make_chunk(uint32_t rows, struct buf *bytes, struct chunk_info *ret)
+{
+	CLEANUP(free_ptr) struct sample_row *samples = xcalloc(rows, sizeof(*samples));
+
+	for (uint32_t i = 0; i < rows; i++)
+		samples[i].time_ns = 100 + i;
+	chunk_encode_samples(samples, rows, bytes, ret);
+}
+
 static size_t count_chunks(int64_t run, struct chunk_query q)
 {
 	stored_chunks chunks = {};
@@ -160,9 +170,8 @@ static void test_replacing_chunks(void **state)
 	assert_int_equal(chunks.len, 3);
 	assert_int_equal(chunks.items[0].source, 7);
 	OK(store_run_generation(store, run, &generation, &error));
-	buf_add(&bytes, "merged");
+	make_chunk(30, &bytes, &info);
 	buf_add(&summary, "sum");
-	info.rows = 30;
 	/* One that is not there: nothing happens. */
 	last = ids[2];
 	ids[2] = 12345;
@@ -175,7 +184,7 @@ static void test_replacing_chunks(void **state)
 	OK(store_chunks_replace(store, run, ids, 3, 7, &info, &bytes, &summary, &error));
 	OK(store_run_generation(store, run, &now, &error));
 	assert_true(now > generation);
-	assert_int_equal(bytes_of(run), 9);
+	assert_int_equal(bytes_of(run), bytes.len + 3);
 	chunks.len = 0;
 	OK(store_chunks(store, run, &(struct chunk_query){}, &chunks, &error));
 	assert_int_equal(chunks.len, 1);
@@ -183,12 +192,14 @@ static void test_replacing_chunks(void **state)
 	assert_true(chunks.items[0].id > last);
 	assert_int_equal(chunks.items[0].source, 7);
 	assert_int_equal(chunks.items[0].info.rows, 30);
-	assert_int_equal(chunks.items[0].bytes, 6);
-	OK(store_chunk_read(store, chunks.items[0].id, &got, &got_summary, &error));
-	assert_string_equal(got.s, "merged");
+	assert_int_equal(chunks.items[0].bytes, bytes.len);
+	OK(store_chunk_read(store, &chunks.items[0], &got, &got_summary, &error));
+	assert_int_equal(got.len, bytes.len);
+	assert_memory_equal(got.s, bytes.s, bytes.len);
 	assert_string_equal(got_summary.s, "sum");
-	assert_int_equal(store_chunk_read(store, ids[0], &got, NULL, &error), -ENOENT);
-	assert_int_equal(store_chunk_read(store, ids[0], NULL, &got, &error), -ENOENT);
+	chunks.items[0].id = ids[0];
+	assert_int_equal(store_chunk_read(store, &chunks.items[0], &got, NULL, &error), -ENOENT);
+	assert_int_equal(store_chunk_read(store, &chunks.items[0], NULL, &got, &error), -ENOENT);
 	chunks.len = 0;
 	OK(store_chunks_to_merge(store, run, 10, &chunks, &error));
 	assert_int_equal(chunks.len, 0);
@@ -206,30 +217,35 @@ static void test_replacing_chunks(void **state)
 static void test_summary_of_a_whole_chunk(void **state)
 {
 	int64_t run = new_run(), other = new_run(), id, generation, now;
-	struct chunk_info info = counts_info(0, 100, 200);
-	struct buf summary = {}, got = {}, got_summary = {};
+	struct buf bytes = {}, summary = {}, got = {}, got_summary = {};
+	struct chunk_info info;
 	stored_chunks chunks = {};
 
 	(void)state;
+	make_chunk(10, &bytes, &info);
 	buf_add(&summary, "sum");
-	OK(store_chunk_add(store, run, 7, &info, "0123456789", 10, NULL, 0, &id, &error));
+	OK(store_chunk_add(store, run, 7, &info, bytes.s, bytes.len, NULL, 0, &id, &error));
+	OK(store_chunks(store, run, &(struct chunk_query){}, &chunks, &error));
 	OK(store_run_generation(store, run, &generation, &error));
 	assert_int_equal(store_chunk_summarize(store, other, id, &summary, &error), -ENOENT);
 	assert_int_equal(store_chunk_summarize(store, run, id + 1, &summary, &error), -ENOENT);
-	assert_int_equal(bytes_of(run), 10);
+	assert_int_equal(bytes_of(run), bytes.len);
 	OK(store_chunk_summarize(store, run, id, &summary, &error));
 	OK(store_run_generation(store, run, &now, &error));
 	assert_true(now > generation);
-	assert_int_equal(bytes_of(run), 13);
-	OK(store_chunk_read(store, id, &got, &got_summary, &error));
-	assert_string_equal(got.s, "0123456789");
+	assert_int_equal(bytes_of(run), bytes.len + 3);
+	OK(store_chunk_read(store, &chunks.items[0], &got, &got_summary, &error));
+	assert_int_equal(got.len, bytes.len);
+	assert_memory_equal(got.s, bytes.s, bytes.len);
 	assert_string_equal(got_summary.s, "sum");
+	chunks.len = 0;
 	OK(store_chunks_to_merge(store, run, 10, &chunks, &error));
 	assert_int_equal(chunks.len, 0);
 	/* It has one already. */
 	assert_int_equal(store_chunk_summarize(store, run, id, &summary, &error), -ENOENT);
-	assert_int_equal(bytes_of(run), 13);
+	assert_int_equal(bytes_of(run), bytes.len + 3);
 	vec_release(&chunks);
+	buf_release(&bytes);
 	buf_release(&summary);
 	buf_release(&got);
 	buf_release(&got_summary);

@@ -118,7 +118,7 @@ static void check_samples(int64_t run, uint64_t count)
 		struct histogram h;
 		uint64_t in_histogram = 0;
 
-		OK(store_chunk_read(store, chunk->id, &bytes, &summary, &error));
+		OK(store_chunk_read(store, chunk, &bytes, &summary, &error));
 		OK(chunk_decode_samples(bytes.s, bytes.len, &c, &error));
 		assert_int_equal(c.rows, chunk->info.rows);
 		for (size_t i = 0; i < c.rows; i++) {
@@ -244,7 +244,7 @@ static void test_very_many_small_ones(void **state)
 		count_blocks blocks = {};
 		struct count_columns c;
 
-		OK(store_chunk_read(store, chunk->id, &bytes, &summary, &error));
+		OK(store_chunk_read(store, chunk, &bytes, &summary, &error));
 		OK(chunk_decode_counts(bytes.s, bytes.len, &c, &error));
 		for (size_t i = 0; i < c.rows; i++) {
 			assert_int_equal(c.value[i], i);
@@ -439,10 +439,11 @@ static void test_a_clock_that_was_wrong(void **state)
 static void test_kept_recordings_count(void **state)
 {
 	struct stored_run run = new_run(STATE_DONE);
-	CLEANUP(free_ptr) char *path = xasprintf("%u/raw/x.data", directories - 1);
+	CLEANUP(free_ptr) char *name = xasprintf("raw/%s.data", run.uuid);
+	CLEANUP(free_ptr) char *path = xasprintf("%u/%s", directories - 1, name);
 
 	(void)state;
-	run.raw_path = (char *)"raw/x.data";
+	run.raw_path = name;
 	OK(store_run_update(store, &run, &error));
 	write_text(path, "0123456789");
 	check_chosen((struct retention){.now_ms = 1, .keep_bytes = 10}, "");

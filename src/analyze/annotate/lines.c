@@ -142,7 +142,7 @@ static void add_context(struct annotation *a, const struct source_reader *source
 /* Assigns each instruction to its row: the last one that begins at or before it. */
 static void attach(struct annotation *a)
 {
-	const struct annotated_row *row = a->rows.items, *end = row + a->rows.len;
+	const struct annotated_row *row = a->rows.items, *end = row ? row + a->rows.len : NULL;
 	const struct annotated_row *at = NULL;
 
 	vec_each(&a->instructions, i) {

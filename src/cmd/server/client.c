@@ -12,6 +12,7 @@
 #define TOKEN_BYTES_MAX 4096
 #define PAGE            "200"
 #define PAGES_MAX       200u
+#define DURATION_S_MAX  1e12
 
 /* ---- which server ---- */
 
@@ -349,10 +350,12 @@ double seconds_between(const char *from, const char *to)
 
 void add_duration(struct buf *out, double seconds)
 {
-	unsigned long s = (unsigned long)seconds;
+	unsigned long s;
 
-	if (seconds < 0)
+	/* Not known, or not a time that a server measures. */
+	if (!(seconds >= 0 && seconds < DURATION_S_MAX))
 		return;
+	s = (unsigned long)seconds;
 	if (seconds < 60)
 		buf_addf(out, "%.*f s", seconds < 10 ? 2 : 1, seconds);
 	else if (s < 3600)
