@@ -49,7 +49,7 @@ static void load_perf_map(struct module *m)
 		module_problem(m, "%s", e.text);
 	else
 		s->names = &s->own_names;
-	if (s->own_names.refused)
+	if (s->own_names.refused && !s->memory.refused)
 		module_problem(m, "'%s' is too long: only its first %u lines were read", m->file,
 			       PERF_MAP_LINES_MAX);
 }
