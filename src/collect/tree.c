@@ -16,12 +16,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TERM_PATIENCE_MS 2000
-#define LOOK_MS          100  /* how often new descendants and ended ones are looked for */
-#define WATCHED_MAX      256u /* descendants waited for at a time: each takes a descriptor */
-#define STOP_ROUNDS      50
-#define KILL_ROUNDS      50
-#define ENVIRON_BYTES    (256u << 10) /* of a process: a mark behind is not found */
+#define TERM_PATIENCE_MS  2000
+#define LOOK_MS           100   /* how often new descendants and ended ones are looked for */
+#define WATCHED_MAX       256u  /* descendants waited for at a time: each takes a descriptor */
+#define NO_DESCRIPTORS_US 10000 /* instead of waiting, if none is left */
+#define STOP_ROUNDS       50
+#define KILL_ROUNDS       50
+#define ENVIRON_BYTES     (256u << 10) /* of a process: a mark behind is not found */
 
 struct process {
 	pid_t pid, parent;
@@ -238,6 +239,8 @@ static void wait_for_end(const struct tree *t, const process_list *all)
 			break;
 		fds[count++] = (struct pollfd){.fd = fd, .events = POLLIN};
 	}
+	if (!count)
+		usleep(NO_DESCRIPTORS_US);
 	while (count && (now = clock_now_ns()) < end_ns) {
 		if (poll(fds, count, (int)((end_ns - now) / NS_PER_MSEC) + 1) < 0 && errno != EINTR)
 			break;
