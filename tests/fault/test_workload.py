@@ -164,7 +164,7 @@ class Workload(Case):
             self.skipTest("only root can run programs as somebody else")
         for folder in (self.program, os.path.dirname(self.program), os.path.dirname(os.path.dirname(self.program))):
             os.chmod(folder, 0o755)
-        uuid = self.submit("bombs", user="nobody", limits={"processes": 60}, tool="stat")
+        uuid = self.submit("bombs", user="nobody", limits={"processes": 60})
         self.assertTrue(eventually(lambda: len(processes(self.program)) > 30))
         self.assertEqual(self.cancel(uuid)["state"], "cancelled")
         self.assertEqual(processes(self.program), [])

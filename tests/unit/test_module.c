@@ -515,8 +515,8 @@ static void small_files_do_not_take_much_memory(void **state)
 	struct module *m;
 
 	(void)state;
-	if (!run("truncate -s 128M zeros && objcopy --update-section .debug_str=zeros "
-		 "--compress-debug-sections=zlib p bomb"))
+	if (!run("truncate -s 128M zeros && objcopy --update-section .debug_str=zeros p bomb && "
+		 "objcopy --compress-debug-sections=zlib bomb"))
 		fail_msg("objcopy cannot make the program");
 	m = get_with(all, "bomb", NULL);
 	assert_string_equal(name_at_file(m, "hidden_one"), "hidden_one");
