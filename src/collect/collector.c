@@ -476,9 +476,9 @@ static void end_workload(struct collector *c)
 	workload_close(&c->workload);
 	if (c->workload.pid) {
 		if (c->killing)
-			tree_kill(getpid(), false);
+			tree_kill(getpid(), false, c->workload.pid);
 		else
-			tree_end(getpid(), false);
+			tree_end(getpid(), false, c->workload.pid);
 		/* No descendants are found without /proc, or with another pid namespace's. */
 		workload_signal(&c->workload, SIGKILL);
 		workload_reap(&c->workload, true);

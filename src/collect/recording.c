@@ -234,7 +234,7 @@ static int bury_collector(struct recording *s, struct err *e)
 	if (s->finished)
 		return 0;
 	/* Its descendants are our children now (tree_adopt()). */
-	tree_end(getpid(), false);
+	tree_end(getpid(), false, 0);
 	tree_reap(0);
 	if (WIFSIGNALED(status) && s->plan->output.kind == SINK_LIVE)
 		return err_set(e, EPIPE, "the collector was ended by signal %d (%s)",

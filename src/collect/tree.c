@@ -1,29 +1,45 @@
 #include "collect/tree.h"
 #include "base/clock.h"
 #include "base/fs.h"
+#include "base/io.h"
 #include "base/number.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TERM_PATIENCE_MS 2000
-/* Killed processes end at once, but meanwhile others may have been started. */
-#define KILL_PATIENCE_MS 100
-#define KILL_ROUNDS      50
+#define TERM_PATIENCE_MS  2000
+#define LOOK_MS           100   /* how often new descendants and ended ones are looked for */
+#define WATCHED_MAX       256u  /* descendants waited for at a time: each takes a descriptor */
+#define NO_DESCRIPTORS_US 10000 /* instead of waiting, if none is left */
+#define STOP_ROUNDS       50
+#define KILL_ROUNDS       50
+#define ENVIRON_BYTES     (256u << 10) /* of a process: a mark behind is not found */
 
 struct process {
 	pid_t pid, parent;
-	bool below; /* the root, or one of its descendants */
+	char state; /* as in /proc/PID/stat */
+	bool below; /* a root, or one of its descendants */
 };
 
 typedef VEC(struct process) process_list;
+
+/* What is to be ended: all below @root, or all processes with @mark in their environment. */
+struct tree {
+	pid_t root;
+	bool itself;      /* the root, too */
+	pid_t own;        /* a child of ours that its owner reaps; 0: none */
+	const char *mark; /* NULL: none */
+	pid_list seen;    /* signalled before, sorted */
+};
 
 void tree_adopt(void)
 {
@@ -53,7 +69,14 @@ static bool proc_is_ours(void)
 	return n > 0 && parse_i64(text, &self) && self == getpid();
 }
 
-/* Lists all running processes with their parents. */
+static int by_pid(const void *a, const void *b)
+{
+	pid_t x = ((const struct process *)a)->pid, y = ((const struct process *)b)->pid;
+
+	return (x > y) - (x < y);
+}
+
+/* Lists all processes with their parents, sorted. */
 static void list_processes(process_list *ret)
 {
 	CLEANUP(strvec_release) strvec names = {};
@@ -70,105 +93,275 @@ static void list_processes(process_list *ret)
 		if (!parse_i64(*name, &pid) || !fs_line(line, sizeof(line), "/proc/%s/stat", *name))
 			continue;
 		behind_name = strrchr(line, ')');
-		if (behind_name && sscanf(behind_name + 1, " %c %d", &state, &parent) == 2 &&
-		    state != 'Z' && state != 'X')
-			vec_push(ret, (struct process){(pid_t)pid, parent, false});
+		if (behind_name && sscanf(behind_name + 1, " %c %d", &state, &parent) == 2)
+			vec_push(ret, (struct process){(pid_t)pid, parent, state, false});
 	}
+	if (ret->len)
+		qsort(ret->items, ret->len, sizeof(*ret->items), by_pid);
 }
 
-static bool is_below(const process_list *all, pid_t pid)
+static struct process *find_process(const process_list *all, pid_t pid)
 {
-	vec_each(all, p)
-		if (p->pid == pid)
-			return p->below;
+	struct process key = {.pid = pid};
+
+	return all->len ? bsearch(&key, all->items, all->len, sizeof(key), by_pid) : NULL;
+}
+
+static bool has_ended(const struct process *p)
+{
+	return p->state == 'Z' || p->state == 'X';
+}
+
+static bool is_marked(pid_t pid, const char *mark)
+{
+	size_t size = strlen(mark) + 1;
+	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/environ", (int)pid), *text = NULL;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+	bool found = false;
+
+	if (fd < 0)
+		return false;
+	text = xcalloc(1, ENVIRON_BYTES);
+	n = io_read(fd, text, ENVIRON_BYTES);
+	close(fd);
+	for (const char *at = text, *end = text + (n > 0 ? n : 0); !found && at < end;) {
+		const char *zero = memchr(at, '\0', (size_t)(end - at));
+
+		if (!zero)
+			break;
+		found = (size_t)(zero - at) + 1 == size && !memcmp(at, mark, size);
+		at = zero + 1;
+	}
+	return found;
+}
+
+/* Whether @pid is our process or one that it descends from: these are never ended by a mark, which a
+ * server that was started inside of a workload has, too. */
+static bool is_above_us(const process_list *all, pid_t pid)
+{
+	pid_t at = getpid();
+
+	for (size_t i = 0; at > 0 && i <= all->len; i++) {
+		const struct process *p = find_process(all, at);
+
+		if (at == pid)
+			return true;
+		at = p ? p->parent : 0;
+	}
 	return false;
 }
 
-/* Lists all processes below @root, and @root if @itself. */
-static void list_below(pid_t root, bool itself, process_list *ret)
+static bool is_root(const struct tree *t, const process_list *all, const struct process *p)
 {
-	process_list all = {};
+	if (!t->mark)
+		return p->pid == t->root;
+	return is_marked(p->pid, t->mark) && !is_above_us(all, p->pid);
+}
+
+/* Lists all processes, and marks those that are below a root, and the roots. */
+static void list_below(const struct tree *t, process_list *ret)
+{
 	bool more = true;
 
-	list_processes(&all);
+	list_processes(ret);
+	vec_each(ret, p)
+		p->below = is_root(t, ret, p);
 	while (more) {
 		more = false;
-		vec_each(&all, p)
-			if (!p->below &&
-			    (p->pid == root || p->parent == root || is_below(&all, p->parent)))
-				p->below = more = true;
+		vec_each(ret, p) {
+			const struct process *parent;
+
+			if (p->below || (t->mark && p->pid == getpid()))
+				continue;
+			parent = find_process(ret, p->parent);
+			p->below = (parent && parent->below) || (!t->mark && p->parent == t->root);
+			more |= p->below;
+		}
 	}
-	vec_each(&all, p)
-		if (p->below && (itself || p->pid != root))
-			vec_push(ret, *p);
-	vec_release(&all);
+}
+
+/* Whether it runs and is to be ended. */
+static bool is_wanted(const struct tree *t, const struct process *p)
+{
+	return p->below && !has_ended(p) && (t->mark || t->itself || p->pid != t->root);
 }
 
 void tree_list(pid_t root, pid_list *ret)
 {
-	process_list found = {};
+	struct tree t = {.root = root};
+	process_list all = {};
 
-	list_below(root, false, &found);
-	vec_each(&found, p)
-		vec_push(ret, p->pid);
-	vec_release(&found);
+	list_below(&t, &all);
+	vec_each(&all, p)
+		if (is_wanted(&t, p))
+			vec_push(ret, p->pid);
+	vec_release(&all);
 }
 
-/* Signals all processes and waits until they have ended, at most @patience_ms. */
-static void signal_and_wait(const process_list *processes, int signal, int patience_ms)
+static int compare_pids(const void *a, const void *b)
 {
-	struct pollfd *fds = xcalloc(processes->len, sizeof(*fds));
-	uint64_t end_ns = clock_now_ns() + (uint64_t)patience_ms * NS_PER_MSEC, now;
-	size_t left = 0;
+	pid_t x = *(const pid_t *)a, y = *(const pid_t *)b;
 
-	for (size_t i = 0; i < processes->len; i++) {
-		int fd = (int)syscall(SYS_pidfd_open, processes->items[i].pid, 0);
+	return (x > y) - (x < y);
+}
 
-		kill(processes->items[i].pid, signal);
-		kill(processes->items[i].pid, SIGCONT);
-		if (fd >= 0)
-			fds[left++] = (struct pollfd){.fd = fd, .events = POLLIN};
-	}
-	while (left && (now = clock_now_ns()) < end_ns) {
-		if (poll(fds, left, (int)((end_ns - now) / NS_PER_MSEC) + 1) < 0 && errno != EINTR)
+static bool was_seen(const struct tree *t, pid_t pid)
+{
+	return t->seen.len && bsearch(&pid, t->seen.items, t->seen.len, sizeof(pid), compare_pids);
+}
+
+/* Reaps children of ours that have ended: those that we have signalled, and all if all of our children
+ * are in the tree. A program that forks while it is ended would use up all pids otherwise. */
+static void reap(const struct tree *t, const process_list *all)
+{
+	pid_t us = getpid();
+
+	vec_each(all, p)
+		if (has_ended(p) && p->parent == us && p->pid != t->own && p->pid != t->root &&
+		    (t->root == us || was_seen(t, p->pid)))
+			waitpid(p->pid, NULL, WNOHANG);
+}
+
+/* Waits until the processes have ended, or many of them, at most LOOK_MS. */
+static void wait_for_end(const struct tree *t, const process_list *all)
+{
+	uint64_t end_ns = clock_now_ns() + LOOK_MS * NS_PER_MSEC, now;
+	struct pollfd fds[WATCHED_MAX];
+	nfds_t count = 0;
+
+	vec_each(all, p) {
+		int fd;
+
+		if (!is_wanted(t, p))
+			continue;
+		if (count == ARRAY_LEN(fds) || (fd = (int)syscall(SYS_pidfd_open, p->pid, 0)) < 0)
 			break;
-		for (size_t i = 0; i < left;)
+		fds[count++] = (struct pollfd){.fd = fd, .events = POLLIN};
+	}
+	if (!count)
+		usleep(NO_DESCRIPTORS_US);
+	while (count && (now = clock_now_ns()) < end_ns) {
+		if (poll(fds, count, (int)((end_ns - now) / NS_PER_MSEC) + 1) < 0 && errno != EINTR)
+			break;
+		for (nfds_t i = 0; i < count;)
 			if (fds[i].revents) {
 				close(fds[i].fd);
-				fds[i] = fds[--left];
+				fds[i] = fds[--count];
 			} else {
 				i++;
 			}
 	}
-	while (left)
-		close(fds[--left].fd);
-	free(fds);
+	while (count)
+		close(fds[--count].fd);
 }
 
-static void end_with(pid_t root, bool itself, int signal)
+/* Returns how many are left to be ended, and reaps what has ended. */
+static size_t look(const struct tree *t, process_list *all)
 {
-	for (int i = 0; i <= KILL_ROUNDS; i++, signal = SIGKILL) {
-		process_list found = {};
-		bool none;
+	size_t left = 0;
 
-		list_below(root, itself, &found);
-		signal_and_wait(&found, signal,
-				signal == SIGTERM ? TERM_PATIENCE_MS : KILL_PATIENCE_MS);
-		none = !found.len;
-		vec_release(&found);
-		if (none)
+	vec_release(all);
+	*all = (process_list){};
+	list_below(t, all);
+	reap(t, all);
+	vec_each(all, p)
+		left += is_wanted(t, p);
+	return left;
+}
+
+static void note_seen(struct tree *t, const process_list *all)
+{
+	size_t before = t->seen.len;
+
+	vec_each(all, p)
+		if (is_wanted(t, p) &&
+		    !bsearch(&p->pid, t->seen.items, before, sizeof(pid_t), compare_pids))
+			vec_push(&t->seen, p->pid);
+	if (t->seen.len)
+		qsort(t->seen.items, t->seen.len, sizeof(pid_t), compare_pids);
+}
+
+/* Asks all to end, also those that are started meanwhile. Returns whether some are left. */
+static bool ask_to_end(struct tree *t, process_list *all)
+{
+	uint64_t end_ns = clock_now_ns() + TERM_PATIENCE_MS * NS_PER_MSEC;
+
+	while (look(t, all)) {
+		vec_each(all, p)
+			if (is_wanted(t, p) && !was_seen(t, p->pid)) {
+				kill(p->pid, SIGTERM);
+				kill(p->pid, SIGCONT);
+			}
+		note_seen(t, all);
+		if (clock_now_ns() >= end_ns)
+			return true;
+		wait_for_end(t, all);
+	}
+	return false;
+}
+
+/* Stops all, until none is left that could start another one. Otherwise programs that fork all the time
+ * could start new ones as fast as they are killed. */
+static void stop_all(struct tree *t, process_list *all)
+{
+	for (int i = 0; i < STOP_ROUNDS; i++) {
+		bool running = false;
+
+		vec_each(all, p)
+			if (is_wanted(t, p) && p->state != 'T' && p->state != 't') {
+				kill(p->pid, SIGSTOP);
+				running = true;
+			}
+		note_seen(t, all);
+		if (!running)
 			return;
+		/* A process notices the signal when it runs next. */
+		usleep(1000);
+		look(t, all);
 	}
 }
 
-void tree_end(pid_t root, bool itself)
+static void kill_all(struct tree *t, process_list *all)
 {
-	end_with(root, itself, SIGTERM);
+	size_t left = look(t, all);
+
+	for (int stuck = 0; left && stuck < KILL_ROUNDS;) {
+		size_t before = left;
+
+		stop_all(t, all);
+		vec_each(all, p)
+			if (is_wanted(t, p))
+				kill(p->pid, SIGKILL);
+		wait_for_end(t, all);
+		left = look(t, all);
+		stuck = left < before ? 0 : stuck + 1;
+	}
 }
 
-void tree_kill(pid_t root, bool itself)
+static void end_with(struct tree *t, bool ask)
 {
-	end_with(root, itself, SIGKILL);
+	process_list all = {};
+
+	if (!ask || ask_to_end(t, &all))
+		kill_all(t, &all);
+	vec_release(&all);
+	vec_release(&t->seen);
+}
+
+void tree_end(pid_t root, bool itself, pid_t own)
+{
+	end_with(&(struct tree){.root = root, .itself = itself, .own = own}, true);
+}
+
+void tree_kill(pid_t root, bool itself, pid_t own)
+{
+	end_with(&(struct tree){.root = root, .itself = itself, .own = own}, false);
+}
+
+void tree_end_marked(const char *mark)
+{
+	end_with(&(struct tree){.mark = mark}, true);
 }
 
 /* The state letter in /proc/PID/stat, 0: unknown. */

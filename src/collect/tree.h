@@ -29,10 +29,18 @@ bool task_continue(pid_t task);
 /* Lists all processes below @root, without @root. */
 void tree_list(pid_t root, pid_list *ret);
 
-/* Ends all processes below @root, and @root if @itself: by SIGTERM, and those that still run after
- * two seconds by SIGKILL. */
-void tree_end(pid_t root, bool itself);
+/*
+ * Ends all processes below @root, and @root if @itself: by SIGTERM, and those that still run after
+ * two seconds by SIGKILL, after all of them were stopped, so that none forks meanwhile. What becomes our
+ * child and has ended is reaped while others still end; but not @root and @own (0: none), which are left
+ * to their owner.
+ */
+void tree_end(pid_t root, bool itself, pid_t own);
 /* The same, but by SIGKILL at once. */
-void tree_kill(pid_t root, bool itself);
+void tree_kill(pid_t root, bool itself, pid_t own);
+
+/* Ends all processes with the variable @mark ("NAME=VALUE") in their environment, and what is below
+ * them, wherever they are; but not us, nor what we descend from. */
+void tree_end_marked(const char *mark);
 
 #endif

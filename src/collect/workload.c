@@ -169,7 +169,7 @@ void workload_signal(struct workload *w, int signal)
 void workload_end(struct workload *w)
 {
 	if (w->pid > 0)
-		tree_end(w->pid, true);
+		tree_end(w->pid, true, 0);
 	workload_reap(w, true);
 }
 

@@ -32,13 +32,16 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **c
 	struct http_server *s = ctx;
 
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		const union MHD_ConnectionInfo *info =
+		const union MHD_ConnectionInfo *fd =
 			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+		const union MHD_ConnectionInfo *from =
+			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 		struct http_connection *c = xcalloc(1, sizeof(*c));
 		bool first;
 
 		*context = c;
-		s->refused += guard_add(&s->guard, c, info ? info->connect_fd : -1, &first);
+		s->refused += guard_add(&s->guard, c, fd ? fd->connect_fd : -1,
+					from ? from->client_addr : NULL, &first);
 		if (first)
 			streams_wake(s);
 	} else if (*context) {
@@ -67,8 +70,6 @@ static int daemon_start(struct http_server *s, int listen_fd, const char *cert, 
 	options[n++] = (struct MHD_OptionItem){option, number, pointer}
 	OPTION(MHD_OPTION_LISTEN_SOCKET, listen_fd, NULL);
 	OPTION(MHD_OPTION_CONNECTION_LIMIT, (intptr_t)s->guard.max, NULL);
-	OPTION(MHD_OPTION_PER_IP_CONNECTION_LIMIT, (intptr_t)s->o.connections_per_address_max,
-	       NULL);
 	OPTION(MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)s->o.timeout_s, NULL);
 	OPTION(MHD_OPTION_CONNECTION_MEMORY_LIMIT, HTTP_HEAD_BYTES_MAX, NULL);
 	OPTION(MHD_OPTION_CONNECTION_MEMORY_INCREMENT, 4096, NULL);
@@ -108,9 +109,12 @@ static struct http_server *server_new(const struct http_options *o)
 		vec_push(&s->allowed_hosts, xstrdup(o->allowed_hosts.items[i]));
 	vec_push(&s->allowed_hosts, xstrdup(o->host));
 	s->tls = o->cert_path || o->key_path;
+	s->end = &s->first;
 	pthread_mutex_init(&s->lock, NULL);
 	pthread_cond_init(&s->queued, NULL);
-	guard_init(&s->guard, connections_possible(o->connections_max), s->o.timeout_s);
+	guard_init(&s->guard, o->clock ? o->clock : &system_clock,
+		   connections_possible(o->connections_max), o->connections_per_address_max,
+		   s->o.timeout_s);
 	return s;
 }
 

@@ -20,6 +20,7 @@
 struct http_server;
 struct http_request;
 struct bus;
+struct clock;
 
 struct http_pair {
 	char *name, *value;
@@ -102,9 +103,11 @@ struct http_options {
 	unsigned connections_max;             /* 0: what the limit of open files allows */
 	unsigned connections_per_address_max; /* 0: no limit of its own */
 	/* For the head of a request, and for every 16 KiB of its body; what is slower is closed. So is
-	 * the one that has waited longest, if all connections are taken. 0: 30. */
+	 * the one that has waited longest, if all connections are taken: of clients without a good
+	 * token if there are any. 0: 30. */
 	unsigned timeout_s;
-	const char *cookie_name; /* with an id of this server: hosts have one jar for all ports */
+	const struct clock *clock; /* for the time that clients take; NULL: the system_clock */
+	const char *cookie_name;   /* with an id of this server: hosts have one jar for all ports */
 	struct bus *bus;
 	void *ctx;
 };

@@ -272,6 +272,8 @@ bool exchange_admit(struct exchange *x, void *worker)
 	x->admitted = true;
 	x->route = find_route(x, &args, &other_method);
 	known = o->identify && o->identify(worker, x->token, &x->identity);
+	if (x->guard)
+		guard_know(&x->server->guard, x->guard, known);
 	if (!known && !(x->route && x->route->open))
 		return refuse_unknown(x);
 	if (known)

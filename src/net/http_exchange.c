@@ -3,7 +3,9 @@
 
 #include "net/http_text.h"
 
+#include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
 
 const char *http_query(const struct http_request *r, const char *name)
 {
@@ -68,13 +70,13 @@ static void exchange_free(struct exchange *x)
 	free(x);
 }
 
-static void wait_for_client(struct exchange *x, bool waits)
+static void set_guard(struct exchange *x, enum guard_state state)
 {
 	bool first;
 
 	if (!x->guard)
 		return;
-	guard_waits(&x->server->guard, x->guard, waits, &first);
+	guard_set(&x->server->guard, x->guard, state, &first);
 	if (first)
 		streams_wake(x->server);
 }
@@ -89,7 +91,7 @@ void exchange_completed(void *server, struct MHD_Connection *connection, void **
 	(void)how;
 	if (!x)
 		return;
-	wait_for_client(x, true); /* for the next request */
+	set_guard(x, GUARD_WAITS); /* for the next request */
 	*exchange = NULL;
 	exchange_free(x);
 }
@@ -99,7 +101,7 @@ enum step { STEP_OURS, STEP_GIVEN, STEP_CLOSE };
 
 static enum step give_to_worker(struct exchange *x, enum exchange_job job)
 {
-	wait_for_client(x, false);
+	set_guard(x, GUARD_BUSY);
 	if (x->server->closing) {
 		http_reply_error(&x->reply, 503, "The server is shutting down. Try again later.");
 		exchange_answer(x);
@@ -158,10 +160,26 @@ static void refuse_body(struct exchange *x)
 	buf_release(&x->request.body);
 }
 
+/*
+ * A client that has closed its end sends no more. libmicrohttpd may not hear of that: it takes a short
+ * read for the last there is, and the kernel tells it of the end only once, maybe before that read.
+ * It would hold the connection until its time is over. Closing the same direction once more changes
+ * nothing, but the kernel tells it again.
+ */
+static void notice_end(const struct http_connection *c)
+{
+	struct pollfd p = {.fd = c->fd, .events = POLLRDHUP};
+
+	if (poll(&p, 1, 0) == 1 && (p.revents & POLLRDHUP))
+		shutdown(c->fd, SHUT_RD);
+}
+
 static enum step take_body(struct exchange *x, const char *body, size_t len)
 {
-	if (x->guard)
+	if (x->guard) {
 		guard_received(&x->server->guard, x->guard, len);
+		notice_end(x->guard);
+	}
 	if (x->swallow) {
 		x->swallowed += len;
 		return x->swallowed > HTTP_SWALLOW_BYTES_MAX ? STEP_CLOSE : STEP_OURS;
@@ -186,11 +204,10 @@ static enum step body_step(struct exchange *x, const char *body, size_t *size)
 		return take_body(x, body, len);
 	if (!x->body_begun) {
 		x->body_begun = true; /* called once more for the head, as it was suspended */
-		wait_for_client(x, true);
+		set_guard(x, GUARD_WAITS);
 		return STEP_OURS;
 	}
 	if (!x->has_body && !exchange_check(x)) {
-		wait_for_client(x, false);
 		exchange_answer(x);
 		return STEP_OURS;
 	}
@@ -228,6 +245,7 @@ enum MHD_Result exchange_handle(void *server, struct MHD_Connection *connection,
 		step = STEP_CLOSE;
 	if (step == STEP_OURS && x->phase == EXCHANGE_ANSWER) {
 		x->phase = EXCHANGE_DONE;
+		set_guard(x, GUARD_READS);
 		return MHD_queue_response(connection, (unsigned)x->reply.status, x->response);
 	}
 	return step == STEP_CLOSE ? MHD_NO : MHD_YES;

@@ -10,6 +10,7 @@
 #ifndef TACHO_NET_HTTP_INTERNAL_H
 #define TACHO_NET_HTTP_INTERNAL_H
 
+#include "base/clock.h"
 #include "net/http.h"
 #include "net/multipart.h"
 
@@ -70,21 +71,39 @@ struct exchange {
 	atomic_bool checking, revoked; /* of a stream */
 };
 
+struct http_address;
+
 /* A connection, as long as it lives; under the guard's lock. */
 struct http_connection {
-	struct http_connection *next,
-		*previous; /* in the list of those that wait for their client */
+	struct http_connection *next, *previous; /* in `list` */
+	struct guard_list *list;                 /* NULL: in none */
+	struct http_address *address;            /* NULL: one without a limit */
 	int fd;
-	bool waits;
+	bool known; /* the last request had a good token */
 	uint64_t since_ns;
 	uint64_t received; /* of a body since then */
 };
 
+/* The connection that came first is the first. */
+struct guard_list {
+	struct http_connection *first, *last;
+};
+
 struct http_guard {
+	const struct clock *clock;
 	pthread_mutex_t lock;
-	struct http_connection *first, *last; /* who waits longest is first */
-	unsigned count, max;
+	struct guard_list strangers; /* wait for a request of a client without a good token */
+	struct guard_list readers;   /* send an answer to such a client */
+	struct guard_list known;     /* wait for a request of a client with a good token */
+	void *addresses;             /* of all connections, a tree by tsearch() */
+	unsigned count, max, per_address_max;
 	uint64_t timeout_ns;
+};
+
+enum guard_state {
+	GUARD_BUSY,  /* we have the request */
+	GUARD_WAITS, /* for the client to send */
+	GUARD_READS, /* the client reads an answer; libmicrohttpd closes those that do not */
 };
 
 struct http_streams;
@@ -99,7 +118,9 @@ struct http_server {
 
 	pthread_mutex_t lock; /* of the queue */
 	pthread_cond_t queued;
-	struct exchange *first, *last;
+	struct exchange *first, **end; /* `end`: where the next one is linked */
+	unsigned writing;              /* under the lock: workers that do jobs that write */
+	unsigned writing_max;
 	bool stopping; /* under the lock */
 	bool worked;   /* under the lock: since memory was last given back */
 	atomic_bool closing;
@@ -161,17 +182,22 @@ void exchange_answer(struct exchange *x);
 /* All headers that a reply has, those of ours included. */
 void reply_headers(const struct exchange *x, http_pairs *ret);
 
-/* http_guard.c: connections that wait for their client. */
-void guard_init(struct http_guard *g, unsigned max, unsigned timeout_s);
+/* http_guard.c: which connections are closed because of their client. Any thread. */
+void guard_init(struct http_guard *g, const struct clock *clock, unsigned max,
+		unsigned per_address_max, unsigned timeout_s);
 void guard_release(struct http_guard *g);
-/* True: one that waited was closed to make room. *ret_first: it is the only one that waits. */
-bool guard_add(struct http_guard *g, struct http_connection *c, int fd, bool *ret_first);
+/* A new connection, which waits. Returns true if one was closed to make room, or this one because no
+ * other of its address can be. *ret_first: it is the only one that waits. */
+bool guard_add(struct http_guard *g, struct http_connection *c, int fd, const struct sockaddr *from,
+	       bool *ret_first);
 void guard_remove(struct http_guard *g, struct http_connection *c);
-/* @waits: for a request, from now on. */
-void guard_waits(struct http_guard *g, struct http_connection *c, bool waits, bool *ret_first);
+void guard_set(struct http_guard *g, struct http_connection *c, enum guard_state state,
+	       bool *ret_first);
+/* Whether the request that is being handled had a good token. */
+void guard_know(struct http_guard *g, struct http_connection *c, bool known);
 void guard_received(struct http_guard *g, struct http_connection *c, size_t bytes);
 /* Closes those whose time is over; gives how many, and when to come again in ms, -1: not at all. */
-unsigned guard_expire(struct http_guard *g, uint64_t now_ns, int *ret_wait_ms);
+unsigned guard_expire(struct http_guard *g, int *ret_wait_ms);
 
 /* http_stream.c */
 int streams_start(struct http_server *s, struct err *e);

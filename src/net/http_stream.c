@@ -390,7 +390,7 @@ static int wait_time(struct http_streams *all, uint64_t now_ns, uint64_t next_ns
 {
 	int guard_ms, stream_ms = -1;
 
-	all->server->refused += guard_expire(&all->server->guard, now_ns, &guard_ms);
+	all->server->refused += guard_expire(&all->server->guard, &guard_ms);
 	if (all->first)
 		stream_ms = next_ns > now_ns ? (int)((next_ns - now_ns) / NS_PER_MSEC) + 1 : 0;
 	if (guard_ms < 0 || (stream_ms >= 0 && stream_ms < guard_ms))

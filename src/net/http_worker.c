@@ -30,13 +30,45 @@ void worker_queue(struct exchange *x, enum exchange_job job)
 	}
 	x->job = job;
 	x->next = NULL;
-	*(s->last ? &s->last->next : &s->first) = x;
-	s->last = x;
+	*s->end = x;
+	s->end = &x->next;
 	pthread_cond_signal(&s->queued);
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* NULL: the server ends, and nothing is left. */
+static bool is_read(const struct exchange *x)
+{
+	return !strcmp(x->request.method, "GET") || !strcmp(x->request.method, "HEAD");
+}
+
+/* May wait for somebody else who writes to the store, or for the disk. */
+static bool job_writes(const struct exchange *x)
+{
+	return x->job == JOB_BLOCK || (x->job == JOB_HANDLE && !is_read(x));
+}
+
+/* Where the first job is linked that can be done now, or NULL. Only half of the workers write, as they
+ * may have to wait for each other: requests that only read find the other half. Under the lock. */
+static struct exchange **first_job(struct http_server *s)
+{
+	for (struct exchange **at = &s->first; *at; at = &(*at)->next)
+		if (s->stopping || s->writing < s->writing_max || !job_writes(*at))
+			return at;
+	return NULL;
+}
+
+static struct exchange *take_job(struct http_server *s, struct exchange **at)
+{
+	struct exchange *x = *at;
+
+	*at = x->next;
+	if (!*at)
+		s->end = at;
+	if (job_writes(x))
+		s->writing++;
+	return x;
+}
+
 /* For a moment there is nothing to do: what answers took is given back, once. */
 static void rest(struct http_server *s)
 {
@@ -45,10 +77,10 @@ static void rest(struct http_server *s)
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += REST_S;
 	s->worked = true;
-	while (!s->first && !s->stopping)
+	while (!first_job(s) && !s->stopping)
 		if (pthread_cond_clockwait(&s->queued, &s->lock, CLOCK_MONOTONIC, &until))
 			break;
-	if (s->first || s->stopping || !s->worked)
+	if (first_job(s) || s->stopping || !s->worked)
 		return;
 	s->worked = false;
 	pthread_mutex_unlock(&s->lock);
@@ -58,21 +90,24 @@ static void rest(struct http_server *s)
 
 static struct exchange *next_job(struct http_server *s)
 {
-	struct exchange *x;
+	struct exchange **at, *x;
 
 	pthread_mutex_lock(&s->lock);
-	if (!s->first && !s->stopping)
+	if (!first_job(s) && !s->stopping)
 		rest(s);
-	while (!s->first && !s->stopping)
+	while (!(at = first_job(s)) && !s->stopping)
 		pthread_cond_wait(&s->queued, &s->lock);
-	x = s->first;
-	if (x) {
-		s->first = x->next;
-		if (!s->first)
-			s->last = NULL;
-	}
+	x = at ? take_job(s, at) : NULL;
 	pthread_mutex_unlock(&s->lock);
 	return x;
+}
+
+static void end_write(struct http_server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->writing--;
+	pthread_cond_signal(&s->queued); /* for one that had to wait because of us */
+	pthread_mutex_unlock(&s->lock);
 }
 
 static int admit_body(struct exchange *x, void *worker, struct err *e)
@@ -190,8 +225,13 @@ static void *worker_run(void *ctx)
 	void *worker = s->o.worker_new ? s->o.worker_new(s->o.ctx) : s->o.ctx;
 	struct exchange *x;
 
-	while ((x = next_job(s)))
-		do_job(x, worker);
+	while ((x = next_job(s))) {
+		bool writes = job_writes(x);
+
+		do_job(x, worker); /* from here on @x may be gone */
+		if (writes)
+			end_write(s);
+	}
 	if (s->o.worker_free)
 		s->o.worker_free(worker);
 	return NULL;
@@ -201,6 +241,7 @@ int workers_start(struct http_server *s, struct err *e)
 {
 	unsigned count = s->o.workers ? s->o.workers : 2;
 
+	s->writing_max = (count + 1) / 2;
 	s->threads = xcalloc(count, sizeof(*s->threads));
 	while (s->thread_count < count) {
 		int err = pthread_create(&s->threads[s->thread_count], NULL, worker_run, s);

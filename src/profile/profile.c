@@ -140,11 +140,22 @@ void profile_tables_written(struct profile *p)
 	p->unindexed = true;
 }
 
+void profile_drop_index(struct profile *p)
+{
+	slots_release(&p->strings.slots);
+	slots_release(&p->module_slots);
+	slots_release(&p->function_slots);
+	slots_release(&p->frame_slots);
+	slots_release(&p->thread_slots);
+	table_free(p->stack_slots.items, p->stack_slots.mask + 1, sizeof(struct stack_slot));
+	p->stack_slots = (struct stack_slots){};
+	p->unindexed = true;
+}
+
 static void index_strings(struct profile *p)
 {
 	struct profile_strings *s = &p->strings;
 
-	slots_release(&s->slots);
 	for (uint32_t n = 1; n < s->starts.len; n++) {
 		const char *text = s->bytes.items + s->starts.items[n];
 		size_t len = string_len(s, n);
@@ -163,11 +174,8 @@ static void index_tables(struct profile *p)
 {
 	uint64_t hash;
 
+	profile_drop_index(p);
 	index_strings(p);
-	slots_release(&p->module_slots);
-	slots_release(&p->function_slots);
-	slots_release(&p->frame_slots);
-	slots_release(&p->thread_slots);
 	for (uint32_t n = 1; n < p->modules.len; n++) {
 		hash = module_hash(p, &p->modules.items[n]);
 		if (!find_module(p, &p->modules.items[n], hash))
@@ -190,8 +198,6 @@ static void index_tables(struct profile *p)
 		if (!find_thread(p, &p->threads.items[n], hash))
 			slots_add(&p->thread_slots, hash, n);
 	}
-	table_free(p->stack_slots.items, p->stack_slots.mask + 1, sizeof(struct stack_slot));
-	p->stack_slots = (struct stack_slots){};
 	index_stacks(p);
 	p->unindexed = false;
 }

@@ -219,6 +219,9 @@ void profile_release(struct profile *p);
  * is only read never pays for it.
  */
 void profile_tables_written(struct profile *p);
+/* Frees what is only needed to look strings, code, threads and stacks up by their contents, as much memory
+ * again as some of the tables take. It is made again when something is interned. */
+void profile_drop_index(struct profile *p);
 
 string_id profile_string(struct profile *p, const char *text);
 string_id profile_string_n(struct profile *p, const char *text, size_t len);

@@ -255,6 +255,7 @@ static void note_modules(struct namer *n)
 			p->modules.items[i].found_id = found_id(n, m, &images[n->images.items[i]]);
 			p->modules.items[i].bias = bias_of(m, &images[n->images.items[i]]);
 		}
+		module_check_memory(m);
 		if (m->problem && !p->modules.items[i].problem.n)
 			p->modules.items[i].problem = profile_string(p, m->problem);
 	}

@@ -39,8 +39,9 @@ void active_free(struct active *a)
 /* Returns true for variables that concern only this server: its settings, and those of systemd. */
 static bool is_ours(const char *variable)
 {
-	static const char *const prefixes[] = {"TACHO_",    "LISTEN_",        "NOTIFY_SOCKET=",
-					       "WATCHDOG_", "INVOCATION_ID=", "JOURNAL_STREAM="};
+	static const char *const prefixes[] = {
+		"TACHO_",         "LISTEN_",         "NOTIFY_SOCKET=", "WATCHDOG_",
+		"INVOCATION_ID=", "JOURNAL_STREAM=", "RUN_BY_TACHO="};
 	static const char *const passed_on[] = {"TACHO_SYSFS=", "TACHO_PROCFS="};
 
 	for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
@@ -52,7 +53,12 @@ static bool is_ours(const char *variable)
 	return false;
 }
 
-static void make_environment(const struct run_host *host, strvec *ret)
+char *run_mark(const char *uuid)
+{
+	return xasprintf("RUN_BY_TACHO=%s", uuid);
+}
+
+static void make_environment(const struct run_host *host, const char *uuid, strvec *ret)
 {
 	const strvec *modifiers_wanted = host->settings.default_modifiers;
 	struct buf modifiers = {};
@@ -65,12 +71,13 @@ static void make_environment(const struct run_host *host, strvec *ret)
 			 modifiers_wanted->items[i]);
 	if (modifiers.len)
 		vec_push(ret, buf_steal(&modifiers));
+	vec_push(ret, run_mark(uuid));
 	vec_push(ret, NULL);
 }
 
 /* ---- starting ---- */
 
-static int spawn(struct runs *r, int channel_fd, pid_t *ret_pid)
+static int spawn(struct runs *r, const char *uuid, int channel_fd, pid_t *ret_pid)
 {
 	CLEANUP(strvec_release) strvec env = {};
 	char *argv[] = {r->program, (char *)"collect", NULL};
@@ -81,7 +88,7 @@ static int spawn(struct runs *r, int channel_fd, pid_t *ret_pid)
 
 	sigfillset(&all);
 	sigemptyset(&none);
-	make_environment(r->host, &env);
+	make_environment(r->host, uuid, &env);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, channel_fd, RUN_CHANNEL_FD);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -144,7 +151,7 @@ static int begin(struct active *a, struct err *e)
 		return err_set(e, errno, "cannot make a channel to a collector: %s",
 			       strerror(errno));
 	setsockopt(pair[1], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
-	rc = spawn(a->runs, pair[1], &a->pid);
+	rc = spawn(a->runs, a->run.uuid, pair[1], &a->pid);
 	close(pair[1]);
 	if (rc < 0) {
 		close(pair[0]);
@@ -212,7 +219,7 @@ void collector_look(struct active *a, uint64_t now)
 	if (!task_continue(a->pid))
 		a->held = 0;
 	else if (++a->held >= HELD_MAX)
-		tree_kill(a->pid, true);
+		tree_kill(a->pid, true, 0);
 }
 
 static void explain(int status, struct buf *out)
@@ -292,7 +299,7 @@ static void *bury(void *arg)
 	struct burial *b = arg;
 
 	vec_each(&b->pids, pid)
-		tree_end(*pid, true);
+		tree_end(*pid, true, 0);
 	vec_each(&b->pids, pid)
 		waitpid(*pid, NULL, WNOHANG);
 	pthread_mutex_lock(&b->runs->lock);

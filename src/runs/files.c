@@ -1,6 +1,7 @@
 #include "runs/internal.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "collect/tree.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -140,8 +141,12 @@ int files_recover(const struct run_host *host, struct store *store, struct err *
 	int rc = store_runs_in_state(store, STATE_RUNNING, &all, e);
 
 	vec_each(&all, run) {
+		CLEANUP(free_ptr) char *mark = run_mark(run->uuid);
+
 		if (rc < 0)
 			break;
+		/* Usually its collector has done that. It may have been killed, too. */
+		tree_end_marked(mark);
 		run->state = STATE_INTERRUPTED;
 		run->ended_ms = last_seen_ms(store, run);
 		raw_settle(host, run);

@@ -66,6 +66,20 @@ static void drop_arrived(struct active *a)
 	resume(a);
 }
 
+/* The run has no more samples than the store has of it, whatever has arrived. */
+static void count_stored_only(struct active *a)
+{
+	json_t *ledger = a->ledger ? json_loads(a->ledger, 0, NULL) : NULL;
+
+	a->run.samples = a->counted;
+	if (!ledger)
+		return;
+	json_object_set_new(ledger, "samples", json_integer(a->counted));
+	free(a->ledger);
+	a->ledger = json_dumps(ledger, JSON_COMPACT);
+	json_decref(ledger);
+}
+
 /* Fails the run because its data cannot be stored: there is no use in measuring further. */
 static void fail_unstored(struct active *a, const struct err *e)
 {
@@ -77,6 +91,7 @@ static void fail_unstored(struct active *a, const struct err *e)
 				   e->text, ended ? "" : ".");
 
 	drop_arrived(a);
+	count_stored_only(a);
 	if (a->over) {
 		/* The run had ended, but its last data is lost: it has failed. */
 		a->run.state = STATE_FAILED;

@@ -186,6 +186,8 @@ uint64_t runs_now_ns(const struct runs *r);
 
 /* ---- collector.c ---- */
 
+/* The variable that all processes of the run have in their environment, unless they remove it. */
+char *run_mark(const char *uuid);
 /* Starts the collector of @run and takes ownership of @run; on failure the caller keeps it. */
 int collector_start(struct runs *r, struct stored_run *run, struct active **ret, struct err *e);
 /* Tells the collector to end the workload: with SIGKILL if @now, else with SIGTERM first. Kills the

@@ -81,7 +81,7 @@ struct server_config {
 	ROW("connections", connections, CONFIG_NUMBER, "N", "4096",                                \
 	    "connections at the same time, at most")                                               \
 	ROW("connections-per-address", connections_per_address, CONFIG_NUMBER, "N", "2048",        \
-	    "the same from one address")                                                           \
+	    "the same from one address; clients without a valid token make room first")            \
 	ROW("queue-max", queue_max, CONFIG_NUMBER, "N", "1000", "runs that may wait")              \
 	ROW("running-max", running_max, CONFIG_NUMBER, "N", "16",                                  \
 	    "runs at the same time, at most")                                                      \

@@ -1,5 +1,6 @@
 #include "symbol/symtab.h"
 #include "base/buf.h"
+#include "symbol/budget.h"
 #include "symbol/demangle.h"
 
 #include <elf.h>
@@ -12,11 +13,26 @@
 
 /* ---- adding ---- */
 
+/* Whether a list may grow to @count items, for which memory is taken from the budget. */
+static bool may_grow(struct symtab *t, size_t count, size_t cap, size_t size)
+{
+	uint64_t bytes;
+
+	if (count <= cap)
+		return true;
+	bytes = (uint64_t)(count > 2 * cap ? count : 2 * cap) - cap;
+	if (!budget_take(t->budget, bytes * size))
+		return false;
+	t->held += bytes * size;
+	return true;
+}
+
 char *symtab_add_names(struct symtab *t, size_t size, uint32_t *ret_base)
 {
 	char *room;
 
-	if (size >= SYMTAB_NAME_BYTES_MAX - t->names.len)
+	if (size >= SYMTAB_NAME_BYTES_MAX - t->names.len ||
+	    !may_grow(t, t->names.len + size + 1, t->names.cap, 1))
 		return NULL;
 	vec_reserve(&t->names, t->names.len + size + 1);
 	room = t->names.items + t->names.len;
@@ -28,7 +44,8 @@ char *symtab_add_names(struct symtab *t, size_t size, uint32_t *ret_base)
 
 void symtab_add_symbol(struct symtab *t, const struct symbol *symbol)
 {
-	if (t->symbols.len >= SYMTAB_SYMBOLS_MAX || symbol->end < symbol->start) {
+	if (t->symbols.len >= SYMTAB_SYMBOLS_MAX || symbol->end < symbol->start ||
+	    !may_grow(t, t->symbols.len + 1, t->symbols.cap, sizeof(*symbol))) {
 		t->refused++;
 		return;
 	}
@@ -289,5 +306,6 @@ void symtab_release(struct symtab *t)
 	vec_release(&t->symbols);
 	vec_release(&t->index);
 	vec_release(&t->names);
-	t->refused = 0;
+	budget_give(t->budget, t->held);
+	t->refused = t->held = 0;
 }

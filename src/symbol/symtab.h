@@ -26,12 +26,16 @@ struct symbol {
 
 #define SYMTAB_STEP 16
 
+struct memory_budget;
+
 struct symtab {
 	VEC(struct symbol) symbols;
 	/* Start of every SYMTAB_STEP-th symbol: a search begins here; CPU caches hold these. */
 	VEC(uint64_t) index;
 	VEC(char) names;
-	uint64_t refused;  /* symbols that were not added because of the limits */
+	uint64_t refused;             /* symbols that were not added because of the limits */
+	struct memory_budget *budget; /* what the table takes counts in it; NULL: in none */
+	uint64_t held;                /* of the budget */
 	bool last_is_best; /* kallsyms: of symbols at one address keep the last one added */
 };
 

@@ -52,9 +52,44 @@ class Full(Case):
         self.server.delete("benchmark/" + run["uuid"])
         self.assertTrue(eventually(lambda: self.ok()["state"] == "done"))
 
-    def test_before_a_run(self):
+    def fill(self):
         filler = os.path.join(self.disk, "filler")
         self.inside("sh", "-c", "cat /dev/zero > '%s'" % filler)
+        return filler
+
+    def test_samples_that_were_not_stored_are_not_claimed(self):
+        line = "%s & yes 0123456789012345678901234567890123456789" % " ".join(load("busy", 60000))
+        run = self.server.run(self.session, line, shell=True, tool="record",
+                              sample={"events": ["cpu-clock"], "frequency": 4999})
+        run = self.server.wait_run(run["uuid"], 60)
+        self.assertEqual(run["state"], "failed", run)
+        self.assertRegex(run["error"], "cannot be stored.*(full|space|room)")
+        self.assertEqual(self.server.get("benchmark/%s/flame" % run["uuid"])["samples"], run["samples"])
+        if run["ledger"]:
+            self.assertEqual(run["ledger"]["samples"], run["samples"])
+
+    def test_downloads(self):
+        """They say that there is no room, and are whole again when there is."""
+        run = self.server.wait_run(self.server.run(
+            self.session, load("busy", 300), tool="both", events=["task-clock"],
+            sample={"events": ["cpu-clock"], "frequency": 999})["uuid"])
+        self.assertEqual(run["state"], "done", run)
+        paths = ["benchmark/%s.%s" % (run["uuid"], suffix)
+                 for suffix in ("csv", "jsonl", "h5", "data", "folded", "svg", "html")]
+        paths.append("session/%s.h5" % self.session)
+        filler = self.fill()
+        for path in paths:
+            with self.subTest(path):
+                answer = self.server.request("GET", path)
+                self.assertEqual(answer.status, 507, answer)
+                self.assertRegex(answer.message(), "full|space|room")
+        self.inside("rm", filler)
+        for path in paths:
+            with self.subTest(path):
+                self.assertEqual(self.server.request("GET", path).status, 200)
+
+    def test_before_a_run(self):
+        filler = self.fill()
         answer = self.server.request("POST", "session/" + self.session, {"workload": "true", "tool": "stat"})
         if answer.status == 202:  # there was room for a line
             uuid = answer.json()["uuid"]

@@ -1,6 +1,7 @@
 """What the network can do to a server: broken requests, huge ones, slow ones, thousands of them. It
 stays alive, answers others meanwhile, and its memory stays bounded."""
 
+import http.client
 import os
 import resource
 import socket
@@ -307,6 +308,31 @@ class Crowd(ServerCase):
         self.assertGreater(len(answered), 3)
         self.assertIsNone(self.server.child.poll())
         self.assertLess(self.server.rss_bytes() - before, 64 * MEGABYTE)
+
+
+class Neighbours(ServerCase):
+    """More silent clients of one address than that address may have."""
+
+    def setUp(self):
+        raise_file_limit()
+        super().setUp()
+
+    def test_silent_strangers_lock_nobody_out(self):
+        kept = http.client.HTTPConnection("127.0.0.1", self.server.port, timeout=LIMIT_S)
+        self.addCleanup(kept.close)
+
+        def ask_again():
+            kept.request("GET", "/api/v1/me", headers={"Authorization": "Bearer " + self.server.token})
+            answer = kept.getresponse()
+            self.assertEqual((answer.status, b"administer" in answer.read()), (200, True))
+
+        ask_again()
+        first = kept.sock
+        crowd = [socket.create_connection(("127.0.0.1", self.server.port), LIMIT_S) for _ in range(2200)]
+        self.addCleanup(lambda: [s.close() for s in crowd])
+        self.assertEqual(self.server.get("me")["role"], "administer")
+        ask_again()
+        self.assertIs(kept.sock, first)
 
 
 class Loris(ServerCase):

@@ -5,6 +5,7 @@ there, and no program of a run is left. TACHO_KILLS says how often (8), TACHO_SE
 
 import http.client
 import os
+import signal
 import sqlite3
 import sys
 import threading
@@ -126,3 +127,44 @@ class Kill(Case):
             self.server.request("POST", "benchmark/%s/cancel" % run["uuid"])
         self.assertTrue(eventually(lambda: not self.server.get("queue")["running"]))
         self.seen.look(self.server)
+
+
+def parent_of(pid):
+    with open("/proc/%d/stat" % pid) as f:
+        return int(f.read().rpartition(")")[2].split()[1])
+
+
+class KillAll(Case):
+    """kill -9 of the server and of both processes between it and a workload, at the same moment."""
+
+    def test_orphans_are_ended_at_the_next_start(self):
+        program = compiled("orphaned", TREE_C)
+        server = Server()
+        self.addCleanup(server.close)
+        server.start()
+        session = server.session()
+        done = server.run(session, ["sh", "-c", "%s 0 >/dev/null 2>&1 &" % program], tool="stat",
+                          events=["task-clock"])["uuid"]
+        server.wait_run(done)
+        left_alone = processes(program)
+        self.assertEqual(len(left_alone), 1)
+        self.addCleanup(os.kill, left_alone[0], signal.SIGKILL)
+        run = server.run(session, [program, "3"], tool="stat", events=["task-clock"])["uuid"]
+        self.assertTrue(eventually(lambda: len(processes(program)) == 5))
+        workload = next(pid for pid in processes(program)
+                        if pid not in left_alone and parent_of(pid) not in processes(program))
+        above = [parent_of(workload)]
+        while above[-1] != server.pid():
+            above.append(parent_of(above[-1]))
+        self.assertEqual(len(above), 3)
+        # Stopped first, so that none of them notices that another one is gone.
+        for sig in (signal.SIGSTOP, signal.SIGKILL):
+            for pid in above:
+                os.kill(pid, sig)
+        server.end()
+        self.assertEqual(len(processes(program)), 5)
+        server.start()
+        # What a finished run has left behind is not ours to end.
+        self.assertTrue(eventually(lambda: processes(program) == left_alone))
+        self.assertEqual(server.benchmark(run)["state"], "interrupted")
+        self.assertEqual(server.benchmark(done)["state"], "done")

@@ -60,6 +60,12 @@ int main(int argc, char **argv)
 		for (;;)
 			pause();
 	}
+	if (!strcmp(what, "bombs")) { /* as many as it may; who is killed is replaced at once */
+		signal(SIGTERM, SIG_IGN);
+		for (;;)
+			if (!fork())
+				alarm(60);
+	}
 	if (!strcmp(what, "detached")) { /* as a daemon does */
 		signal(SIGTERM, SIG_IGN);
 		signal(SIGHUP, SIG_IGN);
@@ -151,6 +157,17 @@ class Workload(Case):
         self.cancel(uuid)
         self.assertEqual(processes(self.program), [])
         self.assertIn("does not hold for root", str(self.server.get("benchmark/%s/ledger" % uuid)))
+
+    def test_forks_all_the_time(self):
+        """Each that is killed makes room for another one: bounded by a limit that only holds for a user."""
+        if os.geteuid():
+            self.skipTest("only root can run programs as somebody else")
+        for folder in (self.program, os.path.dirname(self.program), os.path.dirname(os.path.dirname(self.program))):
+            os.chmod(folder, 0o755)
+        uuid = self.submit("bombs", user="nobody", limits={"processes": 60})
+        self.assertTrue(eventually(lambda: len(processes(self.program)) > 30))
+        self.assertEqual(self.cancel(uuid)["state"], "cancelled")
+        self.assertEqual(processes(self.program), [])
 
     def test_detached_ones_that_ignore_signals(self):
         uuid = self.submit("detached", 3)

@@ -112,6 +112,29 @@ static int handle_live(void *worker, const struct http_request *r, struct http_r
 	return 0;
 }
 
+/* A handler that waits for something else that writes. */
+static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
+static bool gate_closed;
+static unsigned gate_waiting;
+
+static int handle_gate(void *worker, const struct http_request *r, struct http_reply *reply,
+		       struct err *e)
+{
+	(void)worker;
+	(void)r;
+	(void)reply;
+	(void)e;
+	pthread_mutex_lock(&gate_lock);
+	gate_waiting++;
+	pthread_cond_broadcast(&gate_changed);
+	while (gate_closed)
+		pthread_cond_wait(&gate_changed, &gate_lock);
+	gate_waiting--;
+	pthread_mutex_unlock(&gate_lock);
+	return 0;
+}
+
 static const struct http_route routes[] = {
 	{"GET", "/healthz", ROLE_LOOK, .open = true, .handle = handle_open},
 	{"GET", "/echo/{name}", ROLE_LOOK, .handle = handle_echo},
@@ -122,6 +145,7 @@ static const struct http_route routes[] = {
 	{"GET", "/same", ROLE_LOOK, .handle = handle_same},
 	{"GET", "/file", ROLE_LOOK, .handle = handle_file},
 	{"GET", "/live", ROLE_LOOK, .handle = handle_live},
+	{"POST", "/gate", ROLE_RUN, .handle = handle_gate},
 	{},
 };
 static const struct http_route *const tables[] = {routes, NULL};

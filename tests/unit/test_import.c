@@ -45,6 +45,29 @@ static void import(struct text_import *t, struct profile *p, const char *text)
 	text_import_end(t);
 }
 
+/* Tables by contents are as large as what they lead to: they are kept only while lines come. */
+static void nothing_is_indexed_at_the_end(void **state)
+{
+	struct text_import t = {};
+	struct profile p;
+	string_id known;
+
+	(void)state;
+	import(&t, &p, "a;b;c 1\na;b;d 2\n");
+	assert_null(p.stack_slots.items);
+	assert_null(p.frame_slots.items);
+	assert_null(p.strings.slots.items);
+	/* All is found all the same by who does look. */
+	known = profile_string_known(&p, "c", 1);
+	assert_int_not_equal(known.n, 0);
+	assert_int_equal(profile_string(&p, "c").n, known.n);
+	for (uint32_t n = 1; n < p.stacks.len; n++)
+		assert_int_equal(
+			profile_stack(&p, p.stacks.items[n].parent, p.stacks.items[n].frame).n, n);
+	assert_int_equal(p.stacks.len, 5);
+	profile_release(&p);
+}
+
 /* What @text is, folded again. */
 static void assert_folded(struct text_import t, const char *text, enum view_group group,
 			  bool annotate, const char *expected)
@@ -356,6 +379,7 @@ static void formats_are_told_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(nothing_is_indexed_at_the_end),
 		cmocka_unit_test(lines_add_up_and_are_sorted),
 		cmocka_unit_test(blanks_belong_to_names),
 		cmocka_unit_test(marks_are_kinds),

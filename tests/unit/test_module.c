@@ -508,6 +508,62 @@ static void *ask(void *ctx)
 	return (void *)module_symbols(m);
 }
 
+/* A file of 150 KB that has 128 MB of text in it costs no more than a file of its size may. */
+static void small_files_do_not_take_much_memory(void **state)
+{
+	struct modules *all = modules_new(NULL);
+	struct module *m;
+
+	(void)state;
+	if (!run("truncate -s 128M zeros && objcopy --update-section .debug_str=zeros p bomb && "
+		 "objcopy --compress-debug-sections=zlib bomb"))
+		fail_msg("objcopy cannot make the program");
+	m = get_with(all, "bomb", NULL);
+	assert_string_equal(name_at_file(m, "hidden_one"), "hidden_one");
+	assert_non_null(module_dwarf(m));
+	assert_in_range(modules_loaded_bytes(all), 1, 80 << 20);
+	module_check_memory(m);
+	assert_non_null(m->problem);
+	assert_non_null(strstr(m->problem, "bomb' needs more memory than is allowed for it"));
+	modules_free(all);
+}
+
+static void all_files_together_have_a_limit(void **state)
+{
+	struct build_id id = id_of("p");
+	struct modules *all = modules_new(&(struct symbol_options){.memory_bytes = 200000});
+	struct module *m;
+	uint64_t bytes;
+
+	(void)state;
+	m = get_with(all, "p", &id);
+	assert_string_equal(name_at_file(m, "hidden_one"), "hidden_one");
+	assert_non_null(module_dwarf(m));
+	assert_null(m->problem);
+	bytes = modules_loaded_bytes(all);
+	modules_free(all);
+	/* Two of them have no room, and what the first one leaves is enough for the second one. */
+	all = modules_new(&(struct symbol_options){.memory_bytes = bytes + bytes / 2});
+	m = get_with(all, "p", &id);
+	assert_non_null(module_symbols(m));
+	assert_non_null(module_dwarf(m));
+	assert_null(m->problem);
+	m = get_with(all, "other", NULL);
+	module_symbols(m);
+	module_dwarf(m);
+	module_check_memory(m);
+	assert_non_null(m->problem);
+	assert_non_null(strstr(m->problem, "is left of that for all programs"));
+	for (int i = 0; i < 3; i++)
+		modules_let_go(all, 0, 0);
+	assert_int_equal(modules_loaded_bytes(all), 0);
+	m = get_with(all, "other", NULL);
+	assert_string_equal(name_at_file(m, "hidden_one"), "hidden_one");
+	assert_non_null(module_dwarf(m));
+	assert_null(m->problem);
+	modules_free(all);
+}
+
 static void threads_share_one(void **state)
 {
 	struct modules *all = modules_new(NULL);
@@ -547,6 +603,8 @@ int main(void)
 		cmocka_unit_test(vdso),
 		cmocka_unit_test(kernel_from_a_copy),
 		cmocka_unit_test(another_kernel),
+		cmocka_unit_test(small_files_do_not_take_much_memory),
+		cmocka_unit_test(all_files_together_have_a_limit),
 		cmocka_unit_test(threads_share_one),
 	};
 

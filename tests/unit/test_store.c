@@ -164,6 +164,7 @@ static void check_run(const struct stored_run *a, const struct stored_run *b)
 
 static void test_runs(void **state)
 {
+	char raw_path[64];
 	struct stored_run r = plain_run(add_session("s"), "sleep 1"), t = {};
 
 	(void)state;
@@ -187,7 +188,8 @@ static void test_runs(void **state)
 	r.ledger = (char *)"{\"l\":1}";
 	r.ended = (char *)"{\"e\":1}";
 	r.error = (char *)"It broke.";
-	r.raw_path = (char *)"raw/x.data";
+	snprintf(raw_path, sizeof(raw_path), "raw/%s.data", r.uuid);
+	r.raw_path = raw_path;
 	r.started_ms = 1700000000001;
 	r.ended_ms = 1700000000002;
 	r.start_ns = INT64_MAX - 5;

@@ -144,7 +144,7 @@ static void watch_ring_collector(struct runner *r)
 		r->held = 0;
 	else if (++r->held >= HELD_MAX)
 		/* Kill the debugger, too: it would hold even the dead ring collector. */
-		tree_kill(recording_collector(r->recording), true);
+		tree_kill(recording_collector(r->recording), true, 0);
 }
 
 static void look_at_clock(struct runner *r)

@@ -167,7 +167,10 @@ int remake_open(struct remake **ret, const struct remake_options *o, struct err 
 	int err;
 
 	if (!o->profile->events.len)
-		return err_set(e, ENODATA, "The run has no samples, so there is no perf.data.");
+		return err_set(
+			e, ENOENT,
+			"The run has no recording: it took no samples that a perf.data could "
+			"hold. Its other formats (csv, jsonl, h5) have what it counted.");
 	r = xcalloc(1, sizeof(*r));
 	r->o = *o;
 	r->p = o->profile;

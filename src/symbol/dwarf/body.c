@@ -28,11 +28,13 @@ static uint32_t add_inlined(struct walk *w, const struct abbrev *a, uint64_t off
 	die_read(&w->r, w->u, w->table, a, &die);
 	if (w->r.failed)
 		return DWARF_NOTHING;
+	if (!dwarf_push(w->d, &w->found,
+			(struct inlined){.die = offset,
+					 .parent = w->parents[w->depth],
+					 .call_file = small(&die, DIE_CALL_FILE, DWARF_NOTHING),
+					 .call_line = small(&die, DIE_CALL_LINE, 0)}))
+		return DWARF_NOTHING;
 	spans_add_die(w->d, w->u, &die, &w->spans, number, (uint32_t)w->depth);
-	vec_push(&w->found, (struct inlined){.die = offset,
-					     .parent = w->parents[w->depth],
-					     .call_file = small(&die, DIE_CALL_FILE, DWARF_NOTHING),
-					     .call_line = small(&die, DIE_CALL_LINE, 0)});
 	return number;
 }
 

@@ -11,9 +11,19 @@ void dwarf_damage(struct dwarf *d, const char *reason)
 
 bool dwarf_hold(struct dwarf *d, size_t bytes)
 {
-	if (atomic_fetch_add(&d->held_bytes, bytes) + bytes <= d->held_max)
+	if (atomic_fetch_add(&d->held_bytes, bytes) + bytes <= d->held_max &&
+	    budget_take(d->budget, bytes))
 		return true;
 	atomic_fetch_sub(&d->held_bytes, bytes);
+	atomic_fetch_add(&d->refused, 1);
+	return false;
+}
+
+bool dwarf_fits(struct dwarf *d, size_t bytes)
+{
+	if (bytes <= d->held_max && d->held_bytes <= d->held_max - bytes &&
+	    budget_fits(d->budget, bytes))
+		return true;
 	atomic_fetch_add(&d->refused, 1);
 	return false;
 }
@@ -63,6 +73,7 @@ void dwarf_free(struct dwarf *d)
 {
 	if (!d)
 		return;
+	budget_give(d->budget, d->held_bytes);
 	vec_each(&d->units, u)
 		functions_free(atomic_load_explicit(&u->functions, memory_order_relaxed));
 	for (size_t i = 0; i < d->abbrev_slots; i++)
@@ -207,6 +218,11 @@ uint64_t dwarf_refused(const struct dwarf *d)
 void dwarf_limit(struct dwarf *d, uint64_t held_bytes_max)
 {
 	d->held_max = held_bytes_max;
+}
+
+void dwarf_share(struct dwarf *d, struct memory_budget *budget)
+{
+	d->budget = budget;
 }
 
 uint64_t dwarf_held_bytes(const struct dwarf *d)

@@ -75,5 +75,8 @@ uint64_t dwarf_refused(const struct dwarf *d);
  * it, before the first lookup. */
 uint64_t dwarf_held_bytes(const struct dwarf *d);
 void dwarf_limit(struct dwarf *d, uint64_t held_bytes_max);
+struct memory_budget;
+/* The memory counts in @budget, too, which must outlive @d. Before the first lookup. */
+void dwarf_share(struct dwarf *d, struct memory_budget *budget);
 
 #endif

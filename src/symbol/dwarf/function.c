@@ -47,8 +47,11 @@ static bool visit(struct walk *w, const struct abbrev *a, uint64_t offset)
 		return false;
 	if (a->tag == TAG_SUBPROGRAM) {
 		spans_add_die(w->d, w->u, &die, &w->spans, (uint32_t)w->found.len, 0);
-		if (w->spans.items.len > before)
-			vec_push(&w->found, (struct function){.die = offset});
+		if (w->spans.items.len > before &&
+		    !dwarf_push(w->d, &w->found, (struct function){.die = offset})) {
+			w->spans.items.len = before;
+			w->spans.refused = true;
+		}
 	}
 	if (!a->children)
 		return false;

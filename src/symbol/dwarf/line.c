@@ -50,9 +50,7 @@ static void add_row(struct machine *m)
 			return;
 		m->sorted &= last->address < row.address;
 	}
-	if (t->rows.len < DWARF_LINE_ROWS_MAX)
-		vec_push(&t->rows, row);
-	else
+	if (t->rows.len >= DWARF_LINE_ROWS_MAX || !dwarf_push(m->d, &t->rows, row))
 		m->spans.refused = true;
 }
 

@@ -14,6 +14,7 @@
 #define TACHO_SYMBOL_DWARF_STATE_H
 
 #include "base/vec.h"
+#include "symbol/budget.h"
 #include "symbol/dwarf/dwarf.h"
 #include "symbol/dwarf/constants.h"
 #include "symbol/dwarf/reader.h"
@@ -193,6 +194,7 @@ struct dwarf {
 	struct line_table *_Atomic *lines; /* by line_slot */
 	size_t line_slots;
 
+	struct memory_budget *budget; /* of which held_bytes are a part; NULL: none */
 	uint64_t held_max;
 	_Atomic uint64_t held_bytes, refused, damages;
 	const char *_Atomic reason;
@@ -205,6 +207,16 @@ struct dwarf {
 void dwarf_damage(struct dwarf *d, const char *reason);
 /* Counts memory as held. Returns false, and counts it as refused, if that exceeds the limit. */
 bool dwarf_hold(struct dwarf *d, size_t bytes);
+/* Returns false, and counts it as refused, if dwarf_hold() could not hold that much. */
+bool dwarf_fits(struct dwarf *d, size_t bytes);
+/* Appends to a list that is being decoded. False: there is no memory for a longer one. */
+#define dwarf_push(d, v, ...)                                                                      \
+	(((v)->len < (v)->cap || dwarf_fits((d), 2 * ((v)->cap + 1) * sizeof(*(v)->items)))        \
+		 ? ({                                                                              \
+			   vec_push((v), __VA_ARGS__);                                             \
+			   true;                                                                   \
+		   })                                                                              \
+		 : false)
 /* Ends the reader where the budget ends; returns whether that cuts something off. The caller must
  * report what it has read to dwarf_spend(). */
 bool reader_afford(struct reader *r, _Atomic int64_t *budget);

@@ -52,9 +52,9 @@ static void read_headers(struct dwarf *d, struct dwarf_bytes info, bool alt)
 		}
 		u.first_die = (uint64_t)(r.at - info.data);
 		u.end = offset = (uint64_t)(r.end - info.data);
-		if (u.version)
-			vec_push(&d->units, u);
-		else
+		if (u.version && !dwarf_push(d, &d->units, u))
+			return;
+		if (!u.version)
 			passed_over++;
 	}
 }

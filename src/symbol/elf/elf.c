@@ -38,19 +38,44 @@ bool elf_read_bytes(const struct elf_file *f, uint64_t offset, void *to, size_t 
 	return io_read_at(f->fd, to, size, offset) == (ssize_t)size;
 }
 
-/* Reads part of the file into new memory, counted in held_bytes. Returns NULL on failure. */
+/* Counts bytes as held. Returns false if there is no room for them. */
+static bool take(struct elf_file *f, uint64_t size)
+{
+	if (size > ELF_BYTES_MAX - f->held_bytes || !budget_take(f->budget, size))
+		return false;
+	f->held_bytes += size;
+	return true;
+}
+
+static void give(struct elf_file *f, uint64_t size)
+{
+	f->held_bytes -= size;
+	budget_give(f->budget, size);
+}
+
+void elf_share(struct elf_file *f, struct memory_budget *budget)
+{
+	if (!f->memory)
+		budget->max += f->size * ELF_BUDGET_RATIO;
+	/* What was needed to open it: the notes with the build id. */
+	for (struct memory_budget *b = budget; b; b = b->total)
+		b->held += f->held_bytes;
+	f->budget = budget;
+}
+
+/* Reads part of the file into new memory, counted as held. Returns NULL on failure. */
 static unsigned char *read_held(struct elf_file *f, uint64_t offset, uint64_t size)
 {
 	unsigned char *bytes;
 
-	if (offset > f->size || size > f->size - offset || size > ELF_BYTES_MAX - f->held_bytes)
+	if (offset > f->size || size > f->size - offset || !take(f, size))
 		return NULL;
 	bytes = malloc(size ? size : 1);
 	if (!bytes || !elf_read_bytes(f, offset, bytes, size)) {
 		free(bytes);
+		give(f, size);
 		return NULL;
 	}
-	f->held_bytes += size;
 	return bytes;
 }
 
@@ -307,6 +332,7 @@ void elf_close(struct elf_file *f)
 		return;
 	for (size_t i = 0; i < f->section_count; i++)
 		free(f->sections[i].held);
+	budget_give(f->budget, f->held_bytes);
 	free(f->sections);
 	free(f->section_names);
 	free(f->segments);
@@ -364,13 +390,13 @@ static void unpack(struct elf_file *f, struct section *s, const unsigned char *b
 {
 	unsigned char *out;
 
-	if (how->size > ELF_BYTES_MAX - f->held_bytes)
+	if (!take(f, how->size))
 		return;
 	out = elf_unpack(how, bytes, s->size);
-	if (!out)
-		return;
-	f->held_bytes += how->size;
-	hold(s, out, how->size);
+	if (out)
+		hold(s, out, how->size);
+	else
+		give(f, how->size);
 }
 
 static void load(struct elf_file *f, struct section *s, const char *name)
@@ -400,7 +426,7 @@ static void load(struct elf_file *f, struct section *s, const char *name)
 		return;
 	}
 	free(bytes);
-	f->held_bytes -= s->size;
+	give(f, s->size);
 }
 
 int elf_stat(const struct elf_file *f, struct stat *ret)
@@ -433,7 +459,7 @@ void elf_forget_since(struct elf_file *f, uint64_t loads)
 
 		if (s->load <= loads)
 			continue;
-		f->held_bytes -= s->held_size;
+		give(f, s->held_size);
 		free(s->held);
 		s->held = NULL;
 		s->data = NULL;
@@ -552,6 +578,7 @@ static bool id_in_sections(struct elf_file *f, struct build_id *ret)
 
 	for (size_t i = 1; i < f->section_count; i++) {
 		if (f->sections[i].type != SHT_NOTE || f->sections[i].size > NOTE_BYTES_MAX ||
+		    f->sections[i].flags & SHF_COMPRESSED ||
 		    strcmp(elf_section_name(f, i), ".note.gnu.build-id") ||
 		    !elf_section_at(f, i, &s) || !s.data)
 			continue;

@@ -19,6 +19,8 @@
 
 #define ELF_BYTES_MAX    (4ull << 30) /* of all sections in memory at a time */
 #define ELF_SECTIONS_MAX 65536u
+/* Memory for what is read of a file, for each byte that it has; no real file needs a tenth of it. */
+#define ELF_BUDGET_RATIO 64u
 #define ELF_SEGMENTS_MAX 4096u
 
 struct elf_section {
@@ -73,6 +75,10 @@ bool elf_offset_of_address(const struct elf_file *f, uint64_t address, uint64_t 
 struct stat;
 int elf_stat(const struct elf_file *f, struct stat *ret);
 
+struct memory_budget;
+/* Sections count in @budget, which must outlive the file: those that do not fit cannot be read. It grows
+ * in proportion to the size of the file, unless that is in memory. At most once, before any other thread uses the file. */
+void elf_share(struct elf_file *f, struct memory_budget *budget);
 /* Bytes of sections that are in memory. */
 uint64_t elf_held_bytes(const struct elf_file *f);
 /* elf_loads() returns how many sections were read so far. elf_forget_since() frees those that were

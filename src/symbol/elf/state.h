@@ -2,6 +2,7 @@
 #ifndef TACHO_SYMBOL_ELF_STATE_H
 #define TACHO_SYMBOL_ELF_STATE_H
 
+#include "symbol/budget.h"
 #include "symbol/elf/elf.h"
 
 #include <pthread.h>
@@ -25,6 +26,7 @@ struct elf_file {
 	bool is64, swap;
 	uint16_t machine, type;
 	uint64_t held_bytes, loads;
+	struct memory_budget *budget; /* of which held_bytes are a part; NULL: none */
 	struct section *sections;
 	size_t section_count;
 	char *section_names; /* ended by NUL */

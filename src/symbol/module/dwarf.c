@@ -19,6 +19,7 @@ static void open_dwarf(struct module *m)
 	CLEANUP(free_ptr) char *alternate_path = NULL;
 	struct elf_file *f = s->elf;
 	const char *path = m->file;
+	bool first = !s->alternate;
 
 	if (!f)
 		return;
@@ -31,6 +32,8 @@ static void open_dwarf(struct module *m)
 		return;
 	if (!s->alternate && elf_section_header(f, ".gnu_debugaltlink", &section) && path)
 		s->alternate = find_alternate_file(f, path, &s->all->search, &alternate_path);
+	if (s->alternate && first)
+		elf_share(s->alternate, &s->memory);
 	all = (struct dwarf_sections){
 		.info = bytes_of(f, ".debug_info"),
 		.abbrev = bytes_of(f, ".debug_abbrev"),
@@ -48,6 +51,7 @@ static void open_dwarf(struct module *m)
 		.swap = elf_is_swapped(f),
 	};
 	s->dwarf = dwarf_new(&all);
+	dwarf_share(s->dwarf, &s->memory);
 	s->dwarf_free = dwarf_free;
 	s->dwarf_bytes = dwarf_held_bytes;
 }

@@ -314,6 +314,8 @@ void module_find_debug_file(struct module *m)
 	/* A cached copy has no debug file beside it: search beside the original path. */
 	s->debug = find_debug_file(s->elf, m->file && !s->is_copy ? m->file : m->path,
 				   elf_build_id(s->elf), &s->all->search, &m->debug_file);
+	if (s->debug)
+		elf_share(s->debug, &s->memory);
 }
 
 /* Opens "MiniDebugInfo": compressed symbols in .gnu_debugdata of a stripped program. */
@@ -325,10 +327,17 @@ static bool open_mini(struct module_state *s)
 	if (!elf_section(s->elf, ".gnu_debugdata", &section) || !section.data)
 		return false;
 	s->mini_bytes = decompress_file(section.data, section.size, MINI_BYTES_MAX, &size);
+	if (s->mini_bytes && !budget_take(&s->memory, size)) {
+		free(s->mini_bytes);
+		s->mini_bytes = NULL;
+	}
 	if (!s->mini_bytes)
 		return false;
+	s->mini_size = size;
 	if (elf_open_memory(&s->mini, s->mini_bytes, size, NULL) < 0)
 		s->mini = NULL;
+	else
+		elf_share(s->mini, &s->memory);
 	return s->mini;
 }
 
@@ -336,8 +345,10 @@ void module_close_mini(struct module_state *s)
 {
 	elf_close(s->mini);
 	free(s->mini_bytes);
+	budget_give(&s->memory, s->mini_size);
 	s->mini = NULL;
 	s->mini_bytes = NULL;
+	s->mini_size = 0;
 }
 
 static bool add_best_table(struct module *m)
@@ -373,7 +384,7 @@ void module_load_file_names(struct module *m)
 	module_close_mini(s);
 	if (s->own_names.symbols.len)
 		s->names = &s->own_names;
-	else
+	else if (!s->memory.refused)
 		module_problem(m,
 			       "'%s' has no symbols: install its debug symbols, or set "
 			       "DEBUGINFOD_URLS",

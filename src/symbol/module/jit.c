@@ -45,11 +45,13 @@ static void load_perf_map(struct module *m)
 
 	if (all->wall_ns && s->request.begun_ns > all->clock_ns)
 		source.start_ns = all->wall_ns + (s->request.begun_ns - all->clock_ns);
+	/* Text becomes a table that grows by doubling. */
+	s->memory.max = 4ull * PERF_MAP_BYTES_MAX;
 	if (perf_map_load(&source, &s->own_names, &m->file, &e) < 0)
 		module_problem(m, "%s", e.text);
 	else
 		s->names = &s->own_names;
-	if (s->own_names.refused)
+	if (s->own_names.refused && !s->memory.refused)
 		module_problem(m, "'%s' is too long: only its first %u lines were read", m->file,
 			       PERF_MAP_LINES_MAX);
 }

@@ -79,6 +79,8 @@ void module_close(struct module *m)
 	s->jitdump = NULL;
 	s->elf_bytes = NULL;
 	s->debug_asked = s->core_asked = false;
+	s->memory.max = MODULE_BYTES_MIN;
+	s->memory.refused = false;
 	m->file = m->debug_file = m->problem = NULL;
 	m->closed = true;
 	s->opened = false;

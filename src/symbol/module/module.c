@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 void build_id_short(const struct build_id *id, char text[BUILD_ID_SHORT])
 {
@@ -29,6 +30,45 @@ void module_problem(struct module *m, const char *fmt, ...)
 	m->problem = buf_steal(&text);
 }
 
+/* ---- memory ---- */
+
+#define MEMORY_BYTES_MIN (512ull << 20)
+#define MEMORY_BYTES_MAX (4ull << 30)
+
+static uint64_t usual_memory(void)
+{
+	uint64_t quarter = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 4;
+
+	return quarter < MEMORY_BYTES_MIN   ? MEMORY_BYTES_MIN
+	       : quarter > MEMORY_BYTES_MAX ? MEMORY_BYTES_MAX
+					    : quarter;
+}
+
+/* The caller must hold the lock. */
+static void check_memory(struct module *m)
+{
+	struct module_state *s = m->state;
+	CLEANUP(buf_release) struct buf own = {}, all = {};
+
+	if (!s->memory.refused || m->problem)
+		return;
+	buf_add_size(&own, s->memory.max);
+	buf_add_size(&all, s->all->memory.max);
+	module_problem(m,
+		       "'%s' needs more memory than is allowed for it (%s) or is left of that for "
+		       "all programs (%s), so names and lines of it are missing",
+		       m->path, buf_str(&own), buf_str(&all));
+}
+
+void module_check_memory(struct module *m)
+{
+	if (!m->state->memory.refused || m->problem)
+		return;
+	pthread_mutex_lock(&m->state->lock);
+	check_memory(m);
+	pthread_mutex_unlock(&m->state->lock);
+}
+
 /* ---- the list ---- */
 
 struct modules *modules_new(const struct symbol_options *options)
@@ -37,6 +77,7 @@ struct modules *modules_new(const struct symbol_options *options)
 
 	if (options)
 		all->options = *options;
+	all->memory.max = all->options.memory_bytes ? all->options.memory_bytes : usual_memory();
 	all->roots = roots_find();
 	all->search.symfs = all->options.symfs;
 	all->search.no_debuginfod = all->options.no_debuginfod;
@@ -137,6 +178,9 @@ static struct module *new_module(struct modules *all, const struct module_reques
 	m->path = xstrdup(r->path ? r->path : "");
 	m->state = s;
 	s->all = all;
+	s->memory.total = &all->memory;
+	s->memory.max = MODULE_BYTES_MIN;
+	s->own_names.budget = &s->memory;
 	s->key = key;
 	s->request = *r;
 	s->request.path = m->path;
@@ -164,8 +208,10 @@ static void open_module(struct module *m)
 	default:
 		break;
 	}
-	if (m->state->elf)
+	if (m->state->elf) {
+		elf_share(m->state->elf, &m->state->memory);
 		m->build_id = *elf_build_id(m->state->elf);
+	}
 }
 
 void module_open(struct module *m)
@@ -249,6 +295,7 @@ static void load_names(struct module *m)
 	default:
 		break;
 	}
+	check_memory(m);
 	atomic_store_explicit(&s->names_asked, true, memory_order_release);
 }
 

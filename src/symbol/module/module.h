@@ -43,6 +43,7 @@ struct symbol_options {
 	const char *vmlinux;  /* NULL: none */
 	bool no_debuginfod;   /* else used if DEBUGINFOD_URLS is set */
 	bool no_demangle;
+	uint64_t memory_bytes; /* for what is read of all files; 0: a quarter of the machine's */
 	strvec source_from, source_to; /* pairs: source path prefixes and their replacements */
 };
 
@@ -102,6 +103,8 @@ struct module *modules_find(struct modules *all, const char *path, const char *b
  * invalid.
  */
 void modules_let_go(struct modules *all, uint64_t bytes, size_t files);
+/* Sets `problem` if names or lines are missing because their memory would exceed a limit. */
+void module_check_memory(struct module *m);
 /* Memory of all data loaded from files; without the kernel's names. */
 uint64_t modules_loaded_bytes(const struct modules *all);
 /* Reads the names of JIT code again, because there may be more by now. Does nothing for other

@@ -10,6 +10,7 @@
 #define TACHO_SYMBOL_MODULE_STATE_H
 
 #include "event/roots.h"
+#include "symbol/budget.h"
 #include "symbol/debug_file.h"
 #include "symbol/jitdump.h"
 #include "symbol/kallsyms.h"
@@ -17,6 +18,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+
+#define MODULE_BYTES_MIN (64ull << 20) /* of memory for each module, however small its files are */
 
 /* Symbols of a kernel and its modules, read once from one file. */
 struct kernel_names {
@@ -34,7 +37,8 @@ struct modules {
 	struct symbol_options options;
 	struct roots roots;
 	struct file_search search;
-	char *jit_dir; /* see jit_keep.h; NULL: nothing was kept */
+	struct memory_budget memory; /* of all modules together */
+	char *jit_dir;               /* see jit_keep.h; NULL: nothing was kept */
 	uint64_t wall_ns, clock_ns;
 	pthread_mutex_t lock; /* protects the fields below */
 	VEC(struct module *) list;
@@ -53,8 +57,13 @@ struct module_state {
 
 	struct elf_file *elf, *debug, *alternate, *mini;
 	unsigned char *elf_bytes, *mini_bytes; /* contents of files in memory */
+	size_t mini_size;
 	bool debug_asked;
 	bool is_copy; /* elf was found in a cache */
+
+	/* What all files of the module may take. It is in proportion to their sizes, as a small one that
+	 * needs gigabytes was made for that. */
+	struct memory_budget memory;
 
 	atomic_bool names_asked;
 	const struct symtab *names; /* own_names, the kernel's or the jitdump's; NULL: none */
