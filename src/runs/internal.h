@@ -41,8 +41,8 @@
  * checks that find it traced the collector is killed. */
 #define LOOK_MS  3000
 #define HELD_MAX 5
-/* How often the quota is checked while something runs. */
-#define ROOM_CHECK_MS 2000
+/* How often the database and the quota are checked while something runs. */
+#define PLACE_CHECK_MS 2000
 
 enum request_kind {
 	REQUEST_ADDED,   /* a run was put into the queue; nobody waits for an answer */
@@ -163,9 +163,9 @@ struct runs {
 	pthread_t thread;
 	bool begun;
 	VEC(struct active *) active;
-	uint64_t retry_ns;      /* when to start runs again after the store has failed; 0: now */
-	uint64_t room_check_ns; /* next check of the quota */
-	VEC(pid_t) left_alone;  /* orphans of ended workloads: to be reaped, not killed */
+	uint64_t retry_ns;       /* when to start runs again after the store has failed; 0: now */
+	uint64_t place_check_ns; /* next check of the database and the quota */
+	VEC(pid_t) left_alone;   /* orphans of ended workloads: to be reaped, not killed */
 
 	/* Shared. */
 	pthread_mutex_t lock;
