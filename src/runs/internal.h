@@ -9,6 +9,7 @@
  *	writer.c     the writer thread, the only one that waits for the disk
  *	queue.c      which run starts next, its expected times, and which runs overlap
  *	files.c      the data directory: recordings, leftovers, disk usage
+ *	lost.c       recordings that the database does not know
  */
 #ifndef TACHO_RUNS_INTERNAL_H
 #define TACHO_RUNS_INTERNAL_H
@@ -263,8 +264,8 @@ void raw_remove(const struct run_host *host, const char *uuid);
 void raw_settle(const struct run_host *host, struct stored_run *run);
 /* Links or copies @fd to raw/UUID.data. */
 int raw_keep(const struct run_host *host, const char *uuid, int fd, struct err *e);
-/* Removes files that a killed server has left behind. */
-void files_clean(const struct run_host *host, struct store *store);
+/* Removes temporary files that a killed server has left behind. */
+void files_clean(const struct run_host *host);
 /* Bytes on the disk of the store and the recordings. */
 uint64_t files_room(const struct run_host *host, struct store *store);
 /* Returns -EDQUOT, and a sentence in @e, if @more bytes would exceed the quota. */
@@ -272,5 +273,11 @@ int files_check_room(const struct run_host *host, struct store *store, uint64_t 
 		     struct err *e);
 /* Marks runs as interrupted that were running when the last server ended. */
 int files_recover(const struct run_host *host, struct store *store, struct err *e);
+
+/* ---- lost.c ---- */
+
+/* Moves recordings that the database does not know to lost/, and those back that it does. Adds
+ * sentences about that to host->notices. */
+void lost_settle(struct run_host *host, struct store *store);
 
 #endif
