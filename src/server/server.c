@@ -294,13 +294,15 @@ void server_stop(struct server *s)
 		http_server_stop(s->http);
 	tidy_stop(&s->host);
 	runs_stop(s->host.runs);
+	/* It only reads the database: a connection that writes has to be closed last, because only
+	 * that takes the log into the file. */
+	if (s->host.live)
+		live_free(s->host.live);
 	tidy_free(&s->host); /* runs call tidy_kick() until runs_stop() */
 	if (s->cache)
 		run_cache_free(s->cache);
 	if (s->emap)
 		emap_free(s->emap);
-	if (s->host.live)
-		live_free(s->host.live);
 	if (s->host.bus)
 		bus_free(s->host.bus);
 	strvec_release(&s->host.notices);

@@ -257,6 +257,8 @@ class NewDatabase(StoreCase):
                 sorted(os.listdir(os.path.join(self.server.data, "lost")))]
 
     def test_recordings_are_kept(self):
+        # A server that was stopped leaves all of it in one file.
+        self.assertFalse(os.path.exists(self.database + "-wal"))
         away = self.path("away.db")
         os.rename(self.database, away)
         self.server.start()
