@@ -76,6 +76,7 @@ int http_status_of(int code)
 	case EMFILE:
 	case ENFILE:
 	case ECANCELED:
+	case ESTALE:
 		return 503;
 	case ETIMEDOUT:
 		return 504;

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "collect/tree.h"
+#include "store/directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -94,28 +95,10 @@ static void empty_directory(const char *data, const char *name)
 	}
 }
 
-/* Removes recordings whose run was deleted just before the last server ended. */
-static void remove_unowned(const struct run_host *host, struct store *store)
-{
-	CLEANUP(free_ptr) char *dir = xasprintf("%s/raw", host->settings.data);
-	CLEANUP(strvec_release) strvec names = {};
-
-	fs_list(dir, &names);
-	vec_each(&names, name) {
-		CLEANUP(free_ptr) char *uuid = xstrndup(*name, strcspn(*name, "."));
-		struct stored_run run = {};
-
-		if (uuid_valid(uuid) && store_run_get(store, uuid, &run, NULL) == -ENOENT)
-			raw_remove(host, uuid);
-		stored_run_release(&run);
-	}
-}
-
-void files_clean(const struct run_host *host, struct store *store)
+void files_clean(const struct run_host *host)
 {
 	empty_directory(host->settings.data, "spill");
 	empty_directory(host->settings.data, "upload");
-	remove_unowned(host, store);
 }
 
 /* Wall-clock time at which the last stored data of the run was measured. */
@@ -183,7 +166,8 @@ uint64_t files_room(const struct run_host *host, struct store *store)
 	uint64_t bytes = 0, unused = 0;
 
 	store_size(store, &bytes, &unused, NULL);
-	return bytes + directory_bytes(host->settings.data, "raw");
+	return bytes + directory_bytes(host->settings.data, "raw") +
+	       directory_bytes(host->settings.data, DIRECTORY_LOST);
 }
 
 int files_check_room(const struct run_host *host, struct store *store, uint64_t more, struct err *e)

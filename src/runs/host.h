@@ -32,6 +32,7 @@ struct run_host {
 	struct live *live;
 	struct runs *runs;
 	struct tidy *tidy;
+	strvec notices; /* what a person has to know about this start; runs_prepare() adds to it */
 };
 
 #endif

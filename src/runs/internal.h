@@ -9,6 +9,7 @@
  *	writer.c     the writer thread, the only one that waits for the disk
  *	queue.c      which run starts next, its expected times, and which runs overlap
  *	files.c      the data directory: recordings, leftovers, disk usage
+ *	lost.c       recordings that the database does not know
  */
 #ifndef TACHO_RUNS_INTERNAL_H
 #define TACHO_RUNS_INTERNAL_H
@@ -41,8 +42,8 @@
  * checks that find it traced the collector is killed. */
 #define LOOK_MS  3000
 #define HELD_MAX 5
-/* How often the quota is checked while something runs. */
-#define ROOM_CHECK_MS 2000
+/* How often the database and the quota are checked while something runs. */
+#define PLACE_CHECK_MS 2000
 
 enum request_kind {
 	REQUEST_ADDED,   /* a run was put into the queue; nobody waits for an answer */
@@ -163,9 +164,9 @@ struct runs {
 	pthread_t thread;
 	bool begun;
 	VEC(struct active *) active;
-	uint64_t retry_ns;      /* when to start runs again after the store has failed; 0: now */
-	uint64_t room_check_ns; /* next check of the quota */
-	VEC(pid_t) left_alone;  /* orphans of ended workloads: to be reaped, not killed */
+	uint64_t retry_ns;       /* when to start runs again after the store has failed; 0: now */
+	uint64_t place_check_ns; /* next check of the database and the quota */
+	VEC(pid_t) left_alone;   /* orphans of ended workloads: to be reaped, not killed */
 
 	/* Shared. */
 	pthread_mutex_t lock;
@@ -265,8 +266,8 @@ void raw_remove(const struct run_host *host, const char *uuid);
 void raw_settle(const struct run_host *host, struct stored_run *run);
 /* Links or copies @fd to raw/UUID.data. */
 int raw_keep(const struct run_host *host, const char *uuid, int fd, struct err *e);
-/* Removes files that a killed server has left behind. */
-void files_clean(const struct run_host *host, struct store *store);
+/* Removes temporary files that a killed server has left behind. */
+void files_clean(const struct run_host *host);
 /* Bytes on the disk of the store and the recordings. */
 uint64_t files_room(const struct run_host *host, struct store *store);
 /* Returns -EDQUOT, and a sentence in @e, if @more bytes would exceed the quota. */
@@ -274,5 +275,11 @@ int files_check_room(const struct run_host *host, struct store *store, uint64_t 
 		     struct err *e);
 /* Marks runs as interrupted that were running when the last server ended. */
 int files_recover(const struct run_host *host, struct store *store, struct err *e);
+
+/* ---- lost.c ---- */
+
+/* Moves recordings that the database does not know to lost/, and those back that it does. Adds
+ * sentences about that to host->notices. */
+void lost_settle(struct run_host *host, struct store *store);
 
 #endif

@@ -161,34 +161,41 @@ static int wait_ms(struct runs *r)
 			sooner(&due, a->look_ns + LOOK_MS * NS_PER_MSEC);
 		if (!a->retry_ns && !a->depositing && !a->saved && a->first_arrived_ns)
 			sooner(&due, a->first_arrived_ns + FLUSH_AFTER_MS * NS_PER_MSEC);
-		if (r->host->settings.quota_bytes)
-			sooner(&due, r->room_check_ns);
+		sooner(&due, r->place_check_ns);
 	}
 	if (due)
 		ms = due <= now ? 0 : (int)((due - now) / NS_PER_MSEC) + 1;
 	return live_ms >= 0 && (ms < 0 || live_ms < ms) ? live_ms : ms;
 }
 
-static void check_room(struct runs *r, uint64_t now)
+static void stop_all(struct runs *r, const char *why)
 {
-	struct err e = {};
-
-	if (!r->host->settings.quota_bytes || !r->active.len || now < r->room_check_ns)
-		return;
-	r->room_check_ns = now + ROOM_CHECK_MS * NS_PER_MSEC;
-	if (files_check_room(r->host, r->store, 0, &e) != -EDQUOT)
-		return;
 	vec_each(&r->active, p)
 		if (!(*p)->over) {
-			CLEANUP(free_ptr)
-			char *why = xasprintf(
-				"The run was stopped because there is no room left. %s The data "
-				"measured so far is kept.",
-				e.text);
-
 			ingest_over(*p, STATE_FAILED, why);
 			collector_stop(*p, true);
 		}
+}
+
+/* Stops all runs if there is no database any more, or no room, to store their data in. */
+static void check_place(struct runs *r, uint64_t now)
+{
+	CLEANUP(free_ptr) char *why = NULL;
+	struct err e = {};
+
+	if (!r->active.len || now < r->place_check_ns)
+		return;
+	r->place_check_ns = now + PLACE_CHECK_MS * NS_PER_MSEC;
+	if (store_check(r->store, &e) == -ESTALE)
+		why = xasprintf("The run was stopped because its data cannot be stored. %s",
+				e.text);
+	else if (files_check_room(r->host, r->store, 0, &e) == -EDQUOT)
+		why = xasprintf(
+			"The run was stopped because there is no room left. %s The data measured "
+			"so far is kept.",
+			e.text);
+	if (why)
+		stop_all(r, why);
 }
 
 /* Flushes runs whose data has waited long enough, kills collectors that did not stop in time. */
@@ -197,7 +204,7 @@ static void act_on_times(struct runs *r)
 	uint64_t now = runs_now_ns(r);
 
 	live_tick(r->host->live);
-	check_room(r, now);
+	check_place(r, now);
 	vec_each(&r->active, p) {
 		struct active *a = *p;
 

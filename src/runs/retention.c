@@ -1,4 +1,5 @@
 #include "runs/retention.h"
+#include "runs/known_time.h"
 
 #include <jansson.h>
 #include <string.h>
@@ -63,6 +64,7 @@ struct choice {
 	const struct retention *retention;
 	uint64_t bytes;    /* of all runs that are not chosen so far */
 	int64_t newest_ms; /* latest end of the runs considered so far */
+	bool by_age;       /* the clock can be believed */
 	strvec *chosen;
 };
 
@@ -84,7 +86,7 @@ static void consider(void *ctx, const struct stored_run *run)
 	 */
 	if (run->ended_ms <= r->now_ms && run->ended_ms > c->newest_ms)
 		c->newest_ms = run->ended_ms;
-	old = r->keep_s && run->ended_ms && run->ended_ms <= r->now_ms &&
+	old = c->by_age && run->ended_ms && run->ended_ms <= r->now_ms &&
 	      (r->now_ms - c->newest_ms) / 1000 > (int64_t)r->keep_s;
 	if ((!old && !much) || is_kept(run))
 		return;
@@ -92,12 +94,18 @@ static void consider(void *ctx, const struct stored_run *run)
 	vec_push(c->chosen, xstrdup(run->uuid));
 }
 
-int retention_choose(struct store *s, const struct retention *r, strvec *ret, struct err *e)
+int retention_choose(struct store *s, const struct retention *r, strvec *ret,
+		     int64_t *ret_future_ms, struct err *e)
 {
 	struct choice c = {.retention = r, .chosen = ret};
-	int result = 0;
+	int64_t newest_ms = 0;
+	int result = r->keep_s ? store_newest_end(s, &newest_ms, e) : 0;
+	bool future = newest_ms > r->now_ms + KNOWN_TIME_TOLERANCE_MS;
 
-	if (r->keep_bytes)
+	c.by_age = r->keep_s && !future;
+	if (ret_future_ms)
+		*ret_future_ms = future ? newest_ms : 0;
+	if (!result && r->keep_bytes)
 		result = each_ended(s, add_up, &c, e);
 	if (!result && (r->keep_s || r->keep_bytes))
 		result = each_ended(s, consider, &c, e);

@@ -73,7 +73,8 @@ static int prepare(struct runs *r, struct err *e)
 	rc = files_recover(r->host, r->store, e);
 	if (rc < 0)
 		return rc;
-	files_clean(r->host, r->store);
+	files_clean(r->host);
+	lost_settle(r->host, r->store);
 	return queue_load(r, e);
 }
 

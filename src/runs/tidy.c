@@ -1,5 +1,6 @@
 #include "runs/tidy.h"
 #include "base/clock.h"
+#include "runs/known_time.h"
 #include "runs/retention.h"
 #include "query/run_cache.h"
 #include "runs/runs.h"
@@ -9,6 +10,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Minimum time between two passes. */
@@ -22,6 +24,9 @@
 #define SPARE_BYTES (64u << 20)
 /* How often old runs are looked for when nothing else happens. */
 #define AGE_CHECK_MS 60000
+/* How often what is known of the time is stored. */
+#define TIME_SAVE_MS 3600000
+#define TIME_SETTING "known-time"
 /* With very many counters, listing the chunks to merge takes long: the pause until the next
  * listing is this many times as long. */
 #define SCAN_PAUSE 20
@@ -35,16 +40,17 @@ struct tidy {
 	struct store *store;
 	struct tidy_run work;
 	pthread_t thread;
-	int64_t start_wall_ms; /* wall clock at start_ns: later clock jumps make no run old */
-	uint64_t start_ns;
-	uint64_t old_check_ns; /* when old runs are looked for next */
-	uint64_t merge_ns;     /* when small chunks of running runs are looked at next */
+	struct known_time time; /* so that a clock that was set makes no run old */
+	uint64_t time_save_ns;  /* when it is stored next */
+	uint64_t old_check_ns;  /* when old runs are looked for next */
+	uint64_t merge_ns;      /* when small chunks of running runs are looked at next */
 
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	bool stopping, kicked;
 	run_list waiting; /* runs that have something new */
 	struct tidy_counts counts;
+	char *warning; /* see tidy_warning() */
 };
 
 static uint64_t now_ns(const struct tidy *t)
@@ -144,16 +150,95 @@ static void shrink(struct tidy *t)
 
 /* ---- old runs ---- */
 
-/* Returns the wall clock, or the start time plus the time since, whichever is earlier: a clock
- * that is set forward makes no run old, nor are runs old that ended while it was set back. */
-static int64_t now_ms(const struct tidy *t)
+static struct moment moment_now(const struct tidy *t)
 {
-	int64_t steady = t->start_wall_ms +
-			 (int64_t)((clock_read_ns(t->host->clock, CLOCK_BOOTTIME) - t->start_ns) /
-				   NS_PER_MSEC);
-	int64_t wall = clock_wall_ms(t->host->clock);
+	struct moment now = {
+		.wall_ms = clock_wall_ms(t->host->clock),
+		.boot_ms = (int64_t)(clock_read_ns(t->host->clock, CLOCK_BOOTTIME) / NS_PER_MSEC)};
 
-	return wall < steady ? wall : steady;
+	fs_line(now.boot, sizeof(now.boot), "/proc/sys/kernel/random/boot_id");
+	return now;
+}
+
+static void load_time(struct tidy *t)
+{
+	CLEANUP(free_ptr) char *text = NULL;
+	int64_t newest_ms = 0;
+
+	if (store_setting_get(t->store, TIME_SETTING, &text, NULL) == 0 &&
+	    known_time_parse(&t->time, text))
+		return;
+	store_newest_end(t->store, &newest_ms, NULL);
+	known_time_begin(&t->time, newest_ms);
+}
+
+static void pass_time(struct tidy *t)
+{
+	struct moment now = moment_now(t);
+	CLEANUP(free_ptr) char *text = NULL;
+
+	known_time_pass(&t->time, &now, (int64_t)t->host->settings.keep_s * 1000);
+	if (now_ns(t) < t->time_save_ns)
+		return;
+	t->time_save_ns = now_ns(t) + TIME_SAVE_MS * NS_PER_MSEC;
+	text = known_time_text(&t->time);
+	store_setting_put(t->store, TIME_SETTING, text, NULL);
+}
+
+static void day_text(int64_t ms, char ret[32])
+{
+	time_t seconds = (time_t)(ms / 1000);
+	struct tm tm;
+
+	ret[0] = '\0';
+	if (gmtime_r(&seconds, &tm))
+		strftime(ret, 32, "%Y-%m-%d %H:%M UTC", &tm);
+}
+
+/* @future_ms: the end of the newest run if that lies in the future, else 0. */
+static char *find_warning(const struct tidy *t, int64_t future_ms)
+{
+	char known[32], other[32];
+
+	day_text(known_time_ms(&t->time), known);
+	if (known_time_ahead_ms(&t->time)) {
+		day_text(t->time.seen.wall_ms, other);
+		return xasprintf(
+			"The clock has jumped to %s; by the time that is known to have passed it "
+			"is "
+			"%s. Until that is settled, only time that passes makes runs older, so "
+			"keep-age deletes fewer of them. If the clock is wrong, set it. If it is "
+			"right, nothing needs to be done: it is believed again when it has gone on "
+			"evenly for as long as keep-age says.",
+			other, known);
+	}
+	if (!future_ms)
+		return NULL;
+	day_text(future_ms, other);
+	return xasprintf("The newest run has ended at %s, but now it is %s: the clock is wrong, or "
+			 "was wrong then. keep-age deletes no runs until a newer run has ended. If "
+			 "the clock is wrong, set it.",
+			 other, known);
+}
+
+static void set_warning(struct tidy *t, int64_t future_ms)
+{
+	char *warning = find_warning(t, future_ms);
+
+	pthread_mutex_lock(&t->lock);
+	free(t->warning);
+	t->warning = warning;
+	pthread_mutex_unlock(&t->lock);
+}
+
+char *tidy_warning(struct tidy *t)
+{
+	char *copy;
+
+	pthread_mutex_lock(&t->lock);
+	copy = t->warning ? xstrdup(t->warning) : NULL;
+	pthread_mutex_unlock(&t->lock);
+	return copy;
 }
 
 static bool has_retention(const struct tidy *t)
@@ -167,15 +252,19 @@ static bool expire(struct tidy *t)
 	CLEANUP(strvec_release) strvec chosen = {};
 	struct retention r = {.keep_s = t->host->settings.keep_s,
 			      .keep_bytes = t->host->settings.keep_bytes,
-			      .data = t->host->settings.data,
-			      .now_ms = now_ms(t)};
+			      .data = t->host->settings.data};
 	uint64_t deleted = 0;
+	int64_t future_ms;
 
 	if (!has_retention(t) || now_ns(t) < t->old_check_ns)
 		return false;
 	t->old_check_ns = now_ns(t) + AGE_CHECK_MS * NS_PER_MSEC;
-	if (retention_choose(t->store, &r, &chosen, NULL))
+	if (r.keep_s)
+		pass_time(t);
+	r.now_ms = known_time_ms(&t->time);
+	if (retention_choose(t->store, &r, &chosen, &future_ms, NULL))
 		return false;
+	set_warning(t, future_ms);
 	vec_each(&chosen, uuid)
 		deleted += runs_delete(t->host->runs, t->store, *uuid, NULL) == 0;
 	pthread_mutex_lock(&t->lock);
@@ -291,6 +380,7 @@ static void release(struct tidy *t)
 	store_close(t->store);
 	tidy_run_release(&t->work);
 	vec_release(&t->waiting);
+	free(t->warning);
 	pthread_cond_destroy(&t->wake);
 	pthread_mutex_destroy(&t->lock);
 	free(t);
@@ -305,11 +395,11 @@ int tidy_start(struct run_host *host, struct err *e)
 
 	t->host = host;
 	t->work.clock = host->clock;
-	t->start_wall_ms = clock_wall_ms(host->clock);
-	t->start_ns = clock_read_ns(host->clock, CLOCK_BOOTTIME);
 	pthread_mutex_init(&t->lock, NULL);
 	clock_cond_init(&t->wake);
 	result = store_open(&t->store, &options, e);
+	if (!result)
+		load_time(t);
 	if (!result)
 		result = store_runs_to_merge(t->store, &left, e);
 	vec_each(&left, run)

@@ -33,4 +33,7 @@ struct tidy_counts {
 
 void tidy_counts(struct tidy *t, struct tidy_counts *ret);
 
+/* A sentence that says why no run is deleted because of its age, or NULL; the caller frees it. */
+char *tidy_warning(struct tidy *t);
+
 #endif

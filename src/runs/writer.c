@@ -141,6 +141,20 @@ static int store_all(struct store *s, struct deposit *d, const batch *chunks, st
 	return store_commit(s, e);
 }
 
+/*
+ * The database was taken away, and the run has failed because of that. Store its end all the same,
+ * for those who can still read it.
+ */
+static int store_lost_end(struct store *s, struct deposit *d)
+{
+	int r;
+
+	store_settle_lost(s, true);
+	r = store_all(s, d, &(batch){}, &d->err);
+	store_settle_lost(s, false);
+	return r;
+}
+
 static void write_deposit(struct store *s, struct deposit *d)
 {
 	CLEANUP(batch_release) batch chunks = {};
@@ -153,6 +167,8 @@ static void write_deposit(struct store *s, struct deposit *d)
 	/* The end of a run must be stored even on a full disk: use the reserve. */
 	if (d->result == -ENOSPC && d->over && d->unstored && store_use_reserve(s))
 		d->result = store_all(s, d, &chunks, &d->err);
+	if (d->result == -ESTALE && d->over && d->unstored)
+		d->result = store_lost_end(s, d);
 }
 
 /* ---- passing deposits between the threads ---- */

@@ -8,6 +8,7 @@
 #include "runs/runs.h"
 #include "runs/tidy.h"
 #include "server/users.h"
+#include "store/directory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,57 +22,36 @@
 #define HTTP_TIMEOUT_S  30
 #define WORKERS_MIN     4
 #define WORKERS_MAX     16
+#define LOCK_FILE       "server.lock"
 #define LOCK_FILE_BYTES 4096
 #define SERVER_ID_BYTES 8
 
 /* ---- the data directory ---- */
 
-static int make_directory(const struct server *s, const char *below, struct err *e)
-{
-	CLEANUP(free_ptr) char *path = xasprintf("%s%s", s->config.data, below);
-	char *slash = strrchr(path, '/');
-
-	if (slash && slash != path) {
-		*slash = '\0';
-		fs_mkdir_p(path);
-		*slash = '/';
-	}
-	if (mkdir(path, 0700) && errno != EEXIST)
-		return err_set(
-			e, errno,
-			"cannot make the data directory '%s': %s; name another with --data DIR",
-			path, strerror(errno));
-	return 0;
-}
-
 /* Returns -EBUSY, with the owner of the lock as sign_lock() has written it. */
-static int is_locked(const char *path, struct err *e)
+static int is_locked(const struct directory *d, struct err *e)
 {
 	CLEANUP(free_ptr) char *owner = NULL;
 
-	fs_read(path, LOCK_FILE_BYTES, &owner);
+	directory_read(d, LOCK_FILE, LOCK_FILE_BYTES, &owner, NULL);
 	return err_set(e, EBUSY,
 		       "another server has the data directory: %s; end that one, or name another "
 		       "directory with --data DIR",
-		       owner && *owner ? owner : path);
+		       owner && *owner ? owner : d->path);
 }
 
-static int lock_directory(struct server *s, struct err *e)
+static int lock_directory(struct server *s, const struct directory *d, struct err *e)
 {
-	CLEANUP(free_ptr) char *path = xasprintf("%s/server.lock", s->config.data);
+	int fd = directory_open_file(d, LOCK_FILE, O_RDWR | O_CREAT, e);
 
-	s->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-	if (s->lock_fd < 0)
-		return err_set(
-			e, errno,
-			"cannot write to the data directory '%s': %s; name another with --data "
-			"DIR",
-			s->config.data, strerror(errno));
-	if (!flock(s->lock_fd, LOCK_EX | LOCK_NB))
-		return 0;
-	close(s->lock_fd);
-	s->lock_fd = -1;
-	return is_locked(path, e);
+	if (fd < 0)
+		return fd;
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		close(fd);
+		return is_locked(d, e);
+	}
+	s->lock_fd = fd;
+	return 0;
 }
 
 /* Writes our pid and address into the lock file, for the message of is_locked(). */
@@ -239,17 +219,30 @@ static int start_http(struct server *s, struct err *e)
 
 /* ---- start and stop ---- */
 
-static int prepare_directory(struct server *s, struct err *e)
+/* The database is checked where it is opened, in the store. */
+static int check_directory(const struct directory *d, struct err *e)
 {
-	static const char *const below[] = {"", "/raw", "/spill", "/upload"};
-	int rc = 0;
+	static const char *const below[] = {"raw", "spill", "upload"};
+	int rc = directory_check_file(d, "admin-token", e);
 
+	if (rc == 0)
+		rc = directory_check_files(d, "tokens", e);
 	for (size_t i = 0; i < ARRAY_LEN(below) && rc == 0; i++) {
-		rc = make_directory(s, below[i], e);
-		if (rc == 0 && i == 0)
-			rc = lock_directory(s, e);
+		CLEANUP(directory_close) struct directory sub = {.fd = -1};
+
+		rc = directory_open_below(&sub, d, below[i], true, e);
 	}
 	return rc;
+}
+
+static int prepare_directory(struct server *s, struct err *e)
+{
+	CLEANUP(directory_close) struct directory d = {.fd = -1};
+	int rc = directory_open(&d, s->config.data, true, e);
+
+	if (rc == 0)
+		rc = lock_directory(s, &d, e);
+	return rc < 0 ? rc : check_directory(&d, e);
 }
 
 static struct run_settings run_settings(const struct server_config *c)
@@ -301,15 +294,18 @@ void server_stop(struct server *s)
 		http_server_stop(s->http);
 	tidy_stop(&s->host);
 	runs_stop(s->host.runs);
+	/* It only reads the database: a connection that writes has to be closed last, because only
+	 * that takes the log into the file. */
+	if (s->host.live)
+		live_free(s->host.live);
 	tidy_free(&s->host); /* runs call tidy_kick() until runs_stop() */
 	if (s->cache)
 		run_cache_free(s->cache);
 	if (s->emap)
 		emap_free(s->emap);
-	if (s->host.live)
-		live_free(s->host.live);
 	if (s->host.bus)
 		bus_free(s->host.bus);
+	strvec_release(&s->host.notices);
 	free(s->url);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);

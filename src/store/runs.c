@@ -172,6 +172,24 @@ int store_run_get(struct store *s, const char *uuid, struct stored_run *ret, str
 	return 0;
 }
 
+int store_run_known(struct store *s, const char *uuid, bool *ret_deleted, struct err *e)
+{
+	int64_t deleted = 0;
+	int result = sql_number(s, e, &deleted, "SELECT deleted FROM runs WHERE uuid = $1",
+				SQL_VALUES(sql_text(uuid)));
+
+	*ret_deleted = deleted != 0;
+	return result;
+}
+
+int store_newest_end(struct store *s, int64_t *ret_ms, struct err *e)
+{
+	return sql_number(s, e, ret_ms,
+			  "SELECT COALESCE(MAX(ended_ms), 0) FROM (SELECT ended_ms FROM runs "
+			  "WHERE state > $1 AND deleted = 0 ORDER BY id DESC LIMIT 1) AS newest",
+			  SQL_VALUES(sql_int(STATE_RUNNING)));
+}
+
 int store_run_get_id(struct store *s, int64_t id, struct stored_run *ret, struct err *e)
 {
 	CLEANUP(sql_done) struct sql_rows *rows = NULL;

@@ -60,6 +60,9 @@ struct store_ops {
 
 	int (*size)(struct store *s, uint64_t *ret_bytes, uint64_t *ret_free, struct err *e);
 	bool (*shrink)(struct store *s, uint64_t max_bytes);
+	/* See store_check() and store_settle_lost(); NULL where nobody can take the files away. */
+	int (*check)(struct store *s, struct err *e);
+	void (*settle_lost)(struct store *s, bool on);
 	/* See store_reserve(); databases elsewhere have neither. */
 	void (*reserve)(struct store *s);
 	bool (*use_reserve)(struct store *s); /* false: there was none */

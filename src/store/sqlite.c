@@ -7,9 +7,9 @@
  * locks that all connections of this process hold (that is how POSIX locks are).
  */
 #include "base/clock.h"
-#include "base/fs.h"
 #include "store/sql.h"
 #include "store/sqlite_error.h"
+#include "store/sqlite_files.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -52,6 +52,8 @@ struct sqlite {
 	uint64_t give_up_ns;
 	VEC(struct statement *) statements;
 	char *directory;
+	struct sqlite_files files;
+	bool may_be_lost; /* see store_settle_lost() */
 };
 
 static struct sqlite *sqlite_of(struct store *s)
@@ -59,9 +61,28 @@ static struct sqlite *sqlite_of(struct store *s)
 	return (struct sqlite *)s;
 }
 
+/* ---- the files ---- */
+
+static int sqlite_check(struct store *s, struct err *e)
+{
+	return sqlite_files_check(&sqlite_of(s)->files, e);
+}
+
+/* Before every commit. A result other than 0 makes SQLite roll back. */
+static int before_commit(void *arg)
+{
+	struct sqlite *s = arg;
+
+	return !s->may_be_lost && sqlite_check(&s->store, NULL) < 0;
+}
+
 static int failed(struct sqlite *s, struct err *e)
 {
-	return sqlite_failed(s->db, s->store.place, s->busy_ms, e);
+	int r;
+
+	/* Also when reading fails: what a deleted file says of itself is not the reason. */
+	r = s->may_be_lost ? 0 : sqlite_check(&s->store, e);
+	return r < 0 ? r : sqlite_failed(s->db, s->store.place, s->busy_ms, e);
 }
 
 /* ---- statements ---- */
@@ -382,45 +403,6 @@ static int wait_for_lock(void *arg, int tries)
 
 /* ---- opening ---- */
 
-static int make_directory(const char *directory, struct err *e)
-{
-	CLEANUP(free_ptr) char *parent = xstrdup(directory);
-	char *slash = strrchr(parent, '/');
-	int result = 0;
-
-	if (!mkdir(directory, 0700) || errno == EEXIST)
-		return 0;
-	if (errno == ENOENT && slash && slash != parent) {
-		*slash = '\0';
-		result = fs_mkdir_p(parent);
-		if (!result && mkdir(directory, 0700) && errno != EEXIST)
-			result = -errno;
-	} else {
-		result = -errno;
-	}
-	return result ? err_set(e, -result,
-				"The data directory '%s' cannot be made: %s. Choose another with "
-				"--data.",
-				directory, strerror(-result))
-		      : 0;
-}
-
-/* With the rights that it shall have; SQLite gives its other files the same. */
-static int make_file(const char *path, struct err *e)
-{
-	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-
-	if (fd < 0 && errno != EEXIST)
-		return err_set(
-			e, errno,
-			"The database '%s' cannot be made: %s. Choose another data directory "
-			"with --data.",
-			path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return 0;
-}
-
 /* Two that do this at the same time refuse each other at once, without waiting. */
 static int use_wal(struct sqlite *s, struct err *e)
 {
@@ -470,36 +452,63 @@ static void sqlite_close(struct store *store)
 		free(*st);
 	}
 	vec_release(&s->statements);
+	sqlite_files_leave(&s->files, s->directory);
 	sqlite3_close(s->db);
 	free(s->directory);
+	free(s->files.path);
 	free(s);
 }
 
-static int sqlite_open(struct store **ret, const struct store_options *o, struct err *e)
+/* Opens the file of a directory that was checked. */
+static int open_file(struct sqlite *s, bool read_only, struct err *e)
 {
-	struct sqlite *s = xcalloc(1, sizeof(*s));
-	int result = 0, flags = o->read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	int flags = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+	/* SQLITE_OPEN_NOFOLLOW refuses a link anywhere in the path; the user's own may be above. */
+	CLEANUP(free_ptr) char *real = realpath(s->directory, NULL);
+	CLEANUP(free_ptr) char *path = xasprintf("%s/tacho.db", real ? real : s->directory);
 
-	s->store.ops = &sqlite_ops;
-	s->store.place = xasprintf("%s/tacho.db", o->directory);
-	s->directory = xstrdup(o->directory);
-	s->busy_ms = o->busy_ms ? o->busy_ms : BUSY_MS_DEFAULT;
-	*ret = &s->store;
-	if (!o->read_only)
-		result = make_directory(o->directory, e);
-	if (!result && !o->read_only)
-		result = make_file(s->store.place, e);
-	if (result)
-		return result;
-	if (sqlite3_open_v2(s->store.place, &s->db, flags | SQLITE_OPEN_NOMUTEX, NULL))
+	if (sqlite3_open_v2(path, &s->db, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW, NULL))
 		return failed(s, e);
 	sqlite3_extended_result_codes(s->db, 1);
-	if (!o->read_only && sqlite3_db_readonly(s->db, "main") == 1)
+	if (!read_only && sqlite3_db_readonly(s->db, "main") == 1)
 		return err_set(e, EROFS,
 			       "The database '%s' cannot be written: it or its file system is "
 			       "read-only, or belongs to another user.",
 			       s->store.place);
-	return configure(s, o->read_only, e);
+	return 0;
+}
+
+static int sqlite_open(struct store **ret, const struct store_options *o, struct err *e)
+{
+	CLEANUP(directory_close) struct directory d = {.fd = -1};
+	struct sqlite *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	s->store.ops = &sqlite_ops;
+	s->store.place = xasprintf("%s/tacho.db", o->directory);
+	s->directory = xstrdup(o->directory);
+	s->files.path = xstrdup(s->store.place);
+	s->busy_ms = o->busy_ms ? o->busy_ms : BUSY_MS_DEFAULT;
+	*ret = &s->store;
+	r = directory_open(&d, o->directory, !o->read_only, e);
+	if (r == -ENOENT)
+		return err_set(e, ENOENT, "There is no database '%s'.", s->store.place);
+	if (r == 0)
+		r = sqlite_files_prepare(&d, !o->read_only, e);
+	if (r == 0)
+		r = open_file(s, o->read_only, e);
+	if (r == 0)
+		r = configure(s, o->read_only, e);
+	if (r == 0)
+		r = sqlite_files_watch(&s->files, &d, s->db, e);
+	if (r == 0)
+		sqlite3_commit_hook(s->db, before_commit, s);
+	return r;
+}
+
+static void sqlite_settle_lost(struct store *s, bool on)
+{
+	sqlite_of(s)->may_be_lost = on;
 }
 
 const struct store_ops sqlite_ops = {
@@ -522,6 +531,8 @@ const struct store_ops sqlite_ops = {
 	.done = sqlite_done,
 	.size = sqlite_size,
 	.shrink = sqlite_shrink,
+	.check = sqlite_check,
+	.settle_lost = sqlite_settle_lost,
 	.reserve = sqlite_reserve,
 	.use_reserve = sqlite_use_reserve,
 };

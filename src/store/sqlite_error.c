@@ -31,6 +31,35 @@ static int input_output(const char *path, int system, struct err *e)
 		       system ? strerror(system) : "input/output error");
 }
 
+int sqlite_lost(const char *path, struct err *e)
+{
+	return err_set(e, ESTALE,
+		       "'%s' was deleted or replaced while it is in use: nothing more can be "
+		       "stored. Put the file back, or export the runs that are needed (they can "
+		       "still be read) and restart the server.",
+		       path);
+}
+
+/*
+ * Moving all three files together keeps what is in the log, and keeps the log from being applied to
+ * the rescued database. Kept recordings need no rescue: they stay in the data directory. ".recover"
+ * reads more than ".dump", but the sqlite3 of Debian is built without it. A dump of damaged tables ends
+ * with ROLLBACK, which would throw away the rest.
+ */
+static int damaged(const char *path, const char *reason, struct err *e)
+{
+	const char *slash = strrchr(path, '/');
+	int len = slash ? (int)(slash - path) : 0;
+
+	return err_set(
+		e, EUCLEAN,
+		"'%s' is damaged, or not a database of tacho (%s). Nothing was changed. To "
+		"rescue what can be read, stop the server if it runs, then: cd '%.*s' && "
+		"mkdir damaged && mv tacho.db* damaged/ && (echo 'PRAGMA auto_vacuum=2;'; sqlite3 "
+		"damaged/tacho.db .dump | sed 's/^ROLLBACK.*/COMMIT;/') | sqlite3 tacho.db",
+		path, reason, len, path);
+}
+
 int sqlite_failed(sqlite3 *db, const char *path, unsigned busy_ms, struct err *e)
 {
 	int rc = db ? sqlite3_extended_errcode(db) : SQLITE_NOMEM;
@@ -67,10 +96,7 @@ int sqlite_failed(sqlite3 *db, const char *path, unsigned busy_ms, struct err *e
 		return input_output(path, system, e);
 	case SQLITE_CORRUPT:
 	case SQLITE_NOTADB:
-		return err_set(e, EUCLEAN,
-			       "'%s' is damaged, or not a database of tacho (%s). Move it away, or "
-			       "try to rescue it: sqlite3 '%s' .recover",
-			       path, sqlite3_errmsg(db), path);
+		return damaged(path, sqlite3_errmsg(db), e);
 	case SQLITE_NOMEM:
 		return err_set(e, ENOMEM, "There is not enough memory to use '%s'.", path);
 	case SQLITE_TOOBIG:

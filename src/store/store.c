@@ -37,6 +37,17 @@ void store_close(struct store *s)
 	s->ops->close(s);
 }
 
+int store_check(struct store *s, struct err *e)
+{
+	return s->ops->check ? s->ops->check(s, e) : 0;
+}
+
+void store_settle_lost(struct store *s, bool on)
+{
+	if (s->ops->settle_lost)
+		s->ops->settle_lost(s, on);
+}
+
 /* ---- transactions ---- */
 
 int store_begin(struct store *s, struct err *e)

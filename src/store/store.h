@@ -10,8 +10,9 @@
  * between them fails, store_rollback() and begin anew: nothing of it is stored.
  *
  * Errors that people can do something about: -ENOSPC the disk is full, -EAGAIN somebody else has locked
- * it, -EROFS it cannot be written, -EUCLEAN it is damaged, -ENOENT there is no such thing,
- * -EEXIST there is one already. Any call may give them, each with its sentence.
+ * it, -EROFS it cannot be written, -EUCLEAN it is damaged, -ESTALE its files were deleted or replaced
+ * while they are open, -EACCES it is not ours (directory.h), -ENOENT there is no such thing, -EEXIST
+ * there is one already. Any call may give them, each with its sentence.
  */
 #ifndef TACHO_STORE_STORE_H
 #define TACHO_STORE_STORE_H
@@ -105,7 +106,7 @@ void stored_users_release(stored_users *v);
 struct store;
 
 struct store_options {
-	const char *directory; /* made, mode 0700, if it is not there */
+	const char *directory; /* made, mode 0700, if it is not there; checked, see directory.h */
 	bool read_only;
 	unsigned busy_ms; /* how long to wait for another writer; 0: 5,000 */
 };
@@ -116,6 +117,18 @@ void store_close(struct store *s);
 int store_begin(struct store *s, struct err *e);
 int store_commit(struct store *s, struct err *e); /* rolls back on failure */
 void store_rollback(struct store *s);
+
+/*
+ * Returns -ESTALE if files of the database were deleted or replaced since it was opened. What was
+ * stored can still be read through this connection; every commit fails with the same error.
+ */
+int store_check(struct store *s, struct err *e);
+/*
+ * While this is on, commits of this connection go to such files all the same. What they write is lost
+ * when the last connection closes; until then readers see it. For the ends of runs that failed because
+ * of that.
+ */
+void store_settle_lost(struct store *s, bool on);
 
 /* A new random identifier. */
 void uuid_make(char ret[UUID_BYTES]);
@@ -145,6 +158,11 @@ int store_sessions(struct store *s, const struct page *page, stored_sessions *re
  * if they are empty. */
 int store_run_add(struct store *s, struct stored_run *run, struct err *e);
 int store_run_get(struct store *s, const char *uuid, struct stored_run *ret, struct err *e);
+/* Whether there is, or was, a run: -ENOENT if the database has never heard of it. @ret_deleted: it was
+ * deleted, and its data is not purged yet. */
+int store_run_known(struct store *s, const char *uuid, bool *ret_deleted, struct err *e);
+/* When the newest ended run has ended; 0 if there is none. */
+int store_newest_end(struct store *s, int64_t *ret_ms, struct err *e);
 int store_run_get_id(struct store *s, int64_t id, struct stored_run *ret, struct err *e);
 /* What changes by itself: state, position, exclusive, times, JSON texts, error, raw_path, samples. */
 int store_run_update(struct store *s, const struct stored_run *run, struct err *e);

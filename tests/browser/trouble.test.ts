@@ -1,7 +1,10 @@
 /* What goes wrong around the page: slow and failing servers, links to what is not there, browsers that keep
  * nothing, others who delete. Each has to be said, with a way on, and nothing of another run may be shown. */
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { addressOf, flame, flameDrawn, listed, openView, runButton } from './actions';
+import { expectAccessible } from './axe';
 import type { Server } from './server';
 import { expect, test } from './test';
 import { until } from './wait';
@@ -87,6 +90,26 @@ test('a page that was opened while the server failed comes to life', async ({
 	await page.getByRole('button', { name: 'Try again' }).click();
 	await flame(page).waitFor();
 	await runButton(page).waitFor();
+});
+
+test('a database that is taken away is told of, also to who does nothing', async ({
+	server,
+	screens,
+}) => {
+	const session = await server.session('taken away');
+	const database = join(server.home, 'store', 'tacho.db');
+	const { page } = await screens.open({ path: `/?session=${session}` });
+	await page.getByRole('form', { name: 'New run' }).waitFor();
+	expect(await page.getByRole('alert').count()).toBe(0);
+	renameSync(database, database + '.away');
+	try {
+		const warning = page.getByRole('alert').filter({ hasText: 'was deleted or replaced' });
+		await warning.waitFor();
+		await expectAccessible(page, 'a warning of the server');
+	} finally {
+		renameSync(database + '.away', database);
+	}
+	await page.getByRole('alert').waitFor({ state: 'hidden' });
 });
 
 test('links to what is not there lead on', async ({ server, screens }) => {

@@ -388,12 +388,25 @@ class Restart(RunCase):
         for name in ("spill", "upload"):
             with open(os.path.join(self.server.data, name, "left"), "w") as out:
                 out.write("x")
-        lost = os.path.join(self.server.data, "raw", "01234567-89ab-4def-8123-456789abcdef.data")
-        with open(lost, "w") as out:
-            out.write("x")
         self.server.start()
         for name in ("spill", "upload", "raw"):
             self.assertEqual(os.listdir(os.path.join(self.server.data, name)), [])
+
+    def test_a_recording_of_an_unknown_run_is_set_aside(self):
+        self.server.stop()
+        name = "01234567-89ab-4def-8123-456789abcdef.data"
+        with open(os.path.join(self.server.data, "raw", name), "w") as out:
+            out.write("x")
+        os.utime(os.path.join(self.server.data, "raw", name), (1700000000, 1700000000))
+        self.server.start()
+        self.assertEqual(os.listdir(os.path.join(self.server.data, "raw")), [])
+        lost = os.path.join(self.server.data, "lost")
+        self.assertEqual(os.listdir(lost), ["20231114-221320-" + name])
+        self.assertIn(lost, "".join(self.server.errors))
+        self.assertIn("import", "".join(self.server.errors))
+        self.assertIn(lost, self.server.get("me")["server"]["warnings"][0])
+        self.server.restart()
+        self.assertEqual(self.server.get("me")["server"]["warnings"], [])
 
 
 class CollectorKilled(RunCase):

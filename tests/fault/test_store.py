@@ -4,15 +4,18 @@ program is left running, and when the fault is over the server goes on."""
 
 import json
 import os
+import re
+import shutil
 import socket
 import sqlite3
 import subprocess
 import sys
 import time
+import uuid
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 
-from helpers import LIMIT_S, Case, compiled, eventually, needs_namespace  # noqa: E402
+from helpers import LIMIT_S, Case, compiled, eventually, load, needs_namespace, needs_program  # noqa: E402
 from server import Server  # noqa: E402
 from test_runs import processes, tree  # noqa: E402
 
@@ -208,6 +211,196 @@ class Damaged(StoreCase):
         self.assertEqual(self.done(), "done")
 
 
+    def test_is_rescued_as_the_sentence_says(self):
+        needs_program("sqlite3")
+        store = sqlite3.connect(self.database)
+        root, = store.execute("SELECT rootpage FROM sqlite_master WHERE name = 'users'").fetchone()
+        size, = store.execute("PRAGMA page_size").fetchone()
+        store.close()
+        with open(self.database, "r+b") as out:
+            out.seek((root - 1) * size)
+            out.write(b"\xff" * size)
+        with self.assertRaisesRegex(AssertionError, "damaged, or not a database") as failed:
+            self.server.start()
+        self.assertIn("Nothing was changed", str(failed.exception))
+        with open(self.database, "rb") as data:
+            damaged = data.read()
+        commands = re.search(r"then: (.*)", str(failed.exception))[1]
+        subprocess.run(["sh", "-c", commands], check=True, capture_output=True)
+        with open(os.path.join(self.server.data, "damaged", "tacho.db"), "rb") as data:
+            self.assertEqual(data.read(), damaged)
+        self.server.start()
+        runs = self.server.get("session/" + self.session)["runs"]
+        self.assertEqual([run["state"] for run in runs], ["done"])
+        self.assertEqual(self.done(), "done")
+
+
+class NewDatabase(StoreCase):
+    """The database is gone, and a server starts: what it does not know, it keeps."""
+
+    def setUp(self):
+        super().setUp()
+        self.serve()
+        self.database = os.path.join(self.server.data, "tacho.db")
+        self.uuid = self.submit(load("busy", 200), tool="record", keep_raw=True,
+                                sample={"events": ["cpu-clock"]})
+        self.assertEqual(self.done(self.uuid), "done")
+        with open(self.raw(), "rb") as data:
+            self.recording = data.read()
+        self.server.stop()
+
+    def raw(self):
+        return os.path.join(self.server.data, "raw", self.uuid + ".data")
+
+    def lost(self):
+        return [os.path.join(self.server.data, "lost", name) for name in
+                sorted(os.listdir(os.path.join(self.server.data, "lost")))]
+
+    def test_recordings_are_kept(self):
+        # A server that was stopped leaves all of it in one file.
+        self.assertFalse(os.path.exists(self.database + "-wal"))
+        away = self.path("away.db")
+        os.rename(self.database, away)
+        self.server.start()
+        said = "".join(self.server.errors)
+        self.assertIn("The database is new", said)
+        self.assertIn("Nothing was deleted", said)
+        self.assertEqual([said.strip()], ["tacho: " + x for x in self.server.get("me")["server"]["warnings"]])
+        path, = (x for x in self.lost() if x.endswith("-%s.data" % self.uuid))
+        with open(path, "rb") as data:
+            self.assertEqual(data.read(), self.recording)
+        # It can be imported, as the sentence says.
+        session = self.server.session("rescued")
+        run = self.server.post("import", self.recording, status=202, query={"session": session})
+        self.assertEqual(self.done(run["uuid"]), "done")
+        # The right database comes back, and the recording to its run.
+        self.server.stop()
+        os.rename(away, self.database)
+        self.server.start()
+        self.assertIn("moved back", "".join(self.server.errors))
+        self.assertEqual([x for x in self.lost() if self.uuid in x], [])
+        self.assertEqual(self.server.get_bytes("benchmark/%s.data" % self.uuid), self.recording)
+
+    def test_an_older_database(self):
+        """A backup from before the run was measured."""
+        os.rename(self.raw(), self.path("raw"))
+        later = str(uuid.uuid4())
+        os.rename(self.path("raw"), os.path.join(self.server.data, "raw", later + ".data"))
+        self.server.start()
+        self.assertIn("does not know the runs of 1 recording.", "".join(self.server.errors))
+        self.assertTrue([x for x in self.lost() if later in x])
+
+    def test_a_log_without_its_database(self):
+        """Killed, and then only tacho.db was moved away: what is in the log is in no other file."""
+        self.server.start()
+        self.assertEqual(self.done(), "done")
+        self.server.kill9()
+        with open(self.database + "-wal", "rb") as log:
+            before = log.read()
+        self.assertTrue(before)
+        os.rename(self.database, self.path("away.db"))
+        self.server.start()
+        log, = (x for x in self.lost() if x.endswith("-tacho.db-wal"))
+        self.assertIn("-tacho.db-wal", "".join(self.server.errors))
+        self.server.stop()
+        os.rename(self.path("away.db"), self.database)
+        os.rename(log, self.database + "-wal")
+        self.server.start()
+        self.assertEqual(len(self.server.get("session/" + self.session)["runs"]), 2)
+
+
+class TakenAway(StoreCase):
+    """The database is deleted or replaced while the server uses it."""
+
+    def setUp(self):
+        super().setUp()
+        self.serve()
+        self.database = os.path.join(self.server.data, "tacho.db")
+        self.old = self.submit()
+        self.assertEqual(self.done(self.old), "done")
+
+    def is_noticed(self):
+        health = self.server.get("/healthz", status=503, token=None)
+        self.assertEqual(health["status"], "failing")
+        self.assertIn("deleted or replaced", health["reason"])
+        self.assertNotIn(self.server.data, health["reason"])
+        self.assertIn("deleted or replaced", self.server.get("me")["server"]["warnings"][0])
+        for method, path, body in (("POST", "session/" + self.session, {"workload": "true", "tool": "stat"}),
+                                   ("POST", "sessions", {"title": "x"}),
+                                   ("PATCH", "benchmark/" + self.old, {"note": "x"}),
+                                   ("DELETE", "benchmark/" + self.old, None)):
+            answer = self.server.request(method, path, body)
+            self.assertEqual(answer.status, 503, answer)
+            self.assertIn("deleted or replaced", answer.message())
+            self.assertIn("restart", answer.message())
+        # What was stored can be read.
+        self.assertEqual(self.server.benchmark(self.old)["state"], "done")
+
+    def fails(self, uuid):
+        run = self.server.wait_run(uuid)
+        self.assertEqual(run["state"], "failed")
+        self.assertIn("cannot be stored", run["error"])
+        self.assertIn("deleted or replaced", run["error"])
+
+    def test_deleted(self):
+        uuid, program = self.burner()
+        os.unlink(self.database)
+        self.fails(uuid)
+        self.assertTrue(eventually(lambda: not processes(program)))
+        self.is_noticed()
+        self.assertIn(b"task-clock", self.server.get_bytes("benchmark/%s.csv" % self.old))
+        self.server.stop()
+        self.server.start()
+        self.assertEqual(self.server.get("/healthz"), {"status": "ok"})
+
+    def test_run_that_has_nothing_to_store(self):
+        """It is not measured until its end, and then for nothing."""
+        uuid = self.submit("sleep 1000", events=["task-clock"], interval=1000)
+        self.server.wait_state(uuid, "running")
+        os.unlink(self.database)
+        self.fails(uuid)
+
+    def test_replaced(self):
+        uuid, _ = self.burner()
+        other = self.path("other.db")
+        shutil.copy(self.database, other)
+        os.rename(other, self.database)
+        self.fails(uuid)
+        self.is_noticed()
+        # The new one is not written to by the old server, not even when that ends.
+        with open(self.database, "rb") as data:
+            before = data.read()
+        self.server.stop()
+        with open(self.database, "rb") as data:
+            self.assertEqual(data.read(), before)
+        # Nor is the old one's log left to be applied to it.
+        self.assertFalse(os.path.exists(self.database + "-wal"))
+        self.assertTrue([x for x in os.listdir(os.path.join(self.server.data, "lost"))
+                         if x.endswith("-tacho.db-wal")])
+
+    def test_log_deleted(self):
+        os.unlink(self.database + "-wal")
+        self.is_noticed()
+
+    def test_moved_away_and_back(self):
+        os.rename(self.database, self.path("away.db"))
+        self.is_noticed()
+        os.rename(self.path("away.db"), self.database)
+        self.assertEqual(self.server.get("/healthz"), {"status": "ok"})
+        self.assertEqual(self.server.get("me")["server"]["warnings"], [])
+        self.assertEqual(self.done(), "done")
+        # Nothing of what was refused has been done.
+        self.assertEqual(len(self.server.get("session/" + self.session)["runs"]), 2)
+        self.assertEqual(len(self.server.get("sessions")["sessions"]), 1)
+
+    def test_directory_moved(self):
+        moved = self.server.data + ".moved"
+        os.rename(self.server.data, moved)
+        self.is_noticed()
+        os.rename(moved, self.server.data)
+        self.assertEqual(self.done(), "done")
+
+
 class Quota(StoreCase):
     def test_reached_while_it_runs(self):
         self.serve("--quota", "6M", "--output-max", "1G")
@@ -373,3 +566,38 @@ class ClockJumps(StoreCase):
 
     def test_backward(self):
         self.checks(-YEAR_S, time.gmtime(time.time() - YEAR_S).tm_year)
+
+    def warnings(self):
+        return self.server.get("me")["server"]["warnings"]
+
+    def test_wrong_at_the_start(self):
+        """20 years ahead, with keep-age: every run seems to be old, and none goes."""
+        runs = [self.submit() for _ in range(3)]
+        for each in runs:
+            self.assertEqual(self.done(each), "done")
+        self.server.stop()
+        self.jump(20 * YEAR_S)
+        self.server.start()
+        self.assertTrue(eventually(self.warnings))
+        self.assertIn("The clock has jumped to %d-" % time.gmtime(time.time() + 20 * YEAR_S).tm_year,
+                      self.warnings()[0])
+        self.assertEqual(self.figure("tacho_keep_age_waits"), 1)
+        for each in runs:
+            self.assertEqual(self.server.benchmark(each)["state"], "done")
+        # A run of that time, and then the clock is set right.
+        runs.append(self.submit())
+        self.assertEqual(self.done(runs[-1]), "done")
+        self.server.stop()
+        self.jump(0)
+        self.server.start()
+        self.assertTrue(eventually(self.warnings))
+        self.assertIn("The newest run has ended at", self.warnings()[0])
+        runs.append(self.submit())
+        self.assertEqual(self.done(runs[-1]), "done")
+        self.assertTrue(eventually(lambda: not self.warnings()))
+        self.assertEqual(self.figure("tacho_expired_runs_total"), 0)
+        for each in runs:
+            self.assertEqual(self.server.benchmark(each)["state"], "done")
+
+    def figure(self, name):
+        return float(re.search(r"^%s (\S+)$" % name, self.server.get_bytes("/metrics").decode(), re.M)[1])

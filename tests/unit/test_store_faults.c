@@ -331,6 +331,94 @@ static void test_others_write_while_much_is_deleted(void **state)
 	store_close(s);
 }
 
+/* ---- taken away while it is open ---- */
+
+static struct store *open_in(const char *name, char **ret_path)
+{
+	*ret_path = xasprintf("%s/%s/tacho.db", support_dir, name);
+	return open_store(in_dir(name));
+}
+
+/* Nothing is stored any more, in transactions or without, and what was stored can be read. */
+static void check_lost(struct store *s, int64_t run)
+{
+	struct stored_run more = {.session_id = 1, .command = (char *)"y"}, got = {};
+	int notes = 0;
+
+	assert_int_equal(store_check(s, &error), -ESTALE);
+	assert_non_null(strstr(error.text, "deleted or replaced"));
+	assert_int_equal(store_note_add(s, run, 1, "x", &error), -ESTALE);
+	assert_non_null(strstr(error.text, "deleted or replaced"));
+	assert_int_equal(store_run_add(s, &more, &error), -ESTALE);
+	OK(store_begin(s, &error));
+	OK(store_note_add(s, run, 1, "x", &error));
+	assert_int_equal(store_commit(s, &error), -ESTALE);
+	OK(store_run_get_id(s, run, &got, &error));
+	stored_run_release(&got);
+	OK(store_notes(s, run, count_note, &notes, &error));
+	assert_int_equal(notes, 0);
+}
+
+static void test_deleted_while_open(void **state)
+{
+	static const char *const suffixes[] = {"", "-wal", "-shm"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(suffixes); i++) {
+		CLEANUP(free_ptr) char *path = NULL, *name = xasprintf("deleted%zu", i);
+		struct store *s = open_in(name, &path);
+		CLEANUP(free_ptr) char *file = xasprintf("%s%s", path, suffixes[i]);
+		int64_t run = new_run(s);
+
+		OK(store_check(s, &error));
+		assert_int_equal(unlink(file), 0);
+		check_lost(s, run);
+		store_close(s);
+	}
+}
+
+static void test_moved_away_and_back(void **state)
+{
+	CLEANUP(free_ptr) char *path = NULL;
+	struct store *s = open_in("moved", &path);
+	int64_t run = new_run(s);
+
+	(void)state;
+	assert_int_equal(rename(path, in_dir("away")), 0);
+	check_lost(s, run);
+	assert_int_equal(rename(in_dir("away"), path), 0);
+	OK(store_check(s, &error));
+	OK(store_note_add(s, run, 1, "x", &error));
+	store_close(s);
+}
+
+static void test_replaced_while_open(void **state)
+{
+	CLEANUP(free_ptr) char *path = NULL, *other_path = NULL;
+	struct store *s = open_in("replaced", &path), *other = open_in("other", &other_path);
+	int64_t run = new_run(s);
+	int notes = 0;
+
+	(void)state;
+	store_close(other);
+	assert_int_equal(rename(other_path, path), 0);
+	check_lost(s, run);
+	/* For those who still read it. */
+	store_settle_lost(s, true);
+	OK(store_note_add(s, run, 1, "the end", &error));
+	store_settle_lost(s, false);
+	assert_int_equal(store_note_add(s, run, 1, "x", &error), -ESTALE);
+	OK(store_notes(s, run, count_note, &notes, &error));
+	assert_int_equal(notes, 1);
+	store_close(s);
+	/* The other one has not suffered. */
+	s = open_store(in_dir("replaced"));
+	assert_int_equal(store_run_get_id(s, run, &(struct stored_run){}, &error), -ENOENT);
+	OK(store_check(s, &error));
+	store_close(s);
+	check_integrity(in_dir("replaced"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -339,6 +427,9 @@ int main(void)
 		cmocka_unit_test(test_many_writers),
 		cmocka_unit_test(test_opened_by_many_at_once),
 		cmocka_unit_test(test_others_write_while_much_is_deleted),
+		cmocka_unit_test(test_deleted_while_open),
+		cmocka_unit_test(test_moved_away_and_back),
+		cmocka_unit_test(test_replaced_while_open),
 	};
 
 	return cmocka_run_group_tests(tests, make_support_dir, remove_support_dir);

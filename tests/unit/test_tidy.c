@@ -386,7 +386,7 @@ static void check_chosen(struct retention r, const char *expected)
 	CLEANUP(buf_release) struct buf text = {};
 
 	r.data = directory;
-	OK(retention_choose(store, &r, &chosen, &error));
+	OK(retention_choose(store, &r, &chosen, NULL, &error));
 	vec_each(&chosen, uuid) {
 		struct stored_run run;
 
@@ -436,6 +436,32 @@ static void test_a_clock_that_was_wrong(void **state)
 	check_chosen((struct retention){.now_ms = now + 35 * day, .keep_s = 30 * 86400}, "acdef");
 }
 
+/* While the newest run lies in the future, nobody knows how old the others are. */
+static void test_the_newest_run_lies_in_the_future(void **state)
+{
+	struct stored_run first = new_run(STATE_RUNNING);
+	const int64_t hour = 3600000, day = 24 * hour, now = 1000 * day;
+	struct retention r = {.now_ms = now, .keep_s = 30 * 86400, .data = directory};
+	CLEANUP(strvec_release) strvec chosen = {};
+	int64_t future_ms;
+
+	(void)state;
+	add_ended(first.session_id, "a", now - 50 * day, NULL, NULL, 1000);
+	add_ended(first.session_id, "b", now + 300 * day, NULL, NULL, 1000);
+	check_chosen(r, "");
+	OK(retention_choose(store, &r, &chosen, &future_ms, &error));
+	assert_int_equal(future_ms, now + 300 * day);
+	/* Sizes need no clock. */
+	r.keep_bytes = 1500;
+	check_chosen(r, "a");
+	r.keep_bytes = 0;
+	/* A newer one, at a time that may be right. */
+	add_ended(first.session_id, "c", now + hour / 2, NULL, NULL, 1000);
+	check_chosen(r, "a");
+	OK(retention_choose(store, &r, &chosen, &future_ms, &error));
+	assert_int_equal(future_ms, 0);
+}
+
 static void test_kept_recordings_count(void **state)
 {
 	struct stored_run run = new_run(STATE_DONE);
@@ -462,7 +488,7 @@ static void test_hundreds_of_old_runs(void **state)
 	for (int i = 0; i < 250; i++)
 		add_ended(first.session_id, "a", 1000, NULL, NULL, 1);
 	OK(store_commit(store, &error));
-	OK(retention_choose(store, &r, &chosen, &error));
+	OK(retention_choose(store, &r, &chosen, NULL, &error));
 	assert_int_equal(chosen.len, 250);
 }
 
@@ -478,6 +504,7 @@ int main(void)
 		TIDY_TEST(test_dictionaries_become_one),
 		TIDY_TEST(test_old_runs_go),
 		TIDY_TEST(test_a_clock_that_was_wrong),
+		TIDY_TEST(test_the_newest_run_lies_in_the_future),
 		TIDY_TEST(test_kept_recordings_count),
 		TIDY_TEST(test_hundreds_of_old_runs),
 	};

@@ -264,6 +264,26 @@ static void pass_a_minute(void)
 	wait_for_begun(before + 1);
 }
 
+static void start_server(void)
+{
+	waits_until_ns = 0;
+	host.bus = bus_new(host.clock);
+	host.live = live_new(&host);
+	OK(runs_prepare(&host.runs, &host, &error));
+	OK(tidy_start(&host, &error));
+	OK(runs_begin(host.runs, &error));
+	wait_for_begun(1);
+}
+
+static void stop_server(void)
+{
+	tidy_stop(&host);
+	runs_stop(host.runs);
+	tidy_free(&host);
+	live_free(host.live);
+	bus_free(host.bus);
+}
+
 /* Runs go when they are older than the setting says, by the time that has passed, not by a wall clock
  * that somebody has set. */
 static void test_old_runs_go(void **state)
@@ -273,12 +293,7 @@ static void test_old_runs_go(void **state)
 
 	(void)state;
 	host.settings.keep_s = 24 * 3600;
-	host.bus = bus_new(host.clock);
-	host.live = live_new(&host);
-	OK(runs_prepare(&host.runs, &host, &error));
-	OK(tidy_start(&host, &error));
-	OK(runs_begin(host.runs, &error));
-	wait_for_begun(1);
+	start_server();
 	/* Somebody sets the clock ten years on. */
 	manual_clock_set_wall(&now, WALL_NS + 10ull * 365 * 24 * 3600 * NS_PER_SEC);
 	pass_a_minute();
@@ -292,11 +307,68 @@ static void test_old_runs_go(void **state)
 	pass_a_minute();
 	assert_int_equal(expired(), 1);
 	assert_false(is_there(run));
-	tidy_stop(&host);
-	runs_stop(host.runs);
-	tidy_free(&host);
-	live_free(host.live);
-	bus_free(host.bus);
+	stop_server();
+}
+
+/* The warning, when the pass that looked for old runs has ended. */
+static char *warning_now(void)
+{
+	pass_a_minute();
+	pass_a_minute();
+	return tidy_warning(host.tidy);
+}
+
+/* The server was stopped while somebody set the clock: no run is older than it is. */
+static void test_a_clock_that_was_set_between_two_starts(void **state)
+{
+	CLEANUP(free_ptr) char *first = NULL, *jumped = NULL, *corrected = NULL, *future = NULL;
+	const uint64_t years_ns = 20ull * 365 * 24 * 3600 * NS_PER_SEC;
+	int64_t old = new_run(), later;
+
+	(void)state;
+	host.settings.keep_s = 30 * 24 * 3600;
+	start_server();
+	first = warning_now();
+	assert_null(first);
+	stop_server();
+	manual_clock_set_wall(&now, now.wall_ns + years_ns);
+	start_server();
+	jumped = warning_now();
+	assert_non_null(jumped);
+	assert_non_null(strstr(jumped, "The clock has jumped to 2043-"));
+	assert_non_null(strstr(jumped, "it is 2023-11-14"));
+	assert_true(is_there(old));
+	later = new_run();
+	stop_server();
+	/* Corrected; but now the newest run lies in the future. */
+	manual_clock_set_wall(&now, now.wall_ns - years_ns);
+	start_server();
+	future = warning_now();
+	assert_non_null(future);
+	assert_non_null(strstr(future, "The newest run has ended at 2043-"));
+	assert_true(is_there(old) && is_there(later));
+	/* Time passes, and another run ends. */
+	new_run();
+	corrected = warning_now();
+	assert_null(corrected);
+	assert_int_equal(expired(), 0);
+	stop_server();
+}
+
+/* The first start of this version, or with keep-age: what is known is when the newest run has ended. */
+static void test_a_clock_that_was_wrong_at_first(void **state)
+{
+	CLEANUP(free_ptr) char *warning = NULL;
+	int64_t run = new_run();
+
+	(void)state;
+	host.settings.keep_s = 30 * 24 * 3600;
+	manual_clock_set_wall(&now, now.wall_ns + 20ull * 365 * 24 * 3600 * NS_PER_SEC);
+	start_server();
+	warning = warning_now();
+	assert_non_null(warning);
+	assert_true(is_there(run));
+	stop_server();
 }
 
 #define TIDY_TEST(f) cmocka_unit_test_setup_teardown(f, begin, end)
@@ -304,8 +376,13 @@ static void test_old_runs_go(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TIDY_TEST(test_work), TIDY_TEST(test_once_a_second), TIDY_TEST(test_sleeps),
-		TIDY_TEST(test_stop), TIDY_TEST(test_old_runs_go),
+		TIDY_TEST(test_work),
+		TIDY_TEST(test_once_a_second),
+		TIDY_TEST(test_sleeps),
+		TIDY_TEST(test_stop),
+		TIDY_TEST(test_old_runs_go),
+		TIDY_TEST(test_a_clock_that_was_set_between_two_starts),
+		TIDY_TEST(test_a_clock_that_was_wrong_at_first),
 	};
 
 	return cmocka_run_group_tests(tests, make_support_dir, remove_support_dir);

@@ -15,6 +15,17 @@ static void say_where(const struct server *s, struct buf *out)
 	command_flush_on(out, STDOUT_FILENO);
 }
 
+/* For whoever looks at the terminal or the journal; the page shows the same. */
+static void say_notices(const struct server *s)
+{
+	CLEANUP(buf_release) struct buf out = {};
+
+	vec_each(&s->host.notices, text)
+		buf_addf(&out, "tacho: %s\n", *text);
+	if (out.len)
+		command_flush_on(&out, STDERR_FILENO);
+}
+
 static void wait_for_end(const sigset_t *ends)
 {
 	int got;
@@ -53,6 +64,7 @@ int server_serve(const struct command *self, int argc, char **argv)
 	if (r == 0)
 		r = server_start(&s, &e);
 	if (r == 0) {
+		say_notices(&s);
 		say_where(&s, &out);
 		wait_for_end(&ends);
 	}

@@ -59,8 +59,9 @@ static void add_http(struct buf *out, struct http_server *http)
 	figure(out, "tacho_live_streams", "gauge", "Clients that watch live.", c.streams);
 }
 
-static void add_upkeep(struct buf *out, const struct server *server)
+static void add_upkeep(struct buf *out, const struct server *server, struct store *store)
 {
+	CLEANUP(free_ptr) char *warning = tidy_warning(server->host.tidy);
 	struct run_cache_counts cache = {};
 	struct tidy_counts tidy = {};
 
@@ -77,6 +78,12 @@ static void add_upkeep(struct buf *out, const struct server *server)
 	       "Small chunks that were made part of larger ones.", (double)tidy.merged_chunks);
 	figure(out, "tacho_expired_runs_total", "counter", "Runs deleted by age or size.",
 	       (double)tidy.expired_runs);
+	figure(out, "tacho_store_lost", "gauge",
+	       "1: the database was deleted or replaced while it is in use.",
+	       store_check(store, NULL) < 0);
+	figure(out, "tacho_keep_age_waits", "gauge",
+	       "1: the clock cannot be believed, so runs are not deleted by their age.",
+	       warning != NULL);
 	figure(out, "tacho_tidy_failures_total", "counter", "Times that tidying up has failed.",
 	       (double)tidy.failures);
 }
@@ -113,7 +120,7 @@ int api_metrics(void *worker, const struct http_request *r, struct http_reply *r
 	figure(out, "tacho_store_bytes", "gauge", "Size of the store on disk.", (double)bytes);
 	figure(out, "tacho_store_free_bytes", "gauge", "Part of it that is free again.",
 	       (double)unused);
-	add_upkeep(out, a->server);
+	add_upkeep(out, a->server, a->store);
 	add_http(out, a->server->http);
 	add_process(out);
 	return 0;

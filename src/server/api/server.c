@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "bus/bus.h"
 #include "runs/runs.h"
+#include "runs/tidy.h"
 
 #include <errno.h>
 #include <string.h>
@@ -30,22 +31,48 @@ void api_routes_list(struct buf *out)
 				 r->open ? "open" : role_name(r->role));
 }
 
-/* Needs no token, so it reveals only whether the store can be read. */
+/* ---- how the server is ---- */
+
+/* Needs no token, so it reveals only whether the store works, and no path. */
 static int healthz(void *worker, const struct http_request *r, struct http_reply *reply,
 		   struct err *e)
 {
 	struct api *a = worker;
+	struct json j = jw_to(&reply->body);
+	const char *reason = NULL;
 	uint64_t bytes, unused;
 
 	(void)r;
 	(void)e;
-	if (store_size(a->store, &bytes, &unused, NULL) < 0) {
+	if (a->store && store_check(a->store, NULL) < 0)
+		reason = "The database was deleted or replaced while the server uses it.";
+	else if (!a->store || store_size(a->store, &bytes, &unused, NULL) < 0)
+		reason = "The database cannot be read.";
+	if (reason)
 		reply->status = 503;
-		buf_add(&reply->body, "{\"status\":\"failing\"}");
-	} else {
-		buf_add(&reply->body, "{\"status\":\"ok\"}");
-	}
+	jw_open(&j, '{');
+	jw_kv_str(&j, "status", reason ? "failing" : "ok");
+	if (reason)
+		jw_kv_str(&j, "reason", reason);
+	jw_close(&j, '}');
 	return 0;
+}
+
+/* What a person should know: sentences, the gravest first. */
+static void add_warnings(struct json *j, struct api *a)
+{
+	CLEANUP(free_ptr) char *retention = tidy_warning(a->server->host.tidy);
+	struct err lost = {};
+
+	jw_key(j, "warnings");
+	jw_open(j, '[');
+	if (store_check(a->store, &lost) < 0)
+		jw_str(j, lost.text);
+	vec_each(&a->server->host.notices, notice)
+		jw_str(j, *notice);
+	if (retention)
+		jw_str(j, retention);
+	jw_close(j, ']');
 }
 
 static int openapi(void *worker, const struct http_request *r, struct http_reply *reply,
@@ -82,6 +109,7 @@ static int me(void *worker, const struct http_request *r, struct http_reply *rep
 	jw_kv_double(&j, "uptime_s",
 		     (double)(clock_monotonic_ns(a->server->host.clock) - a->server->started_ns) /
 			     1e9);
+	add_warnings(&j, a);
 	jw_key(&j, "demo");
 	jw_open(&j, '[');
 	jw_str(&j, runs_program(a->server->host.runs));

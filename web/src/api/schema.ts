@@ -303,6 +303,8 @@ export interface Functions {
 
 export interface Health {
 	status: 'ok' | 'failing';
+	/** If it is failing: a sentence that says why. */
+	reason?: string;
 }
 
 export interface Heatmap {
@@ -546,6 +548,8 @@ export interface Me {
 		/** The name of the machine. */
 		host: string;
 		uptime_s: number;
+		/** What a person should know of the state of the server: that its database was deleted or replaced, that recordings without a run were set aside at its start, that the clock cannot be believed. Sentences. */
+		warnings: string[];
 		/** A program that is there to be profiled, with its arguments: the `workload` of a plan. */
 		demo: string[];
 	};

@@ -1,4 +1,4 @@
-/* The server: the user's rights there, and whether it answers. */
+/* The server: the user's rights there, whether it answers, and what it warns of. */
 import { computed, signal } from '@preact/signals';
 import { get, onAnswer } from '../api/client';
 import type { Me } from '../api/types';
@@ -9,11 +9,27 @@ export const me = signal<Me | null>(null);
 /** Users who may only look see no buttons that start, change or delete. */
 export const mayRun = computed(() => me.value !== null && me.value.role !== 'look');
 
+const hidden = signal('');
+
+/** What a person should know of the state of the server: sentences that nobody has hidden yet. */
+export const warnings = computed(() => {
+	const all = me.value?.server.warnings ?? [];
+	return all.join('\n') === hidden.value ? [] : all;
+});
+
+/** Until the server warns of something else. */
+export function hideWarnings(): void {
+	hidden.value = warnings.peek().join('\n');
+}
+
 /** 'lost': the server does not answer; 'refused': it does not accept our token (any more). */
 export type Connection = 'ok' | 'lost' | 'refused';
 export const connection = signal<Connection>('ok');
 /** Time of the next try (Date.now()); 0: it is under way. */
 export const retryAt = signal(0);
+
+/** How often the server is asked for its warnings. */
+const REFRESH_MS = 5000;
 
 let attempts = 0;
 let timer = 0;
@@ -30,6 +46,17 @@ async function introduce(): Promise<void> {
 	} catch {
 		// onAnswer() has seen the reason. Retry: buttons stay hidden until `me` is known.
 		if (connection.peek() === 'ok') plan();
+	}
+}
+
+async function refresh(): Promise<void> {
+	if (document.hidden || !me.peek() || connection.peek() !== 'ok') return;
+	try {
+		const found = await get<Me>('me');
+		const before = me.peek()?.server.warnings ?? [];
+		if (found.server.warnings.join('\n') !== before.join('\n')) me.value = found;
+	} catch {
+		// onAnswer() has seen the reason.
 	}
 }
 
@@ -59,6 +86,8 @@ onAnswer((status) => {
 	if (!me.peek()) void introduce();
 	for (const fn of returned) fn();
 });
+
+window.setInterval(() => void refresh(), REFRESH_MS);
 
 window.addEventListener('online', () => {
 	if (connection.peek() === 'lost') retry();

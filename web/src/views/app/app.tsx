@@ -9,7 +9,7 @@ import '../../state/follow';
 import { switchTheme } from '../../state/theme';
 import '../../state/title';
 import { tell } from '../../state/toasts';
-import { Banner, Refused } from './banner';
+import { Banner, Refused, Warnings } from './banner';
 import { Header } from './header';
 import { lazy } from '../parts/lazy';
 import { Sessions } from '../runs/sessions';
@@ -72,6 +72,7 @@ export function App() {
 		<>
 			{!(full && open) && <Header />}
 			<Banner />
+			<Warnings />
 			{open ? <Workbench /> : <Sessions />}
 			<Toasts />
 			<DropTarget />

@@ -1,5 +1,6 @@
-/* Shown when the server is away, or does not accept our token: what happens, and what to do. */
-import { connection, me, retry, retryAt } from '../../state/server';
+/* Shown when the server is away, warns of something, or does not accept our token: what happens, and
+ * what to do. */
+import { connection, hideWarnings, me, retry, retryAt, warnings } from '../../state/server';
 import { now, useNow } from '../../state/now';
 import { Logo } from '../parts/icons';
 
@@ -18,6 +19,18 @@ export function Banner() {
 				What is on the screen stays.
 			</p>
 			<button onClick={retry}>Try now</button>
+		</div>
+	);
+}
+
+export function Warnings() {
+	if (!warnings.value.length) return null;
+	return (
+		<div class="banner" role="alert">
+			{warnings.value.map((text) => (
+				<p key={text}>{text}</p>
+			))}
+			<button onClick={hideWarnings}>Hide</button>
 		</div>
 	);
 }
