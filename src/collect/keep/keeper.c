@@ -1,4 +1,5 @@
 #include "collect/keep/keeper.h"
+#include "base/caps.h"
 #include "base/clock.h"
 #include "collect/keep/ids.h"
 #include "collect/keep/jvm.h"
@@ -189,8 +190,12 @@ static bool differs(uint32_t pid, const char *name, const struct stat *own)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/%u/%s", pid, name);
 	struct stat st;
+	bool seen;
 
-	return !stat(path, &st) && (st.st_dev != own->st_dev || st.st_ino != own->st_ino);
+	caps_raise();
+	seen = !stat(path, &st);
+	caps_lower();
+	return seen && (st.st_dev != own->st_dev || st.st_ino != own->st_ino);
 }
 
 static uint64_t hash_of_pid(uint32_t pid)
