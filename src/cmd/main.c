@@ -1,4 +1,5 @@
 #include "cmd/command.h"
+#include "base/caps.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -39,7 +40,11 @@ int main(int argc, char **argv)
 		return command_flush(&text, STDOUT_FILENO) ? EXIT_DONE : EXIT_FAILED;
 	}
 	for (size_t i = 0; commands[i]; i++)
-		if (!strcmp(commands[i]->name, name))
+		if (!strcmp(commands[i]->name, name)) {
+			/* The server starts collectors, which may inherit what it was given. */
+			if (commands[i]->run != command_exec_server)
+				caps_begin();
 			return commands[i]->run(commands[i], argc - 2, argv + 2);
+		}
 	return help_unknown(name);
 }

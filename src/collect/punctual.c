@@ -1,4 +1,5 @@
 #include "collect/punctual.h"
+#include "base/caps.h"
 
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -14,8 +15,10 @@ void be_punctual(struct punctual *p)
 	prctl(PR_SET_TIMERSLACK, 1);
 	if (p->priority.sched_priority)
 		return; /* keep the priority that the user chose */
+	caps_raise();
 	if (sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &first))
 		setpriority(PRIO_PROCESS, 0, -10);
+	caps_lower();
 }
 
 void be_ordinary(const struct punctual *p)

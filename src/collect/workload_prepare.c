@@ -1,5 +1,6 @@
 #include "collect/workload_prepare.h"
 #include "base/number.h"
+#include "perf/rights.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define GROUPS_MAX 1024 /* beyond this, nothing is presumed */
 
 const char *workload_step_text(int step)
 {
@@ -103,6 +106,19 @@ static const struct passwd *find_user(const char *name)
 	if (!user && parse_u64(name, &number) && number < UINT32_MAX)
 		user = getpwuid((uid_t)number);
 	return user;
+}
+
+void workload_presume_rights(const char *name)
+{
+	const struct passwd *user = name ? find_user(name) : NULL;
+	gid_t groups[GROUPS_MAX];
+	int count = GROUPS_MAX;
+
+	if (geteuid() != 0 && (!user || user->pw_uid == geteuid()))
+		rights_presume_asker();
+	else if (user && user->pw_uid &&
+		 getgrouplist(user->pw_name, user->pw_gid, groups, &count) >= 0)
+		rights_presume_user(user->pw_uid, user->pw_gid, groups, (size_t)count);
 }
 
 static int become(const struct passwd *user)

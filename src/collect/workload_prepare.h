@@ -19,4 +19,8 @@ int workload_prepare(const struct workload_options *o, int *ret_step);
 
 const char *workload_step_text(int step);
 
+/* Makes the rights of the user that a workload runs as, if that is not root, those of all processes
+ * that are not known (perf/rights.h). @user: NULL: our own. */
+void workload_presume_rights(const char *user);
+
 #endif

@@ -40,7 +40,7 @@ static void find_privileges(struct doctor *d)
 
 	if (!fs_head(status, sizeof(status), "%s/self/status", d->roots.proc))
 		return;
-	if (text_field(status, "CapEff", value, sizeof(value)) &&
+	if (text_field(status, "CapPrm", value, sizeof(value)) &&
 	    parse_hex(value, strlen(value), &caps)) {
 		d->caps_known = true;
 		d->caps = caps;

@@ -178,10 +178,11 @@ static void bpf_refused(const struct doctor *d, struct finding *f)
 	if (d->container[0])
 		finding_advice(f, "start the container with --cap-add BPF --cap-add PERFMON");
 	else
-		finding_advice(f,
-			       "run tacho as root, or let all who use it do that: sudo setcap "
-			       "cap_bpf,cap_perfmon=ep %s",
-			       program);
+		finding_advice(
+			f,
+			"run tacho as root, or let a group do that: sudo chgrp GROUP %s && sudo "
+			"chmod 750 %s && sudo setcap cap_bpf,cap_perfmon=ep %s",
+			program, program, program);
 }
 
 static void check_bpf(struct doctor *d, struct finding *f)

@@ -1,4 +1,5 @@
 #include "perf/open.h"
+#include "base/caps.h"
 #include "base/fs.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -13,9 +14,11 @@ enum { CAP_SYS_ADMIN_NUMBER = 21, CAP_PERFMON_NUMBER = 38 };
 
 int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned flags)
 {
-	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd,
-			  flags | PERF_FLAG_FD_CLOEXEC);
+	long fd;
 
+	caps_raise();
+	fd = syscall(SYS_perf_event_open, attr, pid, cpu, group_fd, flags | PERF_FLAG_FD_CLOEXEC);
+	caps_lower();
 	return fd < 0 ? -errno : (int)fd;
 }
 
@@ -45,7 +48,7 @@ static bool is_privileged(void)
 			return false;
 	}
 	return fs_head(status, sizeof(status), "/proc/self/status") &&
-	       text_field(status, "CapEff", value, sizeof(value)) &&
+	       text_field(status, "CapPrm", value, sizeof(value)) &&
 	       parse_hex(value, strlen(value), &caps) &&
 	       (caps & (1ull << CAP_PERFMON_NUMBER | 1ull << CAP_SYS_ADMIN_NUMBER));
 }

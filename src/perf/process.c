@@ -1,4 +1,5 @@
 #include "perf/process.h"
+#include "base/caps.h"
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -78,9 +79,12 @@ static bool links_differ(uint32_t pid, const char *name)
 	CLEANUP(free_ptr) char *theirs = xasprintf("/proc/%u/%s", pid, name);
 	CLEANUP(free_ptr) char *ours = xasprintf("/proc/self/%s", name);
 	struct stat a, b;
+	bool seen;
 
-	return !stat(theirs, &a) && !stat(ours, &b) &&
-	       (a.st_dev != b.st_dev || a.st_ino != b.st_ino);
+	caps_raise();
+	seen = !stat(theirs, &a) && !stat(ours, &b);
+	caps_lower();
+	return seen && (a.st_dev != b.st_dev || a.st_ino != b.st_ino);
 }
 
 int process_open(uint32_t pid, const char *path, int flags)
@@ -88,8 +92,11 @@ int process_open(uint32_t pid, const char *path, int flags)
 	CLEANUP(free_ptr) char *root = xasprintf("/proc/%u/root", pid);
 	CLEANUP(free_ptr) char *whole = xasprintf("%s/%s", root, path);
 	struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC), .resolve = RESOLVE_IN_ROOT};
-	int root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC), fd, code;
+	int root_fd, fd, code;
 
+	caps_raise();
+	root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	caps_lower();
 	if (root_fd < 0)
 		return -errno;
 	fd = (int)syscall(SYS_openat2, root_fd, path, &how, sizeof(how));

@@ -1,4 +1,5 @@
 #include "perf/ring.h"
+#include "base/caps.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -24,7 +25,9 @@ int ring_open(struct ring *ring, int fd, size_t *bytes, struct err *e)
 	void *base;
 
 	for (;; size /= 2) {
+		caps_raise();
 		base = mmap(NULL, page + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		caps_lower();
 		if (base != MAP_FAILED || (errno != EPERM && errno != ENOMEM) || size <= page)
 			break;
 	}

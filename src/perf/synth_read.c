@@ -1,4 +1,5 @@
 #include "perf/synth_read.h"
+#include "base/caps.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/text.h"
@@ -23,7 +24,7 @@ typedef bool (*line_visitor)(void *ctx, char *line);
 static int visit_lines(const char *path, size_t limit_bytes, uint64_t deadline_ns,
 		       line_visitor visit, void *ctx)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), r = 0;
+	int fd = caps_open_proc(path, O_RDONLY | O_NONBLOCK), r = 0;
 	char block[16384];
 	size_t len = 0, total = 0;
 	bool more = true;
@@ -124,7 +125,7 @@ int synth_read_maps(const struct roots *roots, pid_t pid, uint64_t deadline_ns,
 bool synth_read_status(const struct roots *roots, pid_t pid, pid_t *ret_group, pid_t *ret_parent)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("%s/%d/status", roots->proc, (int)pid);
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = caps_open_proc(path, O_RDONLY | O_NONBLOCK);
 	char text[1024], value[32];
 	ssize_t n;
 

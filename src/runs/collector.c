@@ -134,6 +134,7 @@ static int send_plan(struct active *a, struct err *e)
 		json_object_set_new(all, "import", json_string(raw));
 	else if (json_is_true(json_object_get(plan, "keep_raw")))
 		json_object_set_new(all, "raw", json_string(raw));
+	json_object_set_new(all, "private", json_boolean(c->private));
 	text = json_dumps(all, JSON_COMPACT);
 	json_decref(all);
 	buf_add(&body, text ? text : "");

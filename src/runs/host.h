@@ -21,6 +21,7 @@ struct run_settings {
 	uint64_t keep_s, keep_bytes; /* see struct retention */
 	uint64_t output_bytes;
 	unsigned queue_max, running_max;
+	bool private; /* only the user who has started the server sees what it keeps */
 	const strvec *default_modifiers; /* NULL: none */
 	uint64_t files_soft;             /* soft limit of open files for workloads; 0: unchanged */
 };

@@ -265,6 +265,7 @@ int server_start(struct server *s, struct err *e)
 
 	s->lock_fd = -1;
 	s->host.settings = run_settings(&s->config);
+	s->host.settings.private = s->private;
 	s->host.clock = &system_clock;
 	s->started_ns = clock_monotonic_ns(s->host.clock);
 	rc = config_check_safety(&s->config, e);

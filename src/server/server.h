@@ -25,6 +25,7 @@ struct server {
 	uint64_t started_ns;
 	char token[TOKEN_BYTES];  /* token of the first administrator */
 	char cookie[32];          /* cookie name, different for each server of a host */
+	bool private;             /* see run_settings; set before the start */
 	char *url;                /* address of the server, without the token */
 	int lock_fd;              /* lock on the data directory: one server per directory */
 	_Atomic unsigned exports; /* number of downloads being written */

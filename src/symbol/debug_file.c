@@ -23,21 +23,24 @@ bool build_id_same(const struct build_id *a, const struct build_id *b)
 	return a->size && b->size;
 }
 
-static struct elf_file *open_regular(const char *path)
+static struct elf_file *open_elf(const char *path, const struct rights *rights)
 {
 	struct elf_file *f;
-	struct stat st;
+	int fd = rights_open(rights, path, 0);
 
-	/* Check the type before opening: opening a device may have side effects. */
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || elf_open(&f, path, NULL) < 0)
+	if (fd < 0)
 		return NULL;
+	if (elf_open_fd(&f, fd, path, NULL) < 0) {
+		close(fd);
+		return NULL;
+	}
 	return f;
 }
 
-struct elf_file *open_by_build_id(const char *path, const struct build_id *id,
-				  struct build_id *ret_other_id)
+static struct elf_file *open_right(const char *path, const struct rights *rights,
+				   const struct build_id *id, struct build_id *ret_other_id)
 {
-	struct elf_file *f = open_regular(path);
+	struct elf_file *f = open_elf(path, rights);
 
 	if (f && !build_id_same(elf_build_id(f), id)) {
 		if (ret_other_id)
@@ -48,16 +51,28 @@ struct elf_file *open_by_build_id(const char *path, const struct build_id *id,
 	return f;
 }
 
-/* Takes ownership of @path; passes it on in *ret_path if the file has build id @id. */
-static struct elf_file *try_path(char *path, const struct build_id *id, char **ret_path)
+struct elf_file *open_by_build_id(const char *path, const struct build_id *id,
+				  struct build_id *ret_other_id)
 {
-	struct elf_file *f = path ? open_by_build_id(path, id, NULL) : NULL;
+	return open_right(path, rights_of_asker(), id, ret_other_id);
+}
+
+/* Takes ownership of @path; passes it on in *ret_path if the file has build id @id. */
+static struct elf_file *try_path(char *path, const struct rights *rights, const struct build_id *id,
+				 char **ret_path)
+{
+	struct elf_file *f = path ? open_right(path, rights, id, NULL) : NULL;
 
 	if (f)
 		*ret_path = path;
 	else
 		free(path);
 	return f;
+}
+
+static struct elf_file *try_cached(char *path, const struct build_id *id, char **ret_path)
+{
+	return try_path(path, rights_of_asker(), id, ret_path);
 }
 
 char *perf_cache_find(const struct build_id *id, const char *name)
@@ -88,11 +103,11 @@ struct elf_file *find_program(const struct build_id *id, const struct file_searc
 
 	if (!id->size)
 		return NULL;
-	f = try_path(debug_cache_find(id, DEBUG_CACHE_ELF), id, ret_path);
+	f = try_cached(debug_cache_find(id, DEBUG_CACHE_ELF), id, ret_path);
 	if (!f)
-		f = try_path(perf_cache_find(id, "elf"), id, ret_path);
+		f = try_cached(perf_cache_find(id, "elf"), id, ret_path);
 	if (!f && !search->no_debuginfod)
-		f = try_path(debuginfod_find(id, DEBUGINFOD_PROGRAM), id, ret_path);
+		f = try_cached(debuginfod_find(id, DEBUGINFOD_PROGRAM), id, ret_path);
 	return f;
 }
 
@@ -108,7 +123,7 @@ static char *in_debug_directory(const struct build_id *id, const char *symfs)
 /* Finds our copy of the program if it has symbols: the original may have been stripped since. */
 static struct elf_file *find_kept(const struct build_id *id, char **ret_path)
 {
-	struct elf_file *f = try_path(debug_cache_find(id, DEBUG_CACHE_ELF), id, ret_path);
+	struct elf_file *f = try_cached(debug_cache_find(id, DEBUG_CACHE_ELF), id, ret_path);
 	struct elf_section s;
 
 	if (f && !elf_section(f, ".symtab", &s)) {
@@ -126,24 +141,28 @@ static struct elf_file *find_by_id(const struct build_id *id, const char *path,
 	const char *symfs = search->symfs ? search->symfs : "";
 	struct elf_file *f;
 
-	f = try_path(in_debug_directory(id, symfs), id, ret_path);
+	f = try_cached(in_debug_directory(id, symfs), id, ret_path);
 	if (!f)
-		f = try_path(xasprintf("%s" DEBUG_DIRECTORY "%s.debug", symfs, path), id, ret_path);
+		f = try_path(xasprintf("%s" DEBUG_DIRECTORY "%s.debug", symfs, path),
+			     search->rights, id, ret_path);
 	if (!f)
-		f = try_path(xasprintf("%s" DEBUG_DIRECTORY "%s", symfs, path), id, ret_path);
+		f = try_path(xasprintf("%s" DEBUG_DIRECTORY "%s", symfs, path), search->rights, id,
+			     ret_path);
 	if (!f)
-		f = try_path(debug_cache_find(id, DEBUG_CACHE_DEBUG), id, ret_path);
+		f = try_cached(debug_cache_find(id, DEBUG_CACHE_DEBUG), id, ret_path);
 	if (!f)
-		f = try_path(perf_cache_find(id, "debug"), id, ret_path);
-	if (!f)
+		f = try_cached(perf_cache_find(id, "debug"), id, ret_path);
+	/* The copy may be of another user's program, and names files for him: a build id can be
+	 * made up. */
+	if (!f && rights_are_own(rights_of_unknown()))
 		f = find_kept(id, ret_path);
 	return f;
 }
 
-static bool checksum_is(const char *path, uint32_t wanted)
+static bool checksum_is(const char *path, const struct rights *rights, uint32_t wanted)
 {
 	CLEANUP(free_ptr) unsigned char *block = NULL;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = rights_open(rights, path, 0);
 	uLong crc = crc32(0, NULL, 0);
 	struct stat st;
 	ssize_t n = -1;
@@ -166,15 +185,16 @@ struct link {
 };
 
 /* Takes ownership of @path. A build id proves more than the checksum and is cheaper to check. */
-static struct elf_file *try_link(char *path, const struct link *link, char **ret_path)
+static struct elf_file *try_link(char *path, const struct rights *rights, const struct link *link,
+				 char **ret_path)
 {
-	struct elf_file *f = open_regular(path);
+	struct elf_file *f = open_elf(path, rights);
 	bool right = false;
 
 	if (f && link->id.size && elf_build_id(f)->size)
 		right = build_id_same(&link->id, elf_build_id(f));
 	else if (f)
-		right = checksum_is(path, link->checksum);
+		right = checksum_is(path, rights, link->checksum);
 	if (right) {
 		*ret_path = path;
 		return f;
@@ -205,16 +225,16 @@ static struct elf_file *find_by_link(struct elf_file *program, const char *path,
 		return NULL;
 	/* A link with the program's own name would find the program itself here. */
 	f = strcmp(slash + 1, link.name)
-		    ? try_link(xasprintf("%s%.*s/%s", symfs, directory, path, link.name), &link,
-			       ret_path)
+		    ? try_link(xasprintf("%s%.*s/%s", symfs, directory, path, link.name),
+			       search->rights, &link, ret_path)
 		    : NULL;
 	if (!f)
 		f = try_link(xasprintf("%s%.*s/.debug/%s", symfs, directory, path, link.name),
-			     &link, ret_path);
+			     search->rights, &link, ret_path);
 	if (!f)
 		f = try_link(xasprintf("%s" DEBUG_DIRECTORY "%.*s/%s", symfs, directory, path,
 				       link.name),
-			     &link, ret_path);
+			     search->rights, &link, ret_path);
 	return f;
 }
 
@@ -229,7 +249,7 @@ struct elf_file *find_debug_file(struct elf_file *program, const char *path,
 	if (!f && program)
 		f = find_by_link(program, path, search, ret_path);
 	if (!f && id->size && !search->no_debuginfod)
-		f = try_path(debuginfod_find(id, DEBUGINFOD_DEBUG), id, ret_path);
+		f = try_cached(debuginfod_find(id, DEBUGINFOD_DEBUG), id, ret_path);
 	return f;
 }
 
@@ -251,14 +271,15 @@ struct elf_file *find_alternate_file(struct elf_file *debug, const char *path,
 		return NULL;
 	id.size = (uint8_t)(s.size - c.at);
 	memcpy(id.bytes, s.data + c.at, id.size);
-	f = try_path(in_debug_directory(&id, symfs), &id, ret_path);
+	f = try_cached(in_debug_directory(&id, symfs), &id, ret_path);
 	if (!f && name[0] == '/')
-		f = try_path(xasprintf("%s%s", symfs, name), &id, ret_path);
+		f = try_path(xasprintf("%s%s", symfs, name), search->rights, &id, ret_path);
 	else if (!f && slash)
-		f = try_path(xasprintf("%.*s/%s", (int)(slash - path), path, name), &id, ret_path);
+		f = try_path(xasprintf("%.*s/%s", (int)(slash - path), path, name), search->rights,
+			     &id, ret_path);
 	if (!f)
-		f = try_path(debug_cache_find(&id, DEBUG_CACHE_DEBUG), &id, ret_path);
+		f = try_cached(debug_cache_find(&id, DEBUG_CACHE_DEBUG), &id, ret_path);
 	if (!f && !search->no_debuginfod)
-		f = try_path(debuginfod_find(&id, DEBUGINFOD_DEBUG), &id, ret_path);
+		f = try_cached(debuginfod_find(&id, DEBUGINFOD_DEBUG), &id, ret_path);
 	return f;
 }

@@ -9,16 +9,20 @@
 #ifndef TACHO_SYMBOL_DEBUG_FILE_H
 #define TACHO_SYMBOL_DEBUG_FILE_H
 
+#include "perf/rights.h"
 #include "symbol/elf/elf.h"
 
 struct file_search {
 	const char *symfs; /* prefix of all paths; NULL: none */
 	bool no_debuginfod;
+	/* With which files are opened whose paths or names a program has chosen. What is in caches
+	 * is opened with the asker's: these are his own files. */
+	const struct rights *rights;
 };
 
 bool build_id_same(const struct build_id *a, const struct build_id *b);
 
-/* Opens a regular file if its build id is @id. Else returns NULL and, if it is an ELF file, stores
+/* Opens a regular file with the asker's rights if its build id is @id. Else returns NULL and, if it is an ELF file, stores
  * its build id in *ret_other_id (may be NULL). */
 struct elf_file *open_by_build_id(const char *path, const struct build_id *id,
 				  struct build_id *ret_other_id);

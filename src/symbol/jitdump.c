@@ -380,12 +380,14 @@ int jitdump_open_fd(struct jitdump **ret, int fd, const char *name_for_errors, s
 	return 0;
 }
 
-int jitdump_open(struct jitdump **ret, const char *path, struct err *e)
+int jitdump_open(struct jitdump **ret, const char *path, const struct rights *rights, struct err *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), r;
+	int fd = rights_open(rights, path, O_NOFOLLOW), r;
 
+	if (fd == -EINVAL)
+		return err_set(e, EINVAL, "'%s' is not a plain file", path);
 	if (fd < 0)
-		return err_set(e, errno, "cannot open '%s': %s", path, strerror(errno));
+		return err_set(e, -fd, "cannot open '%s': %s", path, strerror(-fd));
 	r = jitdump_open_fd(ret, fd, path, e);
 	if (r < 0)
 		close(fd);
@@ -410,19 +412,22 @@ int jitdump_open_memory(struct jitdump **ret, const void *data, size_t size, str
 
 int jitdump_find(struct jitdump **ret, const struct jitdump_source *source, struct err *e)
 {
+	const struct rights *asker = rights_of_asker();
+	const struct rights *rights = source->rights ? source->rights : asker;
 	CLEANUP(free_ptr) char *kept = NULL, *inside = NULL;
 
 	if (source->kept_dir && source->pid) {
 		kept = xasprintf("%s/jit-%u.dump", source->kept_dir, source->pid);
-		if (jitdump_open(ret, kept, NULL) == 0)
+		if (jitdump_open(ret, kept, asker, NULL) == 0)
 			return 0;
 	}
-	if (source->pid) {
+	/* With the rights of the process, paths lead below its own root directory. */
+	if (source->pid && rights_are_own(rights)) {
 		inside = xasprintf("/proc/%u/root%s", source->pid, source->path);
-		if (jitdump_open(ret, inside, NULL) == 0)
+		if (jitdump_open(ret, inside, rights, NULL) == 0)
 			return 0;
 	}
-	return jitdump_open(ret, source->path, e);
+	return jitdump_open(ret, source->path, rights, e);
 }
 
 void jitdump_close(struct jitdump *j)

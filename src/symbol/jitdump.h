@@ -14,6 +14,7 @@
 #define TACHO_SYMBOL_JITDUMP_H
 
 #include "base/err.h"
+#include "perf/rights.h"
 #include "symbol/symtab.h"
 
 #define JITDUMP_BYTES_MAX      (16ull << 30) /* of the file; the rest is not read */
@@ -41,15 +42,17 @@ struct jitdump;
 /* Takes ownership of @fd on success. */
 int jitdump_open_fd(struct jitdump **ret, int fd, const char *name_for_errors, struct err *e);
 /* Opens a plain file. Does not follow a symbolic link: the path comes from a mapping. */
-int jitdump_open(struct jitdump **ret, const char *path, struct err *e);
+int jitdump_open(struct jitdump **ret, const char *path, const struct rights *rights,
+		 struct err *e);
 /* Opens a whole file in memory. The caller must keep @data until jitdump_close(). */
 int jitdump_open_memory(struct jitdump **ret, const void *data, size_t size, struct err *e);
 void jitdump_close(struct jitdump *j);
 
 struct jitdump_source {
-	const char *path;     /* as in the mapping: "/tmp/jit-7.dump" */
-	uint32_t pid;         /* process with the mapping, as recorded; 0: unknown */
-	const char *kept_dir; /* the recorder's copies, see symbol/jit_keep.h; NULL: none */
+	const char *path;            /* as in the mapping: "/tmp/jit-7.dump" */
+	uint32_t pid;                /* process with the mapping, as recorded; 0: unknown */
+	const char *kept_dir;        /* the recorder's copies, see symbol/jit_keep.h; NULL: none */
+	const struct rights *rights; /* of the process; NULL: the asker's */
 };
 
 /* Tries to open the recorder's copy, then the path as the process sees it, then as we see it. */

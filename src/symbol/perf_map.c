@@ -39,14 +39,16 @@ static int check_file(const char *path, const struct stat *st, uint32_t uid, uin
 	return 0;
 }
 
-int perf_map_open_path(const char *path, uint32_t uid, uint64_t start_ns, int *ret_fd,
-		       struct err *e)
+int perf_map_open_path(const char *path, const struct rights *rights, uint32_t uid,
+		       uint64_t start_ns, int *ret_fd, struct err *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY), r;
+	int fd = rights_open(rights, path, O_NOFOLLOW), r;
 	struct stat st;
 
+	if (fd == -EINVAL)
+		return err_set(e, EINVAL, "'%s' is not a plain file: not used", path);
 	if (fd < 0)
-		return err_set(e, errno, "cannot open '%s': %s", path, strerror(errno));
+		return err_set(e, -fd, "cannot open '%s': %s", path, strerror(-fd));
 	if (fstat(fd, &st))
 		r = err_set(e, errno, "cannot look at '%s': %s", path, strerror(errno));
 	else
@@ -64,7 +66,7 @@ static bool try_path(char *path, const struct perf_map_source *s, int *ret_fd, c
 		     int *result, struct err *e)
 {
 	struct err here = {};
-	int r = perf_map_open_path(path, s->uid, s->start_ns, ret_fd, &here);
+	int r = perf_map_open_path(path, s->rights, s->uid, s->start_ns, ret_fd, &here);
 
 	if (r == 0) {
 		*ret_path = path;
@@ -84,11 +86,17 @@ int perf_map_open(const struct perf_map_source *source, int *ret_fd, char **ret_
 {
 	struct perf_map_source s = *source, unchecked = *source;
 	struct process_facts now = {};
+	bool own;
 	int r = -ENOENT;
+
+	if (!s.rights)
+		s.rights = rights_of_asker();
+	own = rights_are_own(s.rights);
 
 	err_set(e, ENOENT, "there is no /tmp/perf-%u.map, in which a JIT names its code", s.pid);
 	/* No age check: the recorder has checked the original. It also owns the copy. */
 	unchecked.start_ns = 0;
+	unchecked.rights = rights_of_asker();
 	if (s.kept_dir && try_path(xasprintf("%s/perf-%u.map", s.kept_dir, s.pid), &unchecked,
 				   ret_fd, ret_path, &r, e))
 		return 0;
@@ -101,9 +109,14 @@ int perf_map_open(const struct perf_map_source *source, int *ret_fd, char **ret_
 			s.start_ns = now.start_ns;
 		if (!s.pid_inside)
 			s.pid_inside = now.pid_inside;
-		if (now.foreign_files &&
+		/* With the rights of the process, paths lead below its own root directory. */
+		if (now.foreign_files && own &&
 		    try_path(xasprintf("/proc/%u/root/tmp/perf-%u.map", s.pid, s.pid_inside), &s,
 			     ret_fd, ret_path, &r, e))
+			return 0;
+		if (now.foreign_files && !own && s.rights != rights_of_unknown() &&
+		    try_path(xasprintf("/tmp/perf-%u.map", s.pid_inside), &s, ret_fd, ret_path, &r,
+			     e))
 			return 0;
 	} else {
 		now.foreign_files = false;

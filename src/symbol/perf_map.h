@@ -12,6 +12,7 @@
 #define TACHO_SYMBOL_PERF_MAP_H
 
 #include "base/err.h"
+#include "perf/rights.h"
 #include "symbol/symtab.h"
 
 #define PERF_MAP_BYTES_MAX   (256u << 20)
@@ -19,11 +20,12 @@
 #define PERF_MAP_UID_UNKNOWN UINT32_MAX
 
 struct perf_map_source {
-	uint32_t pid;         /* as recorded */
-	uint32_t pid_inside;  /* in its own pid namespace; 0: as /proc says, else the same */
-	uint32_t uid;         /* of the process; PERF_MAP_UID_UNKNOWN: as /proc says */
-	uint64_t start_ns;    /* of the process, wall clock; 0: unknown */
-	const char *kept_dir; /* the recorder's copies, see symbol/jit_keep.h; NULL: none */
+	uint32_t pid;                /* as recorded */
+	uint32_t pid_inside;         /* in its own pid namespace; 0: as /proc says, else the same */
+	uint32_t uid;                /* of the process; PERF_MAP_UID_UNKNOWN: as /proc says */
+	uint64_t start_ns;           /* of the process, wall clock; 0: unknown */
+	const char *kept_dir;        /* the recorder's copies, see symbol/jit_keep.h; NULL: none */
+	const struct rights *rights; /* of the process; NULL: the asker's */
 };
 
 /*
@@ -42,7 +44,7 @@ int perf_map_load(const struct perf_map_source *s, struct symtab *ret, char **re
 uint64_t perf_map_parse(const char *text, size_t len, struct symtab *ret);
 
 /* Opens the map at @path after checking its type, owner, age and size. */
-int perf_map_open_path(const char *path, uint32_t uid, uint64_t start_ns, int *ret_fd,
-		       struct err *e);
+int perf_map_open_path(const char *path, const struct rights *rights, uint32_t uid,
+		       uint64_t start_ns, int *ret_fd, struct err *e);
 
 #endif

@@ -10,7 +10,7 @@
 struct sources {
 	strvec from, to;
 	char *symfs;
-	VEC(struct source_file *) files; /* sorted by `asked` */
+	VEC(struct source_file *) files; /* sorted by `asked`, then by `rights` */
 	size_t bytes;
 	struct source_file too_many; /* returned for all files beyond the limit */
 };
@@ -83,16 +83,13 @@ static void split_lines(struct source_file *f, size_t size)
 /* Returns 0 or a negative errno; f->text is then NULL, so that another path can be tried. */
 static int try_read(struct sources *s, struct source_file *f)
 {
-	/* O_NONBLOCK: a path may lead to a pipe that nobody writes to. */
-	int fd = open(f->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY), r = 0;
+	int fd = rights_open(f->rights, f->path, 0), r = 0;
 	struct stat st;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (fstat(fd, &st))
 		r = -errno;
-	else if (!S_ISREG(st.st_mode))
-		r = -EINVAL;
 	else if (st.st_size > SOURCE_FILE_BYTES_MAX ||
 		 s->bytes + (size_t)st.st_size > SOURCE_ALL_BYTES_MAX)
 		r = -EFBIG;
@@ -113,6 +110,22 @@ static int try_read(struct sources *s, struct source_file *f)
 	return 0;
 }
 
+static void explain(struct source_file *f, int code)
+{
+	struct buf text = {};
+
+	buf_addf(&text, "cannot read the source '%s': %s", f->path,
+		 code == -EINVAL  ? "it is not an ordinary file"
+		 : code == -EFBIG ? "it is too large"
+				  : strerror(-code));
+	if ((code == -EACCES || code == -EPERM) && !rights_are_own(f->rights)) {
+		buf_add(&text, " (");
+		rights_explain(f->rights, &text);
+		buf_add(&text, ")");
+	}
+	f->problem = buf_steal(&text);
+}
+
 static void read_file(struct sources *s, struct source_file *f)
 {
 	char *path = source_path(&s->from, &s->to, f->asked);
@@ -130,20 +143,25 @@ static void read_file(struct sources *s, struct source_file *f)
 	}
 	free(path);
 	if (r < 0)
-		f->problem = xasprintf("cannot read the source '%s': %s", f->path,
-				       r == -EINVAL  ? "it is not an ordinary file"
-				       : r == -EFBIG ? "it is too large"
-						     : strerror(-r));
+		explain(f, r);
 }
 
-const struct source_file *sources_get(struct sources *s, const char *path)
+static int compare(const struct source_file *f, const char *path, const struct rights *rights)
+{
+	int order = strcmp(f->asked, path);
+
+	return order ? order : (f->rights > rights) - (f->rights < rights);
+}
+
+const struct source_file *sources_get(struct sources *s, const char *path,
+				      const struct rights *rights)
 {
 	size_t low = 0, high = s->files.len;
 	struct source_file *f;
 
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
-		int order = strcmp(s->files.items[mid]->asked, path);
+		int order = compare(s->files.items[mid], path, rights);
 
 		if (!order)
 			return s->files.items[mid];
@@ -156,6 +174,7 @@ const struct source_file *sources_get(struct sources *s, const char *path)
 		return &s->too_many;
 	f = xcalloc(1, sizeof(*f));
 	f->asked = xstrdup(path);
+	f->rights = rights;
 	read_file(s, f);
 	vec_push(&s->files, f);
 	memmove(s->files.items + low + 1, s->files.items + low,

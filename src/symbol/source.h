@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/fs.h"
+#include "perf/rights.h"
 
 #include <stdbool.h>
 #include <time.h>
@@ -20,9 +21,10 @@
 #define SOURCE_FILES_MAX      65536u
 
 struct source_file {
-	char *asked;   /* the path in the debug information */
-	char *path;    /* where it was read, or the last path that was tried */
-	char *problem; /* why it was not read, a sentence; NULL: it was read */
+	char *asked;                 /* the path in the debug information */
+	const struct rights *rights; /* with which it was opened */
+	char *path;                  /* where it was read, or the last path that was tried */
+	char *problem;               /* why it was not read, a sentence; NULL: it was read */
 	time_t modified;
 	char *text;           /* each line is ended by NUL */
 	VEC(uint32_t) starts; /* offsets of its lines in text */
@@ -34,8 +36,10 @@ struct sources;
 struct sources *sources_new(const strvec *from, const strvec *to, const char *symfs);
 void sources_free(struct sources *s);
 
-/* Never returns NULL: if the file cannot be read, `problem` is set. */
-const struct source_file *sources_get(struct sources *s, const char *path);
+/* Opens the file with @rights, those of the module that names it. Never returns NULL: if the file
+ * cannot be read, `problem` is set. */
+const struct source_file *sources_get(struct sources *s, const char *path,
+				      const struct rights *rights);
 
 /* Returns line @number, counted from 1; NULL if there is none. */
 const char *source_line(const struct source_file *f, uint32_t number);

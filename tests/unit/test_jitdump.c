@@ -216,7 +216,7 @@ static void from_a_file(void **state)
 	assert_int_equal(jitdump_loads(j, &l), 3);
 	jitdump_close(j);
 	write_text("text", "this is none");
-	assert_int_equal(jitdump_open(&j, in_dir("text"), &e), -EINVAL);
+	assert_int_equal(jitdump_open(&j, in_dir("text"), rights_of_asker(), &e), -EINVAL);
 	assert_non_null(strstr(e.text, "is not a jitdump file"));
 }
 

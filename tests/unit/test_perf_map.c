@@ -144,24 +144,30 @@ static void whose_and_how_old(void **state)
 	path = in_dir("map");
 	assert_int_equal(stat(path, &st), 0);
 	written_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000 + (uint64_t)st.st_mtim.tv_nsec;
-	assert_int_equal(perf_map_open_path(path, geteuid(), written_ns, &fd, &e), 0);
+	assert_int_equal(
+		perf_map_open_path(path, rights_of_asker(), geteuid(), written_ns, &fd, &e), 0);
 	close(fd);
-	assert_int_equal(perf_map_open_path(path, geteuid(), written_ns + 1000000000, &fd, &e),
+	assert_int_equal(perf_map_open_path(path, rights_of_asker(), geteuid(),
+					    written_ns + 1000000000, &fd, &e),
 			 -ESTALE);
 	assert_non_null(strstr(e.text, "older than the process"));
 	if (geteuid() == 0) {
 		assert_int_equal(chown(path, 1234, 1234), 0);
-		assert_int_equal(perf_map_open_path(path, 1235, 0, &fd, &e), -EPERM);
-		assert_int_equal(perf_map_open_path(path, PERF_MAP_UID_UNKNOWN, 0, &fd, &e),
+		assert_int_equal(perf_map_open_path(path, rights_of_asker(), 1235, 0, &fd, &e),
 				 -EPERM);
-		assert_int_equal(perf_map_open_path(path, 1234, 0, &fd, &e), 0);
+		assert_int_equal(perf_map_open_path(path, rights_of_asker(), PERF_MAP_UID_UNKNOWN,
+						    0, &fd, &e),
+				 -EPERM);
+		assert_int_equal(perf_map_open_path(path, rights_of_asker(), 1234, 0, &fd, &e), 0);
 		close(fd);
 	}
-	assert_int_equal(perf_map_open_path(support_dir, 0, 0, &fd, &e), -EINVAL);
+	assert_int_equal(perf_map_open_path(support_dir, rights_of_asker(), 0, 0, &fd, &e),
+			 -EINVAL);
 	assert_int_equal(mkfifo(in_dir("fifo"), 0600), 0);
-	assert_int_equal(perf_map_open_path(in_dir("fifo"), 0, 0, &fd, &e), -EINVAL);
+	assert_int_equal(perf_map_open_path(in_dir("fifo"), rights_of_asker(), 0, 0, &fd, &e),
+			 -EINVAL);
 	assert_int_equal(symlink(path, in_dir("link")), 0);
-	assert_true(perf_map_open_path(in_dir("link"), 0, 0, &fd, &e) < 0);
+	assert_true(perf_map_open_path(in_dir("link"), rights_of_asker(), 0, 0, &fd, &e) < 0);
 }
 
 /* Names that are missing because of the limit are not missing silently. */

@@ -61,6 +61,7 @@ int server_serve(const struct command *self, int argc, char **argv)
 	pthread_sigmask(SIG_BLOCK, &ends, NULL);
 	signal(SIGHUP, SIG_IGN);
 	r = serve_settings(&o, &s.config, NULL, &e);
+	s.private = o.private;
 	if (r == 0)
 		r = server_start(&s, &e);
 	if (r == 0) {

@@ -8,6 +8,8 @@
 static const struct option_def serve_table[] = {
 	/* For tests of the API's description: prints all routes. */
 	{0, "routes", NULL, OPT_FLAG, AT(routes), NULL},
+	/* For tacho view: nobody but the user who has started it sees what is kept. */
+	{0, "private", NULL, OPT_FLAG, AT(private), NULL},
 	CONFIG_ROWS(ROW){},
 };
 

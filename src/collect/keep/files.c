@@ -1,9 +1,11 @@
 /* Programs and libraries: held open, and copied if they may be gone later. */
 #include "collect/keep/internal.h"
+#include "base/caps.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "collect/keep/keeper.h"
 #include "perf/process.h"
+#include "perf/rights.h"
 #include "symbol/debug_cache.h"
 #include "symbol/jit_keep.h"
 
@@ -42,6 +44,13 @@ static int open_plain(int look)
 
 int open_through(uint32_t pid, const char *path, bool foreign)
 {
+	const struct rights *rights = rights_of_process(pid);
+	int fd;
+
+	if (!rights_are_own(rights)) {
+		fd = rights_open(rights, path, 0);
+		return fd < 0 ? -1 : fd;
+	}
 	return open_plain(foreign ? process_open(pid, path, O_PATH)
 				  : open(path, O_PATH | O_CLOEXEC));
 }
@@ -52,8 +61,16 @@ static int open_mapped(const struct seen_mapping *m)
 	CLEANUP(free_ptr)
 	char *path = xasprintf("/proc/%u/map_files/%llx-%llx", m->pid, (unsigned long long)m->start,
 			       (unsigned long long)(m->start + m->length));
+	int place, fd;
 
-	return open_plain(open(path, O_PATH | O_CLOEXEC));
+	caps_raise();
+	place = open(path, O_PATH | O_CLOEXEC);
+	caps_lower();
+	if (place < 0)
+		return -1;
+	fd = rights_reopen(rights_of_process(m->pid), place);
+	close(place);
+	return fd < 0 ? -1 : fd;
 }
 
 /* ---- is it the mapped file? ---- */

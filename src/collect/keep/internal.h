@@ -92,7 +92,8 @@ void held_files_copy_hit(struct held_files *h, struct hits *hits, uint64_t end_n
 void held_files_fail(struct held_files *h, const struct err *e);
 void held_files_release(struct held_files *h);
 
-/* Opens @path for reading, as the process sees it if @foreign. Returns a descriptor or -1. */
+/* Opens @path for reading with the rights that perf/rights.h gives the process, as the process sees
+ * it if @foreign. Returns a descriptor or -1. */
 int open_through(uint32_t pid, const char *path, bool foreign);
 
 #endif

@@ -1,10 +1,12 @@
 #include "collect/keep/keeper.h"
+#include "base/caps.h"
 #include "base/clock.h"
 #include "collect/keep/ids.h"
 #include "collect/keep/jvm.h"
 #include "collect/keep/internal.h"
 #include "collect/keep/mapping_watch.h"
 #include "perf/process.h"
+#include "perf/rights.h"
 #include "symbol/jit_keep.h"
 #include "symbol/perf_map.h"
 
@@ -28,10 +30,11 @@
 struct kept_process {
 	uint32_t pid;
 	bool foreign, jit, jvm;
-	uint64_t looked_ns;         /* when its namespace was looked at */
-	struct process_facts facts; /* pid 0: it was gone before we could look */
-	uint64_t first_ns;          /* wall clock: it surely ran at that time; 0: unknown */
-	int tmp_fd;                 /* its /tmp, if that is not ours, else -1 */
+	uint64_t looked_ns;          /* when its namespace was looked at */
+	struct process_facts facts;  /* pid 0: it was gone before we could look */
+	const struct rights *rights; /* NULL: it was not looked at */
+	uint64_t first_ns;           /* wall clock: it surely ran at that time; 0: unknown */
+	int tmp_fd;                  /* its /tmp, if that is not ours, else -1 */
 	int jitdump_fd;
 };
 
@@ -189,8 +192,12 @@ static bool differs(uint32_t pid, const char *name, const struct stat *own)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/%u/%s", pid, name);
 	struct stat st;
+	bool seen;
 
-	return !stat(path, &st) && (st.st_dev != own->st_dev || st.st_ino != own->st_ino);
+	caps_raise();
+	seen = !stat(path, &st);
+	caps_lower();
+	return seen && (st.st_dev != own->st_dev || st.st_ino != own->st_ino);
 }
 
 static uint64_t hash_of_pid(uint32_t pid)
@@ -236,6 +243,8 @@ static struct kept_process *find_process(struct keeper *k, uint32_t pid)
 /* Reads what can only be read while the process lives. */
 static void look_closer(struct kept_process *p)
 {
+	if (!p->rights)
+		p->rights = rights_of_process(p->pid);
 	if (!p->facts.pid && (!process_read(p->pid, &p->facts) || p->facts.pid != p->pid))
 		p->facts.pid = 0;
 	if (p->foreign && p->tmp_fd < 0)
@@ -446,14 +455,17 @@ static int open_map(const struct kept_process *p, int *ret_fd, struct err *e)
 {
 	uint32_t uid = p->facts.pid ? p->facts.uid : PERF_MAP_UID_UNKNOWN;
 	uint32_t inside = p->facts.pid ? p->facts.pid_inside : p->pid;
+	const struct rights *rights = p->rights ? p->rights : rights_of_unknown();
+	/* With the rights of the process, paths lead below its own root directory. */
+	bool held = p->tmp_fd >= 0 && rights_are_own(rights);
 	CLEANUP(free_ptr)
-	char *path = p->tmp_fd >= 0 ? xasprintf("/proc/self/fd/%d/perf-%u.map", p->tmp_fd, inside)
-				    : xasprintf("/tmp/perf-%u.map", inside);
+	char *path = held ? xasprintf("/proc/self/fd/%d/perf-%u.map", p->tmp_fd, inside)
+			  : xasprintf("/tmp/perf-%u.map", inside);
 
 	/* A file in our /tmp is not that of a foreign process. */
-	if (p->foreign && p->tmp_fd < 0)
+	if (p->foreign && !held && (rights_are_own(rights) || rights == rights_of_unknown()))
 		return -ENOENT;
-	return perf_map_open_path(path, uid, beginning_of(p), ret_fd, e);
+	return perf_map_open_path(path, rights, uid, beginning_of(p), ret_fd, e);
 }
 
 /* Copies the perf map. Returns true if there is one; adds to @notes why one was refused. */

@@ -281,7 +281,8 @@ static void add_lines(struct work *w)
 static const char *keep_line(void *ctx, const char *file, uint32_t line)
 {
 	struct work *w = ctx;
-	const char *text = source_line(sources_get(w->b->sources, file), line);
+	const char *text =
+		source_line(sources_get(w->b->sources, file, module_rights(w->module)), line);
 
 	if (text && w->c->lines.len < CODE_ENTRIES_MAX)
 		vec_push(&w->c->lines,
@@ -297,11 +298,12 @@ static void add_source_notes(struct work *w)
 	struct code *c = w->c;
 	size_t missing = 0, newer = 0;
 	struct stat st;
-	bool known = w->module->file && !stat(w->module->file, &st);
+	bool known = module_elf(w->module) && !elf_stat(module_elf(w->module), &st);
 
 	for (size_t i = 0; i < w->files.len; i++) {
 		CLEANUP(free_ptr) char *path = xstrdup(code_text(c, w->files.items[i]));
-		const struct source_file *f = sources_get(w->b->sources, path);
+		const struct source_file *f =
+			sources_get(w->b->sources, path, module_rights(w->module));
 
 		if (f->problem && missing++ < SOURCE_NOTES_MAX)
 			note(c,

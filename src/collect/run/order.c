@@ -34,6 +34,7 @@ int runner_order_parse(const void *bytes, size_t size, struct runner_order *ret,
 	ret->spill = text_of(json, "spill");
 	ret->import = text_of(json, "import");
 	ret->import_name = text_of(json_object_get(json, "plan"), "import");
+	ret->private = json_is_true(json_object_get(json, "private"));
 	ret->output_bytes = number_of(json, "output_bytes", OUTPUT_BYTES);
 	ret->spill_bytes = number_of(json, "spill_bytes", SPILL_BYTES);
 	/* An import needs no plan. */

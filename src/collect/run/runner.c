@@ -1,6 +1,8 @@
 #include "collect/run/runner.h"
 #include "base/clock.h"
+#include "collect/workload_prepare.h"
 #include "collect/tree.h"
+#include "perf/rights.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -262,8 +264,31 @@ static int start_live(struct runner *r, struct err *e)
 	return runner_feed_start(r, r->live.data_fd, e);
 }
 
+/*
+ * What a run keeps is seen by all users of the server, so files are opened with the rights of the
+ * processes that name them. The names in a recording that was imported may come from anywhere. Whoever
+ * imports may start programs on this server, too: as the server's user, whose rights therefore hold,
+ * except root's, which may belong to the administrator alone.
+ */
+static void choose_rights(const struct runner *r)
+{
+	const struct run_plan *plan = &r->order.plan;
+
+	if (r->order.private)
+		rights_set_rule(RIGHTS_ASKER);
+	else if (r->order.import)
+		rights_set_rule(geteuid() ? RIGHTS_ASKER : RIGHTS_PUBLIC);
+	else
+		rights_set_rule(RIGHTS_TASKS);
+	/* Who may start programs as a user has his rights already. Root's programs may start others
+	 * with fewer rights, and that is not known of a process that is gone. */
+	if (!r->order.private && !r->order.import && plan->argv.len && !plan->system_wide)
+		workload_presume_rights(plan->user);
+}
+
 static int start(struct runner *r, struct err *e)
 {
+	choose_rights(r);
 	if (!r->order.import)
 		return start_live(r, e);
 	setpriority(PRIO_PROCESS, 0, NICE);

@@ -26,6 +26,7 @@ struct runner_order {
 	char *spill;       /* directory for the spill file; NULL: none */
 	char *import;      /* a recording to read instead of running anything; NULL: none */
 	char *import_name; /* the recording's name as the user knows it */
+	bool private;      /* only the user who has started the server sees the run */
 	uint64_t output_bytes, spill_bytes;
 };
 

@@ -1,4 +1,5 @@
 #include "perf/bpf/bpf.h"
+#include "base/caps.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -7,8 +8,11 @@
 
 int bpf_call(int command, union bpf_attr *attr)
 {
-	long r = syscall(SYS_bpf, command, attr, sizeof(*attr));
+	long r;
 
+	caps_raise();
+	r = syscall(SYS_bpf, command, attr, sizeof(*attr));
+	caps_lower();
 	return r < 0 ? -errno : (int)r;
 }
 

@@ -17,6 +17,7 @@ static void open_dwarf(struct module *m)
 	struct dwarf_sections all = {};
 	struct elf_section section;
 	CLEANUP(free_ptr) char *alternate_path = NULL;
+	const struct file_search search = module_search(m);
 	struct elf_file *f = s->elf;
 	const char *path = m->file;
 	bool first = !s->alternate;
@@ -31,7 +32,7 @@ static void open_dwarf(struct module *m)
 	if (!f || !elf_section_header(f, ".debug_info", &section))
 		return;
 	if (!s->alternate && elf_section_header(f, ".gnu_debugaltlink", &section) && path)
-		s->alternate = find_alternate_file(f, path, &s->all->search, &alternate_path);
+		s->alternate = find_alternate_file(f, path, &search, &alternate_path);
 	if (s->alternate && first)
 		elf_share(s->alternate, &s->memory);
 	all = (struct dwarf_sections){

@@ -1,4 +1,7 @@
+#include "base/caps.h"
 #include "base/clock.h"
+#include "perf/process.h"
+#include "perf/rights.h"
 #include "perf/synth_read.h"
 #include "symbol/debug_cache.h"
 #include "symbol/elf/decompress.h"
@@ -35,13 +38,11 @@ struct search {
 
 /* Reads the inode generation, which differs between files that had the same inode number one after
  * the other. Returns false if the file system does not know it. */
-static bool generation_of(const char *path, uint64_t *ret)
+static bool generation_of(int fd, uint64_t *ret)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), generation = 0;
-	bool known = fd >= 0 && !ioctl(fd, FS_IOC_GETVERSION, &generation);
+	int generation = 0;
+	bool known = !ioctl(fd, FS_IOC_GETVERSION, &generation);
 
-	if (fd >= 0)
-		close(fd);
 	*ret = (uint32_t)generation;
 	return known;
 }
@@ -63,7 +64,7 @@ static bool was_written_after(const struct stat *st, uint64_t wall_ns)
 
 /* For files without a build id. A different inode number alone proves nothing: files are moved and
  * copied. */
-static bool was_replaced(const struct search *s, const char *path, const struct stat *st)
+static bool was_replaced(const struct search *s, int fd, const struct stat *st)
 {
 	const struct module_request *r = s->request;
 	const struct modules *all = s->m->state->all;
@@ -75,7 +76,7 @@ static bool was_replaced(const struct search *s, const char *path, const struct 
 		mapped_ns += r->mapped_ns - all->clock_ns;
 	if (mapped_ns && was_written_after(st, mapped_ns))
 		return true;
-	return r->inode == st->st_ino && r->generation && generation_of(path, &generation) &&
+	return r->inode == st->st_ino && r->generation && generation_of(fd, &generation) &&
 	       generation != r->generation;
 }
 
@@ -102,19 +103,35 @@ static bool try_kept(struct search *s)
 	return true;
 }
 
-/* Takes ownership of @path. */
-static bool try_file(struct search *s, char *path)
+/* Why a file could not be opened. */
+static void cannot_open(struct search *s, const char *path, int code)
+{
+	CLEANUP(buf_release) struct buf whose = {};
+
+	if (code == EINVAL) {
+		err_set(&s->error, EINVAL, "'%s' is not a regular file", path);
+	} else if (!s->error.code) {
+		rights_explain(s->m->state->rights, &whose);
+		err_set(&s->error, code, "cannot open '%s': %s%s%s%s", path, strerror(code),
+			whose.len ? " (" : "", buf_str(&whose), whose.len ? ")" : "");
+	}
+}
+
+/* Takes ownership of @path and @fd, which is negative if the file could not be opened. */
+static bool try_open(struct search *s, char *path, int fd)
 {
 	struct module_state *state = s->m->state;
 	struct elf_file *f = NULL;
 	struct stat st = {};
 
-	if (!stat(path, &st) && !S_ISREG(st.st_mode)) {
-		err_set(&s->error, EINVAL, "'%s' is not a regular file", path);
-	} else if (st.st_ino && was_replaced(s, path, &st)) {
+	if (fd < 0) {
+		cannot_open(s, path, -fd);
+	} else if (!fstat(fd, &st) && was_replaced(s, fd, &st)) {
 		err_set(&s->error, ESTALE, "'%s' was rebuilt since the recording", path);
-	} else if (elf_open(&f, path, s->error.code ? NULL : &s->error) < 0) {
+		close(fd);
+	} else if (elf_open_fd(&f, fd, path, s->error.code ? NULL : &s->error) < 0) {
 		f = NULL;
+		close(fd);
 	} else if (s->request->build_id.size &&
 		   !build_id_same(elf_build_id(f), &s->request->build_id)) {
 		s->other_id = *elf_build_id(f);
@@ -132,6 +149,12 @@ static bool try_file(struct search *s, char *path)
 	return true;
 }
 
+/* Takes ownership of @path. */
+static bool try_file(struct search *s, char *path)
+{
+	return try_open(s, path, rights_open(s->m->state->rights, path, 0));
+}
+
 struct seen_mapping {
 	const struct module_request *request;
 	uint64_t start, end, inode;
@@ -144,7 +167,10 @@ static bool visit_mapping(void *ctx, const struct mapping *m)
 
 	if (r->start < m->start || r->start >= m->end)
 		return true;
-	if (!strcmp(m->name, r->path) && (!r->inode || r->inode == m->inode)) {
+	/* A perf map has no name in the mapping, which is memory of the process. */
+	if (r->kind == MODULE_PERF_MAP
+		    ? !m->inode
+		    : !strcmp(m->name, r->path) && (!r->inode || r->inode == m->inode)) {
 		seen->start = m->start;
 		seen->end = m->end;
 		seen->inode = m->inode;
@@ -152,35 +178,108 @@ static bool visit_mapping(void *ctx, const struct mapping *m)
 	return false;
 }
 
+/* Looks for the mapping of the module in the process that had it. */
+static bool is_still_mapped(const struct module *m, struct seen_mapping *ret)
+{
+	const struct module_state *s = m->state;
+
+	*ret = (struct seen_mapping){.request = &s->request};
+	if (!s->request.pid || s->all->roots.foreign)
+		return false;
+	synth_read_maps(&s->all->roots, (pid_t)s->request.pid, clock_now_ns() + MAPS_READ_LIMIT_NS,
+			visit_mapping, ret);
+	return ret->end;
+}
+
+/* A process that has executed another program meanwhile has not mapped the module any more, and may
+ * have other rights than it had then. */
+void module_find_rights(struct module *m)
+{
+	struct module_state *s = m->state;
+	const struct rights *before;
+	struct seen_mapping seen;
+
+	/* A module that is opened once more keeps them: the process may be gone. */
+	if (s->rights != rights_of_unknown())
+		return;
+	before = rights_of_process(s->request.pid);
+	if (before == s->rights)
+		return;
+	if (is_still_mapped(m, &seen) && rights_of_process(s->request.pid) == before)
+		s->rights = before;
+}
+
+/* Opens the mapped file itself, whatever its path leads to now. */
+static int open_mapped(const struct search *s, const struct seen_mapping *seen)
+{
+	CLEANUP(free_ptr)
+	char *path =
+		xasprintf("/proc/%u/map_files/%lx-%lx", s->request->pid, seen->start, seen->end);
+	int place, fd;
+
+	caps_raise();
+	place = open(path, O_PATH | O_CLOEXEC);
+	caps_lower();
+	if (place < 0)
+		return -errno;
+	fd = rights_reopen(s->m->state->rights, place);
+	close(place);
+	return fd;
+}
+
+/* Opens the path as the process sees it. */
+static int open_inside(const struct search *s, const struct seen_mapping *seen)
+{
+	const struct rights *rights = s->m->state->rights;
+	struct stat st;
+	int place, fd;
+
+	if (rights_are_own(rights)) {
+		place = process_open(s->request->pid, s->path, O_PATH);
+		fd = place < 0 ? place : rights_reopen(rights, place);
+		if (place >= 0)
+			close(place);
+	} else {
+		fd = rights_open(rights, s->path, 0);
+	}
+	if (fd >= 0 && (fstat(fd, &st) || st.st_ino != seen->inode)) {
+		close(fd);
+		return -ENOENT;
+	}
+	return fd;
+}
+
 /* Opens the file as the process sees it, if it is still mapped at the same address: in another
  * mount namespace the path leads elsewhere, and a deleted file has no path. */
 static bool try_process_view(struct search *s)
 {
-	const char *proc = s->m->state->all->roots.proc;
-	struct seen_mapping seen = {.request = s->request};
-	CLEANUP(free_ptr) char *below_root = NULL;
-	struct stat st;
+	struct seen_mapping seen;
+	int fd;
 
-	if (!s->request->pid || s->m->state->all->roots.foreign)
+	if (!is_still_mapped(s->m, &seen))
 		return false;
-	synth_read_maps(&s->m->state->all->roots, (pid_t)s->request->pid,
-			clock_now_ns() + MAPS_READ_LIMIT_NS, visit_mapping, &seen);
-	if (!seen.end)
-		return false;
-	if (try_file(s, xasprintf("%s/%u/map_files/%lx-%lx", proc, s->request->pid, seen.start,
-				  seen.end)))
+	fd = open_mapped(s, &seen);
+	if (fd >= 0 &&
+	    try_open(s,
+		     xasprintf("/proc/%u/map_files/%lx-%lx", s->request->pid, seen.start, seen.end),
+		     fd))
 		return true;
-	below_root = xasprintf("%s/%u/root%s", proc, s->request->pid, s->path);
-	return !s->deleted && !stat(below_root, &st) && st.st_ino == seen.inode &&
-	       try_file(s, xstrdup(below_root));
+	if (s->deleted)
+		return false;
+	fd = open_inside(s, &seen);
+	return fd >= 0 && try_open(s, xasprintf("/proc/%u/root%s", s->request->pid, s->path), fd);
 }
 
 static bool try_caches(struct search *s)
 {
+	const struct file_search search = module_search(s->m);
 	struct module_state *state = s->m->state;
 
-	state->elf = find_program(&s->request->build_id, &state->all->search, &s->m->file);
+	state->elf = find_program(&s->request->build_id, &search, &s->m->file);
 	state->is_copy = state->elf;
+	/* The copy may be of another user's program: a build id can be made up. */
+	if (state->elf)
+		state->rights = rights_of_unknown();
 	return state->elf;
 }
 
@@ -231,6 +330,7 @@ void module_open_file(struct module *m)
 		return;
 	}
 	s.deleted = len > suffix && !strcmp(m->path + len - suffix, DELETED);
+	module_find_rights(m);
 	s.path = xstrndup(m->path, s.deleted ? len - suffix : len);
 	if (!find_file(&s))
 		explain(&s);
@@ -304,6 +404,8 @@ void module_open_vdso(struct module *m)
 void module_find_debug_file(struct module *m)
 {
 	struct module_state *s = m->state;
+	const struct file_search search = module_search(m);
+	bool as_mapped = !m->file || s->is_copy || !rights_are_own(s->rights);
 	struct elf_section section;
 
 	if (s->debug_asked || !s->elf)
@@ -311,9 +413,10 @@ void module_find_debug_file(struct module *m)
 	s->debug_asked = true;
 	if (elf_has_symtab(s->elf) && elf_section_header(s->elf, ".debug_info", &section))
 		return;
-	/* A cached copy has no debug file beside it: search beside the original path. */
-	s->debug = find_debug_file(s->elf, m->file && !s->is_copy ? m->file : m->path,
-				   elf_build_id(s->elf), &s->all->search, &m->debug_file);
+	/* A cached copy has no debug file beside it, and with the rights of another process its
+	 * paths are looked up as that process sees them. */
+	s->debug = find_debug_file(s->elf, as_mapped ? m->path : m->file, elf_build_id(s->elf),
+				   &search, &m->debug_file);
 	if (s->debug)
 		elf_share(s->debug, &s->memory);
 }

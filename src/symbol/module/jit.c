@@ -24,8 +24,10 @@ void module_open_jit(struct module *m)
 		.path = m->path, .pid = s->request.pid, .kept_dir = s->all->jit_dir};
 	struct err e = {};
 
+	module_find_rights(m);
 	if (m->kind != MODULE_JITDUMP)
 		return;
+	source.rights = s->rights;
 	if (jitdump_find(&s->jitdump, &source, &e) < 0)
 		module_problem(m, "%s", e.text);
 	else if (jitdump_damage(s->jitdump))
@@ -40,7 +42,8 @@ static void load_perf_map(struct module *m)
 	struct perf_map_source source = {.pid = s->request.pid,
 					 .pid_inside = s->request.pid_inside,
 					 .uid = PERF_MAP_UID_UNKNOWN,
-					 .kept_dir = all->jit_dir};
+					 .kept_dir = all->jit_dir,
+					 .rights = s->rights};
 	struct err e = {};
 
 	if (all->wall_ns && s->request.begun_ns > all->clock_ns)

@@ -195,13 +195,14 @@ static bool use_kept(struct module *m)
 	const struct build_id *id = &m->state->request.build_id;
 	CLEANUP(free_ptr) char *copy = perf_cache_find(id, "kallsyms");
 	CLEANUP(free_ptr) char *vmlinux = NULL;
+	const struct file_search search = module_search(m);
 	struct elf_file *f;
 
 	if (copy) {
 		use_copy(m, copy);
 		return true;
 	}
-	f = find_debug_file(NULL, "/vmlinux", id, &m->state->all->search, &vmlinux);
+	f = find_debug_file(NULL, "/vmlinux", id, &search, &vmlinux);
 	elf_close(f);
 	if (f)
 		use_vmlinux(m, vmlinux);

@@ -79,8 +79,6 @@ struct modules *modules_new(const struct symbol_options *options)
 		all->options = *options;
 	all->memory.max = all->options.memory_bytes ? all->options.memory_bytes : usual_memory();
 	all->roots = roots_find();
-	all->search.symfs = all->options.symfs;
-	all->search.no_debuginfod = all->options.no_debuginfod;
 	pthread_mutex_init(&all->lock, NULL);
 	return all;
 }
@@ -184,6 +182,7 @@ static struct module *new_module(struct modules *all, const struct module_reques
 	s->key = key;
 	s->request = *r;
 	s->request.path = m->path;
+	s->rights = rights_of_unknown();
 	pthread_mutex_init(&s->lock, NULL);
 	return m;
 }
@@ -253,6 +252,19 @@ struct module *modules_get(struct modules *all, const struct module_request *req
 }
 
 /* ---- one module ---- */
+
+const struct rights *module_rights(const struct module *m)
+{
+	return m->state->rights;
+}
+
+struct file_search module_search(const struct module *m)
+{
+	const struct symbol_options *o = &m->state->all->options;
+
+	return (struct file_search){
+		.symfs = o->symfs, .no_debuginfod = o->no_debuginfod, .rights = m->state->rights};
+}
 
 uint64_t module_address(struct module *m, uint64_t file_offset, uint64_t runtime_address)
 {

@@ -10,6 +10,10 @@
  * the recording comes first (jit_keep.h), and a file that was written to since it was mapped is
  * not used.
  *
+ * Files that the mapping or the module itself names are opened with the rights of the process
+ * that has mapped it, as perf/rights.h says. Of the processes that share a module it is the one
+ * that was seen first; the file is the one that this process sees.
+ *
  * Threads: modules_get() and all functions that load take locks themselves; loaded data does not
  * change.
  */
@@ -24,6 +28,7 @@
 #include <stdatomic.h>
 
 struct dwarf;
+struct rights;
 struct jitdump;
 struct unwind_tables;
 
@@ -141,6 +146,9 @@ struct dwarf *module_dwarf(struct module *m);
 bool module_line(struct module *m, uint64_t address, const char **ret_file, uint32_t *ret_line);
 /* Returns NULL if the module is not a jitdump file, or it cannot be read. */
 const struct jitdump *module_jitdump(struct module *m);
+
+/* With whose rights the files are opened that the module names: see perf/rights.h. */
+const struct rights *module_rights(const struct module *m);
 
 /* The ELF file and the one with debug sections (may be the same); NULL: none. */
 struct elf_file *module_elf(struct module *m);

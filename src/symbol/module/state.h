@@ -36,7 +36,6 @@ struct kernel_names {
 struct modules {
 	struct symbol_options options;
 	struct roots roots;
-	struct file_search search;
 	struct memory_budget memory; /* of all modules together */
 	char *jit_dir;               /* see jit_keep.h; NULL: nothing was kept */
 	uint64_t wall_ns, clock_ns;
@@ -52,6 +51,7 @@ struct module_state {
 	struct modules *all;
 	char *key;
 	struct module_request request; /* its path is module.path */
+	const struct rights *rights; /* of the process with the mapping; see module_find_rights() */
 	pthread_mutex_t lock;
 	atomic_bool opened;
 
@@ -90,6 +90,9 @@ void module_open(struct module *m);
 void module_unload(struct module *m);
 void module_close(struct module *m);
 
+/* How files that belong to the module are searched. */
+struct file_search module_search(const struct module *m);
+
 /* Sets m->problem unless it is set. */
 void module_problem(struct module *m, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
@@ -98,6 +101,8 @@ void module_problem(struct module *m, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void build_id_short(const struct build_id *id, char text[BUILD_ID_SHORT]);
 
 /* file.c: programs, libraries and the vdso. */
+/* Finds the rights of the process that has mapped the module; for all files that it names. */
+void module_find_rights(struct module *m);
 void module_open_file(struct module *m);
 void module_open_vdso(struct module *m);
 void module_load_file_names(struct module *m);

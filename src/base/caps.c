@@ -1,0 +1,76 @@
+#include "base/caps.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Written by caps_begin() only. */
+static bool held;
+static struct __user_cap_data_struct lowered[_LINUX_CAPABILITY_U32S_3],
+	raised[_LINUX_CAPABILITY_U32S_3];
+
+static int set(const struct __user_cap_data_struct *data)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+	return (int)syscall(SYS_capset, &header, data);
+}
+
+void caps_begin(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+	if (geteuid() == 0 || syscall(SYS_capget, &header, raised))
+		return;
+	for (unsigned i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		held |= raised[i].permitted;
+		raised[i].effective = lowered[i].permitted = raised[i].permitted;
+		raised[i].inheritable = 0;
+	}
+	if (!held)
+		return;
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	/* A process may always lower its capabilities. Going on with them would be unsafe. */
+	if (set(lowered))
+		_exit(1);
+}
+
+void caps_raise(void)
+{
+	int code = errno;
+
+	/* If this fails, the kernel refuses what the caller is about to do. */
+	if (held)
+		set(raised);
+	errno = code;
+}
+
+void caps_lower(void)
+{
+	int code = errno;
+
+	if (held && set(lowered))
+		_exit(1);
+	errno = code;
+}
+
+int caps_open_proc(const char *path, int flags)
+{
+	struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC),
+			       .resolve = RESOLVE_NO_MAGICLINKS};
+	int fd = -1;
+
+	if (held && !strncmp(path, "/proc/", strlen("/proc/"))) {
+		caps_raise();
+		fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+		caps_lower();
+	}
+	return fd >= 0 ? fd : open(path, flags | O_CLOEXEC);
+}

@@ -1,0 +1,59 @@
+/*
+ * With whose rights files are opened that a measured program names: its own file, debug files,
+ * sources, perf maps, JIT dumps. The program's owner chooses these names, so whoever looks at the
+ * results must not see more by them than that owner could have shown.
+ *
+ * On the command line the user who asks sees the results: his rights hold (RIGHTS_ASKER, the
+ * default). What a server keeps is seen by all its users, so there the rights of the process hold:
+ * its user, groups, mount namespace and root directory (RIGHTS_TASKS). Where the process is not
+ * known (it was gone already, or belongs to somebody whose rights only root can take), only files
+ * are opened that every user of the machine may read. The latter holds for all files with
+ * RIGHTS_PUBLIC.
+ *
+ * A struct rights lives as long as the process and does not change; equal ones are the same
+ * pointer. Any thread, except that the rule must be set before there are others.
+ */
+#ifndef TACHO_PERF_RIGHTS_H
+#define TACHO_PERF_RIGHTS_H
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum rights_rule { RIGHTS_ASKER, RIGHTS_TASKS, RIGHTS_PUBLIC };
+
+struct rights;
+
+void rights_set_rule(enum rights_rule rule);
+/* The rights of processes that are not known, in place of those that everybody has: all processes
+ * are descendants of a workload of that user. */
+void rights_presume_asker(void);
+void rights_presume_user(uid_t uid, gid_t gid, const gid_t *groups, size_t group_count);
+
+const struct rights *rights_of_asker(void);
+/* Of a process of which nothing is known. */
+const struct rights *rights_of_unknown(void);
+/*
+ * Of a running process, as the rule says. A process may execute another program at any time, with
+ * other rights: ask before and after looking at what belongs to it, and if the answers differ, use
+ * rights_of_unknown().
+ */
+const struct rights *rights_of_process(uint32_t pid);
+/* Whether @r are the asker's, so that nothing has to be looked up. */
+bool rights_are_own(const struct rights *r);
+
+/*
+ * Opens a regular file for reading; never a file of /proc or /sys with rights that are not the
+ * asker's. @flags: O_NOFOLLOW or 0. Returns a descriptor (O_CLOEXEC), -EINVAL if it is not a
+ * regular file, -EACCES if the rights do not suffice, or another negative errno.
+ */
+int rights_open(const struct rights *r, const char *path, int flags);
+/* The same for a file that @place, an O_PATH descriptor, leads to. Does not close @place. */
+int rights_reopen(const struct rights *r, int place);
+
+/* Explains whose rights they are: "with the rights of user 65534, …". Nothing for the asker's. */
+void rights_explain(const struct rights *r, struct buf *out);
+
+#endif

@@ -1,0 +1,168 @@
+/* With whose rights files are opened that a program names. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "perf/rights.h"
+#include "support.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/fsuid.h>
+
+#define NOBODY 65534
+
+static char *make(const char *name, mode_t mode)
+{
+	char *path = xasprintf("%s/%s", support_dir, name);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, "text", 4), 4);
+	fchmod(fd, mode);
+	close(fd);
+	return path;
+}
+
+static int open_and_close(const struct rights *r, const char *path, int flags)
+{
+	int fd = rights_open(r, path, flags);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+static void everybodys_files(void **state)
+{
+	CLEANUP(free_ptr) char *open_file = make("open", 0644), *closed = make("closed", 0600);
+	CLEANUP(free_ptr) char *link = xasprintf("%s/link", support_dir);
+	CLEANUP(free_ptr) char *pipe = xasprintf("%s/pipe", support_dir);
+	const struct rights *r;
+
+	(void)state;
+	assert_int_equal(symlink(closed, link), 0);
+	assert_int_equal(mkfifo(pipe, 0666), 0);
+	rights_set_rule(RIGHTS_PUBLIC);
+	r = rights_of_process((uint32_t)getpid());
+	assert_ptr_equal(r, rights_of_unknown());
+	assert_false(rights_are_own(r));
+	assert_int_equal(chmod(support_dir, 0755), 0);
+	assert_int_equal(open_and_close(r, open_file, 0), 0);
+	assert_int_equal(open_and_close(r, closed, 0), -EACCES);
+	assert_int_equal(open_and_close(r, link, 0), -EACCES);
+	assert_int_equal(open_and_close(r, link, O_NOFOLLOW), -ELOOP);
+	assert_int_equal(open_and_close(r, pipe, 0), -EINVAL);
+	assert_int_equal(open_and_close(r, "/dev/null", 0), -EINVAL);
+	assert_int_equal(open_and_close(r, "/proc/self/status", 0), -EINVAL);
+	assert_int_equal(open_and_close(r, support_dir, 0), -EINVAL);
+	assert_int_equal(open_and_close(r, "/nowhere", 0), -ENOENT);
+	/* A directory on the way that others may not pass. */
+	assert_int_equal(chmod(support_dir, 0750), 0);
+	assert_int_equal(open_and_close(r, open_file, 0), -EACCES);
+	rights_set_rule(RIGHTS_ASKER);
+}
+
+static void ones_own_files(void **state)
+{
+	CLEANUP(free_ptr) char *closed = make("closed", 0600);
+	CLEANUP(free_ptr) char *pipe = xasprintf("%s/pipe2", support_dir);
+	const struct rights *r;
+
+	(void)state;
+	assert_int_equal(mkfifo(pipe, 0666), 0);
+	assert_ptr_equal(rights_of_process(1), rights_of_asker());
+	assert_ptr_equal(rights_of_unknown(), rights_of_asker());
+	rights_set_rule(RIGHTS_TASKS);
+	/* Our own process has all rights that we have. */
+	r = rights_of_process((uint32_t)getpid());
+	assert_true(rights_are_own(r));
+	assert_int_equal(open_and_close(r, closed, 0), 0);
+	assert_int_equal(open_and_close(r, pipe, 0), -EINVAL);
+	/* Nobody's. */
+	assert_ptr_equal(rights_of_process(0x7fffffff), rights_of_unknown());
+	assert_int_equal(open_and_close(rights_of_unknown(), closed, 0), -EACCES);
+	rights_presume_asker();
+	assert_int_equal(open_and_close(rights_of_process(0x7fffffff), closed, 0), 0);
+	rights_set_rule(RIGHTS_ASKER);
+}
+
+struct other_thread {
+	const char *path;
+	int stop;
+	unsigned refused;
+};
+
+/* While another thread has other rights, this one has its own. */
+static void *keep_opening(void *arg)
+{
+	struct other_thread *t = arg;
+
+	while (!__atomic_load_n(&t->stop, __ATOMIC_RELAXED)) {
+		int fd = open(t->path, O_RDONLY | O_CLOEXEC);
+
+		t->refused += fd < 0;
+		if (fd >= 0)
+			close(fd);
+	}
+	return NULL;
+}
+
+static void another_users_files(void **state)
+{
+	CLEANUP(free_ptr) char *closed = make("roots", 0600), *theirs = make("theirs", 0400);
+	CLEANUP(free_ptr) char *grouped = make("grouped", 0640);
+	const gid_t groups[] = {4242};
+	gid_t before[64], after[64];
+	int count = getgroups(64, before);
+	struct other_thread thread = {.path = closed};
+	const struct rights *r;
+	pthread_t id;
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("needs root, to take the rights of another user\n");
+		skip();
+	}
+	assert_int_equal(chmod(support_dir, 0755), 0);
+	assert_int_equal(chown(theirs, NOBODY, NOBODY), 0);
+	assert_int_equal(chown(grouped, 0, 4242), 0);
+	rights_set_rule(RIGHTS_TASKS);
+	rights_presume_user(NOBODY, NOBODY, groups, 1);
+	r = rights_of_unknown();
+	assert_int_equal(pthread_create(&id, NULL, keep_opening, &thread), 0);
+	for (int i = 0; i < 1000; i++) {
+		assert_int_equal(open_and_close(r, closed, 0), -EACCES);
+		assert_int_equal(open_and_close(r, theirs, 0), 0);
+		assert_int_equal(open_and_close(r, grouped, 0), 0);
+	}
+	__atomic_store_n(&thread.stop, 1, __ATOMIC_RELAXED);
+	pthread_join(id, NULL);
+	assert_int_equal(thread.refused, 0);
+	/* All is as before. */
+	assert_int_equal(setfsuid((uid_t)-1), 0);
+	assert_int_equal(setfsgid((gid_t)-1), (int)getegid());
+	assert_int_equal(getgroups(64, after), count);
+	assert_memory_equal(before, after, (size_t)count * sizeof(*before));
+	assert_int_equal(open_and_close(rights_of_asker(), closed, 0), 0);
+	/* Equal rights are the same. */
+	rights_presume_user(NOBODY, NOBODY, groups, 1);
+	assert_ptr_equal(rights_of_unknown(), r);
+	rights_presume_user(NOBODY, NOBODY, NULL, 0);
+	assert_ptr_not_equal(rights_of_unknown(), r);
+	assert_int_equal(open_and_close(rights_of_unknown(), grouped, 0), -EACCES);
+	rights_set_rule(RIGHTS_ASKER);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(everybodys_files),
+		cmocka_unit_test(ones_own_files),
+		cmocka_unit_test(another_users_files),
+	};
+
+	return cmocka_run_group_tests_name("rights", tests, make_support_dir, remove_support_dir);
+}
