@@ -38,6 +38,8 @@ static bool host_is_own_address(const struct exchange *x, const char *host)
 
 	if (!info || getsockname(info->connect_fd, (struct sockaddr *)&a, &len) < 0)
 		return false;
+	if (a.ss_family != AF_INET && a.ss_family != AF_INET6)
+		return false;
 	if (a.ss_family == AF_INET)
 		inet_ntop(AF_INET, &((struct sockaddr_in *)&a)->sin_addr, text, sizeof(text));
 	else
@@ -117,21 +119,26 @@ static const char *pasted_token(const char *text)
 	return in_address ? in_address + strlen("?token=") : text;
 }
 
-static void find_token(struct exchange *x)
+static void find_credential(struct exchange *x)
 {
 	const char *header = http_header(&x->request, "Authorization");
 	const char *query = pasted_token(http_query(&x->request, "token"));
 	const char *cookie = http_header(&x->request, "Cookie");
+	struct http_credential *c = &x->credential;
 
-	if (header && bearer_token(header, x->token))
-		return;
-	if (query && token_valid(query)) {
-		snprintf(x->token, sizeof(x->token), "%s", query);
+	if (header && bearer_token(header, c->text)) {
+		c->kind = CREDENTIAL_TOKEN;
+	} else if (query && token_valid(query)) {
+		snprintf(c->text, sizeof(c->text), "%s", query);
+		c->kind = CREDENTIAL_TOKEN;
 		x->token_in_query = true;
-	} else if (cookie && cookie_token(cookie, x->server->cookie_name, x->token)) {
-		x->token_in_cookie = true;
+	} else if (cookie && cookie_token(cookie, x->server->cookie_name, c->text)) {
+		c->kind = CREDENTIAL_COOKIE;
 	} else {
-		x->token[0] = '\0';
+		c->text[0] = '\0';
+		/* A wrong token is not made up for by the socket. */
+		c->kind = x->guard && x->guard->owner && !header && !query ? CREDENTIAL_OWNER
+									   : CREDENTIAL_NONE;
 	}
 }
 
@@ -154,9 +161,9 @@ bool exchange_check(struct exchange *x)
 			"Start it with --allow-host NAME if it is reached by that name.");
 	if (from_elsewhere(x, host))
 		return refuse(x, 403, "The request comes from a page of another site.");
-	find_token(x);
-	if (x->token_in_cookie && !is_read(x) && !http_header(&x->request, "Origin") &&
-	    !http_header(&x->request, "Sec-Fetch-Site"))
+	find_credential(x);
+	if (x->credential.kind == CREDENTIAL_COOKIE && !is_read(x) &&
+	    !http_header(&x->request, "Origin") && !http_header(&x->request, "Sec-Fetch-Site"))
 		return refuse(
 			x, 403,
 			"A browser that changes something says where its page is from (Origin). "
@@ -211,9 +218,10 @@ static bool wants_page(const struct exchange *x)
 static bool refuse_unknown(struct exchange *x)
 {
 	refuse(x, 401,
-	       x->token[0] ? "The token is not known here, or was revoked."
-			   : "A token is needed: Authorization: Bearer TOKEN. `tacho serve` prints "
-			     "the address with the token.");
+	       x->credential.text[0]
+		       ? "The token is not known here, or was revoked."
+		       : "A token is needed: Authorization: Bearer TOKEN. `tacho serve` prints "
+			 "the address with the token.");
 	http_reply_header(&x->reply, "WWW-Authenticate", "Bearer realm=\"tacho\"");
 	if (wants_page(x))
 		login_page(x);
@@ -259,7 +267,8 @@ static bool log_in(struct exchange *x)
 	http_reply_header(&x->reply, "Location", "/%s", target + slashes);
 	http_reply_header(&x->reply, "Set-Cookie",
 			  "%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=7776000%s",
-			  x->server->cookie_name, x->token, x->server->tls ? "; Secure" : "");
+			  x->server->cookie_name, x->credential.text,
+			  x->server->tls ? "; Secure" : "");
 	return false;
 }
 
@@ -271,7 +280,7 @@ bool exchange_admit(struct exchange *x, void *worker)
 
 	x->admitted = true;
 	x->route = find_route(x, &args, &other_method);
-	known = o->identify && o->identify(worker, x->token, &x->identity);
+	known = o->identify && o->identify(worker, &x->credential, &x->identity);
 	if (!known && !(x->route && x->route->open))
 		return refuse_unknown(x);
 	if (known)
@@ -297,7 +306,7 @@ bool exchange_readmit(struct exchange *x, void *worker)
 
 	if (x->route->open || !x->has_body)
 		return true;
-	return (o->identify && o->identify(worker, x->token, &x->identity) &&
+	return (o->identify && o->identify(worker, &x->credential, &x->identity) &&
 		x->identity.role >= x->route->role) ||
 	       refuse_unknown(x);
 }

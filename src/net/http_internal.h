@@ -49,8 +49,8 @@ struct exchange {
 	char *target; /* as it was sent */
 	char *path;
 	char *args;
-	char token[TOKEN_BYTES]; /* empty: none */
-	bool token_in_query, token_in_cookie;
+	struct http_credential credential;
+	bool token_in_query;
 	bool admitted, has_body, body_begun;
 	const struct http_route *route;
 	struct identity identity;
@@ -75,6 +75,7 @@ struct http_connection {
 	struct http_connection *next,
 		*previous; /* in the list of those that wait for their client */
 	int fd;
+	bool owner; /* came through the socket of net/local_socket.h */
 	bool waits;
 	uint64_t since_ns;
 	uint64_t received; /* of a body since then */
@@ -92,8 +93,9 @@ struct http_streams;
 struct http_server {
 	struct http_options o;
 	strvec allowed_hosts; /* the options', and the address that we listen on */
-	char *upload_dir, *cookie_name;
+	char *upload_dir, *cookie_name, *socket_directory;
 	struct MHD_Daemon *daemon;
+	struct MHD_Daemon *local; /* of the socket of net/local_socket.h, never with TLS; or NULL */
 	uint16_t port;
 	bool tls;
 

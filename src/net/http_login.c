@@ -50,7 +50,8 @@ static void add_second_try(struct buf *out, const struct exchange *x)
 {
 	const char *from = http_header(&x->request, "Sec-Fetch-Site");
 
-	if (x->token[0] || !from || (strcmp(from, "cross-site") && strcmp(from, "same-site")))
+	if (x->credential.text[0] || !from ||
+	    (strcmp(from, "cross-site") && strcmp(from, "same-site")))
 		return;
 	buf_add(out, "<meta http-equiv=\"refresh\" content=\"0;url=/");
 	text_add_html(out, x->target + strspn(x->target, "/"));
@@ -60,7 +61,7 @@ static void add_second_try(struct buf *out, const struct exchange *x)
 void login_page(struct exchange *x)
 {
 	struct buf *out = &x->reply.body;
-	bool wrong = x->token[0] || http_query(&x->request, "token");
+	bool wrong = x->credential.text[0] || http_query(&x->request, "token");
 
 	buf_clear(out);
 	buf_add(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"

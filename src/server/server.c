@@ -119,19 +119,26 @@ static int prepare_users(struct server *s, struct err *e)
 	return rc;
 }
 
-static bool identify(void *worker, const char *token, struct identity *ret)
+static bool identify(void *worker, const struct http_credential *c, struct identity *ret)
 {
 	struct api *a = worker;
 	char hash[TOKEN_HASH_BYTES];
 	struct stored_user user = {};
 
-	if (!token || !*token) {
+	switch (c->kind) {
+	case CREDENTIAL_OWNER:
+		*ret = (struct identity){.name = USERS_ADMIN, .role = ROLE_ADMIN};
+		return true;
+	case CREDENTIAL_NONE:
 		if (!a->server->config.no_token)
 			return false;
 		*ret = (struct identity){.name = "anybody", .role = ROLE_ADMIN};
 		return true;
+	case CREDENTIAL_TOKEN:
+	case CREDENTIAL_COOKIE:
+		break;
 	}
-	token_hash(token, hash);
+	token_hash(c->text, hash);
 	if (!a->store || store_user_by_hash(a->store, hash, &user, NULL) < 0)
 		return false;
 	*ret = (struct identity){.id = user.id, .role = (enum user_role)user.role};
@@ -206,6 +213,7 @@ static int start_http(struct server *s, struct err *e)
 	const struct server_config *c = &s->config;
 	CLEANUP(free_ptr) char *host = NULL, *upload = xasprintf("%s/upload", c->data);
 	struct http_options o = {
+		.socket_directory = c->data,
 		.cert_path = c->tls_cert,
 		.key_path = c->tls_key,
 		.allowed_hosts = c->allow_hosts,

@@ -60,6 +60,19 @@ class Event:
         return "%s %s %s" % (self.id, self.name, self.data[:200])
 
 
+class LocalConnection(http.client.HTTPConnection):
+    """To the socket in a data directory."""
+
+    def __init__(self, path, timeout=LIMIT_S):
+        super().__init__("localhost", timeout=timeout)
+        self.path = path
+
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(self.path)
+
+
 class Server:
     """Started by start(); stop() ends it as Ctrl-C would, kill9() as a power cut would."""
 

@@ -126,8 +126,10 @@ static const struct http_route routes[] = {
 };
 static const struct http_route *const tables[] = {routes, NULL};
 
-static bool identify(void *worker, const char *token, struct identity *ret)
+static bool identify(void *worker, const struct http_credential *c, struct identity *ret)
 {
+	const char *token = c->text;
+
 	(void)worker;
 	if (!strcmp(token, "run-token"))
 		*ret = (struct identity){1, "runner", ROLE_RUN};

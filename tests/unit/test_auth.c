@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "net/auth.h"
+#include "net/client.h"
 
 #include <string.h>
 
@@ -106,13 +107,50 @@ static void test_origins(void **state)
 	assert_false(origin_allowed("http://localhost:5000", NULL));
 }
 
+/* Whose server an address is of decides what a client sends there. */
+static void test_local_addresses(void **state)
+{
+	static const char *const local[] = {
+		"http://127.0.0.1:5000", "http://127.1.2.3",    "http://localhost:1/",
+		"https://LOCALHOST",     "http://[::1]:5000/x", "http://user@127.0.0.1:5000",
+	};
+	static const char *const foreign[] = {
+		"http://127.evil.com",
+		"http://127.0.0.1.evil.com:5000",
+		"http://localhost.evil.com",
+		"http://127.0.0.1@evil.com",
+		"http://localhost:5000@evil.com",
+		"http://evil.com/127.0.0.1",
+		"http://[::2]:5000",
+		"http://[::1].evil.com",
+		"http://0.0.0.0:5000",
+		"http://128.0.0.1",
+		"http://",
+		"127.0.0.1",
+		"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(local); i++)
+		if (!client_url_is_local(local[i]))
+			fail_msg("'%s' is on this machine", local[i]);
+	for (size_t i = 0; i < ARRAY_LEN(foreign); i++)
+		if (client_url_is_local(foreign[i]))
+			fail_msg("'%s' may be another machine", foreign[i]);
+	assert_true(client_url_same_server("http://127.0.0.1:5000", "http://localhost:5000/"));
+	assert_true(client_url_same_server("http://Build7", "http://build7:80"));
+	assert_false(client_url_same_server("http://127.0.0.1:5000", "http://127.0.0.1:5001"));
+	assert_false(client_url_same_server("http://127.0.0.1:5000", "https://127.0.0.1:5000"));
+	assert_false(client_url_same_server("http://127.0.0.1:5000", "http://127.evil.com:5000"));
+	assert_false(client_url_same_server("http://127.0.0.1:5000", ""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_roles),
-		cmocka_unit_test(test_tokens),
-		cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_origins),
+		cmocka_unit_test(test_roles),           cmocka_unit_test(test_tokens),
+		cmocka_unit_test(test_hosts),           cmocka_unit_test(test_origins),
+		cmocka_unit_test(test_local_addresses),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
