@@ -89,6 +89,8 @@ enum credential_kind {
 	CREDENTIAL_OWNER, /* it came through the socket of net/local_socket.h, and has no token */
 };
 
+#define HTTP_COOKIE_DAYS 30 /* a browser that logged in is known for so long */
+
 struct http_credential {
 	enum credential_kind kind;
 	char text[TOKEN_BYTES]; /* the token or the cookie's value, else empty */
@@ -109,6 +111,10 @@ struct http_options {
 	/* Finds the user of a request; false: unknown. Called by workers, for every request and now and
 	 * then for an open stream, so that revoking works. */
 	bool (*identify)(void *worker, const struct http_credential *c, struct identity *ret);
+	/* Makes a cookie for the browser of this user, for HTTP_COOKIE_DAYS; identify() is given its value as
+	 * CREDENTIAL_COOKIE. Called by workers. NULL: browsers send the token with each request. */
+	int (*log_in)(void *worker, const struct identity *user, char ret_cookie[TOKEN_BYTES],
+		      struct err *e);
 	const char *upload_dir;
 	uint64_t upload_bytes_max, body_bytes_max;
 	/* Whether all uploads that are on their way may take so much of the disk; NULL: they may. An

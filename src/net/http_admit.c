@@ -256,18 +256,27 @@ static bool refuse_path(struct exchange *x, bool other_method)
 	return false;
 }
 
-/* The token goes from the address line into a cookie, so that it is neither seen nor copied. */
-static bool log_in(struct exchange *x)
+/*
+ * A browser goes on without the token in its address, where it would be seen and copied. It gets a
+ * cookie instead, which is not the token: browsers send cookies to all ports of a host, so another
+ * server there may see it. It opens nothing but this server, and not for long.
+ */
+static bool log_in(struct exchange *x, void *worker)
 {
 	CLEANUP(free_ptr) char *target = target_without(x->target, "token");
 	size_t slashes = strspn(target, "/");
+	char cookie[TOKEN_BYTES];
+	struct err e = {};
+	int r = x->server->o.log_in(worker, &x->identity, cookie, &e);
 
+	if (r < 0)
+		return refuse(x, http_status_of(r), e.text);
 	x->reply.status = 303;
 	/* "//name" would be another host. */
 	http_reply_header(&x->reply, "Location", "/%s", target + slashes);
 	http_reply_header(&x->reply, "Set-Cookie",
-			  "%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=7776000%s",
-			  x->server->cookie_name, x->credential.text,
+			  "%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%d%s",
+			  x->server->cookie_name, cookie, HTTP_COOKIE_DAYS * 86400,
 			  x->server->tls ? "; Secure" : "");
 	return false;
 }
@@ -287,13 +296,16 @@ bool exchange_admit(struct exchange *x, void *worker)
 		x->request.user = &x->identity;
 	if (!x->route)
 		return refuse_path(x, other_method);
-	if (known && x->token_in_query && wants_page(x) && !strcmp(x->request.method, "GET"))
-		return log_in(x);
+	if (known && x->token_in_query && o->log_in && wants_page(x) &&
+	    !strcmp(x->request.method, "GET"))
+		return log_in(x, worker);
 	if (!x->route->open && x->identity.role < x->route->role) {
 		CLEANUP(buf_release) struct buf sentence = {};
 
 		buf_addf(&sentence, "This needs the role '%s'; you are '%s' with the role '%s'.",
 			 role_name(x->route->role), x->identity.name, role_name(x->identity.role));
+		if (x->identity.limited)
+			buf_addf(&sentence, " %s", x->identity.limited);
 		return refuse(x, 403, buf_str(&sentence));
 	}
 	take_args(x, &args);

@@ -77,7 +77,7 @@ void login_page(struct exchange *x)
 			     "that works.</p>"
 			   : "<h1>This tacho needs to know you</h1><p>Open the address that "
 			     "<code>tacho serve</code> has printed: it ends in "
-			     "<code>?token=…</code> This browser is then known for 90 days.</p>");
+			     "<code>?token=…</code> This browser is then known for 30 days.</p>");
 	add_form(out, x);
 	buf_add(out,
 		"<footer>Is it somebody else’s machine? Whoever administers it makes a token "

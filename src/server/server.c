@@ -112,17 +112,46 @@ static int prepare_users(struct server *s, struct err *e)
 	if (rc == 0)
 		rc = name_cookie(s, store, e);
 	if (rc == 0)
-		rc = users_admin(store, s->config.data, s->token, e);
+		rc = run_as_remember(store, &s->run_as, e);
 	if (rc == 0)
-		rc = users_wanted(store, &s->config, e);
+		rc = users_admin(store, s->token, e);
+	if (rc == 0)
+		rc = users_wanted(store, &s->config, &s->run_as, e);
 	store_close(store);
 	return rc;
+}
+
+static void make_notices(struct server *s)
+{
+	struct buf text = {};
+	unsigned removed = users_remove_files(s->config.data);
+
+	run_as_describe(&s->run_as, &text);
+	vec_push(&s->notices, buf_steal(&text));
+	if (removed)
+		vec_push(&s->notices,
+			 xasprintf("%u files with tokens, which runs could read, were removed from "
+				   "'%s/tokens'. Their tokens are still valid: 'tacho users token "
+				   "NAME' replaces one.",
+				   removed, s->config.data));
+}
+
+static int find_user(struct api *a, const struct http_credential *c, struct stored_user *ret)
+{
+	char hash[TOKEN_HASH_BYTES];
+
+	if (!a->store)
+		return -EIO;
+	token_hash(c->text, hash);
+	return c->kind == CREDENTIAL_COOKIE
+		       ? store_user_by_login(a->store, hash, clock_wall_ms(a->server->host.clock),
+					     ret, NULL)
+		       : store_user_by_hash(a->store, hash, ret, NULL);
 }
 
 static bool identify(void *worker, const struct http_credential *c, struct identity *ret)
 {
 	struct api *a = worker;
-	char hash[TOKEN_HASH_BYTES];
 	struct stored_user user = {};
 
 	switch (c->kind) {
@@ -138,13 +167,33 @@ static bool identify(void *worker, const struct http_credential *c, struct ident
 	case CREDENTIAL_COOKIE:
 		break;
 	}
-	token_hash(c->text, hash);
-	if (!a->store || store_user_by_hash(a->store, hash, &user, NULL) < 0)
+	if (find_user(a, c, &user) < 0)
 		return false;
 	*ret = (struct identity){.id = user.id, .role = (enum user_role)user.role};
 	snprintf(ret->name, sizeof(ret->name), "%s", user.name);
 	stored_user_release(&user);
+	/* Given while the server ran as somebody else. */
+	if (run_as_allows(a->server->run_as.kind, ret->role, NULL) < 0) {
+		ret->role = ROLE_LOOK;
+		ret->limited = "The role 'run' was lowered, because the server runs as root: "
+			       "start it with --run-as USER.";
+	}
 	return true;
+}
+
+static int log_in(void *worker, const struct identity *user, char ret_cookie[TOKEN_BYTES],
+		  struct err *e)
+{
+	struct api *a = worker;
+	int64_t now_ms = clock_wall_ms(a->server->host.clock);
+	char hash[TOKEN_HASH_BYTES];
+
+	if (!a->store)
+		return err_set(e, EIO, "The store cannot be opened.");
+	token_make(ret_cookie);
+	token_hash(ret_cookie, hash);
+	return store_login_add(a->store, user->id, hash, now_ms,
+			       now_ms + HTTP_COOKIE_DAYS * 86400000LL, e);
 }
 
 /* ---- the HTTP server ---- */
@@ -222,6 +271,7 @@ static int start_http(struct server *s, struct err *e)
 		.worker_new = worker_new,
 		.worker_free = worker_free,
 		.identify = identify,
+		.log_in = log_in,
 		.upload_dir = upload,
 		.upload_bytes_max = c->upload_bytes,
 		.upload_room = upload_room,
@@ -260,8 +310,10 @@ static int prepare_directory(struct server *s, struct err *e)
 	return rc;
 }
 
-static struct run_settings run_settings(const struct server_config *c)
+static struct run_settings run_settings(const struct server *s)
 {
+	const struct server_config *c = &s->config;
+
 	return (struct run_settings){
 		.data = c->data,
 		.quota_bytes = c->quota_bytes,
@@ -271,6 +323,8 @@ static struct run_settings run_settings(const struct server_config *c)
 		.queue_max = c->queue_max,
 		.running_max = c->running_max,
 		.default_modifiers = &c->default_modifiers,
+		.run_as = run_as_rights(&s->run_as, ROLE_ADMIN).user,
+		.unrestricted_role = s->run_as.kind != RUN_AS_SAME && !c->no_token ? ROLE_ADMIN : 0,
 	};
 }
 
@@ -279,16 +333,19 @@ int server_start(struct server *s, struct err *e)
 	int rc;
 
 	s->lock_fd = -1;
-	s->host.settings = run_settings(&s->config);
 	s->host.clock = &system_clock;
 	s->started_ns = clock_monotonic_ns(s->host.clock);
 	rc = config_check_safety(&s->config, e);
+	if (rc == 0)
+		rc = run_as_choose(&s->config, &s->run_as, e);
+	s->host.settings = run_settings(s);
 	if (rc == 0)
 		rc = prepare_directory(s, e);
 	if (rc == 0)
 		rc = prepare_users(s, e);
 	if (rc < 0)
 		return rc;
+	make_notices(s);
 	raise_file_limit(s);
 	s->host.bus = bus_new(s->host.clock);
 	s->host.live = live_new(&s->host);
@@ -319,6 +376,8 @@ void server_stop(struct server *s)
 	if (s->host.bus)
 		bus_free(s->host.bus);
 	free(s->url);
+	strvec_release(&s->notices);
+	run_as_release(&s->run_as);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
 	s->lock_fd = -1;

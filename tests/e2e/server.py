@@ -12,6 +12,7 @@ that was expected is a failure that shows the body."""
 import http.client
 import json
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -25,6 +26,8 @@ import urllib.parse
 
 from helpers import LIMIT_S, TACHO, Case, environment
 
+# For tests that give people tokens with the role 'run': a server of root gives none without it.
+RUNS_AS_SELF = ("--run-as", pwd.getpwuid(os.geteuid()).pw_name)
 ENDED = ("done", "failed", "cancelled", "interrupted")
 
 

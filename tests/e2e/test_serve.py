@@ -11,7 +11,7 @@ import unittest
 
 from helpers import (AS_NOBODY, LIMIT_S, TACHO, Case, environment, eventually, needs_other_user,
                      send_and_see)
-from server import Server, ServerCase
+from server import RUNS_AS_SELF, Server, ServerCase
 
 
 class Start(ServerCase):
@@ -29,21 +29,12 @@ class Start(ServerCase):
         self.assertEqual(self.server.request("GET", "sessions", token="x" * 43).status, 401)
         self.assertEqual(self.server.get("sessions")["sessions"], [])
 
-    def test_token_is_kept(self):
-        path = os.path.join(self.server.data, "admin-token")
-        with open(path) as text:
-            self.assertEqual(text.read().strip(), self.server.token)
-        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+    def test_data_is_for_its_owner(self):
         self.assertEqual(stat.S_IMODE(os.stat(self.server.data).st_mode), 0o700)
+
+    def test_each_start_has_a_token_of_its_own(self):
         before = self.server.token
         self.server.restart()
-        self.assertEqual(self.server.token, before)
-
-    def test_removed_token_is_replaced(self):
-        before = self.server.token
-        self.server.stop()
-        os.unlink(os.path.join(self.server.data, "admin-token"))
-        self.server.start()
         self.assertNotEqual(self.server.token, before)
         self.assertEqual(self.server.request("GET", "sessions", token=before).status, 401)
         self.assertEqual(self.server.get("sessions")["sessions"], [])
@@ -167,15 +158,13 @@ class Listen(Case):
         self.assertEqual(server.get("sessions", token=None)["sessions"], [])
 
     def test_users_of_settings(self):
-        server = self.serve("--user", "alice:look", "--user", "bob:run")
-        for name, role in (("alice", "look"), ("bob", "run")):
-            path = os.path.join(server.data, "tokens", name)
-            self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
-            with open(path) as text:
-                me = server.get("me", token=text.read().strip())
+        server = self.serve("--user", "bob:run", "--user", "alice:look", *RUNS_AS_SELF)
+        for name, role in (("bob", "run"), ("alice", "look")):
+            printed = self.tacho("users", "token", name, "--data", server.data)
+            self.assertEqual(printed.returncode, 0, printed.stderr)
+            token = printed.stdout.strip()
+            me = server.get("me", token=token)
             self.assertEqual((me["name"], me["role"]), (name, role))
-        with open(os.path.join(server.data, "tokens", "alice")) as text:
-            token = text.read().strip()
         self.assertEqual(server.request("POST", "sessions", {"title": "x"}, token=token).status, 403)
         server.restart()
         self.assertEqual(server.get("me", token=token)["name"], "alice")
@@ -203,6 +192,12 @@ class Users(ServerCase):
         again = self.users("add", "carol")
         self.assertEqual(again.returncode, 1)
         self.assertOneSentence(again.stderr)
+        # Another token, for whoever has lost the first one.
+        renewed = self.users("token", "carol").stdout.strip()
+        self.assertEqual(self.server.request("GET", "sessions", token=token).status, 401)
+        self.assertEqual(self.server.get("me", token=renewed)["name"], "carol")
+        self.assertEqual(self.users("token", "nobody-here").returncode, 1)
+        token = renewed
         self.assertEqual(self.users("revoke", "carol").returncode, 0)
         self.assertEqual(self.server.request("GET", "sessions", token=token).status, 401)
         self.assertEqual(self.users("revoke", "carol").returncode, 1)
@@ -210,7 +205,7 @@ class Users(ServerCase):
         self.assertTrue([r for r in rows if r["name"] == "carol" and r["revoked_at"]])
 
     def test_usage(self):
-        for args in (("add",), ("nonsense",), ("ls", "x"), ("add", "a", "b"), ("add", "x", "--role")):
+        for args in (("add",), ("token",), ("nonsense",), ("ls", "x"), ("add", "a", "b"), ("add", "x", "--role")):
             result = self.users(*args) if args[-1] != "--role" else self.tacho("users", *args)
             self.assertEqual(result.returncode, 2, args)
             self.assertOneSentence(result.stderr)

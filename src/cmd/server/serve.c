@@ -15,6 +15,15 @@ static void say_where(const struct server *s, struct buf *out)
 	command_flush_on(out, STDOUT_FILENO);
 }
 
+static void say_notices(const struct server *s)
+{
+	CLEANUP(buf_release) struct buf text = {};
+
+	vec_each(&s->notices, notice)
+		buf_addf(&text, "tacho: %s\n", *notice);
+	command_flush_on(&text, STDERR_FILENO);
+}
+
 static void wait_for_end(const sigset_t *ends)
 {
 	int got;
@@ -53,6 +62,8 @@ int server_serve(const struct command *self, int argc, char **argv)
 	if (r == 0)
 		r = server_start(&s, &e);
 	if (r == 0) {
+		if (!o.private)
+			say_notices(&s);
 		say_where(&s, &out);
 		wait_for_end(&ends);
 	}

@@ -149,8 +149,8 @@ static pid_t start_server(const char *directory, int out, pid_t keeper)
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
 	signal(SIGHUP, SIG_DFL);
-	execl("/proc/self/exe", "tacho-server", "serve", "--listen", "127.0.0.1:0", "--data", data,
-	      NULL);
+	execl("/proc/self/exe", "tacho-server", "serve", "--private", "--listen", "127.0.0.1:0",
+	      "--data", data, NULL);
 	_exit(EXIT_NOT_FOUND);
 }
 

@@ -1,5 +1,6 @@
 /* Turns the plan of a run into a recording plan for this machine. */
 #include "base/number.h"
+#include "collect/run/rights.h"
 #include "collect/run/runner.h"
 #include "collect/target_options.h"
 
@@ -197,7 +198,10 @@ int runner_setup_make(struct runner *r, struct recording_plan *ret, struct err *
 			       "cannot measure on another machine's files (unset TACHO_SYSFS and "
 			       "TACHO_PROCFS)");
 	topology_load(&s->topology, &s->catalog.roots);
-	result = choose_events(r, e);
+	result = run_rights_apply(&(struct run_rights){r->order.run_as, r->order.restricted},
+				  &r->order.plan, e);
+	if (result == 0)
+		result = choose_events(r, e);
 	if (result == 0)
 		result = choose_rate(r, &ret->sampling, e);
 	if (result == 0)
