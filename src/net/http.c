@@ -140,6 +140,13 @@ static int server_run(struct http_server *s, struct err *e)
 	sigset_t all, old;
 	int err, fd;
 
+	vec_each(&s->o.allow_from, text) {
+		struct cidr range;
+
+		if ((err = cidr_parse(*text, &range, e)))
+			return err;
+		vec_push(&s->allow_from, range);
+	}
 	if (s->tls && (err = tls_load(s->o.cert_path, s->o.key_path, &cert, &key, e)))
 		return err;
 	err = listen_open(s->o.host, s->o.port, &fd, &s->port, e);
@@ -206,6 +213,7 @@ void http_server_stop(struct http_server *s)
 	pthread_cond_destroy(&s->queued);
 	pthread_mutex_destroy(&s->lock);
 	strvec_release(&s->allowed_hosts);
+	vec_release(&s->allow_from);
 	free(s->upload_dir);
 	free(s->cookie_name);
 	free(s->socket_directory);

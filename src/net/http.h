@@ -103,6 +103,9 @@ struct http_options {
 		*socket_directory; /* of net/local_socket.h; NULL: only the port is listened on */
 	const char *cert_path, *key_path; /* NULL: no TLS */
 	strvec allowed_hosts;             /* besides loopback names with any port */
+	/* Ranges of net/cidr.h: requests of other clients get 403, before anybody looks whose they are.
+	 * Empty: all are let in. The socket of the data directory is not concerned. */
+	strvec allow_from;
 	const struct http_route *const
 		*tables; /* ended by NULL; each ended by a route without path */
 	unsigned workers;

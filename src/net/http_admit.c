@@ -142,11 +142,39 @@ static void find_credential(struct exchange *x)
 	}
 }
 
+/* The restriction to addresses. Checked first: whoever is not let in learns nothing else. */
+static bool refuse_address(struct exchange *x)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *a = info ? info->client_addr : NULL;
+	CLEANUP(buf_release) struct buf sentence = {};
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if (!x->server->allow_from.len || (a && a->sa_family == AF_UNIX) ||
+	    (a && cidr_match(&x->server->allow_from, a)))
+		return false;
+	if (a && a->sa_family == AF_INET)
+		inet_ntop(AF_INET, &((const struct sockaddr_in *)a)->sin_addr, text, sizeof(text));
+	else if (a && a->sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)a)->sin6_addr, text,
+			  sizeof(text));
+	buf_addf(&sentence,
+		 "Your address %s is not one that this server answers: whoever runs it can add it "
+		 "to "
+		 "allow-from.",
+		 text);
+	refuse(x, 403, buf_str(&sentence));
+	return true;
+}
+
 bool exchange_check(struct exchange *x)
 {
 	const char *host = http_header(&x->request, "Host"), *problem;
 	struct err e = {};
 
+	if (refuse_address(x))
+		return false;
 	if (target_parse(x->target, &x->path, &x->request.query, &e) < 0)
 		return refuse(x, 400, e.text);
 	x->request.path = x->path;

@@ -10,6 +10,7 @@
 #ifndef TACHO_NET_HTTP_INTERNAL_H
 #define TACHO_NET_HTTP_INTERNAL_H
 
+#include "net/cidr.h"
 #include "net/http.h"
 #include "net/multipart.h"
 
@@ -93,6 +94,7 @@ struct http_streams;
 struct http_server {
 	struct http_options o;
 	strvec allowed_hosts; /* the options', and the address that we listen on */
+	cidr_list allow_from;
 	char *upload_dir, *cookie_name, *socket_directory;
 	struct MHD_Daemon *daemon;
 	struct MHD_Daemon *local; /* of the socket of net/local_socket.h, never with TLS; or NULL */

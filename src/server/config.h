@@ -34,6 +34,7 @@ struct server_config {
 	char *data;   /* data directory, by default $XDG_DATA_HOME/tacho */
 	char *tls_cert, *tls_key;
 	strvec allow_hosts;
+	strvec allow_from;    /* ranges of net/cidr.h; empty: any client */
 	unsigned insecure;    /* given twice: may listen beyond loopback without TLS */
 	unsigned no_token;    /* requests without token act as admin; needs `insecure` twice */
 	strvec users;         /* "NAME:ROLE", created at the start if missing */
@@ -61,6 +62,9 @@ struct server_config {
 	ROW("tls-key", tls_key, CONFIG_TEXT, "FILE", NULL, "its private key (PEM)")                \
 	ROW("allow-host", allow_hosts, CONFIG_LIST, "NAME", NULL,                                  \
 	    "a name that the server is reached by, besides loopback ones; may be given again")     \
+	ROW("allow-from", allow_from, CONFIG_LIST, "CIDR", NULL,                                   \
+	    "answer only clients with these addresses (192.0.2.0/24, 2001:db8::/32), whatever "    \
+	    "token they have; may be given again")                                                 \
 	ROW("insecure", insecure, CONFIG_COUNT, NULL, "0",                                         \
 	    "given twice: listen beyond loopback without TLS")                                     \
 	ROW("no-token", no_token, CONFIG_COUNT, NULL, "0",                                         \

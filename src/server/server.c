@@ -266,6 +266,7 @@ static int start_http(struct server *s, struct err *e)
 		.cert_path = c->tls_cert,
 		.key_path = c->tls_key,
 		.allowed_hosts = c->allow_hosts,
+		.allow_from = c->allow_from,
 		.tables = api_tables,
 		.workers = worker_count(),
 		.worker_new = worker_new,

@@ -1,6 +1,6 @@
 """Whose rights runs have, on a server of root: those of --run-as, of whoever called sudo, or nobody's."""
 
-import os
+import pwd
 import subprocess
 
 from collector import ENDED, Collector
@@ -57,7 +57,7 @@ class RunAs(RootCase):
             run = self.submit(self.server, workload=script, shell=True, cwd="/", token=token)
             self.assertEqual(run["run_as"], "nobody")
             self.assertEqual(self.output(self.server, run).split(),
-                             ["65534", "65534", "nobody", "nobody", "/nonexistent", "none", "none"])
+                             ["65534", "65534", "nobody", "nobody", pwd.getpwnam("nobody").pw_dir, "none", "none"])
 
     def test_workload_cannot_read_the_data_directory(self):
         script = "for f in tacho.db server.lock server.sock; do cat %s/$f && echo readable; done; true"

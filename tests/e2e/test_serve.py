@@ -1,5 +1,6 @@
 """The server itself: starting, stopping, who may ask, what it refuses, what it costs while idle."""
 
+import http.client
 import json
 import os
 import signal
@@ -151,6 +152,45 @@ class Listen(Case):
     def test_insecure_twice(self):
         server = self.serve("--listen", "0.0.0.0:0", "--insecure", "--insecure")
         self.assertEqual(server.get("sessions")["sessions"], [])
+
+    def test_allow_from(self):
+        def status(server, source, token):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=LIMIT_S,
+                                                    source_address=(source, 0))
+            self.addCleanup(connection.close)
+            headers = {"Authorization": "Bearer " + token} if token else {}
+            connection.request("GET", "/api/v1/me", headers=headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        # On a socket of version 6 a client of version 4 has another form of its address.
+        for listen in ("127.0.0.1:0", "[::]:0"):
+            with self.subTest(listen):
+                server = Server("--insecure", "--insecure", "--listen", listen, "--allow-from", "127.0.0.2,::2",
+                                "--allow-from", "127.0.0.8/29")
+                self.addCleanup(server.close)
+                try:
+                    server.start()  # which asks from 127.0.0.1, and needs an answer of whatever kind
+                except AssertionError as error:
+                    if "not an address" in str(error) or "family" in str(error):
+                        raise unittest.SkipTest("this machine has no addresses of version 6")
+                    raise
+                for source in ("127.0.0.2", "127.0.0.8", "127.0.0.15"):
+                    self.assertEqual(status(server, source, server.token)[0], 200, source)
+                    self.assertEqual(status(server, source, None)[0], 401, source)
+                for source in ("127.0.0.1", "127.0.0.7", "127.0.0.16"):
+                    for token in (server.token, None, "x" * 43):
+                        found, body = status(server, source, token)
+                        self.assertEqual(found, 403, source)
+                        self.assertIn("allow-from", body)
+                        self.assertIn(source, body)
+                # Commands of one's own do not come from an address.
+                self.assertEqual(self.tacho("ls", env={"TACHO_DATA": server.data}).returncode, 0)
+
+    def test_allow_from_is_checked(self):
+        result = self.tacho("serve", "--listen", "127.0.0.1:0", "--data", self.path("d"), "--allow-from", "10.0.0.0/33")
+        self.assertEqual(result.returncode, 1)
+        self.assertOneSentence(result.stderr)
+        self.assertIn("'10.0.0.0/33' is no range of addresses", result.stderr)
 
     def test_no_token(self):
         server = self.serve("--insecure", "--insecure", "--no-token")
