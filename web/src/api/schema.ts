@@ -546,6 +546,15 @@ export interface Me {
 		/** The name of the machine. */
 		host: string;
 		uptime_s: number;
+		/** Whose rights workloads have. */
+		runs: {
+			/** Whom they run as, unless a plan names somebody else. */
+			user: string;
+			/** Whether that is another user than the server's. Only then does the role `run` mean less than `administer`: any program of the server's own user can read and change all that the server has. */
+			apart: boolean;
+			/** The same as a sentence for people. */
+			rights: string;
+		};
 		/** A program that is there to be profiled, with its arguments: the `workload` of a plan. */
 		demo: string[];
 	};
