@@ -44,19 +44,23 @@ export class Server {
 		this.said = '';
 		// Some tests give people tokens with the role 'run', for which a server of root needs --run-as.
 		const own = ['--run-as', userInfo().username];
-		this.child = spawn(TACHO, ['serve', '--listen', listen, '--data', data, ...own, ...this.options], {
-			stdio: ['ignore', 'pipe', 'pipe'],
-			cwd: this.home,
-			env: {
-				// So that `tacho demo` is a command that can be typed.
-				PATH: `${dirname(TACHO)}:${process.env.PATH}`,
-				LANG: 'C.UTF-8',
-				HOME: this.home,
-				XDG_DATA_HOME: this.home,
-				XDG_CONFIG_HOME: this.home,
-				XDG_CACHE_HOME: this.home,
+		this.child = spawn(
+			TACHO,
+			['serve', '--listen', listen, '--data', data, ...own, ...this.options],
+			{
+				stdio: ['ignore', 'pipe', 'pipe'],
+				cwd: this.home,
+				env: {
+					// So that `tacho demo` is a command that can be typed.
+					PATH: `${dirname(TACHO)}:${process.env.PATH}`,
+					LANG: 'C.UTF-8',
+					HOME: this.home,
+					XDG_DATA_HOME: this.home,
+					XDG_CONFIG_HOME: this.home,
+					XDG_CACHE_HOME: this.home,
+				},
 			},
-		});
+		);
 		this.child.stdout!.on('data', (text) => (this.said += text));
 		this.child.stderr!.on('data', (text) => (this.errors += text));
 		const found = await until(

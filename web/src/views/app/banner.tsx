@@ -38,8 +38,8 @@ export function Refused() {
 					<code>{location.origin}/?token=…</code>
 				</p>
 				<p class="dim">
-					Each start of the server prints a new token; <code>tacho users token admin</code> prints another
-					one for whoever started it. Others ask an administrator for one of their own.
+					Each start of the server prints a new token; <code>tacho users token admin</code> prints
+					another one for whoever started it. Others ask an administrator for one of their own.
 				</p>
 				<div>
 					<button class="primary" onClick={() => location.reload()}>
