@@ -123,15 +123,28 @@ void workload_presume_rights(const char *name)
 
 static int become(const struct passwd *user)
 {
+	static const char *const of_user[] = {
+		"SUDO_COMMAND",   "SUDO_USER",       "SUDO_UID",
+		"SUDO_GID",       "SUDO_HOME",       "XDG_RUNTIME_DIR",
+		"XDG_DATA_HOME",  "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
+		"XDG_STATE_HOME", "XAUTHORITY",      "MAIL",
+		"SSH_AUTH_SOCK",  "SHELL",           "DBUS_SESSION_BUS_ADDRESS",
+	};
+
 	if (user->pw_uid == geteuid() && user->pw_gid == getegid())
 		return 0;
 	if (initgroups(user->pw_name, user->pw_gid) ||
 	    setresgid(user->pw_gid, user->pw_gid, user->pw_gid) ||
 	    setresuid(user->pw_uid, user->pw_uid, user->pw_uid))
 		return -errno;
+	/* What says where the former user's files are, or by what right we run. */
+	for (size_t i = 0; i < ARRAY_LEN(of_user); i++)
+		unsetenv(of_user[i]);
 	setenv("USER", user->pw_name, 1);
 	setenv("LOGNAME", user->pw_name, 1);
 	setenv("HOME", user->pw_dir, 1);
+	if (*user->pw_shell)
+		setenv("SHELL", user->pw_shell, 1);
 	return 0;
 }
 

@@ -16,6 +16,8 @@ struct identity {
 	int64_t id;
 	char name[64];
 	enum user_role role;
+	const char *
+		limited; /* a sentence: why the role is lower than the user's own; NULL: it is not */
 };
 
 #define TOKEN_BYTES      44 /* 32 random bytes in base64url, and the NUL */

@@ -1,9 +1,11 @@
 #include "net/client.h"
 #include "base/io.h"
 #include "net/event_parser.h"
+#include "net/local_socket.h"
 #include "base/clock.h"
 #include "base/text.h"
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <pthread.h>
@@ -26,6 +28,7 @@ struct client {
 	struct curl_slist *headers, *json_headers, *upload_headers;
 	char *url;
 	char text[CURL_ERROR_SIZE];
+	int socket_dir_fd; /* keeps the path of the socket valid; -1: none */
 };
 
 static pthread_once_t curl_once = PTHREAD_ONCE_INIT;
@@ -35,7 +38,67 @@ static void init_curl(void)
 	curl_global_init(CURL_GLOBAL_DEFAULT);
 }
 
-static CURL *make_handle(struct client *c, const struct client_options *o)
+/* ---- addresses ---- */
+
+struct address {
+	char *scheme, *host, *port; /* freed by curl_free() */
+};
+
+static void address_release(struct address *a)
+{
+	curl_free(a->scheme);
+	curl_free(a->host);
+	curl_free(a->port);
+}
+
+/* Parses by libcurl, so that what is decided here is about the host that libcurl connects to. */
+static bool address_parse(const char *url, struct address *ret)
+{
+	CURLU *u = curl_url();
+	bool good = u && !curl_url_set(u, CURLUPART_URL, url, 0) &&
+		    !curl_url_get(u, CURLUPART_SCHEME, &ret->scheme, 0) &&
+		    !curl_url_get(u, CURLUPART_HOST, &ret->host, 0) &&
+		    !curl_url_get(u, CURLUPART_PORT, &ret->port, CURLU_DEFAULT_PORT);
+
+	curl_url_cleanup(u);
+	return good;
+}
+
+static bool is_loopback(const char *host)
+{
+	CLEANUP(free_ptr) char *inner = xstrdup(host + (*host == '['));
+	struct in6_addr six;
+	struct in_addr four;
+
+	if (*host == '[') {
+		inner[strcspn(inner, "]")] = '\0';
+		return inet_pton(AF_INET6, inner, &six) == 1 && IN6_IS_ADDR_LOOPBACK(&six);
+	}
+	if (inet_pton(AF_INET, host, &four) == 1)
+		return ntohl(four.s_addr) >> 24 == 127;
+	return !strcasecmp(host, "localhost");
+}
+
+bool client_url_is_local(const char *url)
+{
+	CLEANUP(address_release) struct address a = {};
+
+	return address_parse(url, &a) && is_loopback(a.host);
+}
+
+bool client_url_same_server(const char *a, const char *b)
+{
+	CLEANUP(address_release) struct address one = {}, other = {};
+
+	return address_parse(a, &one) && address_parse(b, &other) &&
+	       !strcmp(one.scheme, other.scheme) && !strcmp(one.port, other.port) &&
+	       (!strcasecmp(one.host, other.host) ||
+		(is_loopback(one.host) && is_loopback(other.host)));
+}
+
+/* ---- a client ---- */
+
+static CURL *make_handle(struct client *c, const struct client_options *o, const char *socket_path)
 {
 	CURL *h = curl_easy_init();
 
@@ -50,6 +113,8 @@ static CURL *make_handle(struct client *c, const struct client_options *o)
 	curl_easy_setopt(h, CURLOPT_NOPROXY, "localhost,127.0.0.1,::1");
 	if (o->ca_path)
 		curl_easy_setopt(h, CURLOPT_CAINFO, o->ca_path);
+	if (*socket_path)
+		curl_easy_setopt(h, CURLOPT_UNIX_SOCKET_PATH, socket_path);
 	return h;
 }
 
@@ -67,6 +132,8 @@ static struct curl_slist *headers_of(const char *authorization, const char *type
 int client_new(struct client **ret, const struct client_options *o, struct err *e)
 {
 	CLEANUP(free_ptr) char *authorization = NULL;
+	CLEANUP(buf_release) struct buf socket_path = {};
+	int socket_dir_fd = -1, r;
 	struct client *c;
 
 	if (strncmp(o->url, "http://", 7) && strncmp(o->url, "https://", 8))
@@ -76,8 +143,12 @@ int client_new(struct client **ret, const struct client_options *o, struct err *
 			       o->url);
 	if (o->token && strpbrk(o->token, "\r\n"))
 		return err_set(e, EINVAL, "a token has no line breaks");
+	if (o->socket_directory &&
+	    (r = local_socket_find(o->socket_directory, &socket_dir_fd, &socket_path, e)) < 0)
+		return r;
 	pthread_once(&curl_once, init_curl);
 	c = xcalloc(1, sizeof(*c));
+	c->socket_dir_fd = socket_dir_fd;
 	if (o->token && *o->token)
 		authorization = xasprintf("Authorization: Bearer %s", o->token);
 	c->url = xstrdup(o->url);
@@ -86,8 +157,8 @@ int client_new(struct client **ret, const struct client_options *o, struct err *
 	c->headers = headers_of(authorization, NULL);
 	c->json_headers = headers_of(authorization, "Content-Type: application/json");
 	c->upload_headers = headers_of(authorization, "Content-Type: application/octet-stream");
-	c->request = make_handle(c, o);
-	c->stream = make_handle(c, o);
+	c->request = make_handle(c, o, buf_str(&socket_path));
+	c->stream = make_handle(c, o, buf_str(&socket_path));
 	if (!c->request || !c->stream) {
 		client_free(c);
 		return err_set(e, ENOMEM, "cannot set up an HTTP client");
@@ -107,6 +178,8 @@ void client_free(struct client *c)
 	curl_slist_free_all(c->headers);
 	curl_slist_free_all(c->json_headers);
 	curl_slist_free_all(c->upload_headers);
+	if (c->socket_dir_fd >= 0)
+		close(c->socket_dir_fd);
 	free(c->url);
 	free(c);
 }

@@ -13,6 +13,7 @@
 #include "base/err.h"
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #define CLIENT_JSON_BYTES_MAX  ((size_t)64 << 20)
@@ -24,7 +25,15 @@ struct client_options {
 	const char *url; /* "http://127.0.0.1:5000/api/v1", "https://…" */
 	const char *token;
 	const char *ca_path; /* of certificates to trust; NULL: the system's */
+	/* Connects to the socket of net/local_socket.h in this directory, whatever host and port the URL
+	 * has. Such a connection needs no token. NULL: connects to the URL. */
+	const char *socket_directory;
 };
+
+/* Whether the host of @url is this machine by a loopback name or address. False if @url is malformed. */
+bool client_url_is_local(const char *url);
+/* Whether both have the same scheme and port, and the same host or two loopback ones. */
+bool client_url_same_server(const char *a, const char *b);
 
 int client_new(struct client **ret, const struct client_options *o, struct err *e);
 void client_free(struct client *c);

@@ -2,6 +2,7 @@
 #include "net/http.h"
 
 #include "net/http_internal.h"
+#include "net/local_socket.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -32,16 +33,17 @@ static void on_connection(void *ctx, struct MHD_Connection *connection, void **c
 	struct http_server *s = ctx;
 
 	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-		const union MHD_ConnectionInfo *fd =
+		const union MHD_ConnectionInfo *info =
 			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
 		const union MHD_ConnectionInfo *from =
 			MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
 		struct http_connection *c = xcalloc(1, sizeof(*c));
+		int fd = info ? info->connect_fd : -1;
 		bool first;
 
 		*context = c;
-		s->refused += guard_add(&s->guard, c, fd ? fd->connect_fd : -1,
-					from ? from->client_addr : NULL, &first);
+		c->owner = local_socket_is(fd) && local_socket_peer_is_owner(fd);
+		s->refused += guard_add(&s->guard, c, fd, from ? from->client_addr : NULL, &first);
 		if (first)
 			streams_wake(s);
 	} else if (*context) {
@@ -59,8 +61,9 @@ static size_t leave_escaped(void *ctx, struct MHD_Connection *connection, char *
 	return strlen(text);
 }
 
-static int daemon_start(struct http_server *s, int listen_fd, const char *cert, const char *key,
-			struct err *e)
+/* @cert, @key: NULL without TLS. Takes ownership of @listen_fd if it returns 0. */
+static int daemon_start(struct http_server *s, struct MHD_Daemon **ret, int listen_fd,
+			const char *cert, const char *key, struct err *e)
 {
 	struct MHD_OptionItem options[20];
 	size_t n = 0;
@@ -79,7 +82,7 @@ static int daemon_start(struct http_server *s, int listen_fd, const char *cert, 
 	OPTION(MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)leave_escaped, NULL);
 	OPTION(MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)exchange_completed, s);
 	OPTION(MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, s);
-	if (s->tls) {
+	if (cert) {
 		flags |= MHD_USE_TLS;
 		OPTION(MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)cert);
 		OPTION(MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key);
@@ -88,9 +91,9 @@ static int daemon_start(struct http_server *s, int listen_fd, const char *cert, 
 	}
 	OPTION(MHD_OPTION_END, 0, NULL);
 #undef OPTION
-	s->daemon = MHD_start_daemon(flags, 0, NULL, NULL, exchange_handle, s, MHD_OPTION_ARRAY,
-				     options, MHD_OPTION_END);
-	if (!s->daemon)
+	*ret = MHD_start_daemon(flags, 0, NULL, NULL, exchange_handle, s, MHD_OPTION_ARRAY, options,
+				MHD_OPTION_END);
+	if (!*ret)
 		return err_set(e, errno ? errno : EIO, "cannot start the HTTP server: %s",
 			       errno ? strerror(errno) : "libmicrohttpd does not say why");
 	return 0;
@@ -105,6 +108,7 @@ static struct http_server *server_new(const struct http_options *o)
 		s->o.timeout_s = 30;
 	s->upload_dir = xstrdup(o->upload_dir ? o->upload_dir : "/tmp");
 	s->cookie_name = xstrdup(o->cookie_name ? o->cookie_name : "tacho");
+	s->socket_directory = o->socket_directory ? xstrdup(o->socket_directory) : NULL;
 	for (size_t i = 0; i < o->allowed_hosts.len; i++)
 		vec_push(&s->allowed_hosts, xstrdup(o->allowed_hosts.items[i]));
 	vec_push(&s->allowed_hosts, xstrdup(o->host));
@@ -118,12 +122,34 @@ static struct http_server *server_new(const struct http_options *o)
 	return s;
 }
 
+static int start_local(struct http_server *s, struct err *e)
+{
+	int fd, err;
+
+	if (!s->socket_directory)
+		return 0;
+	err = local_socket_listen(s->socket_directory, &fd, e);
+	if (!err) {
+		err = daemon_start(s, &s->local, fd, NULL, NULL, e);
+		if (err)
+			close(fd);
+	}
+	return err;
+}
+
 static int server_run(struct http_server *s, struct err *e)
 {
 	CLEANUP(free_ptr) char *cert = NULL, *key = NULL;
 	sigset_t all, old;
 	int err, fd;
 
+	vec_each(&s->o.allow_from, text) {
+		struct cidr range;
+
+		if ((err = cidr_parse(*text, &range, e)))
+			return err;
+		vec_push(&s->allow_from, range);
+	}
 	if (s->tls && (err = tls_load(s->o.cert_path, s->o.key_path, &cert, &key, e)))
 		return err;
 	err = listen_open(s->o.host, s->o.port, &fd, &s->port, e);
@@ -136,10 +162,12 @@ static int server_run(struct http_server *s, struct err *e)
 	if (!err)
 		err = streams_start(s, e);
 	if (!err)
-		err = daemon_start(s, fd, cert, key, e);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+		err = daemon_start(s, &s->daemon, fd, cert, key, e);
 	if (err)
 		close(fd);
+	else
+		err = start_local(s, e);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return err;
 }
 
@@ -162,29 +190,36 @@ int http_server_start(struct http_server **ret, const struct http_options *o, st
 
 void http_server_stop(struct http_server *s)
 {
-	int fd = -1;
+	struct MHD_Daemon *daemons[] = {s ? s->daemon : NULL, s ? s->local : NULL};
+	int fds[ARRAY_LEN(daemons)];
 
 	if (!s)
 		return;
 	s->closing = true;
-	if (s->daemon)
-		fd = MHD_quiesce_daemon(s->daemon);
+	if (s->local)
+		local_socket_remove(s->socket_directory);
+	for (size_t i = 0; i < ARRAY_LEN(daemons); i++)
+		fds[i] = daemons[i] ? MHD_quiesce_daemon(daemons[i]) : -1;
 	/* In this order: what was given to workers may become a stream; all that is suspended must go
 	 * on before the daemon may end. */
 	workers_stop(s);
 	streams_stop(s);
-	if (s->daemon)
-		MHD_stop_daemon(s->daemon);
-	/* Until then its thread may still use it. */
-	if (fd >= 0)
-		close(fd);
+	for (size_t i = 0; i < ARRAY_LEN(daemons); i++) {
+		if (daemons[i])
+			MHD_stop_daemon(daemons[i]);
+		/* Until then its thread may still use it. */
+		if (fds[i] >= 0)
+			close(fds[i]);
+	}
 	streams_free(s);
 	guard_release(&s->guard);
 	pthread_cond_destroy(&s->queued);
 	pthread_mutex_destroy(&s->lock);
 	strvec_release(&s->allowed_hosts);
+	vec_release(&s->allow_from);
 	free(s->upload_dir);
 	free(s->cookie_name);
+	free(s->socket_directory);
 	free(s);
 }
 

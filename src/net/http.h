@@ -82,19 +82,43 @@ struct http_route {
 		      struct err *e);
 };
 
+/* How a request says whose it is. */
+enum credential_kind {
+	CREDENTIAL_NONE,
+	CREDENTIAL_TOKEN, /* in a header, or in the query of an address */
+	CREDENTIAL_COOKIE,
+	CREDENTIAL_OWNER, /* it came through the socket of net/local_socket.h, and has no token */
+};
+
+#define HTTP_COOKIE_DAYS 30 /* a browser that logged in is known for so long */
+
+struct http_credential {
+	enum credential_kind kind;
+	char text[TOKEN_BYTES]; /* the token or the cookie's value, else empty */
+};
+
 struct http_options {
-	const char *host;                 /* 127.0.0.1, ::1, a name or an address to listen on */
-	uint16_t port;                    /* 0: any free one */
+	const char *host; /* 127.0.0.1, ::1, a name or an address to listen on */
+	uint16_t port;    /* 0: any free one */
+	const char
+		*socket_directory; /* of net/local_socket.h; NULL: only the port is listened on */
 	const char *cert_path, *key_path; /* NULL: no TLS */
 	strvec allowed_hosts;             /* besides loopback names with any port */
+	/* Ranges of net/cidr.h: requests of other clients get 403, before anybody looks whose they are.
+	 * Empty: all are let in. The socket of the data directory is not concerned. */
+	strvec allow_from;
 	const struct http_route *const
 		*tables; /* ended by NULL; each ended by a route without path */
 	unsigned workers;
 	void *(*worker_new)(void *ctx); /* called by the worker's thread */
 	void (*worker_free)(void *worker);
-	/* Who this token is, "" if none was sent; false: nobody. Called by workers, for every request and
-	 * now and then for an open stream, so that revoking works. */
-	bool (*identify)(void *worker, const char *token, struct identity *ret);
+	/* Finds the user of a request; false: unknown. Called by workers, for every request and now and
+	 * then for an open stream, so that revoking works. */
+	bool (*identify)(void *worker, const struct http_credential *c, struct identity *ret);
+	/* Makes a cookie for the browser of this user, for HTTP_COOKIE_DAYS; identify() is given its value as
+	 * CREDENTIAL_COOKIE. Called by workers. NULL: browsers send the token with each request. */
+	int (*log_in)(void *worker, const struct identity *user, char ret_cookie[TOKEN_BYTES],
+		      struct err *e);
 	const char *upload_dir;
 	uint64_t upload_bytes_max, body_bytes_max;
 	/* Whether all uploads that are on their way may take so much of the disk; NULL: they may. An

@@ -38,6 +38,8 @@ static bool host_is_own_address(const struct exchange *x, const char *host)
 
 	if (!info || getsockname(info->connect_fd, (struct sockaddr *)&a, &len) < 0)
 		return false;
+	if (a.ss_family != AF_INET && a.ss_family != AF_INET6)
+		return false;
 	if (a.ss_family == AF_INET)
 		inet_ntop(AF_INET, &((struct sockaddr_in *)&a)->sin_addr, text, sizeof(text));
 	else
@@ -117,22 +119,53 @@ static const char *pasted_token(const char *text)
 	return in_address ? in_address + strlen("?token=") : text;
 }
 
-static void find_token(struct exchange *x)
+static void find_credential(struct exchange *x)
 {
 	const char *header = http_header(&x->request, "Authorization");
 	const char *query = pasted_token(http_query(&x->request, "token"));
 	const char *cookie = http_header(&x->request, "Cookie");
+	struct http_credential *c = &x->credential;
 
-	if (header && bearer_token(header, x->token))
-		return;
-	if (query && token_valid(query)) {
-		snprintf(x->token, sizeof(x->token), "%s", query);
+	if (header && bearer_token(header, c->text)) {
+		c->kind = CREDENTIAL_TOKEN;
+	} else if (query && token_valid(query)) {
+		snprintf(c->text, sizeof(c->text), "%s", query);
+		c->kind = CREDENTIAL_TOKEN;
 		x->token_in_query = true;
-	} else if (cookie && cookie_token(cookie, x->server->cookie_name, x->token)) {
-		x->token_in_cookie = true;
+	} else if (cookie && cookie_token(cookie, x->server->cookie_name, c->text)) {
+		c->kind = CREDENTIAL_COOKIE;
 	} else {
-		x->token[0] = '\0';
+		c->text[0] = '\0';
+		/* A wrong token is not made up for by the socket. */
+		c->kind = x->guard && x->guard->owner && !header && !query ? CREDENTIAL_OWNER
+									   : CREDENTIAL_NONE;
 	}
+}
+
+/* The restriction to addresses. Checked first: whoever is not let in learns nothing else. */
+static bool refuse_address(struct exchange *x)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(x->connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+	const struct sockaddr *a = info ? info->client_addr : NULL;
+	CLEANUP(buf_release) struct buf sentence = {};
+	char text[INET6_ADDRSTRLEN] = "";
+
+	if (!x->server->allow_from.len || (a && a->sa_family == AF_UNIX) ||
+	    (a && cidr_match(&x->server->allow_from, a)))
+		return false;
+	if (a && a->sa_family == AF_INET)
+		inet_ntop(AF_INET, &((const struct sockaddr_in *)a)->sin_addr, text, sizeof(text));
+	else if (a && a->sa_family == AF_INET6)
+		inet_ntop(AF_INET6, &((const struct sockaddr_in6 *)a)->sin6_addr, text,
+			  sizeof(text));
+	buf_addf(&sentence,
+		 "Your address %s is not one that this server answers: whoever runs it can add it "
+		 "to "
+		 "allow-from.",
+		 text);
+	refuse(x, 403, buf_str(&sentence));
+	return true;
 }
 
 bool exchange_check(struct exchange *x)
@@ -140,6 +173,8 @@ bool exchange_check(struct exchange *x)
 	const char *host = http_header(&x->request, "Host"), *problem;
 	struct err e = {};
 
+	if (refuse_address(x))
+		return false;
 	if (target_parse(x->target, &x->path, &x->request.query, &e) < 0)
 		return refuse(x, 400, e.text);
 	x->request.path = x->path;
@@ -154,9 +189,9 @@ bool exchange_check(struct exchange *x)
 			"Start it with --allow-host NAME if it is reached by that name.");
 	if (from_elsewhere(x, host))
 		return refuse(x, 403, "The request comes from a page of another site.");
-	find_token(x);
-	if (x->token_in_cookie && !is_read(x) && !http_header(&x->request, "Origin") &&
-	    !http_header(&x->request, "Sec-Fetch-Site"))
+	find_credential(x);
+	if (x->credential.kind == CREDENTIAL_COOKIE && !is_read(x) &&
+	    !http_header(&x->request, "Origin") && !http_header(&x->request, "Sec-Fetch-Site"))
 		return refuse(
 			x, 403,
 			"A browser that changes something says where its page is from (Origin). "
@@ -211,9 +246,10 @@ static bool wants_page(const struct exchange *x)
 static bool refuse_unknown(struct exchange *x)
 {
 	refuse(x, 401,
-	       x->token[0] ? "The token is not known here, or was revoked."
-			   : "A token is needed: Authorization: Bearer TOKEN. `tacho serve` prints "
-			     "the address with the token.");
+	       x->credential.text[0]
+		       ? "The token is not known here, or was revoked."
+		       : "A token is needed: Authorization: Bearer TOKEN. `tacho serve` prints "
+			 "the address with the token.");
 	http_reply_header(&x->reply, "WWW-Authenticate", "Bearer realm=\"tacho\"");
 	if (wants_page(x))
 		login_page(x);
@@ -248,18 +284,28 @@ static bool refuse_path(struct exchange *x, bool other_method)
 	return false;
 }
 
-/* The token goes from the address line into a cookie, so that it is neither seen nor copied. */
-static bool log_in(struct exchange *x)
+/*
+ * A browser goes on without the token in its address, where it would be seen and copied. It gets a
+ * cookie instead, which is not the token: browsers send cookies to all ports of a host, so another
+ * server there may see it. It opens nothing but this server, and not for long.
+ */
+static bool log_in(struct exchange *x, void *worker)
 {
 	CLEANUP(free_ptr) char *target = target_without(x->target, "token");
 	size_t slashes = strspn(target, "/");
+	char cookie[TOKEN_BYTES];
+	struct err e = {};
+	int r = x->server->o.log_in(worker, &x->identity, cookie, &e);
 
+	if (r < 0)
+		return refuse(x, http_status_of(r), e.text);
 	x->reply.status = 303;
 	/* "//name" would be another host. */
 	http_reply_header(&x->reply, "Location", "/%s", target + slashes);
 	http_reply_header(&x->reply, "Set-Cookie",
-			  "%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=7776000%s",
-			  x->server->cookie_name, x->token, x->server->tls ? "; Secure" : "");
+			  "%s=%s; Path=/; HttpOnly; SameSite=Strict; Max-Age=%d%s",
+			  x->server->cookie_name, cookie, HTTP_COOKIE_DAYS * 86400,
+			  x->server->tls ? "; Secure" : "");
 	return false;
 }
 
@@ -271,7 +317,7 @@ bool exchange_admit(struct exchange *x, void *worker)
 
 	x->admitted = true;
 	x->route = find_route(x, &args, &other_method);
-	known = o->identify && o->identify(worker, x->token, &x->identity);
+	known = o->identify && o->identify(worker, &x->credential, &x->identity);
 	if (x->guard)
 		guard_know(&x->server->guard, x->guard, known);
 	if (!known && !(x->route && x->route->open))
@@ -280,13 +326,16 @@ bool exchange_admit(struct exchange *x, void *worker)
 		x->request.user = &x->identity;
 	if (!x->route)
 		return refuse_path(x, other_method);
-	if (known && x->token_in_query && wants_page(x) && !strcmp(x->request.method, "GET"))
-		return log_in(x);
+	if (known && x->token_in_query && o->log_in && wants_page(x) &&
+	    !strcmp(x->request.method, "GET"))
+		return log_in(x, worker);
 	if (!x->route->open && x->identity.role < x->route->role) {
 		CLEANUP(buf_release) struct buf sentence = {};
 
 		buf_addf(&sentence, "This needs the role '%s'; you are '%s' with the role '%s'.",
 			 role_name(x->route->role), x->identity.name, role_name(x->identity.role));
+		if (x->identity.limited)
+			buf_addf(&sentence, " %s", x->identity.limited);
 		return refuse(x, 403, buf_str(&sentence));
 	}
 	take_args(x, &args);
@@ -299,7 +348,7 @@ bool exchange_readmit(struct exchange *x, void *worker)
 
 	if (x->route->open || !x->has_body)
 		return true;
-	return (o->identify && o->identify(worker, x->token, &x->identity) &&
+	return (o->identify && o->identify(worker, &x->credential, &x->identity) &&
 		x->identity.role >= x->route->role) ||
 	       refuse_unknown(x);
 }

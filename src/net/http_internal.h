@@ -11,6 +11,7 @@
 #define TACHO_NET_HTTP_INTERNAL_H
 
 #include "base/clock.h"
+#include "net/cidr.h"
 #include "net/http.h"
 #include "net/multipart.h"
 
@@ -50,8 +51,8 @@ struct exchange {
 	char *target; /* as it was sent */
 	char *path;
 	char *args;
-	char token[TOKEN_BYTES]; /* empty: none */
-	bool token_in_query, token_in_cookie;
+	struct http_credential credential;
+	bool token_in_query;
 	bool admitted, has_body, body_begun;
 	const struct http_route *route;
 	struct identity identity;
@@ -80,6 +81,7 @@ struct http_connection {
 	struct http_address *address;            /* NULL: one without a limit */
 	int fd;
 	bool known; /* the last request had a good token */
+	bool owner; /* came through the socket of net/local_socket.h */
 	uint64_t since_ns;
 	uint64_t received; /* of a body since then */
 };
@@ -111,8 +113,10 @@ struct http_streams;
 struct http_server {
 	struct http_options o;
 	strvec allowed_hosts; /* the options', and the address that we listen on */
-	char *upload_dir, *cookie_name;
+	cidr_list allow_from;
+	char *upload_dir, *cookie_name, *socket_directory;
 	struct MHD_Daemon *daemon;
+	struct MHD_Daemon *local; /* of the socket of net/local_socket.h, never with TLS; or NULL */
 	uint16_t port;
 	bool tls;
 

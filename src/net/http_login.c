@@ -50,7 +50,8 @@ static void add_second_try(struct buf *out, const struct exchange *x)
 {
 	const char *from = http_header(&x->request, "Sec-Fetch-Site");
 
-	if (x->token[0] || !from || (strcmp(from, "cross-site") && strcmp(from, "same-site")))
+	if (x->credential.text[0] || !from ||
+	    (strcmp(from, "cross-site") && strcmp(from, "same-site")))
 		return;
 	buf_add(out, "<meta http-equiv=\"refresh\" content=\"0;url=/");
 	text_add_html(out, x->target + strspn(x->target, "/"));
@@ -60,7 +61,7 @@ static void add_second_try(struct buf *out, const struct exchange *x)
 void login_page(struct exchange *x)
 {
 	struct buf *out = &x->reply.body;
-	bool wrong = x->token[0] || http_query(&x->request, "token");
+	bool wrong = x->credential.text[0] || http_query(&x->request, "token");
 
 	buf_clear(out);
 	buf_add(out, "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
@@ -76,7 +77,7 @@ void login_page(struct exchange *x)
 			     "that works.</p>"
 			   : "<h1>This tacho needs to know you</h1><p>Open the address that "
 			     "<code>tacho serve</code> has printed: it ends in "
-			     "<code>?token=…</code> This browser is then known for 90 days.</p>");
+			     "<code>?token=…</code> This browser is then known for 30 days.</p>");
 	add_form(out, x);
 	buf_add(out,
 		"<footer>Is it somebody else’s machine? Whoever administers it makes a token "

@@ -189,7 +189,7 @@ static void do_check(struct exchange *x, void *worker)
 	struct http_server *s = x->server;
 	struct identity identity;
 
-	if (s->o.identify && !x->route->open && !s->o.identify(worker, x->token, &identity))
+	if (s->o.identify && !x->route->open && !s->o.identify(worker, &x->credential, &identity))
 		x->revoked = true;
 	x->checking = false; /* from here on it may be gone */
 	streams_wake(s);

@@ -107,6 +107,22 @@ static int spawn(struct runs *r, const char *uuid, int channel_fd, pid_t *ret_pi
 	return -code;
 }
 
+/* As the user is now: a role may have changed while the run waited. */
+static int add_rights(struct active *a, json_t *order, struct err *e)
+{
+	const struct run_settings *c = &a->runs->host->settings;
+	int role = 0, rc = 0;
+
+	if (c->run_as)
+		json_object_set_new(order, "run_as", json_string(c->run_as));
+	if (!c->unrestricted_role)
+		return 0;
+	if (a->run.user)
+		rc = store_user_role(a->runs->store, a->run.user, &role, e);
+	json_object_set_new(order, "restricted", json_boolean(role < c->unrestricted_role));
+	return rc;
+}
+
 static int send_plan(struct active *a, struct err *e)
 {
 	const struct run_settings *c = &a->runs->host->settings;
@@ -135,10 +151,13 @@ static int send_plan(struct active *a, struct err *e)
 	else if (json_is_true(json_object_get(plan, "keep_raw")))
 		json_object_set_new(all, "raw", json_string(raw));
 	json_object_set_new(all, "private", json_boolean(c->private));
+	rc = add_rights(a, all, e);
 	text = json_dumps(all, JSON_COMPACT);
 	json_decref(all);
 	buf_add(&body, text ? text : "");
 	free(text);
+	if (rc < 0)
+		return rc;
 	rc = channel_send(&a->channel, RUN_PLAN, 0, &body);
 	return rc < 0 ? err_set(e, -rc, "the collector does not listen: %s", strerror(-rc)) : 0;
 }

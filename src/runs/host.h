@@ -23,7 +23,10 @@ struct run_settings {
 	unsigned queue_max, running_max;
 	bool private; /* only the user who has started the server sees what it keeps */
 	const strvec *default_modifiers; /* NULL: none */
-	uint64_t files_soft;             /* soft limit of open files for workloads; 0: unchanged */
+	/* See collect/run/rights.h. Users with a lower role than this one are restricted; 0: nobody is. */
+	const char *run_as;
+	int unrestricted_role;
+	uint64_t files_soft; /* soft limit of open files for workloads; 0: unchanged */
 };
 
 struct run_host {

@@ -34,9 +34,11 @@ struct server_config {
 	char *data;   /* data directory, by default $XDG_DATA_HOME/tacho */
 	char *tls_cert, *tls_key;
 	strvec allow_hosts;
+	strvec allow_from;    /* ranges of net/cidr.h; empty: any client */
 	unsigned insecure;    /* given twice: may listen beyond loopback without TLS */
 	unsigned no_token;    /* requests without token act as admin; needs `insecure` twice */
 	strvec users;         /* "NAME:ROLE", created at the start if missing */
+	char *run_as;         /* whom workloads run as; NULL: see server/run_as.h */
 	uint64_t quota_bytes; /* maximum size of the data directory; 0: no limit */
 	uint64_t keep_s, keep_bytes;                     /* maximum age, total size; 0: no limit */
 	uint64_t upload_bytes, body_bytes, output_bytes; /* maximum size of each */
@@ -60,12 +62,18 @@ struct server_config {
 	ROW("tls-key", tls_key, CONFIG_TEXT, "FILE", NULL, "its private key (PEM)")                \
 	ROW("allow-host", allow_hosts, CONFIG_LIST, "NAME", NULL,                                  \
 	    "a name that the server is reached by, besides loopback ones; may be given again")     \
+	ROW("allow-from", allow_from, CONFIG_LIST, "CIDR", NULL,                                   \
+	    "answer only clients with these addresses (192.0.2.0/24, 2001:db8::/32), whatever "    \
+	    "token they have; may be given again")                                                 \
 	ROW("insecure", insecure, CONFIG_COUNT, NULL, "0",                                         \
 	    "given twice: listen beyond loopback without TLS")                                     \
 	ROW("no-token", no_token, CONFIG_COUNT, NULL, "0",                                         \
 	    "everybody who can connect may do everything; only with --insecure twice")             \
 	ROW("user", users, CONFIG_LIST, "NAME:ROLE", NULL,                                         \
-	    "create this user if missing; the token is written to DIR/tokens/NAME")                \
+	    "create this user if missing; 'tacho users token NAME' prints a token")                \
+	ROW("run-as", run_as, CONFIG_TEXT, "USER", NULL,                                           \
+	    "programs run as this user, if the server runs as root; without it as whoever called " \
+	    "sudo, or else only administrators may start any")                                     \
 	ROW("quota", quota_bytes, CONFIG_BYTES, "SIZE", "0",                                       \
 	    "no new runs when the data directory is larger (10G); 0: no limit")                    \
 	ROW("keep-age", keep_s, CONFIG_SECONDS, "TIME", "0",                                       \

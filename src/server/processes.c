@@ -114,7 +114,7 @@ static bool parse_stat(const char *text, struct process_row *row)
 	return true;
 }
 
-static bool read_row(int pid, struct user_names *names, struct process_row *ret)
+static bool read_row(int pid, uid_t mine, struct user_names *names, struct process_row *ret)
 {
 	CLEANUP(free_ptr) char *stat = NULL;
 	CLEANUP(buf_release) struct buf command = {};
@@ -124,7 +124,7 @@ static bool read_row(int pid, struct user_names *names, struct process_row *ret)
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	if (fs_read(path, STAT_BYTES_MAX, &stat) < 0 || !process_read((uint32_t)pid, &facts))
 		return false;
-	*ret = (struct process_row){.pid = pid, .mine = facts.uid == geteuid()};
+	*ret = (struct process_row){.pid = pid, .mine = facts.uid == mine};
 	if (!parse_stat(stat, ret))
 		return false;
 	read_command(pid, &command);
@@ -152,7 +152,7 @@ static bool matches(const struct process_row *row, const char *search)
 	       text_contains(row->user, search) || !strcmp(pid, search);
 }
 
-void processes_read(const char *search, int before, unsigned limit, process_rows *ret,
+void processes_read(const char *search, uid_t mine, int before, unsigned limit, process_rows *ret,
 		    bool *ret_more)
 {
 	struct user_names names = {};
@@ -163,7 +163,7 @@ void processes_read(const char *search, int before, unsigned limit, process_rows
 	vec_each(&all, pid) {
 		struct process_row row;
 
-		if (!read_row(*pid, &names, &row))
+		if (!read_row(*pid, mine, &names, &row))
 			continue;
 		if (matches(&row, search) && ret->len == limit) {
 			*ret_more = true;

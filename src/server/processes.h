@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct process_row {
 	int pid;
@@ -15,7 +16,7 @@ struct process_row {
 	unsigned threads;
 	double cpu_s;
 	int64_t started_ms; /* wall clock */
-	bool mine;          /* runs as the server's own user */
+	bool mine;          /* of the user that workloads run as, too */
 };
 
 typedef VEC(struct process_row) process_rows;
@@ -23,9 +24,9 @@ typedef VEC(struct process_row) process_rows;
 /*
  * Adds at most @limit processes with pids below @before (0: any), largest pid first. @search (NULL:
  * all) must occur in the command, name or user, or equal the pid. Sets *ret_more if more processes
- * match.
+ * match. @mine: whom workloads run as.
  */
-void processes_read(const char *search, int before, unsigned limit, process_rows *ret,
+void processes_read(const char *search, uid_t mine, int before, unsigned limit, process_rows *ret,
 		    bool *ret_more);
 void processes_release(process_rows *rows);
 

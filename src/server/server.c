@@ -92,32 +92,88 @@ static int prepare_users(struct server *s, struct err *e)
 	if (rc == 0)
 		rc = name_cookie(s, store, e);
 	if (rc == 0)
-		rc = users_admin(store, s->config.data, s->token, e);
+		rc = run_as_remember(store, &s->run_as, e);
 	if (rc == 0)
-		rc = users_wanted(store, &s->config, e);
+		rc = users_admin(store, s->token, e);
+	if (rc == 0)
+		rc = users_wanted(store, &s->config, &s->run_as, e);
 	store_close(store);
 	return rc;
 }
 
-static bool identify(void *worker, const char *token, struct identity *ret)
+static void make_notices(struct server *s)
+{
+	struct buf text = {};
+	unsigned removed = users_remove_files(s->config.data);
+
+	run_as_describe(&s->run_as, &text);
+	vec_push(&s->notices, buf_steal(&text));
+	if (removed)
+		vec_push(&s->notices,
+			 xasprintf("%u files with tokens, which runs could read, were removed from "
+				   "'%s/tokens'. Their tokens are still valid: 'tacho users token "
+				   "NAME' replaces one.",
+				   removed, s->config.data));
+}
+
+static int find_user(struct api *a, const struct http_credential *c, struct stored_user *ret)
+{
+	char hash[TOKEN_HASH_BYTES];
+
+	if (!a->store)
+		return -EIO;
+	token_hash(c->text, hash);
+	return c->kind == CREDENTIAL_COOKIE
+		       ? store_user_by_login(a->store, hash, clock_wall_ms(a->server->host.clock),
+					     ret, NULL)
+		       : store_user_by_hash(a->store, hash, ret, NULL);
+}
+
+static bool identify(void *worker, const struct http_credential *c, struct identity *ret)
 {
 	struct api *a = worker;
-	char hash[TOKEN_HASH_BYTES];
 	struct stored_user user = {};
 
-	if (!token || !*token) {
+	switch (c->kind) {
+	case CREDENTIAL_OWNER:
+		*ret = (struct identity){.name = USERS_ADMIN, .role = ROLE_ADMIN};
+		return true;
+	case CREDENTIAL_NONE:
 		if (!a->server->config.no_token)
 			return false;
 		*ret = (struct identity){.name = "anybody", .role = ROLE_ADMIN};
 		return true;
+	case CREDENTIAL_TOKEN:
+	case CREDENTIAL_COOKIE:
+		break;
 	}
-	token_hash(token, hash);
-	if (!a->store || store_user_by_hash(a->store, hash, &user, NULL) < 0)
+	if (find_user(a, c, &user) < 0)
 		return false;
 	*ret = (struct identity){.id = user.id, .role = (enum user_role)user.role};
 	snprintf(ret->name, sizeof(ret->name), "%s", user.name);
 	stored_user_release(&user);
+	/* Given while the server ran as somebody else. */
+	if (run_as_allows(a->server->run_as.kind, ret->role, NULL) < 0) {
+		ret->role = ROLE_LOOK;
+		ret->limited = "The role 'run' was lowered, because the server runs as root: "
+			       "start it with --run-as USER.";
+	}
 	return true;
+}
+
+static int log_in(void *worker, const struct identity *user, char ret_cookie[TOKEN_BYTES],
+		  struct err *e)
+{
+	struct api *a = worker;
+	int64_t now_ms = clock_wall_ms(a->server->host.clock);
+	char hash[TOKEN_HASH_BYTES];
+
+	if (!a->store)
+		return err_set(e, EIO, "The store cannot be opened.");
+	token_make(ret_cookie);
+	token_hash(ret_cookie, hash);
+	return store_login_add(a->store, user->id, hash, now_ms,
+			       now_ms + HTTP_COOKIE_DAYS * 86400000LL, e);
 }
 
 /* ---- the HTTP server ---- */
@@ -186,14 +242,17 @@ static int start_http(struct server *s, struct err *e)
 	const struct server_config *c = &s->config;
 	CLEANUP(free_ptr) char *host = NULL, *upload = xasprintf("%s/upload", c->data);
 	struct http_options o = {
+		.socket_directory = c->data,
 		.cert_path = c->tls_cert,
 		.key_path = c->tls_key,
 		.allowed_hosts = c->allow_hosts,
+		.allow_from = c->allow_from,
 		.tables = api_tables,
 		.workers = worker_count(),
 		.worker_new = worker_new,
 		.worker_free = worker_free,
 		.identify = identify,
+		.log_in = log_in,
 		.upload_dir = upload,
 		.upload_bytes_max = c->upload_bytes,
 		.upload_room = upload_room,
@@ -245,10 +304,13 @@ static int prepare_directory(struct server *s, struct err *e)
 	return rc < 0 ? rc : check_directory(&d, e);
 }
 
-static struct run_settings run_settings(const struct server_config *c)
+static struct run_settings run_settings(const struct server *s)
 {
+	const struct server_config *c = &s->config;
+
 	return (struct run_settings){
 		.data = c->data,
+		.private = s->private,
 		.quota_bytes = c->quota_bytes,
 		.keep_s = c->keep_s,
 		.keep_bytes = c->keep_bytes,
@@ -256,6 +318,8 @@ static struct run_settings run_settings(const struct server_config *c)
 		.queue_max = c->queue_max,
 		.running_max = c->running_max,
 		.default_modifiers = &c->default_modifiers,
+		.run_as = run_as_rights(&s->run_as, ROLE_ADMIN).user,
+		.unrestricted_role = s->run_as.kind != RUN_AS_SAME && !c->no_token ? ROLE_ADMIN : 0,
 	};
 }
 
@@ -264,17 +328,19 @@ int server_start(struct server *s, struct err *e)
 	int rc;
 
 	s->lock_fd = -1;
-	s->host.settings = run_settings(&s->config);
-	s->host.settings.private = s->private;
 	s->host.clock = &system_clock;
 	s->started_ns = clock_monotonic_ns(s->host.clock);
 	rc = config_check_safety(&s->config, e);
+	if (rc == 0)
+		rc = run_as_choose(&s->config, &s->run_as, e);
+	s->host.settings = run_settings(s);
 	if (rc == 0)
 		rc = prepare_directory(s, e);
 	if (rc == 0)
 		rc = prepare_users(s, e);
 	if (rc < 0)
 		return rc;
+	make_notices(s);
 	raise_file_limit(s);
 	s->host.bus = bus_new(s->host.clock);
 	s->host.live = live_new(&s->host);
@@ -308,6 +374,8 @@ void server_stop(struct server *s)
 		bus_free(s->host.bus);
 	strvec_release(&s->host.notices);
 	free(s->url);
+	strvec_release(&s->notices);
+	run_as_release(&s->run_as);
 	if (s->lock_fd >= 0)
 		close(s->lock_fd);
 	s->lock_fd = -1;

@@ -11,6 +11,7 @@
 #include "net/http.h"
 #include "runs/host.h"
 #include "server/config.h"
+#include "server/run_as.h"
 #include "store/store.h"
 
 struct run_cache;
@@ -23,6 +24,8 @@ struct server {
 	struct emap *emap; /* emap.h: events of this machine */
 	struct http_server *http;
 	uint64_t started_ns;
+	struct run_as run_as;     /* whose rights runs have */
+	strvec notices;           /* sentences for whoever starts the server */
 	char token[TOKEN_BYTES];  /* token of the first administrator */
 	char cookie[32];          /* cookie name, different for each server of a host */
 	bool private;             /* see run_settings; set before the start */

@@ -116,7 +116,16 @@ static const char step_1[] =
 /* Chunks of any table: `kind` is the number of the schema, `counter` that of the partition. */
 static const char step_2[] = "ALTER TABLE chunks ADD COLUMN sampled BIGINT NOT NULL DEFAULT 0;";
 
-static const char *const steps[] = {step_1, step_2};
+/* Browsers that know a user by a cookie: only the hash of what the cookie holds is kept. */
+static const char step_3[] = "CREATE TABLE logins ("
+			     " id {id},"
+			     " user_id BIGINT NOT NULL REFERENCES users (id),"
+			     " cookie_hash TEXT NOT NULL UNIQUE,"
+			     " created_ms BIGINT NOT NULL,"
+			     " expires_ms BIGINT NOT NULL);"
+			     "CREATE INDEX logins_by_user ON logins (user_id, id);";
+
+static const char *const steps[] = {step_1, step_2, step_3};
 
 /* Which step was the last one, and which tacho made it; 0 if there is none. */
 static int schema_version(struct store *s, int64_t *ret, char *tacho, size_t size, struct err *e)

@@ -275,8 +275,23 @@ int store_notes(struct store *s, int64_t run,
 int store_user_add(struct store *s, struct stored_user *user, struct err *e);
 int store_user_by_hash(struct store *s, const char *token_hash, struct stored_user *ret,
 		       struct err *e); /* -ENOENT also if revoked */
+/* The role of the user of this name who is not revoked; 0: there is none. */
+int store_user_role(struct store *s, const char *name, int *ret, struct err *e);
 int store_user_revoke(struct store *s, const char *name, struct err *e);
+/* Gives a user another token; the one before is no longer known. */
+int store_user_renew(struct store *s, const char *name, const char *token_hash, struct err *e);
 int store_users(struct store *s, stored_users *ret, struct err *e);
+
+/* Browsers that are logged in: each has a cookie whose hash is stored here until it expires. Adding one
+ * deletes the expired ones, and the oldest of a user who has more than LOGINS_MAX. */
+#define LOGINS_MAX 100
+int store_login_add(struct store *s, int64_t user, const char *cookie_hash, int64_t now_ms,
+		    int64_t expires_ms, struct err *e);
+int store_user_by_login(struct store *s, const char *cookie_hash, int64_t now_ms,
+			struct stored_user *ret,
+			struct err *e); /* -ENOENT also if expired, or the user was revoked */
+/* Deletes all logins of a user. */
+int store_logins_end(struct store *s, const char *user, struct err *e);
 int store_setting_get(struct store *s, const char *name, char **ret, struct err *e);
 int store_setting_put(struct store *s, const char *name, const char *value, struct err *e);
 

@@ -57,11 +57,37 @@ int store_user_by_hash(struct store *s, const char *token_hash, struct stored_us
 	return 0;
 }
 
+int store_user_role(struct store *s, const char *name, int *ret, struct err *e)
+{
+	CLEANUP(sql_done) struct sql_rows *rows = NULL;
+	int result =
+		sql_query(s, e, &rows, "SELECT role FROM users WHERE name = $1 AND revoked_ms = 0",
+			  SQL_VALUES(sql_text(name)));
+
+	if (!result)
+		result = sql_next(rows, e);
+	if (result < 0)
+		return result;
+	*ret = result ? (int)row_int(rows, 0) : 0;
+	return 0;
+}
+
 int store_user_revoke(struct store *s, const char *name, struct err *e)
 {
 	int64_t changed =
 		sql_run(s, e, "UPDATE users SET revoked_ms = $1 WHERE name = $2 AND revoked_ms = 0",
 			SQL_VALUES(sql_int(now_ms()), sql_text(name)));
+
+	return changed < 0 ? (int)changed
+	       : changed   ? 0
+			   : err_set(e, ENOENT, "There is no user '%.64s'.", name);
+}
+
+int store_user_renew(struct store *s, const char *name, const char *token_hash, struct err *e)
+{
+	int64_t changed =
+		sql_run(s, e, "UPDATE users SET token_hash = $1 WHERE name = $2 AND revoked_ms = 0",
+			SQL_VALUES(sql_text(token_hash), sql_text(name)));
 
 	return changed < 0 ? (int)changed
 	       : changed   ? 0
@@ -84,6 +110,73 @@ int store_users(struct store *s, stored_users *ret, struct err *e)
 		result = 0;
 	}
 	return result;
+}
+
+static int add_login(struct store *s, int64_t user, const char *cookie_hash, int64_t now_ms,
+		     int64_t expires_ms, struct err *e)
+{
+	int64_t changed;
+	bool own;
+	int result = sql_scope_begin(s, &own, e);
+
+	if (result)
+		return result;
+	changed = sql_run(s, e, "DELETE FROM logins WHERE expires_ms <= $1",
+			  SQL_VALUES(sql_int(now_ms)));
+	if (changed >= 0)
+		changed =
+			sql_run(s, e,
+				"INSERT INTO logins (user_id, cookie_hash, created_ms, expires_ms) "
+				"VALUES ($1, $2, $3, $4)",
+				SQL_VALUES(sql_int(user), sql_text(cookie_hash), sql_int(now_ms),
+					   sql_int(expires_ms)));
+	if (changed >= 0)
+		changed = sql_run(s, e,
+				  "DELETE FROM logins WHERE id IN (SELECT id FROM logins "
+				  "WHERE user_id = $1 ORDER BY id DESC LIMIT 1000000 OFFSET $2)",
+				  SQL_VALUES(sql_int(user), sql_int(LOGINS_MAX)));
+	return sql_scope_end(s, own, changed < 0 ? (int)changed : 0, e);
+}
+
+int store_login_add(struct store *s, int64_t user, const char *cookie_hash, int64_t now_ms,
+		    int64_t expires_ms, struct err *e)
+{
+	int result = add_login(s, user, cookie_hash, now_ms, expires_ms, e);
+
+	/* Whoever wants to make room on a full disk has to get in first. */
+	if (deleting_again(s, result))
+		result = add_login(s, user, cookie_hash, now_ms, expires_ms, e);
+	return result;
+}
+
+int store_user_by_login(struct store *s, const char *cookie_hash, int64_t now_ms,
+			struct stored_user *ret, struct err *e)
+{
+	CLEANUP(sql_done) struct sql_rows *rows = NULL;
+	int result =
+		sql_query(s, e, &rows,
+			  "SELECT users.id, name, role, token_hash, users.created_ms, revoked_ms "
+			  "FROM logins JOIN users ON users.id = logins.user_id "
+			  "WHERE cookie_hash = $1 AND expires_ms > $2 AND revoked_ms = 0",
+			  SQL_VALUES(sql_text(cookie_hash), sql_int(now_ms)));
+
+	if (!result)
+		result = sql_next(rows, e);
+	if (result < 0)
+		return result;
+	if (!result)
+		return err_set(e, ENOENT, "This login is not known, has expired, or was revoked.");
+	read_user(rows, ret);
+	return 0;
+}
+
+int store_logins_end(struct store *s, const char *user, struct err *e)
+{
+	int64_t changed = sql_run(
+		s, e, "DELETE FROM logins WHERE user_id IN (SELECT id FROM users WHERE name = $1)",
+		SQL_VALUES(sql_text(user)));
+
+	return changed < 0 ? (int)changed : 0;
 }
 
 int store_setting_get(struct store *s, const char *name, char **ret, struct err *e)

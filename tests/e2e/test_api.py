@@ -11,6 +11,7 @@ from unittest.mock import ANY
 
 from helpers import LIMIT_S, columns_of, eventually, load, needs_system_wide, needs_tracefs, wait_counting
 from openapi import DescribedCase, dump
+from server import RUNS_AS_SELF
 
 SIDE_BY_SIDE = True
 
@@ -394,6 +395,8 @@ class Machine(DescribedCase):
 
 
 class Itself(DescribedCase):
+    options = RUNS_AS_SELF
+
     def test_health_needs_no_token(self):
         for path in ("/healthz", "/api/v1/healthz"):
             answer = self.server.expect(200, "GET", path, token=None)

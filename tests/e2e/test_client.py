@@ -6,20 +6,36 @@ import json
 import os
 import re
 import signal
+import socket
+import stat
 import subprocess
 import tempfile
 import threading
 import unittest
 import urllib.request
 
-from helpers import (LIMIT_S, TACHO, Case, children_of, environment, eventually, in_terminal, needs_program, plain,
-                     state_of)
+from helpers import (AS_NOBODY, LIMIT_S, TACHO, Case, children_of, environment, eventually, in_terminal,
+                     needs_program, needs_root, plain, state_of)
 from server import ServerCase
 from shapes import shape
 
 SIDE_BY_SIDE = True
 
 STAT = ["--tool", "stat", "-e", "page-faults"]
+
+
+class Directory:
+    """Within it the current directory is another one."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def __enter__(self):
+        self.before = os.getcwd()
+        os.chdir(self.path)
+
+    def __exit__(self, *_):
+        os.chdir(self.before)
 
 
 class ClientCase(ServerCase):
@@ -286,8 +302,15 @@ class Servers(ClientCase):
         self.assertEqual(self.tacho("ls", "--server", url, "--token-file", path).returncode, 0)
         whole = "%s/?token=%s" % (url, self.server.token)
         self.assertEqual(self.tacho("ls", "--server", whole).returncode, 0)
-        # The data directory of one's own server has it, too.
-        self.assertEqual(self.tacho("ls", "--server", url, env={"TACHO_DATA": self.server.data}).returncode, 0)
+        # A server of one's own needs none.
+        for words, env in ((["--server", url], {"TACHO_DATA": self.server.data}), (["--server", self.server.data], {}),
+                           ([], {"TACHO_DATA": self.server.data}), ([], {"TACHO_SERVER": self.server.data})):
+            result = self.tacho("ls", *words, env=env)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        # But somebody who names it and has no right to its directory does.
+        result = self.tacho("ls", "--server", url)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("needs a token", result.stderr)
         self.assertEqual(self.tacho("ls", "--server", "ftp://x").returncode, 2)
 
     def test_tls(self):
@@ -305,26 +328,95 @@ class Servers(ClientCase):
         self.assertOneSentence(unknown.stderr)
         self.assertIn("certificate", unknown.stderr)
 
-    def test_own_token_stays_here(self):
-        """That of the data directory is for servers of this machine, not for whoever is named."""
+    def squatter(self, host="127.0.0.1", port=0):
+        """Somebody else who holds a port; the list is what was sent to him."""
         seen = []
 
         class Handler(http.server.BaseHTTPRequestHandler):
             def do_GET(self):
-                seen.append(self.headers.get("Authorization"))
+                seen.append((self.path, self.headers.get("Authorization")))
                 self.send_response(404)
                 self.end_headers()
 
             def log_message(self, *_):
                 pass
-        other = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+        other = http.server.HTTPServer((host, port), Handler)
         threading.Thread(target=other.serve_forever, daemon=True).start()
+        self.addCleanup(other.server_close)
         self.addCleanup(other.shutdown)
-        name = "http://0.0.0.0:%d" % other.server_port
-        result = self.tacho("ls", "--server", name, env={"TACHO_DATA": self.server.data})
+        return other.server_port, seen
+
+    def test_another_server_gets_no_token(self):
+        port, seen = self.squatter()
+        for host in ("127.0.0.1", "localhost", "0.0.0.0"):
+            result = self.tacho("ls", "--server", "http://%s:%d" % (host, port), env={"TACHO_DATA": self.server.data})
+            self.assertEqual(result.returncode, 1)
+            self.assertIn("not as a tacho server would", result.stderr)
+        self.assertEqual([token for _, token in seen], [None] * 3)
+
+    def test_who_took_the_port_is_sent_nothing(self):
+        url, port = self.server.url, self.server.port
+        self.server.kill9()
+        _, seen = self.squatter(port=port)
+        for words in ([], ["--server", url]):
+            result = self.tacho("run", *words, "--", "echo", "secret", env={"TACHO_DATA": self.server.data})
+            self.assertEqual(result.returncode, 125)
+            self.assertOneSentence(result.stderr)
+            self.assertIn("tacho serve", result.stderr)
+        self.assertEqual(seen, [])
+
+    def test_socket_of_the_data_directory(self):
+        env = {"TACHO_DATA": self.server.data}
+        path = os.path.join(self.server.data, "server.sock")
+        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+        run = self.tacho("run", *STAT, "--", "echo", "by the socket", env=env)
+        self.assertEqual((run.returncode, run.stdout), (0, "by the socket\n"), run.stderr)
+        self.assertIn(self.server.url, run.stderr)
+        # One that is left over, and a path that is longer than an address may be.
+        self.server.kill9()
+        deep = os.path.join(self.server.data, *["d" * 60] * 3)
+        os.makedirs(deep, 0o700)
+        self.server.data = deep
+        with socket.socket(socket.AF_UNIX) as left, Directory(deep):
+            left.bind("server.sock")
+        self.server.start()
+        self.assertEqual(self.tacho("ls", env={"TACHO_DATA": deep}).returncode, 0)
+        self.server.stop()
+        self.assertFalse(os.path.exists(os.path.join(deep, "server.sock")))
+
+    def test_socket_refuses_other_users(self):
+        needs_root("to become somebody else")
+        needs_program("setpriv")
+        path = os.path.join(self.server.data, "server.sock")
+        ask = "import http.client, socket, sys\nc = http.client.HTTPConnection('localhost')\n" \
+              "c.sock = socket.socket(socket.AF_UNIX)\nc.sock.connect(sys.argv[1])\n" \
+              "c.request('GET', '/api/v1/me')\nprint(c.getresponse().status)"
+
+        def status(*before):
+            return subprocess.run([*before, "/usr/bin/python3", "-c", ask, path], text=True, capture_output=True)
+        self.assertEqual(status().stdout, "200\n")
+        self.assertIn("PermissionError", status(*AS_NOBODY).stderr)
+        # Also if the directory does not protect it.
+        os.chmod(self.server.root, 0o755)
+        os.chmod(self.server.data, 0o755)
+        os.chmod(path, 0o666)
+        self.assertEqual(status(*AS_NOBODY).stdout, "401\n")
+
+    def test_directory_of_others_is_not_trusted(self):
+        os.chmod(self.server.data, 0o777)
+        result = self.tacho("ls", env={"TACHO_DATA": self.server.data})
         self.assertEqual(result.returncode, 1)
-        self.assertEqual(seen, [None])
-        self.assertIn("not as a tacho server would", result.stderr)
+        self.assertOneSentence(result.stderr)
+        self.assertIn("chmod go-w", result.stderr)
+
+    def test_socket_of_a_server_with_tls(self):
+        openssl = needs_program("openssl")
+        subprocess.run([openssl, "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=here",
+                        "-keyout", self.path("key"), "-out", self.path("cert")], check=True,
+                       stderr=subprocess.DEVNULL)
+        server = self.new_server("--tls-cert", self.path("cert"), "--tls-key", self.path("key"))
+        result = self.tacho("ls", env={"TACHO_DATA": server.data})
+        self.assertEqual(result.returncode, 0, result.stderr)
 
 
 class BadServers(Case):

@@ -1,6 +1,5 @@
 """What must be refused is refused, and what cannot be refused does no harm."""
 
-import glob
 import http.client
 import json
 import os
@@ -11,7 +10,7 @@ import uuid
 
 from forward import Browser, Forwarder
 from helpers import LIMIT_S, load
-from server import ServerCase, events_of
+from server import RUNS_AS_SELF, ServerCase, events_of
 from test_openapi import routes
 
 SIDE_BY_SIDE = True
@@ -46,6 +45,8 @@ def status_of(answer):
 
 
 class Tokens(ServerCase):
+    options = RUNS_AS_SELF
+
     def setUp(self):
         super().setUp()
         # Real things, so that what is refused would have succeeded.
@@ -146,19 +147,53 @@ class Tokens(ServerCase):
         token = self.server.token
         for path in ("me", "users", "/metrics", "/", "openapi.json", "queue"):
             self.assertNotIn(token, self.server.request("GET", path).text)
-        mode = os.stat(os.path.join(self.server.data, "admin-token")).st_mode
-        self.assertEqual(mode & 0o777, 0o600)
-        with open(os.path.join(self.server.data, "admin-token")) as text:
-            self.assertEqual(text.read().strip(), token)
-        # The store has only what is made of it.
-        for file in glob.glob(os.path.join(self.server.data, "tacho.db*")):
-            with open(file, "rb") as data:
-                self.assertNotIn(token.encode(), data.read())
+        # Nothing in the data directory has a secret, only what is made of it.
+        browser = Browser()
+        browser.ask(self.server.port, "GET", "/?token=" + token)
+        secrets = [token, *browser.cookies.values(), self.server.post("users", {"name": "ann", "role": "run"})["token"],
+                   self.tacho("users", "token", "ann", "--data", self.server.data).stdout.strip()]
+        self.assertEqual([len(s) for s in secrets], [43] * 4)
+        seen = 0
+        for folder, _, files in os.walk(self.server.data):
+            for file in files:
+                if file != "server.sock":
+                    with open(os.path.join(folder, file), "rb") as data:
+                        content = data.read()
+                    seen += 1
+                    for secret in secrets:
+                        self.assertNotIn(secret.encode(), content, file)
+        self.assertGreater(seen, 2)
 
-    def test_token_survives_a_restart(self):
+    def test_a_run_cannot_show_the_token(self):
+        """What a run of the server's own user finds in the data directory is in its log, which all may see."""
+        run = self.server.run(self.session, "cat %s/admin-token %s/tokens/*; true" % ((self.server.data,) * 2),
+                              shell=True)
+        self.server.wait_run(run["uuid"])
+        look = self.server.post("users", {"name": "ann", "role": "look"})["token"]
+        log = self.server.expect(200, "GET", "benchmark/%s.log" % run["uuid"], token=look).text
+        self.assertNotIn(self.server.token, log)
+        self.assertIn("No such file", log)
+
+    def test_tokens_after_a_restart(self):
         token = self.server.token
+        ann = self.server.post("users", {"name": "ann", "role": "run"})["token"]
         self.server.restart()
-        self.assertEqual(self.server.get("me", token=token)["role"], "administer")
+        self.assertNotEqual(self.server.token, token)
+        self.assertEqual(self.server.request("GET", "me", token=token).status, 401)
+        self.assertEqual(self.server.get("me")["role"], "administer")
+        self.assertEqual(self.server.get("me", token=ann)["role"], "run")
+
+    def test_files_of_earlier_versions_go(self):
+        self.server.stop()
+        tokens = os.path.join(self.server.data, "tokens")
+        os.mkdir(tokens)
+        for path in (os.path.join(self.server.data, "admin-token"), os.path.join(tokens, "ann")):
+            with open(path, "w") as file:
+                file.write("x" * 43 + "\n")
+        self.server.start()
+        self.assertFalse(os.path.exists(os.path.join(self.server.data, "admin-token")))
+        self.assertFalse(os.path.exists(tokens))
+        self.assertIn("tacho users token", "".join(self.server.errors))
 
 
 class Hosts(ServerCase):
@@ -219,6 +254,32 @@ class Cookies(ServerCase):
         words = [w.strip().lower() for w in line.split(";")[1:]]
         for word in ("httponly", "samesite=strict", "path=/"):
             self.assertIn(word, words)
+
+    def test_cookie_is_not_the_token(self):
+        browsers = [Browser(), Browser()]
+        for browser in browsers:
+            self.log_in(browser, self.server)
+        values = [next(iter(b.cookies.values())) for b in browsers]
+        self.assertEqual(len({self.server.token, *values}), 3)
+        self.assertEqual(self.server.request("GET", "me", token=values[0]).status, 401)
+        browsers[0].cookies = {name: self.server.token for name in browsers[0].cookies}
+        self.assertEqual(browsers[0].ask(self.server.port, "GET", "/api/v1/me")[0].status, 401)
+
+    def test_cookie_goes_with_its_token(self):
+        browser = Browser()
+        for how in ("revoke", "token"):
+            token = self.server.post("users", {"name": "ann", "role": "look"})["token"]
+            browser.ask(self.server.port, "GET", "/?token=" + token)
+            self.assertEqual(browser.ask(self.server.port, "GET", "/api/v1/me")[0].status, 200)
+            self.assertEqual(self.tacho("users", how, "ann", "--data", self.server.data).returncode, 0)
+            self.assertEqual(browser.ask(self.server.port, "GET", "/api/v1/me")[0].status, 401)
+            self.assertEqual(self.server.request("GET", "me", token=token).status, 401)
+
+    def test_cookie_survives_a_restart(self):
+        browser = Browser()
+        self.log_in(browser, self.server)
+        self.server.restart()
+        self.assertEqual(browser.ask(self.server.port, "GET", "/api/v1/me")[0].status, 200)
 
     def test_wrong_token_gets_none(self):
         answer, _ = Browser().ask(self.server.port, "GET", "/?token=" + "x" * 43)
@@ -426,6 +487,8 @@ class Sizes(ServerCase):
 
 
 class Metacharacters(ServerCase):
+    options = RUNS_AS_SELF
+
     def setUp(self):
         super().setUp()
         self.mark = self.path("mark")

@@ -1,5 +1,6 @@
 """The server itself: starting, stopping, who may ask, what it refuses, what it costs while idle."""
 
+import http.client
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ import unittest
 
 from helpers import (AS_NOBODY, LIMIT_S, TACHO, Case, environment, eventually, needs_other_user,
                      send_and_see)
-from server import Server, ServerCase
+from server import RUNS_AS_SELF, Server, ServerCase
 
 
 class Start(ServerCase):
@@ -29,21 +30,12 @@ class Start(ServerCase):
         self.assertEqual(self.server.request("GET", "sessions", token="x" * 43).status, 401)
         self.assertEqual(self.server.get("sessions")["sessions"], [])
 
-    def test_token_is_kept(self):
-        path = os.path.join(self.server.data, "admin-token")
-        with open(path) as text:
-            self.assertEqual(text.read().strip(), self.server.token)
-        self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
+    def test_data_is_for_its_owner(self):
         self.assertEqual(stat.S_IMODE(os.stat(self.server.data).st_mode), 0o700)
+
+    def test_each_start_has_a_token_of_its_own(self):
         before = self.server.token
         self.server.restart()
-        self.assertEqual(self.server.token, before)
-
-    def test_removed_token_is_replaced(self):
-        before = self.server.token
-        self.server.stop()
-        os.unlink(os.path.join(self.server.data, "admin-token"))
-        self.server.start()
         self.assertNotEqual(self.server.token, before)
         self.assertEqual(self.server.request("GET", "sessions", token=before).status, 401)
         self.assertEqual(self.server.get("sessions")["sessions"], [])
@@ -161,21 +153,58 @@ class Listen(Case):
         server = self.serve("--listen", "0.0.0.0:0", "--insecure", "--insecure")
         self.assertEqual(server.get("sessions")["sessions"], [])
 
+    def test_allow_from(self):
+        def status(server, source, token):
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=LIMIT_S,
+                                                    source_address=(source, 0))
+            self.addCleanup(connection.close)
+            headers = {"Authorization": "Bearer " + token} if token else {}
+            connection.request("GET", "/api/v1/me", headers=headers)
+            answer = connection.getresponse()
+            return answer.status, answer.read().decode()
+        # On a socket of version 6 a client of version 4 has another form of its address.
+        for listen in ("127.0.0.1:0", "[::]:0"):
+            with self.subTest(listen):
+                server = Server("--insecure", "--insecure", "--listen", listen, "--allow-from", "127.0.0.2,::2",
+                                "--allow-from", "127.0.0.8/29")
+                self.addCleanup(server.close)
+                try:
+                    server.start()  # which asks from 127.0.0.1, and needs an answer of whatever kind
+                except AssertionError as error:
+                    if "not an address" in str(error) or "family" in str(error):
+                        raise unittest.SkipTest("this machine has no addresses of version 6")
+                    raise
+                for source in ("127.0.0.2", "127.0.0.8", "127.0.0.15"):
+                    self.assertEqual(status(server, source, server.token)[0], 200, source)
+                    self.assertEqual(status(server, source, None)[0], 401, source)
+                for source in ("127.0.0.1", "127.0.0.7", "127.0.0.16"):
+                    for token in (server.token, None, "x" * 43):
+                        found, body = status(server, source, token)
+                        self.assertEqual(found, 403, source)
+                        self.assertIn("allow-from", body)
+                        self.assertIn(source, body)
+                # Commands of one's own do not come from an address.
+                self.assertEqual(self.tacho("ls", env={"TACHO_DATA": server.data}).returncode, 0)
+
+    def test_allow_from_is_checked(self):
+        result = self.tacho("serve", "--listen", "127.0.0.1:0", "--data", self.path("d"), "--allow-from", "10.0.0.0/33")
+        self.assertEqual(result.returncode, 1)
+        self.assertOneSentence(result.stderr)
+        self.assertIn("'10.0.0.0/33' is no range of addresses", result.stderr)
+
     def test_no_token(self):
         server = self.serve("--insecure", "--insecure", "--no-token")
         self.assertNotIn("token", server.lines[0])
         self.assertEqual(server.get("sessions", token=None)["sessions"], [])
 
     def test_users_of_settings(self):
-        server = self.serve("--user", "alice:look", "--user", "bob:run")
-        for name, role in (("alice", "look"), ("bob", "run")):
-            path = os.path.join(server.data, "tokens", name)
-            self.assertEqual(stat.S_IMODE(os.stat(path).st_mode), 0o600)
-            with open(path) as text:
-                me = server.get("me", token=text.read().strip())
+        server = self.serve("--user", "bob:run", "--user", "alice:look", *RUNS_AS_SELF)
+        for name, role in (("bob", "run"), ("alice", "look")):
+            printed = self.tacho("users", "token", name, "--data", server.data)
+            self.assertEqual(printed.returncode, 0, printed.stderr)
+            token = printed.stdout.strip()
+            me = server.get("me", token=token)
             self.assertEqual((me["name"], me["role"]), (name, role))
-        with open(os.path.join(server.data, "tokens", "alice")) as text:
-            token = text.read().strip()
         self.assertEqual(server.request("POST", "sessions", {"title": "x"}, token=token).status, 403)
         server.restart()
         self.assertEqual(server.get("me", token=token)["name"], "alice")
@@ -203,6 +232,12 @@ class Users(ServerCase):
         again = self.users("add", "carol")
         self.assertEqual(again.returncode, 1)
         self.assertOneSentence(again.stderr)
+        # Another token, for whoever has lost the first one.
+        renewed = self.users("token", "carol").stdout.strip()
+        self.assertEqual(self.server.request("GET", "sessions", token=token).status, 401)
+        self.assertEqual(self.server.get("me", token=renewed)["name"], "carol")
+        self.assertEqual(self.users("token", "nobody-here").returncode, 1)
+        token = renewed
         self.assertEqual(self.users("revoke", "carol").returncode, 0)
         self.assertEqual(self.server.request("GET", "sessions", token=token).status, 401)
         self.assertEqual(self.users("revoke", "carol").returncode, 1)
@@ -210,7 +245,7 @@ class Users(ServerCase):
         self.assertTrue([r for r in rows if r["name"] == "carol" and r["revoked_at"]])
 
     def test_usage(self):
-        for args in (("add",), ("nonsense",), ("ls", "x"), ("add", "a", "b"), ("add", "x", "--role")):
+        for args in (("add",), ("token",), ("nonsense",), ("ls", "x"), ("add", "a", "b"), ("add", "x", "--role")):
             result = self.users(*args) if args[-1] != "--role" else self.tacho("users", *args)
             self.assertEqual(result.returncode, 2, args)
             self.assertOneSentence(result.stderr)

@@ -316,7 +316,7 @@ static void serve(unsigned run)
 			abort();
 		return;
 	}
-	rc = users_admin(store, directory, token, &e);
+	rc = users_admin(store, token, &e);
 	server.host.bus = bus_new(&system_clock);
 	server.host.live = live_new(&server.host);
 	if (rc == 0)
@@ -331,6 +331,7 @@ static void serve(unsigned run)
 	runs_stop(server.host.runs);
 	live_free(server.host.live);
 	bus_free(server.host.bus);
+	strvec_release(&server.host.notices);
 	store_close(store);
 }
 

@@ -150,16 +150,31 @@ static const struct http_route routes[] = {
 };
 static const struct http_route *const tables[] = {routes, NULL};
 
-static bool identify(void *worker, const char *token, struct identity *ret)
+static bool identify(void *worker, const struct http_credential *c, struct identity *ret)
 {
+	const char *token = c->text;
+
 	(void)worker;
+	if (c->kind == CREDENTIAL_COOKIE) {
+		*ret = (struct identity){.id = 1, .name = "runner", .role = ROLE_RUN};
+		return !strcmp(token, "cookie-of-1");
+	}
 	if (!strcmp(token, "run-token"))
-		*ret = (struct identity){1, "runner", ROLE_RUN};
+		*ret = (struct identity){.id = 1, .name = "runner", .role = ROLE_RUN};
 	else if (!strcmp(token, "look-token") && !revoked)
-		*ret = (struct identity){2, "looker", ROLE_LOOK};
+		*ret = (struct identity){.id = 2, .name = "looker", .role = ROLE_LOOK};
 	else
 		return false;
 	return true;
+}
+
+static int log_in(void *worker, const struct identity *user, char ret_cookie[TOKEN_BYTES],
+		  struct err *e)
+{
+	(void)worker;
+	(void)e;
+	snprintf(ret_cookie, TOKEN_BYTES, "cookie-of-%d", (int)user->id);
+	return 0;
 }
 
 static void *worker_new(void *ctx)
@@ -183,6 +198,7 @@ static struct http_options options(void)
 		.worker_new = worker_new,
 		.worker_free = worker_free,
 		.identify = identify,
+		.log_in = log_in,
 		.upload_dir = support_dir,
 		.upload_bytes_max = 8 << 20,
 		.body_bytes_max = 1 << 20,

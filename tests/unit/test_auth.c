@@ -5,8 +5,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "net/auth.h"
+#include "net/cidr.h"
+#include "net/client.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
 #include <string.h>
 
 static void test_roles(void **state)
@@ -106,13 +112,107 @@ static void test_origins(void **state)
 	assert_false(origin_allowed("http://localhost:5000", NULL));
 }
 
+/* Whose server an address is of decides what a client sends there. */
+static void test_local_addresses(void **state)
+{
+	static const char *const local[] = {
+		"http://127.0.0.1:5000", "http://127.1.2.3",    "http://localhost:1/",
+		"https://LOCALHOST",     "http://[::1]:5000/x", "http://user@127.0.0.1:5000",
+	};
+	static const char *const foreign[] = {
+		"http://127.evil.com",
+		"http://127.0.0.1.evil.com:5000",
+		"http://localhost.evil.com",
+		"http://127.0.0.1@evil.com",
+		"http://localhost:5000@evil.com",
+		"http://evil.com/127.0.0.1",
+		"http://[::2]:5000",
+		"http://[::1].evil.com",
+		"http://0.0.0.0:5000",
+		"http://128.0.0.1",
+		"http://",
+		"127.0.0.1",
+		"",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(local); i++)
+		if (!client_url_is_local(local[i]))
+			fail_msg("'%s' is on this machine", local[i]);
+	for (size_t i = 0; i < ARRAY_LEN(foreign); i++)
+		if (client_url_is_local(foreign[i]))
+			fail_msg("'%s' may be another machine", foreign[i]);
+	assert_true(client_url_same_server("http://127.0.0.1:5000", "http://localhost:5000/"));
+	assert_true(client_url_same_server("http://Build7", "http://build7:80"));
+	assert_false(client_url_same_server("http://127.0.0.1:5000", "http://127.0.0.1:5001"));
+	assert_false(client_url_same_server("http://127.0.0.1:5000", "https://127.0.0.1:5000"));
+	assert_false(client_url_same_server("http://127.0.0.1:5000", "http://127.evil.com:5000"));
+	assert_false(client_url_same_server("http://127.0.0.1:5000", ""));
+}
+
+static bool lets_in(const char *ranges, const char *address)
+{
+	CLEANUP(strvec_release) strvec texts = {};
+	struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+	struct sockaddr_in four = {.sin_family = AF_INET};
+	cidr_list list = {};
+	bool found;
+
+	text_split(ranges, ",", &texts);
+	vec_each(&texts, text) {
+		struct cidr range;
+
+		assert_int_equal(cidr_parse(*text, &range, NULL), 0);
+		vec_push(&list, range);
+	}
+	if (inet_pton(AF_INET, address, &four.sin_addr) == 1) {
+		found = cidr_match(&list, (struct sockaddr *)&four);
+	} else {
+		assert_int_equal(inet_pton(AF_INET6, address, &six.sin6_addr), 1);
+		found = cidr_match(&list, (struct sockaddr *)&six);
+	}
+	vec_release(&list);
+	return found;
+}
+
+static void test_address_ranges(void **state)
+{
+	static const char *const bad[] = {"",          "x",          "10.0.0.0/33", "10.0.0/8",
+					  "10.0.0.0/", "::1/129",    "::1/-1",      "10.0.0.0/8/8",
+					  "localhost", "fe80::1%lo", "[::1]/128",   "10.0.0.0/ 8"};
+	struct cidr range;
+
+	(void)state;
+	assert_true(lets_in("192.0.2.0/24", "192.0.2.255"));
+	assert_false(lets_in("192.0.2.0/24", "192.0.3.0"));
+	assert_true(lets_in("192.0.2.7", "192.0.2.7"));
+	assert_false(lets_in("192.0.2.7", "192.0.2.6"));
+	assert_true(lets_in("10.0.0.0/9,2001:db8::/33", "10.127.255.255"));
+	assert_false(lets_in("10.0.0.0/9,2001:db8::/33", "10.128.0.0"));
+	assert_true(lets_in("10.0.0.0/9,2001:db8::/33", "2001:db8:7fff::1"));
+	assert_false(lets_in("10.0.0.0/9,2001:db8::/33", "2001:db8:8000::1"));
+	assert_true(lets_in("0.0.0.0/0", "203.0.113.1"));
+	assert_false(lets_in("0.0.0.0/0", "::1"));
+	assert_true(lets_in("::/0", "::1"));
+	assert_false(lets_in("::/0", "203.0.113.1"));
+	/* The same client on a socket of version 6, and the same range written as one. */
+	assert_true(lets_in("192.0.2.0/24", "::ffff:192.0.2.9"));
+	assert_false(lets_in("192.0.2.0/24", "::ffff:192.0.3.9"));
+	assert_false(lets_in("::/0", "::ffff:192.0.2.9"));
+	assert_true(lets_in("::ffff:192.0.2.0/120", "192.0.2.9"));
+	/* Not the deprecated form without ffff. */
+	assert_false(lets_in("192.0.2.0/24", "::192.0.2.9"));
+	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
+		if (cidr_parse(bad[i], &range, NULL) != -EINVAL)
+			fail_msg("'%s' is no range", bad[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_roles),
-		cmocka_unit_test(test_tokens),
-		cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_origins),
+		cmocka_unit_test(test_roles),           cmocka_unit_test(test_tokens),
+		cmocka_unit_test(test_hosts),           cmocka_unit_test(test_origins),
+		cmocka_unit_test(test_local_addresses), cmocka_unit_test(test_address_ranges),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -45,7 +45,7 @@ static void test_tokens(void **state)
 	expect("GET /echo/a", HOST "Authorization: Bearer wrong\r\n", NULL, 401, "not known");
 	expect("POST /echo/a", HOST "Authorization: Bearer wrong\r\n", "x", 401, "not known");
 	expect("GET /echo/a?token=look-token", HOST, NULL, 200, "looker");
-	expect("GET /echo/a", HOST "Cookie: x=1; tacho_1=look-token\r\n", NULL, 200, "looker");
+	expect("GET /echo/a", HOST "Cookie: x=1; tacho_1=cookie-of-1\r\n", NULL, 200, "runner");
 	expect("GET /echo/a", HOST "Cookie: tacho_2=look-token\r\n", NULL, 401, "");
 	expect("GET /echo/a", HOST "Accept: text/html\r\n", NULL, 401, "tacho serve");
 	expect("POST /echo/a", HOST LOOK, "x", 403, "needs the role 'run'");
@@ -62,8 +62,12 @@ static void test_log_in(void **state)
 	expect("GET /echo/a?x=1&token=look-token&y=2", HOST "Accept: text/html,*/*\r\n", NULL, 303,
 	       "Location: /echo/a?x=1&y=2\r\n");
 	expect("GET /echo/a?token=look-token", HOST "Accept: text/html\r\n", NULL, 303,
-	       "Set-Cookie: tacho_1=look-token; Path=/; HttpOnly; SameSite=Strict; ");
+	       "Set-Cookie: tacho_1=cookie-of-2; Path=/; HttpOnly; SameSite=Strict; ");
 	expect("GET /echo/a?token=wrong", HOST "Accept: text/html\r\n", NULL, 401, "tacho serve");
+	/* Neither is good where the other one belongs. */
+	expect("GET /echo/a", HOST "Cookie: tacho_1=cookie-of-1\r\n", NULL, 200, "runner");
+	expect("GET /echo/a", HOST "Cookie: tacho_1=run-token\r\n", NULL, 401, "not known");
+	expect("GET /echo/a", HOST "Authorization: Bearer cookie-of-1\r\n", NULL, 401, "not known");
 }
 
 static void test_hosts(void **state)
@@ -81,7 +85,7 @@ static void test_hosts(void **state)
 	expect("GET /echo/a", "Host: 192.0.2.1\r\n" LOOK, NULL, 403, "--allow-host");
 }
 
-#define COOKIE "Cookie: tacho_1=run-token\r\n"
+#define COOKIE "Cookie: tacho_1=cookie-of-1\r\n"
 
 static void test_origins(void **state)
 {

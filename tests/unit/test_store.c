@@ -333,6 +333,53 @@ static void test_users(void **state)
 	stored_users_release(&all);
 }
 
+static void test_logins(void **state)
+{
+	struct stored_user ann = {.name = (char *)"ann", .role = 1, .token_hash = "t1"}, got = {};
+	struct stored_user bob = {.name = (char *)"bob", .role = 3, .token_hash = "t2"};
+	char hash[16];
+	int role;
+
+	(void)state;
+	OK(store_user_add(store, &ann, &error));
+	OK(store_user_add(store, &bob, &error));
+	OK(store_login_add(store, ann.id, "c1", 1000, 2000, &error));
+	OK(store_user_by_login(store, "c1", 1999, &got, &error));
+	assert_string_equal(got.name, "ann");
+	assert_int_equal(got.id, ann.id);
+	stored_user_release(&got);
+	/* Neither is a token, nor the other way round. */
+	assert_int_equal(store_user_by_hash(store, "c1", &got, &error), -ENOENT);
+	assert_int_equal(store_user_by_login(store, "t1", 1500, &got, &error), -ENOENT);
+	assert_int_equal(store_user_by_login(store, "c1", 2000, &got, &error), -ENOENT);
+	/* The oldest of a user go, those of others stay. */
+	OK(store_login_add(store, bob.id, "b", 1000, 9000, &error));
+	OK(store_login_add(store, ann.id, "first", 1000, 9000, &error));
+	for (int i = 0; i < LOGINS_MAX; i++) {
+		snprintf(hash, sizeof(hash), "n%d", i);
+		OK(store_login_add(store, ann.id, hash, 1000, 9000, &error));
+	}
+	assert_int_equal(store_user_by_login(store, "first", 1500, &got, &error), -ENOENT);
+	OK(store_user_by_login(store, "n0", 1500, &got, &error));
+	stored_user_release(&got);
+	/* Another token leaves them, unless they are ended. */
+	OK(store_user_renew(store, "ann", "t3", &error));
+	assert_int_equal(store_user_by_hash(store, "t1", &got, &error), -ENOENT);
+	OK(store_user_by_login(store, "n0", 1500, &got, &error));
+	stored_user_release(&got);
+	OK(store_logins_end(store, "ann", &error));
+	assert_int_equal(store_user_by_login(store, "n0", 1500, &got, &error), -ENOENT);
+	OK(store_user_by_login(store, "b", 1500, &got, &error));
+	stored_user_release(&got);
+	OK(store_user_role(store, "bob", &role, &error));
+	assert_int_equal(role, 3);
+	OK(store_user_revoke(store, "bob", &error));
+	assert_int_equal(store_user_by_login(store, "b", 1500, &got, &error), -ENOENT);
+	OK(store_user_role(store, "bob", &role, &error));
+	assert_int_equal(role, 0);
+	assert_int_equal(store_user_renew(store, "bob", "t4", &error), -ENOENT);
+}
+
 static void test_settings(void **state)
 {
 	char *value = NULL;
@@ -380,6 +427,7 @@ int main(void)
 		STORE_TEST(test_lists_of_runs),
 		STORE_TEST(test_durations),
 		STORE_TEST(test_users),
+		STORE_TEST(test_logins),
 		STORE_TEST(test_settings),
 		STORE_TEST(test_newer_schema),
 	};

@@ -2,6 +2,8 @@
 #include "base/clock.h"
 #include "base/term.h"
 #include "base/text.h"
+#include "server/config.h"
+#include "server/local.h"
 
 #include <errno.h>
 #include <string.h>
@@ -9,26 +11,13 @@
 #include <unistd.h>
 
 #define DEFAULT_URL     "http://127.0.0.1:5000"
+#define LOCAL_URL       "http://localhost"
 #define TOKEN_BYTES_MAX 4096
 #define PAGE            "200"
 #define PAGES_MAX       200u
 #define DURATION_S_MAX  1e12
 
 /* ---- which server ---- */
-
-/* Whether @url is a server on this machine; then its token may be in its data directory. */
-static bool is_local(const char *url)
-{
-	static const char *const names[] = {"127.", "localhost", "[::1]"};
-	const char *host = strstr(url, "://");
-
-	host = host ? host + 3 : url;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!strncmp(host, names[i], strlen(names[i])))
-			return i == 0 || !host[strlen(names[i])] ||
-			       strchr(":/", host[strlen(names[i])]);
-	return false;
-}
 
 /* Splits an address as the server prints it, "http://host:5000/?token=abc". */
 static void split_url(const char *text, char **ret_url, char **ret_token)
@@ -49,48 +38,102 @@ static int token_from_file(const char *path, char **ret, struct err *e)
 	return r < 0 ? err_set(e, -r, "cannot read the token in '%s': %s", path, strerror(-r)) : 0;
 }
 
-static char *own_token(void)
+static bool is_directory_name(const char *server)
 {
-	const char *data = getenv("TACHO_DATA");
-	CLEANUP(free_ptr)
-	char *directory = data ? xstrdup(data) : fs_xdg_dir("XDG_DATA_HOME", ".local/share");
-	CLEANUP(free_ptr) char *path = directory ? xasprintf("%s/admin-token", directory) : NULL;
-	char *token = NULL;
+	return *server == '/' || *server == '.';
+}
 
-	return path && fs_read(path, TOKEN_BYTES_MAX, &token) == 0 ? token : NULL;
+/* A token that the user has given, in whatever way; *ret NULL: none. */
+static int given_token(const struct client_server_options *o, char **token, struct err *e)
+{
+	if (o->token_file) {
+		free_ptr(token);
+		*token = NULL;
+		return token_from_file(o->token_file, token, e);
+	}
+	if (!*token && getenv("TACHO_TOKEN"))
+		*token = xstrdup(getenv("TACHO_TOKEN"));
+	return 0;
+}
+
+/*
+ * Without a token we ask only servers that need none from us: our own, by the socket in its data
+ * directory. Whoever listens on its port may be somebody else by now. Any other server is asked
+ * without a token, and says that it needs one.
+ */
+static int choose_own(struct connection *c, const char *server, struct err *e)
+{
+	CLEANUP(free_ptr) char *own_url = NULL;
+
+	if (*server && is_directory_name(server)) {
+		c->directory = xstrdup(server);
+	} else {
+		CLEANUP(config_release) struct server_config config = {};
+		int r = config_load(&config, &(config_options){}, NULL, e);
+
+		if (r < 0)
+			return r;
+		c->directory = xstrdup(config.data);
+	}
+	own_url = local_server_url(c->directory);
+	if (*server && !is_directory_name(server) &&
+	    !(own_url && client_url_same_server(server, own_url))) {
+		free_ptr(&c->directory);
+		c->directory = NULL;
+		return 0;
+	}
+	free_ptr(&c->url);
+	c->url = own_url ? own_url : xstrdup(LOCAL_URL);
+	own_url = NULL;
+	return 0;
+}
+
+static int open_client(struct connection *c, const char *token, const char *ca, struct err *e)
+{
+	/* The host is not looked up: it only has to be one that the server knows. */
+	CLEANUP(free_ptr) char *base = xasprintf("%s/api/v1", c->directory ? LOCAL_URL : c->url);
+	struct client_options o = {.url = base, .ca_path = ca, .socket_directory = c->directory};
+	int r;
+
+	o.token = token ? token : "";
+	r = client_new(&c->client, &o, e);
+	if (r == -ENOENT && c->directory) {
+		e->code = ECONNREFUSED;
+		r = connection_explain(c, e);
+	}
+	return r;
 }
 
 int connection_open(struct connection *c, const struct client_server_options *o, struct err *e)
 {
 	const char *given = o->server ? o->server : getenv("TACHO_SERVER");
-	CLEANUP(free_ptr) char *token = NULL, *base = NULL;
-	int r = 0;
+	CLEANUP(free_ptr) char *token = NULL;
+	int r;
 
 	*c = (struct connection){};
 	split_url(given && *given ? given : DEFAULT_URL, &c->url, &token);
-	c->local = is_local(c->url);
-	if (o->token_file) {
-		free_ptr(&token);
-		token = NULL;
-		r = token_from_file(o->token_file, &token, e);
-	} else if (!token && getenv("TACHO_TOKEN")) {
-		token = xstrdup(getenv("TACHO_TOKEN"));
-	} else if (!token && c->local) { /* never send it to another machine */
-		token = own_token();
-	}
-	base = xasprintf("%s/api/v1", c->url);
+	r = given_token(o, &token, e);
+	if (r == 0 && (!token || is_directory_name(c->url)))
+		r = choose_own(c, given ? given : "", e);
 	if (r == 0)
-		r = client_new(&c->client,
-			       &(struct client_options){base, token ? token : "", o->ca}, e);
+		c->local = c->directory || client_url_is_local(c->url);
+	if (r == 0)
+		r = open_client(c, token, o->ca, e);
 	if (r < 0)
 		connection_close(c);
 	return r;
+}
+
+int connection_open_status(const struct err *e)
+{
+	return e->code == ECONNREFUSED || e->code == EPERM ? EXIT_FAILED : EXIT_USAGE;
 }
 
 void connection_close(struct connection *c)
 {
 	client_free(c->client);
 	free(c->url);
+	free(c->directory);
 	*c = (struct connection){};
 }
 
@@ -99,6 +142,12 @@ int connection_explain(const struct connection *c, struct err *e)
 	switch (e->code) {
 	case ECONNREFUSED:
 	case EHOSTUNREACH:
+		if (c->directory)
+			return err_set(
+				e, e->code,
+				"no server has the data directory '%s': start one with 'tacho "
+				"serve', or name another with --server or TACHO_SERVER",
+				c->directory);
 		return err_set(e, e->code,
 			       "no server answers at %s: start one with 'tacho serve', or name "
 			       "another with --server or TACHO_SERVER",
@@ -106,8 +155,9 @@ int connection_explain(const struct connection *c, struct err *e)
 	case EACCES:
 		return err_set(
 			e, EACCES,
-			"the server at %s rejected the token: set --token-file or TACHO_TOKEN, or "
-			"give --server the whole address that 'tacho serve' prints",
+			"the server at %s needs a token, or rejected the one that it got: set "
+			"--token-file or TACHO_TOKEN, or give --server the whole address that "
+			"'tacho serve' prints",
 			c->url);
 	default:
 		return -e->code;

@@ -10,12 +10,15 @@
 
 struct connection {
 	struct client *client;
-	char *url;  /* of the server, for links */
-	bool local; /* the server runs on this machine, with the same directories */
+	char *url;       /* of the server, for links */
+	char *directory; /* the data directory whose socket is used; NULL: the URL is connected to */
+	bool local;      /* the server runs on this machine, with the same directories */
 };
 
 int connection_open(struct connection *c, const struct client_server_options *o, struct err *e);
 void connection_close(struct connection *c);
+/* The exit status for an error of connection_open(): whether the words or the server are at fault. */
+int connection_open_status(const struct err *e);
 
 /* client_json() with a printf-style path; its errors are passed through connection_explain(). */
 int connection_json(struct connection *c, const char *method, const json_t *body, json_t **ret,

@@ -150,7 +150,7 @@ int server_export(const struct command *self, int argc, char **argv)
 	if (status)
 		return status;
 	if (connection_open(&c, &o.server, &e) < 0)
-		return command_fail(EXIT_USAGE, "export: %s", e.text);
+		return command_fail(connection_open_status(&e), "export: %s", e.text);
 	r = export(&c, &o, run, &e);
 	connection_close(&c);
 	return r < 0 ? command_fail(EXIT_FAILED, "export: %s", e.text) : EXIT_DONE;

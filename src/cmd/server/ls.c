@@ -235,7 +235,7 @@ int server_ls(const struct command *self, int argc, char **argv)
 	if (!command_one_word(self, &o, argc, argv, &session, "session", &status))
 		return status;
 	if (connection_open(&c, &o.server, &e) < 0)
-		return command_fail(EXIT_USAGE, "ls: %s", e.text);
+		return command_fail(connection_open_status(&e), "ls: %s", e.text);
 	r = list(&c, &o, session, &e);
 	connection_close(&c);
 	return r < 0 ? command_fail(EXIT_FAILED, "ls: %s", e.text) : EXIT_DONE;

@@ -27,7 +27,7 @@ static int remove_all(const struct client_rm_options *o, const option_list *name
 		return command_fail(EXIT_USAGE, "rm: which %s? (tacho ls lists them)",
 				    o->session ? "session" : "run");
 	if (connection_open(&c, &o->server, &e) < 0)
-		return command_fail(EXIT_USAGE, "rm: %s", e.text);
+		return command_fail(connection_open_status(&e), "rm: %s", e.text);
 	/* As rm(1) does, go on after a failure, unless no server answers or it refuses us. */
 	for (size_t i = 0; i < names->len && r != -ECONNREFUSED && r != -EACCES; i++) {
 		r = remove_one(&c, names->items[i], o->session, &e);

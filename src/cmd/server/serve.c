@@ -15,12 +15,12 @@ static void say_where(const struct server *s, struct buf *out)
 	command_flush_on(out, STDOUT_FILENO);
 }
 
-/* For whoever looks at the terminal or the journal; the page shows the same. */
-static void say_notices(const struct server *s)
+/* For whoever looks at the terminal or the journal. */
+static void say_all(const strvec *sentences)
 {
 	CLEANUP(buf_release) struct buf out = {};
 
-	vec_each(&s->host.notices, text)
+	vec_each(sentences, text)
 		buf_addf(&out, "tacho: %s\n", *text);
 	if (out.len)
 		command_flush_on(&out, STDERR_FILENO);
@@ -65,7 +65,9 @@ int server_serve(const struct command *self, int argc, char **argv)
 	if (r == 0)
 		r = server_start(&s, &e);
 	if (r == 0) {
-		say_notices(&s);
+		say_all(&s.host.notices);
+		if (!o.private)
+			say_all(&s.notices);
 		say_where(&s, &out);
 		wait_for_end(&ends);
 	}

@@ -9,7 +9,7 @@ struct serve_options {
 	option_items settings;
 	bool json; /* of config and users */
 	bool routes;
-	bool private;
+	bool private; /* the server of `tacho view`, which nobody else uses: no notices */
 	const char *role;
 };
 

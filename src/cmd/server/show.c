@@ -288,7 +288,7 @@ int server_show(const struct command *self, int argc, char **argv)
 				    "show: which run? (tacho ls lists them, last is the "
 				    "newest)");
 	if (connection_open(&c, &o.server, &e) < 0)
-		return command_fail(EXIT_USAGE, "show: %s", e.text);
+		return command_fail(connection_open_status(&e), "show: %s", e.text);
 	r = show(&c, &o, run, &e);
 	connection_close(&c);
 	return r < 0 ? command_fail(EXIT_FAILED, "show: %s", e.text) : EXIT_DONE;

@@ -4,6 +4,8 @@
 #include "base/json.h"
 #include "server/users.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -68,32 +70,58 @@ static int list(struct store *store, const struct serve_options *o, struct buf *
 	return 0;
 }
 
-static int add(struct store *store, const struct serve_options *o, const char *name,
-	       struct buf *out, struct err *e)
+static void show_token(const struct serve_options *o, const char *name, const char *role,
+		       const char *token, struct buf *out)
 {
-	enum user_role role = ROLE_RUN;
-	char token[TOKEN_BYTES];
-	int r;
-
-	if (o->role && !role_parse(o->role, &role))
-		return err_set(e, 22, "there is no role '%s': it is look, run or administer",
-			       o->role);
-	r = users_add(store, name, role, token, e);
-	if (r < 0)
-		return r;
 	if (o->json) {
 		struct json j = jw_to(out);
 
 		jw_open(&j, '{');
 		jw_kv_str(&j, "name", name);
-		jw_kv_str(&j, "role", role_name(role));
+		if (role)
+			jw_kv_str(&j, "role", role);
 		jw_kv_str(&j, "token", token);
 		jw_close(&j, '}');
 		buf_add_char(out, '\n');
 	} else {
 		buf_addf(out, "%s\n", token);
 	}
+}
+
+static int add(struct store *store, const struct serve_options *o, const char *name,
+	       struct buf *out, struct err *e)
+{
+	enum run_as_kind kind = run_as_remembered(store);
+	enum user_role role = ROLE_RUN;
+	char token[TOKEN_BYTES];
+	int r;
+
+	if (o->role && !role_parse(o->role, &role))
+		return err_set(e, EINVAL, "there is no role '%s': it is look, run or administer",
+			       o->role);
+	r = run_as_allows(kind, role, e);
+	if (r == 0)
+		r = users_add(store, name, role, token, e);
+	if (r < 0)
+		return r;
+	if (role == ROLE_RUN && kind == RUN_AS_SAME)
+		fprintf(stderr, "tacho: whoever may start runs can do all that the server's own "
+				"user can, and administer\n");
+	show_token(o, name, role_name(role), token, out);
 	return 0;
+}
+
+static int renew(struct store *store, const struct serve_options *o, const char *name,
+		 struct buf *out, struct err *e)
+{
+	char token[TOKEN_BYTES];
+	int r = users_renew(store, name, token, e);
+
+	if (r == 0)
+		r = store_logins_end(store, name, e);
+	if (r == 0)
+		show_token(o, name, NULL, token, out);
+	return r;
 }
 
 static int carry_out(const struct serve_options *o, const char *data, const char *verb,
@@ -107,6 +135,8 @@ static int carry_out(const struct serve_options *o, const char *data, const char
 		return r;
 	if (!strcmp(verb, "add"))
 		r = add(store, o, name, out, e);
+	else if (!strcmp(verb, "token"))
+		r = renew(store, o, name, out, e);
 	else if (!strcmp(verb, "revoke"))
 		r = store_user_revoke(store, name, e);
 	else
@@ -139,9 +169,11 @@ int server_users(const struct command *self, int argc, char **argv)
 		if (at < argc)
 			words[count++] = argv[at];
 	}
-	named = !strcmp(words[0], "add") || !strcmp(words[0], "revoke");
+	named = !strcmp(words[0], "add") || !strcmp(words[0], "token") ||
+		!strcmp(words[0], "revoke");
 	if (!named && strcmp(words[0], "ls") != 0)
-		return command_fail(EXIT_USAGE, "users: '%s' is not ls, add or revoke", words[0]);
+		return command_fail(EXIT_USAGE, "users: '%s' is not ls, add, token or revoke",
+				    words[0]);
 	if (named != (words[1] != NULL))
 		return command_fail(EXIT_USAGE,
 				    named ? "users: %s needs the name of a user"

@@ -37,6 +37,8 @@ int runner_order_parse(const void *bytes, size_t size, struct runner_order *ret,
 	ret->private = json_is_true(json_object_get(json, "private"));
 	ret->output_bytes = number_of(json, "output_bytes", OUTPUT_BYTES);
 	ret->spill_bytes = number_of(json, "spill_bytes", SPILL_BYTES);
+	ret->run_as = text_of(json, "run_as");
+	ret->restricted = json_is_true(json_object_get(json, "restricted"));
 	/* An import needs no plan. */
 	if (!ret->import)
 		r = run_plan_parse(json_object_get(json, "plan"), &ret->plan, e);
@@ -51,5 +53,6 @@ void runner_order_release(struct runner_order *o)
 	free(o->spill);
 	free(o->import);
 	free(o->import_name);
+	free(o->run_as);
 	*o = (struct runner_order){};
 }

@@ -1,7 +1,8 @@
 #include "collect/run/runner.h"
 #include "base/clock.h"
-#include "collect/workload_prepare.h"
+#include "collect/run/rights.h"
 #include "collect/tree.h"
+#include "collect/workload_prepare.h"
 #include "perf/rights.h"
 
 #include <errno.h>
@@ -288,6 +289,13 @@ static void choose_rights(const struct runner *r)
 
 static int start(struct runner *r, struct err *e)
 {
+	const struct run_rights rights = {r->order.run_as, r->order.restricted};
+	int result = 0;
+
+	if (!r->order.import)
+		result = run_rights_apply(&rights, &r->order.plan, e);
+	if (result < 0)
+		return result;
 	choose_rights(r);
 	if (!r->order.import)
 		return start_live(r, e);

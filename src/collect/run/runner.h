@@ -22,9 +22,11 @@
 /* The contents of RUN_PLAN. */
 struct runner_order {
 	struct run_plan plan;
-	char *raw;         /* where to keep perf.data; NULL: nowhere */
-	char *spill;       /* directory for the spill file; NULL: none */
-	char *import;      /* a recording to read instead of running anything; NULL: none */
+	char *raw;    /* where to keep perf.data; NULL: nowhere */
+	char *spill;  /* directory for the spill file; NULL: none */
+	char *import; /* a recording to read instead of running anything; NULL: none */
+	char *run_as; /* see rights.h; NULL: as the server */
+	bool restricted;
 	char *import_name; /* the recording's name as the user knows it */
 	bool private;      /* only the user who has started the server sees the run */
 	uint64_t output_bytes, spill_bytes;

@@ -62,6 +62,11 @@ int api_field_str(const json_t *object, const char *name, size_t max, const char
 /* Writes the member next: @cursor as text, or null if it is 0. */
 void api_json_next(struct json *j, int64_t cursor);
 
+/* Checks and completes a plan by the rights that the caller's runs have. */
+struct run_plan;
+int api_apply_rights(struct api *a, const struct http_request *r, struct run_plan *plan,
+		     struct err *e);
+
 /* Writes the members runs and next: a page of a session's runs, or of all runs if @session is 0. */
 int api_json_runs(struct json *j, struct api *a, int64_t session, const struct page *page,
 		  struct err *e);

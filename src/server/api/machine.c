@@ -96,17 +96,18 @@ static int get_processes(void *worker, const struct http_request *r, struct http
 	struct json j = jw_to(&reply->body);
 	process_rows rows = {};
 	struct page page = {};
+	struct api *a = worker;
 	bool more;
 	int rc = api_page_known(r, params, &page, e);
 
-	(void)worker;
 	if (rc < 0)
 		return rc;
 	if (page.before > INT32_MAX)
 		return err_set(
 			e, EINVAL,
 			"Invalid value for 'before': use the 'next' value of the previous page.");
-	processes_read(page.search, (int)page.before, page.limit, &rows, &more);
+	processes_read(page.search, a->server->run_as.uid, (int)page.before, page.limit, &rows,
+		       &more);
 	jw_open(&j, '{');
 	jw_key(&j, "processes");
 	jw_open(&j, '[');

@@ -98,7 +98,15 @@ static int cancel_run(void *worker, const struct http_request *r, struct http_re
 	return rc < 0 ? rc : api_reply_run(a, run.uuid, 202, reply, e);
 }
 
-static int run_again(struct api *a, const struct stored_run *old, const char *user,
+int api_apply_rights(struct api *a, const struct http_request *r, struct run_plan *plan,
+		     struct err *e)
+{
+	struct run_rights rights = run_as_rights(&a->server->run_as, r->user->role);
+
+	return run_rights_apply(&rights, plan, e);
+}
+
+static int run_again(struct api *a, const struct http_request *r, const struct stored_run *old,
 		     struct stored_run *ret, struct err *e)
 {
 	CLEANUP(run_plan_release) struct run_plan plan = {};
@@ -115,11 +123,14 @@ static int run_again(struct api *a, const struct stored_run *old, const char *us
 	rc = run_plan_parse(json, &plan, e);
 	json_decref(json);
 	if (rc == 0)
+		rc = api_apply_rights(a, r, &plan, e);
+	if (rc == 0)
 		rc = emap_check_events(a->server->emap, &plan, e);
 	if (rc == 0)
 		rc = api_session_find(a, old->session_uuid, &session, e);
 	if (rc == 0)
-		rc = runs_submit(a->server->host.runs, a->store, &session, &plan, user, ret, e);
+		rc = runs_submit(a->server->host.runs, a->store, &session, &plan, r->user->name,
+				 ret, e);
 	if (rc == 0)
 		emap_note_used(a->server->emap, &plan);
 	return rc;
@@ -135,7 +146,7 @@ static int rerun(void *worker, const struct http_request *r, struct http_reply *
 	if (rc == 0)
 		rc = api_run_find(a, r->args[0], &old, e);
 	if (rc == 0)
-		rc = run_again(a, &old, r->user->name, &run, e);
+		rc = run_again(a, r, &old, &run, e);
 	return rc < 0 ? rc : api_reply_run(a, run.uuid, 202, reply, e);
 }
 

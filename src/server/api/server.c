@@ -92,6 +92,7 @@ static int openapi(void *worker, const struct http_request *r, struct http_reply
 static int me(void *worker, const struct http_request *r, struct http_reply *reply, struct err *e)
 {
 	struct api *a = worker;
+	CLEANUP(buf_release) struct buf rights = {};
 	struct json j = jw_to(&reply->body);
 	char host[256] = "";
 	int rc = api_params_known(r, no_params, e);
@@ -110,6 +111,13 @@ static int me(void *worker, const struct http_request *r, struct http_reply *rep
 		     (double)(clock_monotonic_ns(a->server->host.clock) - a->server->started_ns) /
 			     1e9);
 	add_warnings(&j, a);
+	jw_key(&j, "runs");
+	jw_open(&j, '{');
+	jw_kv_str(&j, "user", a->server->run_as.user);
+	jw_kv_bool(&j, "apart", a->server->run_as.kind == RUN_AS_OTHER);
+	run_as_describe(&a->server->run_as, &rights);
+	jw_kv_str(&j, "rights", buf_str(&rights));
+	jw_close(&j, '}');
 	jw_key(&j, "demo");
 	jw_open(&j, '[');
 	jw_str(&j, runs_program(a->server->host.runs));

@@ -162,6 +162,8 @@ static int add_run(void *worker, const struct http_request *r, struct http_reply
 	if (rc == 0)
 		rc = run_plan_parse(body, &plan, e);
 	if (rc == 0)
+		rc = api_apply_rights(a, r, &plan, e);
+	if (rc == 0)
 		rc = emap_check_events(a->server->emap, &plan, e);
 	if (rc == 0)
 		rc = runs_submit(a->server->host.runs, a->store, &s, &plan, r->user->name, &run, e);

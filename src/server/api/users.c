@@ -83,6 +83,8 @@ int api_users_add(void *worker, const struct http_request *r, struct http_reply 
 	if (rc == 0)
 		rc = read_user(body, &name, &role, e);
 	if (rc == 0)
+		rc = run_as_allows(a->server->run_as.kind, role, e);
+	if (rc == 0)
 		rc = users_add(a->store, name, role, token, e);
 	if (rc == 0) {
 		reply->status = 201;

@@ -550,6 +550,15 @@ export interface Me {
 		uptime_s: number;
 		/** What a person should know of the state of the server: that its database was deleted or replaced, that recordings without a run were set aside at its start, that the clock cannot be believed. Sentences. */
 		warnings: string[];
+		/** Whose rights workloads have. */
+		runs: {
+			/** Whom they run as, unless a plan names somebody else. */
+			user: string;
+			/** Whether that is another user than the server's. Only then does the role `run` mean less than `administer`: any program of the server's own user can read and change all that the server has. */
+			apart: boolean;
+			/** The same as a sentence for people. */
+			rights: string;
+		};
 		/** A program that is there to be profiled, with its arguments: the `workload` of a plan. */
 		demo: string[];
 	};

@@ -51,8 +51,8 @@ export function Refused() {
 					<code>{location.origin}/?token=…</code>
 				</p>
 				<p class="dim">
-					Who started the server finds the token in the file <code>admin-token</code> of its data
-					directory. Others ask an administrator for one of their own.
+					Each start of the server prints a new token; <code>tacho users token admin</code> prints
+					another one for whoever started it. Others ask an administrator for one of their own.
 				</p>
 				<div>
 					<button class="primary" onClick={() => location.reload()}>

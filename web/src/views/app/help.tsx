@@ -63,7 +63,7 @@ export function Help() {
 			{me.value && (
 				<p class="small dim">
 					tacho {me.value.server.version} on {me.value.server.host}, as {me.value.name} (may{' '}
-					{me.value.role})
+					{me.value.role}). {me.value.server.runs.rights}
 				</p>
 			)}
 		</dialog>

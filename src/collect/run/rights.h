@@ -1,0 +1,22 @@
+/*
+ * Whose rights a run has. A server that runs as root can start workloads as another user. Whoever may
+ * start runs there, but not administer, must get nothing by a run that this user could not do himself:
+ * no workload as somebody else, no watching of other users' processes. The server checks that when a
+ * run is submitted, for a clear answer; the collector checks it again at the start, because processes
+ * have changed by then.
+ */
+#ifndef TACHO_COLLECT_RUN_RIGHTS_H
+#define TACHO_COLLECT_RUN_RIGHTS_H
+
+#include "collect/run/plan.h"
+
+struct run_rights {
+	const char *user; /* workloads run as this user; NULL: as the server itself */
+	bool restricted;  /* the run must not use other rights than those of @user */
+};
+
+/* Sets the user of a workload that names none. Returns -EPERM, with a sentence, for what the plan must
+ * not do. */
+int run_rights_apply(const struct run_rights *r, struct run_plan *plan, struct err *e);
+
+#endif
