@@ -1,6 +1,6 @@
 #include "event/filter.h"
 #include "base/fs.h"
-#include "base/predicate.h"
+#include "base/predicate/predicate.h"
 
 #include <errno.h>
 #include <string.h>

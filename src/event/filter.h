@@ -1,5 +1,5 @@
 /*
- * Filters of tracepoints: conditions on the fields of a tracepoint (base/predicate.h) that the kernel
+ * Filters of tracepoints: conditions on the fields of a tracepoint (base/predicate/predicate.h) that the kernel
  * tests before it takes a sample. They are checked here first, because the kernel only answers
  * "Invalid argument". Any thread may call this.
  */

@@ -1,7 +1,7 @@
 /*
  * Queries about the rows of any table of a run: a page of rows in any order, groups, the distribution
  * of a column, a heat map, a flame graph, lanes of spans. Rows are chosen by a selection and, optionally, by
- * a condition on their columns (base/predicate.h).
+ * a condition on their columns (base/predicate/predicate.h).
  *
  * Besides the columns of its schema a table has derived ones: pid, tid and comm of a thread, the function
  * of a stack, the duration of a span.
@@ -14,7 +14,7 @@
 
 #include "analyze/plot/value_histogram.h"
 #include "base/number.h"
-#include "base/predicate.h"
+#include "base/predicate/predicate.h"
 #include "profile/lanes.h"
 #include "profile/schema.h"
 #include "query/selection.h"

@@ -3,7 +3,7 @@
  * accepted is tested, also negated and combined with itself, whose results follow from the first one; and
  * as a block of rows, whose ranges must not rule out what the row is.
  */
-#include "base/predicate.h"
+#include "base/predicate/predicate.h"
 #include "base/alloc.h"
 
 #include <stdint.h>

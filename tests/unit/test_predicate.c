@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/predicate.h"
+#include "base/predicate/predicate.h"
 #include "event/filter.h"
 #include "support.h"
 

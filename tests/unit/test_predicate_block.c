@@ -10,7 +10,7 @@
 
 #include "support.h"
 #include "base/bits.h"
-#include "base/predicate.h"
+#include "base/predicate/predicate.h"
 #include "base/vec.h"
 
 #define ROUNDS 3000u

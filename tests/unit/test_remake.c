@@ -293,7 +293,7 @@ static void test_nothing(void **state)
 
 	(void)state;
 	profile.events.len = 0;
-	assert_int_equal(remake_open(&r, &o, &e), -ENODATA);
+	assert_int_equal(remake_open(&r, &o, &e), -ENOENT);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -1,6 +1,6 @@
 #include "collect/run/plan_fields.h"
 #include "base/number.h"
-#include "base/predicate.h"
+#include "base/predicate/predicate.h"
 #include "base/text.h"
 #include "perf/sampling.h"
 

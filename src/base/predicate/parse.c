@@ -1,6 +1,6 @@
 /* Parses conditions by recursive descent, with a limit of nested parentheses. */
 #include "base/number.h"
-#include "base/predicate_program.h"
+#include "base/predicate/program.h"
 #include "base/text.h"
 
 #include <ctype.h>

@@ -3,8 +3,8 @@
  * evaluated in order, because they only lead to later ones, and each passes its rows on to the masks of its
  * two successors.
  */
-#include "base/predicate.h"
-#include "base/predicate_program.h"
+#include "base/predicate/predicate.h"
+#include "base/predicate/program.h"
 
 #include <string.h>
 

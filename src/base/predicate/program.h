@@ -5,7 +5,7 @@
 #ifndef TACHO_BASE_PREDICATE_PROGRAM_H
 #define TACHO_BASE_PREDICATE_PROGRAM_H
 
-#include "base/predicate.h"
+#include "base/predicate/predicate.h"
 #include "base/vec.h"
 
 enum predicate_op {

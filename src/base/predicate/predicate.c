@@ -1,5 +1,5 @@
-#include "base/predicate.h"
-#include "base/predicate_program.h"
+#include "base/predicate/predicate.h"
+#include "base/predicate/program.h"
 
 #include <string.h>
 
