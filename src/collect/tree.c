@@ -206,9 +206,15 @@ static int compare_pids(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Among the first @count of those seen. */
+static bool was_seen_among(const struct tree *t, size_t count, pid_t pid)
+{
+	return count && bsearch(&pid, t->seen.items, count, sizeof(pid), compare_pids);
+}
+
 static bool was_seen(const struct tree *t, pid_t pid)
 {
-	return t->seen.len && bsearch(&pid, t->seen.items, t->seen.len, sizeof(pid), compare_pids);
+	return was_seen_among(t, t->seen.len, pid);
 }
 
 /* Reaps children of ours that have ended: those that we have signalled, and all if all of our children
@@ -275,8 +281,7 @@ static void note_seen(struct tree *t, const process_list *all)
 	size_t before = t->seen.len;
 
 	vec_each(all, p)
-		if (is_wanted(t, p) &&
-		    !bsearch(&p->pid, t->seen.items, before, sizeof(pid_t), compare_pids))
+		if (is_wanted(t, p) && !was_seen_among(t, before, p->pid))
 			vec_push(&t->seen, p->pid);
 	if (t->seen.len)
 		qsort(t->seen.items, t->seen.len, sizeof(pid_t), compare_pids);
