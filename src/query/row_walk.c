@@ -165,7 +165,7 @@ static bool is_selected(const struct walk *w, const struct open_chunk *o)
 	return w->how->any_thread || (selection_has_event(sel, value_of(o, BY_EVENT)) &&
 				      selection_has_thread(sel, value_of(o, BY_THREAD)) &&
 				      selection_has_cpu(sel, value_of(o, BY_CPU)) &&
-				      selection_has_stack(sel, NULL, value_of(o, BY_STACK)));
+				      selection_detached_has_stack(sel, value_of(o, BY_STACK)));
 }
 
 static int visit_first(struct walk *w, row_visit *visit, void *ctx)

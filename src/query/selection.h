@@ -46,14 +46,18 @@ static inline bool selection_has_cpu(const struct selection *sel, uint64_t cpu)
 	return !sel->cpus || (cpu < CPU_LIMIT && sel->cpus[cpu]);
 }
 
-/* @paths: of the run; NULL if the selection was detached. */
 static inline bool selection_has_stack(const struct selection *sel, const struct call_paths *paths,
 				       uint64_t stack)
 {
-	if (sel->stacks)
-		return stack < sel->stack_count ? sel->stacks[stack]
-						: !sel->grows && sel->stacks[0];
 	return !sel->nodes || sel->nodes[call_path_known(paths, stack)];
+}
+
+/* The same of a detached selection. */
+static inline bool selection_detached_has_stack(const struct selection *sel, uint64_t stack)
+{
+	if (!sel->stacks)
+		return true;
+	return stack < sel->stack_count ? sel->stacks[stack] : !sel->grows && sel->stacks[0];
 }
 
 /* Whether rows in the window may be left out. */
