@@ -599,6 +599,22 @@ def waits(pid):
         return False
 
 
+# write and writev.
+WRITES = {"x86_64": (1, 20), "aarch64": (64, 66)}
+
+
+def is_stuck_in_write(pid):
+    """Whether a thread of a process waits for room to write to. Of one that runs the kernel tells no call."""
+    try:
+        for tid in os.listdir("/proc/%d/task" % pid):
+            with open("/proc/%d/task/%s/syscall" % (pid, tid)) as text:
+                if text.read().split()[0] in map(str, WRITES[os.uname().machine]):
+                    return True
+    except OSError:
+        pass
+    return False
+
+
 # nanosleep and clock_nanosleep.
 SLEEPS = {"x86_64": (35, 230), "aarch64": (101, 115)}
 
