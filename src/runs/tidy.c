@@ -235,6 +235,8 @@ char *tidy_warning(struct tidy *t)
 {
 	char *copy;
 
+	if (!t)
+		return NULL;
 	pthread_mutex_lock(&t->lock);
 	copy = t->warning ? xstrdup(t->warning) : NULL;
 	pthread_mutex_unlock(&t->lock);

@@ -33,7 +33,8 @@ struct tidy_counts {
 
 void tidy_counts(struct tidy *t, struct tidy_counts *ret);
 
-/* A sentence that says why no run is deleted because of its age, or NULL; the caller frees it. */
+/* A sentence that says why no run is deleted because of its age, which the caller frees; or NULL, as for a
+ * @t of NULL, which deletes none. */
 char *tidy_warning(struct tidy *t);
 
 #endif

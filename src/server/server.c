@@ -116,11 +116,19 @@ static void make_notices(struct server *s)
 				   removed, s->config.data));
 }
 
+/* Opens the worker's connection, also if that failed before: the database may have been locked then. */
+static bool open_store(struct api *a)
+{
+	const struct store_options o = {.directory = a->server->config.data};
+
+	return a->store || store_open(&a->store, &o, NULL) == 0;
+}
+
 static int find_user(struct api *a, const struct http_credential *c, struct stored_user *ret)
 {
 	char hash[TOKEN_HASH_BYTES];
 
-	if (!a->store)
+	if (!open_store(a))
 		return -EIO;
 	token_hash(c->text, hash);
 	return c->kind == CREDENTIAL_COOKIE
@@ -181,12 +189,9 @@ static int log_in(void *worker, const struct identity *user, char ret_cookie[TOK
 static void *worker_new(void *ctx)
 {
 	struct api *a = xcalloc(1, sizeof(*a));
-	struct server *s = ctx;
-	struct store_options o = {.directory = s->config.data};
 
-	a->server = s;
-	/* The store was opened a moment ago by another thread; if this fails, requests say so. */
-	store_open(&a->store, &o, NULL);
+	a->server = ctx;
+	open_store(a);
 	return a;
 }
 
