@@ -42,7 +42,7 @@ static void read_samples(struct store *s, int64_t run, struct samples *to)
 		struct buf bytes = {};
 		struct sample_columns c;
 
-		check(store_chunk_read(s, chunk->id, &bytes, NULL, &error), "chunk");
+		check(store_chunk_read(s, chunk, &bytes, NULL, &error), "chunk");
 		check(chunk_decode_samples(bytes.s, bytes.len, &c, &error), "chunk");
 		for (size_t i = 0; i < c.rows; i++)
 			vec_push(&to->rows,
@@ -200,7 +200,7 @@ static void read_rows(struct store *s, int64_t run, uint32_t table, struct chunk
 		struct chunk_columns *c = xcalloc(1, sizeof(*c));
 		struct buf bytes = {};
 
-		check(store_chunk_read(s, chunk->id, &bytes, NULL, &error), "chunk");
+		check(store_chunk_read(s, chunk, &bytes, NULL, &error), "chunk");
 		check(chunk_decode(bytes.s, bytes.len, NULL, c, &error), "chunk");
 		for (size_t i = 0; i < c->count; i++)
 			memcpy(column_of(to, c->columns[i].tag, rows) + to->rows,

@@ -157,7 +157,7 @@ static void count_bytes(struct bench *b)
 	vec_each(&chunks, c) {
 		buf_clear(&bytes);
 		buf_clear(&summary);
-		must(store_chunk_read(b->store, c->id, &bytes, &summary, &error));
+		must(store_chunk_read(b->store, c, &bytes, &summary, &error));
 		b->chunk_bytes += bytes.len;
 		b->summary_bytes += summary.len;
 	}

@@ -91,7 +91,7 @@ static double read_back(struct bench *b, const char *directory)
 	vec_each(&chunks, c) {
 		buf_clear(&bytes);
 		buf_clear(&summary);
-		must(store_chunk_read(store, c->id, &bytes, &summary, &error));
+		must(store_chunk_read(store, c, &bytes, &summary, &error));
 	}
 	start = clock_now_ns() - start;
 	store_close(store);
