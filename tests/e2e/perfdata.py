@@ -286,6 +286,9 @@ class Recording:
     def lost(self, time, count, event=0):
         self._add(LOST, 0, [event + 1, count] + self._trailer(event, time, 4711))
 
+    def throttled(self, time, event=0):
+        self._add(THROTTLE, 0, [time, event + 1, event + 1] + self._trailer(event, time, 4711))
+
     def lost_samples(self, time, count, event=0, misc=0):
         self._add(LOST_SAMPLES, misc, [count] + self._trailer(event, time, 4711))
 
