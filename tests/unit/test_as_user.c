@@ -1,0 +1,123 @@
+/* What is done with the rights of another user, and what the kernel refuses then. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "base/as_user.h"
+#include "base/text.h"
+#include "support.h"
+
+#include <pwd.h>
+
+#define NOBODY 65534
+
+static uint32_t a_group = 4242;
+static const struct user_ids nobody = {NOBODY, NOBODY, {&a_group, 1, 1}};
+
+static void needs_root(void)
+{
+	if (geteuid() == 0)
+		return;
+	print_message("needs root, to become another user\n");
+	skip();
+}
+
+/* ---- ids ---- */
+
+struct seen {
+	char status[8192];
+};
+
+static long look(void *ctx)
+{
+	struct seen *seen = ctx;
+
+	fs_head(seen->status, sizeof(seen->status), "/proc/thread-self/status");
+	return 42;
+}
+
+static void assert_field(const struct seen *seen, const char *name, const char *wanted)
+{
+	char value[256];
+
+	assert_true(text_field(seen->status, name, value, sizeof(value)));
+	assert_string_equal(value, wanted);
+}
+
+static void all_ids_are_the_users(void **state)
+{
+	static const char *const caps[] = {"CapInh", "CapPrm", "CapEff", "CapAmb"};
+	static const char none[] = "0000000000000000", ptrace[] = "0000000000080000";
+	struct seen during, after;
+
+	(void)state;
+	needs_root();
+	assert_int_equal(as_user_call(&nobody, false, look, &during), 42);
+	assert_field(&during, "Uid", "65534\t65534\t65534\t65534");
+	assert_field(&during, "Gid", "65534\t65534\t65534\t65534");
+	assert_field(&during, "Groups", "4242 ");
+	for (size_t i = 0; i < ARRAY_LEN(caps); i++)
+		assert_field(&during, caps[i], none);
+	assert_int_equal(as_user_call(&nobody, true, look, &during), 42);
+	assert_field(&during, "Uid", "65534\t65534\t65534\t65534");
+	assert_field(&during, "CapInh", none);
+	assert_field(&during, "CapPrm", ptrace);
+	assert_field(&during, "CapEff", ptrace);
+	look(&after);
+	assert_field(&after, "Uid", "0\t0\t0\t0");
+}
+
+static void the_real_ids_stay(void **state)
+{
+	struct own_rights own;
+	struct seen during, after;
+
+	(void)state;
+	needs_root();
+	assert_true(as_user_begin(&nobody, false, &own));
+	look(&during);
+	as_user_end(&own);
+	look(&after);
+	assert_field(&during, "Uid", "0\t0\t0\t65534");
+	assert_field(&during, "Gid", "0\t0\t0\t65534");
+	assert_field(&during, "Groups", "4242 ");
+	assert_field(&during, "CapEff", "0000000000000000");
+	assert_field(&after, "Uid", "0\t0\t0\t0");
+	assert_field(&after, "Gid", "0\t0\t0\t0");
+}
+
+static void users_are_found(void **state)
+{
+	const struct passwd *user = getpwuid(geteuid());
+	struct user_ids by_name, by_number;
+	char number[16];
+
+	(void)state;
+	assert_false(user_ids_find("no such user", &by_name));
+	if (!user) {
+		print_message("needs a name for the user of the tests\n");
+		skip();
+	}
+	assert_true(user_ids_find(user->pw_name, &by_name));
+	snprintf(number, sizeof(number), "%u", (unsigned)geteuid());
+	assert_true(user_ids_find(number, &by_number));
+	assert_int_equal(by_name.uid, geteuid());
+	assert_int_equal(by_number.gid, by_name.gid);
+	assert_int_equal(by_number.groups.len, by_name.groups.len);
+	assert_true(by_name.groups.len > 0);
+	user_ids_release(&by_name);
+	user_ids_release(&by_number);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(all_ids_are_the_users),
+		cmocka_unit_test(the_real_ids_stay),
+		cmocka_unit_test(users_are_found),
+	};
+
+	return cmocka_run_group_tests_name("as_user", tests, make_support_dir, remove_support_dir);
+}
