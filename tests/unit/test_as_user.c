@@ -6,12 +6,18 @@
 #include <cmocka.h>
 
 #include "base/as_user.h"
+#include "base/caps.h"
 #include "base/text.h"
 #include "support.h"
 
+#include <fcntl.h>
 #include <pwd.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 
 #define NOBODY 65534
+#define SECRET "only root may read this"
 
 static uint32_t a_group = 4242;
 static const struct user_ids nobody = {NOBODY, NOBODY, {&a_group, 1, 1}};
@@ -111,12 +117,111 @@ static void users_are_found(void **state)
 	user_ids_release(&by_number);
 }
 
+/* A process that waits until it is killed. @prepare is called in it first. */
+static pid_t start(void (*prepare)(void))
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	assert_int_equal(pipe2(ready, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		prepare();
+		prctl(PR_SET_PDEATHSIG, SIGKILL); /* another user's process loses it */
+		if (write(ready[1], "!", 1) != 1)
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+static void stay_root(void)
+{
+}
+
+/* ---- files of /proc ---- */
+
+static int try_proc(const char *fmt, int pid)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), fmt, pid);
+	fd = caps_open_proc(path, O_RDONLY);
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? -errno : 0;
+}
+
+/* As nobody with a program that has capabilities. Returns what failed, 0 if nothing. */
+static int try_capable(const char *secret, pid_t roots)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = {};
+	char path[4096];
+
+	caps[0].permitted = 1u << CAP_DAC_READ_SEARCH | 1u << CAP_SYS_PTRACE;
+	if (prctl(PR_SET_KEEPCAPS, 1) || setresuid(NOBODY, NOBODY, NOBODY) ||
+	    syscall(SYS_capset, &header, caps))
+		return 1;
+	caps_begin();
+	/* They are there… */
+	if (try_proc("/proc/%d/maps", roots))
+		return 2;
+	/* …for files of /proc and no others. */
+	if (!access(secret, R_OK))
+		return 3;
+	snprintf(path, sizeof(path), "/proc/..%s", secret);
+	if (caps_open_proc(path, O_RDONLY) >= 0)
+		return 4;
+	snprintf(path, sizeof(path), "/proc/self/task/../../..%s", secret);
+	if (caps_open_proc(path, O_RDONLY) >= 0)
+		return 5;
+	snprintf(path, sizeof(path), "/proc/%s", secret);
+	if (caps_open_proc(path, O_RDONLY) >= 0)
+		return 6;
+	snprintf(path, sizeof(path), "/proc/self/root%s", secret);
+	return caps_open_proc(path, O_RDONLY) >= 0 ? 7 : 0;
+}
+
+static void no_path_leads_out_of_proc(void **state)
+{
+	CLEANUP(free_ptr) char *secret = xasprintf("%s/secret", support_dir);
+	int fd = open(secret, O_WRONLY | O_CREAT | O_CLOEXEC, 0600), status;
+	pid_t roots, pid;
+
+	(void)state;
+	needs_root();
+	assert_int_equal(write(fd, SECRET, sizeof(SECRET)), sizeof(SECRET));
+	close(fd);
+	assert_int_equal(chmod(support_dir, 0755), 0);
+	roots = start(stay_root);
+	pid = fork();
+	if (pid == 0)
+		_exit(try_capable(secret, roots));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	end(roots);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_ids_are_the_users),
 		cmocka_unit_test(the_real_ids_stay),
 		cmocka_unit_test(users_are_found),
+		cmocka_unit_test(no_path_leads_out_of_proc),
 	};
 
 	return cmocka_run_group_tests_name("as_user", tests, make_support_dir, remove_support_dir);
