@@ -1,4 +1,5 @@
 #include "base/caps.h"
+#include "base/as_user.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -85,8 +86,19 @@ static int open_raised(const char *path, int flags)
 
 int caps_open_proc(const char *path, int flags)
 {
+	const struct user_ids *user = as_user_chosen();
+	struct own_rights own;
 	int fd = -1;
 
+	if (user) {
+		if (!as_user_begin(user, false, &own)) {
+			errno = EPERM;
+			return -1;
+		}
+		fd = open(path, flags | O_CLOEXEC);
+		as_user_end(&own);
+		return fd;
+	}
 	if (held && !strncmp(path, "/proc/", strlen("/proc/")))
 		fd = open_raised(path, flags);
 	return fd >= 0 ? fd : open(path, flags | O_CLOEXEC);

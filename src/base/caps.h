@@ -19,7 +19,8 @@ void caps_lower(void);
 
 /*
  * open(2) of a file below /proc with the capabilities raised, O_CLOEXEC added. Paths that lead out of
- * /proc, by links or by "..", are opened without capabilities, as other paths are. Returns a descriptor, or -1 with
+ * /proc, by links or by "..", are opened without capabilities, as other paths are. All are opened with
+ * the rights of the user who was chosen by as_user_choose(), if any. Returns a descriptor, or -1 with
  * errno set.
  */
 int caps_open_proc(const char *path, int flags);

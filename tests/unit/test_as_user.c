@@ -8,9 +8,12 @@
 #include "base/as_user.h"
 #include "base/caps.h"
 #include "base/text.h"
+#include "perf/bpf/bpf.h"
+#include "perf/open.h"
 #include "support.h"
 
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <pwd.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -117,6 +120,28 @@ static void users_are_found(void **state)
 	user_ids_release(&by_number);
 }
 
+/* ---- events ---- */
+
+static struct perf_event_attr clock_of(bool user_only)
+{
+	return (struct perf_event_attr){.type = PERF_TYPE_SOFTWARE,
+					.size = sizeof(struct perf_event_attr),
+					.config = PERF_COUNT_SW_TASK_CLOCK,
+					.disabled = 1,
+					.exclude_kernel = user_only,
+					.exclude_hv = user_only};
+}
+
+static int try_open(bool user_only, pid_t pid, int cpu)
+{
+	struct perf_event_attr attr = clock_of(user_only);
+	int fd = perf_open(&attr, pid, cpu, -1, 0);
+
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
+}
+
 /* A process that waits until it is killed. @prepare is called in it first. */
 static pid_t start(void (*prepare)(void))
 {
@@ -150,6 +175,79 @@ static void stay_root(void)
 {
 }
 
+static void become(bool dumpable)
+{
+	if (syscall(SYS_setgroups, 0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+	    setresuid(NOBODY, NOBODY, NOBODY) || prctl(PR_SET_DUMPABLE, dumpable))
+		_exit(1);
+}
+
+static void become_nobody(void)
+{
+	become(true);
+}
+
+/* As after the execution of a set-user-ID program: /proc/PID/status has the user's ids all the same. */
+static void become_untraceable(void)
+{
+	become(false);
+}
+
+static void the_kernel_decides_what_is_measured(void **state)
+{
+	pid_t own, roots, untraceable;
+	int level = perf_paranoid();
+
+	(void)state;
+	needs_root();
+	if (level < 1) {
+		print_message("perf_event_paranoid lets everybody measure everything\n");
+		skip();
+	}
+	own = start(become_nobody);
+	roots = start(stay_root);
+	untraceable = start(become_untraceable);
+	assert_int_equal(try_open(true, roots, -1), 0);
+	assert_int_equal(try_open(true, untraceable, -1), 0);
+	as_user_choose(&nobody);
+	assert_int_equal(try_open(true, own, -1), 0);
+	assert_int_equal(try_open(true, roots, -1), -EACCES);
+	assert_int_equal(try_open(true, untraceable, -1), -EACCES);
+	assert_int_equal(try_open(true, -1, 0), -EACCES);
+	assert_int_equal(try_open(false, own, -1), level > 1 ? -EACCES : 0);
+	/* A child that is yet to become the user, and no other. */
+	perf_open_expect(roots);
+	assert_int_equal(try_open(true, roots, -1), 0);
+	assert_int_equal(try_open(false, roots, -1), level > 1 ? -EACCES : 0);
+	assert_int_equal(try_open(true, untraceable, -1), -EACCES);
+	assert_int_equal(try_open(true, -1, 0), -EACCES);
+	perf_open_expect(0);
+	assert_int_equal(try_open(true, roots, -1), -EACCES);
+	as_user_choose(NULL);
+	end(own);
+	end(roots);
+	end(untraceable);
+}
+
+static void no_program_is_loaded(void **state)
+{
+	const struct bpf_insn nothing[] = {{.code = BPF_ALU64 | BPF_MOV | BPF_K},
+					   {.code = BPF_JMP | BPF_EXIT}};
+	int fd;
+
+	(void)state;
+	needs_root();
+	fd = bpf_load(nothing, ARRAY_LEN(nothing));
+	if (fd < 0) {
+		print_message("BPF programs cannot be loaded here\n");
+		skip();
+	}
+	close(fd);
+	as_user_choose(&nobody);
+	assert_int_equal(bpf_load(nothing, ARRAY_LEN(nothing)), -EPERM);
+	as_user_choose(NULL);
+}
+
 /* ---- files of /proc ---- */
 
 static int try_proc(const char *fmt, int pid)
@@ -162,6 +260,25 @@ static int try_proc(const char *fmt, int pid)
 	if (fd >= 0)
 		close(fd);
 	return fd < 0 ? -errno : 0;
+}
+
+static void files_of_proc_are_the_users(void **state)
+{
+	pid_t own, roots;
+
+	(void)state;
+	needs_root();
+	own = start(become_nobody);
+	roots = start(stay_root);
+	assert_int_equal(try_proc("/proc/%d/maps", roots), 0);
+	as_user_choose(&nobody);
+	assert_int_equal(try_proc("/proc/%d/maps", own), 0);
+	assert_int_equal(try_proc("/proc/%d/maps", roots), -EACCES);
+	assert_int_equal(try_proc("/proc/%d/status", roots), 0);
+	as_user_choose(NULL);
+	assert_int_equal(try_proc("/proc/%d/maps", roots), 0);
+	end(own);
+	end(roots);
 }
 
 /* As nobody with a program that has capabilities. Returns what failed, 0 if nothing. */
@@ -221,6 +338,9 @@ int main(void)
 		cmocka_unit_test(all_ids_are_the_users),
 		cmocka_unit_test(the_real_ids_stay),
 		cmocka_unit_test(users_are_found),
+		cmocka_unit_test(the_kernel_decides_what_is_measured),
+		cmocka_unit_test(no_program_is_loaded),
+		cmocka_unit_test(files_of_proc_are_the_users),
 		cmocka_unit_test(no_path_leads_out_of_proc),
 	};
 
