@@ -270,6 +270,25 @@ class Kernel(RootCase):
         self.assertTrue(is_named(workload=load("busy", 300), cwd="/"))
         self.assertTrue(with_enough_time(lambda ms: is_named(pids=[process.pid], duration=ms / 1000)))
 
+    def test_hidden_processes(self):
+        """On a /proc that shows users their own processes only, those of others are not listed."""
+        needs_namespace()
+        if tuple(int(n) for n in os.uname().release.split("-")[0].split(".")[:2]) < (5, 8):
+            raise unittest.SkipTest("before Linux 5.8 all mounts of /proc have the same options")
+        hide = "mount -t proc -o hidepid=invisible proc /proc && exec \"$@\""
+        server = self.serve("--run-as", "nobody", before=["unshare", "-m", "sh", "-c", hide, "sh"])
+        token = self.user(server)
+        own, roots = self.idle(*AS_NOBODY), self.idle()
+
+        def listed(pid, token):
+            found = server.get("processes", {"search": str(pid)}, token=token)["processes"]
+            return pid in [p["pid"] for p in found]
+
+        self.assertTrue(eventually(lambda: listed(own, token)))
+        self.assertTrue(listed(roots, "own"))
+        self.assertTrue(listed(own, "own"))
+        self.assertFalse(listed(roots, token))
+
 
 class Sudo(RootCase):
     def test_runs_as_the_caller(self):
