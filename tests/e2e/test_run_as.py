@@ -152,10 +152,13 @@ class RunAs(RootCase):
 class Kernel(RootCase):
     """What somebody who may run measures on root's server is what the kernel lets the user measure."""
 
-    def collect(self, restricted=True, prefix=(), **plan):
+    def begin(self, restricted=True, prefix=(), **plan):
         c = Collector(plan, home=self.home, restricted=restricted, run_as="nobody", prefix=prefix)
         self.addCleanup(c.close)
-        return c.finish()
+        return c
+
+    def collect(self, *args, **plan):
+        return self.begin(*args, **plan).finish()
 
     def events(self, *names, **more):
         opened = self.collect(tool="stat", workload="true", cwd="/", events=list(names), **more).json(OPENED)
@@ -201,6 +204,15 @@ class Kernel(RootCase):
         self.assertEqual(child.stdout.readline(), "ready\n")
         server.post("benchmark/%s/cancel" % first["uuid"])
         self.assertIn("does not belong to user 'nobody'", server.wait_run(run["uuid"])["error"])
+
+    def test_a_program_that_gets_other_rights_while_it_is_measured(self):
+        """The kernel takes the events away: the run ends as if the process had."""
+        child = self.waits(self.program(), self.program(0o4755))
+        c = self.begin(tool="record", pids=[child.pid], sample={"events": ["cpu-clock:u"]}).wait_for(OPENED)
+        child.send_signal(signal.SIGUSR1)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        self.assertIsNone(c.finish().json(ENDED)["error"])
+        self.assertIsNone(child.poll())
 
     def test_no_process(self):
         with open("/proc/sys/kernel/pid_max") as text:
