@@ -1,13 +1,16 @@
 #include "base/caps.h"
+#include "base/as_user.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -61,16 +64,42 @@ void caps_lower(void)
 	errno = code;
 }
 
-int caps_open_proc(const char *path, int flags)
+/* The user may have chosen how the path goes on behind /proc (TACHO_PROCFS): it must not lead out. */
+static int open_raised(const char *path, int flags)
 {
 	struct open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC),
-			       .resolve = RESOLVE_NO_MAGICLINKS};
-	int fd = -1;
+			       .resolve =
+				       RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS};
+	int proc = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC), fd = -1;
+	struct statfs fs;
 
-	if (held && !strncmp(path, "/proc/", strlen("/proc/"))) {
+	if (proc < 0)
+		return -1;
+	if (!fstatfs(proc, &fs) && fs.f_type == PROC_SUPER_MAGIC) {
 		caps_raise();
-		fd = (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
+		fd = (int)syscall(SYS_openat2, proc, path + strlen("/proc/"), &how, sizeof(how));
 		caps_lower();
 	}
+	close(proc);
+	return fd;
+}
+
+int caps_open_proc(const char *path, int flags)
+{
+	const struct user_ids *user = as_user_chosen();
+	struct own_rights own;
+	int fd = -1;
+
+	if (user) {
+		if (!as_user_begin(user, false, &own)) {
+			errno = EPERM;
+			return -1;
+		}
+		fd = open(path, flags | O_CLOEXEC);
+		as_user_end(&own);
+		return fd;
+	}
+	if (held && !strncmp(path, "/proc/", strlen("/proc/")))
+		fd = open_raised(path, flags);
 	return fd >= 0 ? fd : open(path, flags | O_CLOEXEC);
 }

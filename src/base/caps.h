@@ -18,10 +18,10 @@ void caps_raise(void);
 void caps_lower(void);
 
 /*
- * open(2) of a file below /proc with the capabilities raised, O_CLOEXEC added. The path must be made
- * by the caller: a path that a user or a measured program has chosen would be opened for them. Links
- * of /proc that lead to other files are not followed, and other paths are opened without
- * capabilities. Returns a descriptor, or -1 with errno set.
+ * open(2) of a file below /proc with the capabilities raised, O_CLOEXEC added. Paths that lead out of
+ * /proc, by links or by "..", are opened without capabilities, as other paths are. All are opened with
+ * the rights of the user who was chosen by as_user_choose(), if any. Returns a descriptor, or -1 with
+ * errno set.
  */
 int caps_open_proc(const char *path, int flags);
 

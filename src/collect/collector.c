@@ -6,6 +6,7 @@
 #include "collect/recorder.h"
 #include "collect/tree.h"
 #include "collect/workload.h"
+#include "perf/open.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -411,6 +412,7 @@ static int open_all(struct collector *c, struct err *e)
 			jvm_set_environment();
 		r = workload_spawn(&c->workload, plan->argv, &c->options, e);
 		c->summary.has_workload = r == 0;
+		perf_open_expect(c->workload.pid);
 		if (c->options.captured) {
 			close(c->options.out_fd);
 			close(c->options.err_fd);
@@ -443,6 +445,7 @@ static void start(struct collector *c)
 		send_opened(c);
 	if (recorder_start(&c->recorder, c->start_ns, &e) < 0)
 		fails(c, &e);
+	perf_open_expect(0);
 	if (c->plan->argv)
 		workload_start(&c->workload);
 }

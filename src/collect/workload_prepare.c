@@ -1,4 +1,5 @@
 #include "collect/workload_prepare.h"
+#include "base/as_user.h"
 #include "base/number.h"
 #include "perf/rights.h"
 
@@ -10,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#define GROUPS_MAX 1024 /* beyond this, nothing is presumed */
 
 const char *workload_step_text(int step)
 {
@@ -110,15 +109,14 @@ static const struct passwd *find_user(const char *name)
 
 void workload_presume_rights(const char *name)
 {
-	const struct passwd *user = name ? find_user(name) : NULL;
-	gid_t groups[GROUPS_MAX];
-	int count = GROUPS_MAX;
+	struct user_ids user = {};
+	bool found = name && user_ids_find(name, &user);
 
-	if (geteuid() != 0 && (!user || user->pw_uid == geteuid()))
+	if (geteuid() != 0 && (!found || user.uid == geteuid()))
 		rights_presume_asker();
-	else if (user && user->pw_uid &&
-		 getgrouplist(user->pw_name, user->pw_gid, groups, &count) >= 0)
-		rights_presume_user(user->pw_uid, user->pw_gid, groups, (size_t)count);
+	else if (found && user.uid)
+		rights_presume_user(&user);
+	user_ids_release(&user);
 }
 
 static int become(const struct passwd *user)

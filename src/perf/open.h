@@ -7,8 +7,16 @@
 
 #include <sys/types.h>
 
-/* File descriptor (close-on-exec) or a negative errno. */
+/*
+ * File descriptor (close-on-exec) or a negative errno. Opens the event as the user who was chosen by
+ * as_user_choose(), if any: the kernel then refuses what it refuses him.
+ */
 int perf_open(const struct perf_event_attr *attr, pid_t pid, int cpu, int group_fd, unsigned flags);
+/*
+ * @workload, a child of ours that waits to become the chosen user and execute a program, may be
+ * measured although it has our rights until then. 0 again before it goes on.
+ */
+void perf_open_expect(pid_t workload);
 
 /*
  * A short reason, fit for a table: "not supported by this CPU", "needs perf_event_paranoid ≤ 1".

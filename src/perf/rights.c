@@ -1,4 +1,5 @@
 #include "perf/rights.h"
+#include "base/as_user.h"
 #include "base/caps.h"
 #include "base/fs.h"
 #include "base/number.h"
@@ -14,7 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
@@ -27,8 +27,6 @@
 
 enum kind { ASKER, EVERYBODY, USER };
 
-typedef VEC(uint32_t) id_list;
-
 struct place {
 	dev_t device;
 	ino_t inode;
@@ -37,9 +35,7 @@ struct place {
 struct rights {
 	enum kind kind;
 	/* Of USER: */
-	uid_t uid;
-	gid_t gid;
-	id_list groups;
+	struct user_ids ids;
 	bool reads_all; /* of root: a capability lets it read every file */
 	bool foreign;   /* it has another mount namespace or root directory than we have */
 	struct place mounts, root; /* if it is foreign */
@@ -51,6 +47,7 @@ static const struct rights everybody = {.kind = EVERYBODY, .root_fd = -1};
 
 static enum rights_rule the_rule = RIGHTS_ASKER;
 static const struct rights *unknown = &everybody;
+static bool limited; /* to those that @unknown are */
 
 static struct {
 	pthread_mutex_t lock;
@@ -63,6 +60,7 @@ void rights_set_rule(enum rights_rule rule)
 {
 	the_rule = rule;
 	unknown = &everybody;
+	limited = false;
 }
 
 const struct rights *rights_of_asker(void)
@@ -87,18 +85,20 @@ static bool same_place(const struct place *a, const struct place *b)
 
 static bool same(const struct rights *a, const struct rights *b)
 {
-	return a->uid == b->uid && a->gid == b->gid && a->reads_all == b->reads_all &&
+	const struct user_ids *x = &a->ids, *y = &b->ids;
+
+	return x->uid == y->uid && x->gid == y->gid && a->reads_all == b->reads_all &&
 	       a->foreign == b->foreign && same_place(&a->mounts, &b->mounts) &&
-	       same_place(&a->root, &b->root) && a->groups.len == b->groups.len &&
-	       (!a->groups.len || !memcmp(a->groups.items, b->groups.items,
-					  a->groups.len * sizeof(*a->groups.items)));
+	       same_place(&a->root, &b->root) && x->groups.len == y->groups.len &&
+	       (!x->groups.len || !memcmp(x->groups.items, y->groups.items,
+					  x->groups.len * sizeof(*x->groups.items)));
 }
 
 static void release(struct rights *r)
 {
 	if (r->root_fd >= 0)
 		close(r->root_fd);
-	vec_release(&r->groups);
+	user_ids_release(&r->ids);
 }
 
 /* Takes over what @r holds. */
@@ -128,13 +128,19 @@ void rights_presume_asker(void)
 	unknown = &asker;
 }
 
-void rights_presume_user(uid_t uid, gid_t gid, const gid_t *groups, size_t group_count)
+void rights_presume_user(const struct user_ids *ids)
 {
-	struct rights r = {.kind = USER, .uid = uid, .gid = gid, .root_fd = -1};
+	struct rights r = {.kind = USER, .ids = {.uid = ids->uid, .gid = ids->gid}, .root_fd = -1};
 
-	for (size_t i = 0; i < group_count; i++)
-		vec_push(&r.groups, groups[i]);
+	vec_each(&ids->groups, group)
+		vec_push(&r.ids.groups, *group);
 	unknown = intern(&r);
+}
+
+void rights_limit_to_user(const struct user_ids *ids)
+{
+	rights_presume_user(ids);
+	limited = true;
 }
 
 /* Reads the numbers behind "\nKEY:". Returns false if there are none, or more than @max. */
@@ -191,12 +197,12 @@ static bool read_status(uint32_t pid, struct rights *r)
 	if (fs_read(path, STATUS_BYTES_MAX, &status) < 0)
 		return false;
 	known_all = read_ids(status, "\nUid:", 4, &uids) && read_ids(status, "\nGid:", 4, &gids) &&
-		    single_id(&uids, &r->uid) && single_id(&gids, &r->gid) &&
-		    read_ids(status, "\nGroups:", GROUPS_MAX, &r->groups) &&
+		    single_id(&uids, &r->ids.uid) && single_id(&gids, &r->ids.gid) &&
+		    read_ids(status, "\nGroups:", GROUPS_MAX, &r->ids.groups) &&
 		    text_field(status, "CapEff", value, sizeof(value)) &&
 		    parse_hex(value, strlen(value), &caps);
 	if (known_all)
-		r->reads_all = r->uid == 0 && caps & reads_all;
+		r->reads_all = r->ids.uid == 0 && caps & reads_all;
 	vec_release(&uids);
 	vec_release(&gids);
 	return known_all;
@@ -245,11 +251,12 @@ const struct rights *rights_of_process(uint32_t pid)
 		return &asker;
 	if (the_rule == RIGHTS_PUBLIC)
 		return &everybody;
-	if (!pid || !read_status(pid, &r) || !read_view(pid, &r)) {
+	if (!pid || !read_status(pid, &r) || !read_view(pid, &r) ||
+	    (limited && (r.ids.uid != unknown->ids.uid || r.ids.gid != unknown->ids.gid))) {
 		release(&r);
 		return unknown;
 	}
-	is_ours = r.uid == geteuid() && (r.uid || r.reads_all);
+	is_ours = r.ids.uid == geteuid() && (r.ids.uid || r.reads_all);
 	if (is_ours && !r.foreign) {
 		release(&r);
 		return &asker;
@@ -260,79 +267,6 @@ const struct rights *rights_of_process(uint32_t pid)
 		return &everybody;
 	}
 	return intern(&r);
-}
-
-/* ---- taking them ---- */
-
-/* What the thread had before. */
-struct before {
-	id_list groups;
-	gid_t gid;
-	struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3];
-};
-
-static int set_groups(const id_list *groups)
-{
-	/* Not setgroups(): that would change all threads. */
-	return (int)syscall(SYS_setgroups, groups->len, groups->items);
-}
-
-static int set_caps(const struct __user_cap_data_struct *caps)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-
-	return (int)syscall(SYS_capset, &header, caps);
-}
-
-static void drop(struct before *before)
-{
-	int code = errno;
-
-	/* With the rights of another user this program must not go on. */
-	if (set_caps(before->caps))
-		abort();
-	setfsuid(geteuid());
-	setfsgid(before->gid);
-	if (set_groups(&before->groups) || setfsgid((gid_t)-1) != (int)before->gid ||
-	    setfsuid((uid_t)-1) != (int)geteuid())
-		abort();
-	vec_release(&before->groups);
-	errno = code;
-}
-
-/* Takes the rights of a process for files, for this thread. Nothing is left of root's. */
-static bool take(const struct rights *r, struct before *before)
-{
-	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
-	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3];
-	int count = getgroups(0, NULL);
-
-	*before = (struct before){.gid = getegid()};
-	if (count < 0 || syscall(SYS_capget, &header, before->caps))
-		return false;
-	vec_reserve(&before->groups, (size_t)count + 1);
-	count = getgroups(count, before->groups.items);
-	if (count < 0) {
-		vec_release(&before->groups);
-		return false;
-	}
-	before->groups.len = (size_t)count;
-	memcpy(none, before->caps, sizeof(none));
-	for (unsigned i = 0; i < ARRAY_LEN(none); i++)
-		none[i].effective = 0;
-	/* In a user namespace groups may be fixed: then no rights can be taken. */
-	if (set_groups(&r->groups)) {
-		vec_release(&before->groups);
-		return false;
-	}
-	setfsgid(r->gid);
-	setfsuid(r->uid);
-	/* Setting them does not fail, it just does not happen. */
-	if (setfsgid((gid_t)-1) == (int)r->gid && setfsuid((uid_t)-1) == (int)r->uid &&
-	    (r->reads_all || set_caps(none) == 0))
-		return true;
-	drop(before);
-	return false;
 }
 
 /* ---- opening ---- */
@@ -398,17 +332,37 @@ static int reopen(int place)
 
 int rights_reopen(const struct rights *r, int place)
 {
-	struct before before;
+	struct own_rights own;
 	int fd = check(r, place);
 
 	if (fd < 0)
 		return fd;
 	if (r->kind != USER || geteuid() != 0)
 		return reopen(place);
-	if (!take(r, &before))
+	if (!as_user_begin(&r->ids, r->reads_all, &own))
 		return -EACCES;
 	fd = reopen(place);
-	drop(&before);
+	as_user_end(&own);
+	return fd;
+}
+
+int rights_open_mapped(const struct rights *r, uint32_t pid, uint64_t start, uint64_t end)
+{
+	CLEANUP(free_ptr)
+	char *path = xasprintf("/proc/%u/map_files/%llx-%llx", pid, (unsigned long long)start,
+			       (unsigned long long)end);
+	int place, fd;
+
+	/* No directories are passed on this way: it is for whoever has mapped the file. */
+	if (limited && r == unknown)
+		return -EACCES;
+	caps_raise();
+	place = open(path, O_PATH | O_CLOEXEC);
+	caps_lower();
+	if (place < 0)
+		return -errno;
+	fd = rights_reopen(r, place);
+	close(place);
 	return fd;
 }
 
@@ -452,19 +406,19 @@ static int open_own(const char *path, int flags)
 int rights_open(const struct rights *r, const char *path, int flags)
 {
 	bool other = r->kind == USER && geteuid() == 0;
-	struct before before;
+	struct own_rights own;
 	int place, fd;
 
 	if (r->kind == ASKER)
 		return open_own(path, flags);
-	if (other && !take(r, &before))
+	if (other && !as_user_begin(&r->ids, r->reads_all, &own))
 		return -EACCES;
 	place = look_up(r, path, flags);
 	fd = place < 0 ? place : check(r, place);
 	if (fd == 0)
 		fd = reopen(place);
 	if (other)
-		drop(&before);
+		as_user_end(&own);
 	if (place >= 0)
 		close(place);
 	return fd;
@@ -474,7 +428,7 @@ void rights_explain(const struct rights *r, struct buf *out)
 {
 	if (r->kind == USER)
 		buf_addf(out, "with the rights of user %u, whose process named the file",
-			 (unsigned)r->uid);
+			 (unsigned)r->ids.uid);
 	else if (r->kind == EVERYBODY)
 		buf_add(out, "whose process named the file is not known, so only files are opened "
 			     "that every user may read");

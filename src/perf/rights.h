@@ -16,6 +16,7 @@
 #ifndef TACHO_PERF_RIGHTS_H
 #define TACHO_PERF_RIGHTS_H
 
+#include "base/as_user.h"
 #include "base/buf.h"
 
 #include <stdbool.h>
@@ -30,7 +31,12 @@ void rights_set_rule(enum rights_rule rule);
 /* The rights of processes that are not known, in place of those that everybody has: all processes
  * are descendants of a workload of that user. */
 void rights_presume_asker(void);
-void rights_presume_user(uid_t uid, gid_t gid, const gid_t *groups, size_t group_count);
+void rights_presume_user(const struct user_ids *ids);
+/*
+ * The same, and processes that are not that user's count as not known: whoever asks has the rights of
+ * this user and no others, whatever a process of his becomes.
+ */
+void rights_limit_to_user(const struct user_ids *ids);
 
 const struct rights *rights_of_asker(void);
 /* Of a process of which nothing is known. */
@@ -52,6 +58,9 @@ bool rights_are_own(const struct rights *r);
 int rights_open(const struct rights *r, const char *path, int flags);
 /* The same for a file that @place, an O_PATH descriptor, leads to. Does not close @place. */
 int rights_reopen(const struct rights *r, int place);
+/* The same for the file that the process has mapped there, even if it was renamed or deleted. @r are the
+ * rights of the process. Needs a capability that root has. */
+int rights_open_mapped(const struct rights *r, uint32_t pid, uint64_t start, uint64_t end);
 
 /* Explains whose rights they are: "with the rights of user 65534, …". Nothing for the asker's. */
 void rights_explain(const struct rights *r, struct buf *out);

@@ -1,4 +1,5 @@
 #include "perf/synth.h"
+#include "base/as_user.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/text.h"
@@ -208,34 +209,47 @@ static int put_kernel_mmap(struct synth *s, const char *name, uint64_t address, 
 /* ---- processes ---- */
 
 /* The file of a mapping, by its name where that is good, else by the kernel's own link to it. */
-static const struct build_id *id_of_mapping(struct process *p, const struct mapping *m)
+static void read_id(const struct process *p, const struct mapping *m, struct build_id *ret)
 {
 	const char *proc = p->s->options.roots->proc;
+
+	if (p->other_mounts) {
+		CLEANUP(free_ptr)
+		char *path = xasprintf("%s/%d/root%s", proc, (int)p->pid, m->name);
+
+		build_id_of_file(path, m->inode, ret);
+	} else {
+		build_id_of_file(m->name, m->inode, ret);
+	}
+	if (!ret->size) {
+		CLEANUP(free_ptr)
+		char *path = xasprintf("%s/%d/map_files/%llx-%llx", proc, (int)p->pid,
+				       (unsigned long long)m->start, (unsigned long long)m->end);
+
+		/* The very file, whatever its number is by that way (overlayfs). */
+		build_id_of_file(path, 0, ret);
+	}
+}
+
+static const struct build_id *id_of_mapping(struct process *p, const struct mapping *m)
+{
+	const struct user_ids *user = as_user_chosen();
 	uint64_t device = (uint64_t)m->major << 32 | m->minor;
 	const struct build_id *known;
 	struct build_id id = {};
+	struct own_rights own;
 
 	if (!p->s->options.build_ids || !m->inode || m->name[0] != '/')
 		return NULL;
 	known = build_id_cache_find(&p->s->cache, device, m->inode);
 	if (known)
 		return known;
-	if (p->other_mounts) {
-		CLEANUP(free_ptr)
-		char *path = xasprintf("%s/%d/root%s", proc, (int)p->pid, m->name);
-
-		build_id_of_file(path, m->inode, &id);
-	} else {
-		build_id_of_file(m->name, m->inode, &id);
-	}
-	if (!id.size) {
-		CLEANUP(free_ptr)
-		char *path = xasprintf("%s/%d/map_files/%llx-%llx", proc, (int)p->pid,
-				       (unsigned long long)m->start, (unsigned long long)m->end);
-
-		/* The very file, whatever its number is by that way (overlayfs). */
-		build_id_of_file(path, 0, &id);
-	}
+	/* The name is the process's own. */
+	if (user && !as_user_begin(user, false, &own))
+		return NULL;
+	read_id(p, m, &id);
+	if (user)
+		as_user_end(&own);
 	build_id_cache_add(&p->s->cache, device, m->inode, &id);
 	return build_id_cache_find(&p->s->cache, device, m->inode);
 }

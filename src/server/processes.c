@@ -114,7 +114,8 @@ static bool parse_stat(const char *text, struct process_row *row)
 	return true;
 }
 
-static bool read_row(int pid, uid_t mine, struct user_names *names, struct process_row *ret)
+/* All but the user's name. */
+static bool read_row(int pid, struct process_row *ret, uint32_t *ret_uid)
 {
 	CLEANUP(free_ptr) char *stat = NULL;
 	CLEANUP(buf_release) struct buf command = {};
@@ -124,16 +125,32 @@ static bool read_row(int pid, uid_t mine, struct user_names *names, struct proce
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
 	if (fs_read(path, STAT_BYTES_MAX, &stat) < 0 || !process_read((uint32_t)pid, &facts))
 		return false;
-	*ret = (struct process_row){.pid = pid, .mine = facts.uid == mine};
+	*ret = (struct process_row){.pid = pid};
 	if (!parse_stat(stat, ret))
 		return false;
 	read_command(pid, &command);
 	if (!command.len)
 		buf_addf(&command, "[%s]", ret->comm);
 	ret->command = buf_steal(&command);
-	ret->user = xstrdup(user_name(names, facts.uid));
 	ret->started_ms = (int64_t)(facts.start_ns / 1000000);
+	*ret_uid = facts.uid;
 	return true;
+}
+
+/* /proc may be mounted so that users see their own processes only (hidepid). */
+static bool read_row_as(const struct user_ids *viewer, int pid, struct process_row *ret,
+			uint32_t *ret_uid)
+{
+	struct own_rights own;
+	bool found;
+
+	if (!viewer)
+		return read_row(pid, ret, ret_uid);
+	if (!as_user_begin(viewer, false, &own))
+		return false;
+	found = read_row(pid, ret, ret_uid);
+	as_user_end(&own);
+	return found;
 }
 
 static void release_row(struct process_row *row)
@@ -152,25 +169,27 @@ static bool matches(const struct process_row *row, const char *search)
 	       text_contains(row->user, search) || !strcmp(pid, search);
 }
 
-void processes_read(const char *search, uid_t mine, int before, unsigned limit, process_rows *ret,
-		    bool *ret_more)
+void processes_read(const struct process_query *q, process_rows *ret, bool *ret_more)
 {
 	struct user_names names = {};
 	pids all = {};
 
 	*ret_more = false;
-	list_pids(before, &all);
+	list_pids(q->before, &all);
 	vec_each(&all, pid) {
 		struct process_row row;
+		uint32_t uid;
 
-		if (!read_row(*pid, mine, &names, &row))
+		if (!read_row_as(q->viewer, *pid, &row, &uid))
 			continue;
-		if (matches(&row, search) && ret->len == limit) {
+		row.user = xstrdup(user_name(&names, uid));
+		row.mine = uid == q->mine;
+		if (matches(&row, q->search) && ret->len == q->limit) {
 			*ret_more = true;
 			release_row(&row);
 			break;
 		}
-		if (matches(&row, search))
+		if (matches(&row, q->search))
 			vec_push(ret, row);
 		else
 			release_row(&row);

@@ -2,6 +2,7 @@
 #ifndef TACHO_SERVER_PROCESSES_H
 #define TACHO_SERVER_PROCESSES_H
 
+#include "base/as_user.h"
 #include "base/vec.h"
 
 #include <stdbool.h>
@@ -21,13 +22,17 @@ struct process_row {
 
 typedef VEC(struct process_row) process_rows;
 
-/*
- * Adds at most @limit processes with pids below @before (0: any), largest pid first. @search (NULL:
- * all) must occur in the command, name or user, or equal the pid. Sets *ret_more if more processes
- * match. @mine: whom workloads run as.
- */
-void processes_read(const char *search, uid_t mine, int before, unsigned limit, process_rows *ret,
-		    bool *ret_more);
+struct process_query {
+	/* Must occur in the command, name or user, or equal the pid. NULL: all. */
+	const char *search;
+	int before; /* only pids below; 0: any */
+	unsigned limit;
+	uid_t mine;                    /* whom workloads run as */
+	const struct user_ids *viewer; /* only processes that this user sees; NULL: that we see */
+};
+
+/* Adds processes, largest pid first. Sets *ret_more if more match than the limit allows. */
+void processes_read(const struct process_query *q, process_rows *ret, bool *ret_more);
 void processes_release(process_rows *rows);
 
 #endif

@@ -12,11 +12,14 @@
 static const char *const kind_names[] = {
 	[RUN_AS_SAME] = "same", [RUN_AS_OTHER] = "other", [RUN_AS_ROOT] = "root"};
 
-static void take(struct run_as *ret, enum run_as_kind kind, const char *name, uid_t uid)
+/* @user: the entry of @uid, NULL if there is none. */
+static void take(struct run_as *ret, enum run_as_kind kind, const struct passwd *user, uid_t uid)
 {
 	ret->kind = kind;
-	ret->uid = uid;
-	ret->user = name ? xstrdup(name) : xasprintf("%u", (unsigned)uid);
+	ret->user = user ? xstrdup(user->pw_name) : xasprintf("%u", (unsigned)uid);
+	ret->ids = (struct user_ids){.uid = uid, .gid = user ? user->pw_gid : getegid()};
+	if (user)
+		user_ids_find(ret->user, &ret->ids);
 }
 
 static int choose_named(const char *name, struct run_as *ret, struct err *e)
@@ -31,8 +34,7 @@ static int choose_named(const char *name, struct run_as *ret, struct err *e)
 	if (geteuid() && user->pw_uid != geteuid())
 		return err_set(e, EPERM, "--run-as: only root's server can start programs as '%s'",
 			       name);
-	take(ret, user->pw_uid == geteuid() ? RUN_AS_SAME : RUN_AS_OTHER, user->pw_name,
-	     user->pw_uid);
+	take(ret, user->pw_uid == geteuid() ? RUN_AS_SAME : RUN_AS_OTHER, user, user->pw_uid);
 	return 0;
 }
 
@@ -64,17 +66,18 @@ int run_as_choose(const struct server_config *c, struct run_as *ret, struct err 
 				       "programs are to run as by --run-as USER",
 				       (unsigned)caller);
 		ret->from_sudo = true;
-		take(ret, RUN_AS_OTHER, user->pw_name, caller);
+		take(ret, RUN_AS_OTHER, user, caller);
 		return 0;
 	}
 	user = getpwuid(uid);
-	take(ret, uid ? RUN_AS_SAME : RUN_AS_ROOT, user ? user->pw_name : NULL, uid);
+	take(ret, uid ? RUN_AS_SAME : RUN_AS_ROOT, user, uid);
 	return 0;
 }
 
 void run_as_release(struct run_as *r)
 {
 	free(r->user);
+	user_ids_release(&r->ids);
 	*r = (struct run_as){};
 }
 
@@ -106,6 +109,11 @@ struct run_rights run_as_rights(const struct run_as *r, enum user_role role)
 		.user = r->kind == RUN_AS_OTHER ? r->user : NULL,
 		.restricted = r->kind != RUN_AS_SAME && role < ROLE_ADMIN,
 	};
+}
+
+const struct user_ids *run_as_viewer(const struct run_as *r, enum user_role role)
+{
+	return r->kind == RUN_AS_OTHER && role < ROLE_ADMIN ? &r->ids : NULL;
 }
 
 int run_as_allows(enum run_as_kind kind, enum user_role role, struct err *e)

@@ -7,6 +7,7 @@
 #ifndef TACHO_SERVER_RUN_AS_H
 #define TACHO_SERVER_RUN_AS_H
 
+#include "base/as_user.h"
 #include "base/buf.h"
 #include "collect/run/rights.h"
 #include "net/auth.h"
@@ -22,7 +23,7 @@ enum run_as_kind {
 struct run_as {
 	enum run_as_kind kind;
 	char *user; /* its name */
-	uid_t uid;
+	struct user_ids ids;
 	bool from_sudo;
 };
 
@@ -34,6 +35,8 @@ void run_as_release(struct run_as *r);
 void run_as_describe(const struct run_as *r, struct buf *out);
 /* The rights of a run that somebody with this role starts. */
 struct run_rights run_as_rights(const struct run_as *r, enum user_role role);
+/* With whose rights somebody with this role may look at the machine; NULL: the server's own. */
+const struct user_ids *run_as_viewer(const struct run_as *r, enum user_role role);
 /* Returns -EPERM if nobody may be given this role here. */
 int run_as_allows(enum run_as_kind kind, enum user_role role, struct err *e);
 

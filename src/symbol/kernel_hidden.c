@@ -1,4 +1,5 @@
 #include "symbol/kernel_hidden.h"
+#include "base/as_user.h"
 #include "base/buf.h"
 #include "base/fs.h"
 
@@ -33,5 +34,6 @@ char *kernel_hidden_remedy(const char *proc)
 
 	fs_number(&restrict_level, "%s/sys/kernel/kptr_restrict", proc);
 	fs_number(&paranoid, "%s/sys/kernel/perf_event_paranoid", proc);
-	return kernel_hidden_remedy_for(restrict_level, paranoid, geteuid() == 0);
+	return kernel_hidden_remedy_for(restrict_level, paranoid,
+					geteuid() == 0 && !as_user_chosen());
 }

@@ -1,13 +1,46 @@
 """Whose rights runs have, on a server of root: those of --run-as, of whoever called sudo, or nobody's."""
 
+import os
 import pwd
+import shutil
+import signal
 import subprocess
+import unittest
 
-from collector import ENDED, Collector
-from helpers import AS_NOBODY, LIMIT_S, Case, eventually, needs_program, needs_root, paranoid
+from collector import ENDED, OPENED, Collector
+from helpers import (AS_NOBODY, FOR_EVER_MS, LIMIT_S, Case, compiled, eventually, load, needs_namespace, needs_program,
+                     needs_root, needs_tracefs, paranoid, with_enough_time)
 from server import RUNS_AS_SELF, Server, ServerCase
 
 NOBODY = 65534
+
+# Says that it runs; at SIGUSR1 it executes the program that it is told, if any. With "drop" it has no rights but
+# those of its real user: as set-user-ID programs do when they need root's no more.
+WAITS_C = r"""
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	sigset_t set;
+	int got;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	if (argc > 1 && !strcmp(argv[1], "drop") && setresuid(getuid(), getuid(), getuid()))
+		return 1;
+	if (write(1, "ready\n", 6) != 6)
+		return 1;
+	sigwait(&set, &got);
+	execv(argv[1], argv + 1);
+	return 1;
+}
+"""
+
+# A unit of the machine as those outside of the cores are: with CPUs of its own. The kernel sees a software event.
+BOX = {"type": "1", "cpumask": "0", "format/event": "config:0-7"}
 
 
 def idle(*before):
@@ -114,6 +147,159 @@ class RunAs(RootCase):
         pid = self.idle(*AS_NOBODY)
         self.assertTrue(eventually(lambda: [p["mine"] for p in self.server.get(
             "processes", {"search": str(pid)})["processes"] if p["pid"] == pid] == [True]))
+
+
+class Kernel(RootCase):
+    """What somebody who may run measures on root's server is what the kernel lets the user measure."""
+
+    def begin(self, restricted=True, prefix=(), **plan):
+        c = Collector(plan, home=self.home, restricted=restricted, run_as="nobody", prefix=prefix)
+        self.addCleanup(c.close)
+        return c
+
+    def collect(self, *args, **plan):
+        return self.begin(*args, **plan).finish()
+
+    def events(self, *names, **more):
+        opened = self.collect(tool="stat", workload="true", cwd="/", events=list(names), **more).json(OPENED)
+        return opened["events"]
+
+    def program(self, mode=0o755):
+        path = os.path.join(self.home, "waits-%o" % mode)
+        shutil.copy(compiled("waits", WAITS_C), path)
+        os.chmod(path, mode)
+        if mode & 0o4000 and os.statvfs(path).f_flag & os.ST_NOSUID:
+            raise unittest.SkipTest("programs cannot become root here")
+        return path
+
+    def waits(self, *argv):
+        child = subprocess.Popen([*AS_NOBODY, *argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+        self.addCleanup(child.stdout.close)
+        self.addCleanup(child.wait)
+        self.addCleanup(child.kill)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        return child
+
+    def test_a_program_that_has_had_other_rights(self):
+        """It looks like any of the user's, so only the kernel can tell: it is asked when the events are opened."""
+        pid = self.waits(self.program(0o4755), "drop").pid
+        with open("/proc/%d/status" % pid) as status:
+            self.assertIn("Uid:\t65534\t65534\t65534\t65534\n", status.read())
+        for plan in ({"tool": "stat", "events": ["page-faults:u"]},
+                     {"tool": "record", "sample": {"events": ["cpu-clock:u"]}},
+                     {"tool": "record", "sample": {"events": ["dummy:u"]}}):
+            with self.subTest(plan):
+                c = self.collect(pids=[pid], duration=0.1, **plan)
+                self.assertIn("the process is not yours", c.json(ENDED)["error"] or "")
+                self.assertIsNone(self.collect(False, pids=[pid], duration=0.1, **plan).json(ENDED)["error"])
+
+    def test_a_program_that_gets_other_rights_while_the_run_waits(self):
+        server = self.serve("--run-as", "nobody")
+        token = self.user(server)
+        child = self.waits(self.program(), self.program(0o4755))
+        first = self.submit(server, workload="sleep 100000", cwd="/")
+        server.wait_state(first["uuid"], "running")
+        run = self.submit(server, pids=[child.pid], duration=0.1, token=token)
+        child.send_signal(signal.SIGUSR1)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        server.post("benchmark/%s/cancel" % first["uuid"])
+        self.assertIn("does not belong to user 'nobody'", server.wait_run(run["uuid"])["error"])
+
+    def test_a_program_that_gets_other_rights_while_it_is_measured(self):
+        """The kernel takes the events away: the run ends as if the process had."""
+        child = self.waits(self.program(), self.program(0o4755))
+        c = self.begin(tool="record", pids=[child.pid], sample={"events": ["cpu-clock:u"]}).wait_for(OPENED)
+        child.send_signal(signal.SIGUSR1)
+        self.assertEqual(child.stdout.readline(), "ready\n")
+        self.assertIsNone(c.finish().json(ENDED)["error"])
+        self.assertIsNone(child.poll())
+
+    def test_no_process(self):
+        with open("/proc/sys/kernel/pid_max") as text:
+            pid = int(text.read())
+        for kind in ("pids", "tids"):
+            c = self.collect(tool="stat", events=["page-faults:u"], duration=0.1, **{kind: [pid]})
+            self.assertIn("%d (it may have ended)" % pid, c.json(ENDED)["error"])
+
+    def test_events_of_the_kernel(self):
+        if paranoid() < 2:
+            raise unittest.SkipTest("perf_event_paranoid lets everybody watch the kernel")
+        names = ("task-clock", "context-switches", "page-faults:k")
+        self.assertTrue(all(e["supported"] and not e["user_only"] for e in self.events(*names, restricted=False)))
+        clock, switches, faults = self.events(*names)
+        self.assertEqual((clock["name"], clock["supported"], clock["user_only"]), ("task-clock:u", True, True))
+        for event in (switches, faults):
+            self.assertFalse(event["supported"])
+            self.assertIn("perf_event_paranoid", event["problem"])
+
+    def test_tracepoints(self):
+        needs_tracefs()
+        if paranoid() < 2:
+            raise unittest.SkipTest("perf_event_paranoid lets everybody watch the kernel")
+        plan = {"workload": "sleep 0.01", "cwd": "/"}
+        sample = {"tool": "record", "sample": {"events": ["sched:sched_switch"]}}
+        self.assertIn("perf_event_paranoid", self.collect(**plan, **sample).json(ENDED)["error"] or "")
+        self.assertIsNone(self.collect(False, **plan, **sample).json(ENDED)["error"])
+        # Many would be counted by BPF programs, which see all processes.
+        many = ["sched:sched_switch", "sched:sched_wakeup", "sched:sched_process_exit", "sched:sched_process_exec"]
+        c = self.collect(tool="stat", events=many, **plan)
+        self.assertEqual([e["user_only"] for e in c.json(OPENED)["events"]], [True] * 4)
+
+    def test_units_outside_of_the_cores(self):
+        """They count what the whole system does, whatever the target is."""
+        needs_namespace()
+        if paranoid() < 1:
+            raise unittest.SkipTest("perf_event_paranoid lets everybody watch the whole system")
+        devices = os.path.join(self.home, "devices")
+        for name, text in BOX.items():
+            path = os.path.join(devices, "uncore_box", name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as out:
+                out.write(text + "\n")
+        mount = "mount --bind %s /sys/bus/event_source/devices && exec \"$@\"" % devices
+        prefix = ["unshare", "-m", "sh", "-c", mount, "sh"]
+        event = "uncore_box/event=1/"
+        self.assertEqual([e["supported"] for e in self.events(event, restricted=False, prefix=prefix)], [True])
+        ended = self.collect(tool="stat", workload="true", cwd="/", events=[event], prefix=prefix).json(ENDED)
+        self.assertIn("needs perf_event_paranoid ≤ 0", ended["error"] or "")
+
+    def test_own_programs_have_names(self):
+        """The user's own rights are enough for all that a run is for."""
+        server = self.serve("--run-as", "nobody")
+        token = self.user(server)
+        process = subprocess.Popen([*AS_NOBODY, *load("busy", FOR_EVER_MS)])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+
+        def is_named(**target):
+            run = self.submit(server, tool="both", sample={"events": ["cpu-clock"], "frequency": 1000}, token=token,
+                              **target)
+            run = server.wait_run(run["uuid"])
+            self.assertEqual(run["state"], "done", run)
+            functions = server.get("benchmark/%s/functions" % run["uuid"])["functions"]
+            return "busy" in [f["name"] for f in functions]
+
+        self.assertTrue(is_named(workload=load("busy", 300), cwd="/"))
+        self.assertTrue(with_enough_time(lambda ms: is_named(pids=[process.pid], duration=ms / 1000)))
+
+    def test_hidden_processes(self):
+        """On a /proc that shows users their own processes only, those of others are not listed."""
+        needs_namespace()
+        if tuple(int(n) for n in os.uname().release.split("-")[0].split(".")[:2]) < (5, 8):
+            raise unittest.SkipTest("before Linux 5.8 all mounts of /proc have the same options")
+        hide = "mount -t proc -o hidepid=invisible proc /proc && exec \"$@\""
+        server = self.serve("--run-as", "nobody", before=["unshare", "-m", "sh", "-c", hide, "sh"])
+        token = self.user(server)
+        own, roots = self.idle(*AS_NOBODY), self.idle()
+
+        def listed(pid, token):
+            found = server.get("processes", {"search": str(pid)}, token=token)["processes"]
+            return pid in [p["pid"] for p in found]
+
+        self.assertTrue(eventually(lambda: listed(own, token)))
+        self.assertTrue(listed(roots, "own"))
+        self.assertTrue(listed(own, "own"))
+        self.assertFalse(listed(roots, token))
 
 
 class Sudo(RootCase):

@@ -257,11 +257,12 @@ static void processes_include_us(void **state)
 {
 	process_rows rows = {};
 	char pid[16];
+	struct process_query query = {.search = pid, .limit = 1000, .mine = geteuid()};
 	bool more, found = false;
 
 	(void)state;
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
-	processes_read(pid, geteuid(), 0, 1000, &rows, &more);
+	processes_read(&query, &rows, &more);
 	assert_false(more);
 	vec_each(&rows, row)
 		if (row->pid == getpid()) {
@@ -272,7 +273,7 @@ static void processes_include_us(void **state)
 		}
 	assert_true(found);
 	processes_release(&rows);
-	processes_read(NULL, geteuid(), 0, 1, &rows, &more);
+	processes_read(&(struct process_query){.limit = 1}, &rows, &more);
 	assert_int_equal(rows.len, 1);
 	assert_true(more);
 	processes_release(&rows);

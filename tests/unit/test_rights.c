@@ -114,7 +114,9 @@ static void another_users_files(void **state)
 {
 	CLEANUP(free_ptr) char *closed = make("roots", 0600), *theirs = make("theirs", 0400);
 	CLEANUP(free_ptr) char *grouped = make("grouped", 0640);
-	const gid_t groups[] = {4242};
+	gid_t group = 4242;
+	const struct user_ids grouped_nobody = {NOBODY, NOBODY, {&group, 1, 1}};
+	const struct user_ids nobody = {NOBODY, NOBODY, {}};
 	gid_t before[64], after[64];
 	int count = getgroups(64, before);
 	struct other_thread thread = {.path = closed};
@@ -130,7 +132,7 @@ static void another_users_files(void **state)
 	assert_int_equal(chown(theirs, NOBODY, NOBODY), 0);
 	assert_int_equal(chown(grouped, 0, 4242), 0);
 	rights_set_rule(RIGHTS_TASKS);
-	rights_presume_user(NOBODY, NOBODY, groups, 1);
+	rights_presume_user(&grouped_nobody);
 	r = rights_of_unknown();
 	assert_int_equal(pthread_create(&id, NULL, keep_opening, &thread), 0);
 	for (int i = 0; i < 1000; i++) {
@@ -148,11 +150,33 @@ static void another_users_files(void **state)
 	assert_memory_equal(before, after, (size_t)count * sizeof(*before));
 	assert_int_equal(open_and_close(rights_of_asker(), closed, 0), 0);
 	/* Equal rights are the same. */
-	rights_presume_user(NOBODY, NOBODY, groups, 1);
+	rights_presume_user(&grouped_nobody);
 	assert_ptr_equal(rights_of_unknown(), r);
-	rights_presume_user(NOBODY, NOBODY, NULL, 0);
+	rights_presume_user(&nobody);
 	assert_ptr_not_equal(rights_of_unknown(), r);
 	assert_int_equal(open_and_close(rights_of_unknown(), grouped, 0), -EACCES);
+	rights_set_rule(RIGHTS_ASKER);
+}
+
+/* A process of the user's may become root's, by a set-user-ID program. */
+static void nobody_has_more_than_the_limit(void **state)
+{
+	CLEANUP(free_ptr) char *closed = make("limited", 0600);
+	const struct user_ids nobody = {NOBODY, NOBODY, {}};
+	const struct rights *r;
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("needs root, to take the rights of another user\n");
+		skip();
+	}
+	rights_set_rule(RIGHTS_TASKS);
+	assert_ptr_equal(rights_of_process((uint32_t)getpid()), rights_of_asker());
+	rights_limit_to_user(&nobody);
+	r = rights_of_process((uint32_t)getpid());
+	assert_ptr_equal(r, rights_of_unknown());
+	assert_int_equal(open_and_close(r, closed, 0), -EACCES);
+	assert_int_equal(rights_open_mapped(r, (uint32_t)getpid(), 0, 0), -EACCES);
 	rights_set_rule(RIGHTS_ASKER);
 }
 
@@ -162,6 +186,7 @@ int main(void)
 		cmocka_unit_test(everybodys_files),
 		cmocka_unit_test(ones_own_files),
 		cmocka_unit_test(another_users_files),
+		cmocka_unit_test(nobody_has_more_than_the_limit),
 	};
 
 	return cmocka_run_group_tests_name("rights", tests, make_support_dir, remove_support_dir);

@@ -1,6 +1,5 @@
 /* Programs and libraries: held open, and copied if they may be gone later. */
 #include "collect/keep/internal.h"
-#include "base/caps.h"
 #include "base/clock.h"
 #include "base/fs.h"
 #include "collect/keep/keeper.h"
@@ -53,24 +52,6 @@ int open_through(uint32_t pid, const char *path, bool foreign)
 	}
 	return open_plain(foreign ? process_open(pid, path, O_PATH)
 				  : open(path, O_PATH | O_CLOEXEC));
-}
-
-/* Opens the mapped file itself, even if it was renamed or deleted. Needs a right that root has. */
-static int open_mapped(const struct seen_mapping *m)
-{
-	CLEANUP(free_ptr)
-	char *path = xasprintf("/proc/%u/map_files/%llx-%llx", m->pid, (unsigned long long)m->start,
-			       (unsigned long long)(m->start + m->length));
-	int place, fd;
-
-	caps_raise();
-	place = open(path, O_PATH | O_CLOEXEC);
-	caps_lower();
-	if (place < 0)
-		return -1;
-	fd = rights_reopen(rights_of_process(m->pid), place);
-	close(place);
-	return fd < 0 ? -1 : fd;
 }
 
 /* ---- is it the mapped file? ---- */
@@ -135,7 +116,7 @@ static int open_right(const struct seen_mapping *m, bool foreign, struct build_i
 	if (fd >= 0)
 		close(fd);
 	*ret_id = (struct build_id){};
-	fd = open_mapped(m);
+	fd = rights_open_mapped(rights_of_process(m->pid), m->pid, m->start, m->start + m->length);
 	/* Not another file of that device: the process has mapped something else by now. */
 	if (fd >= 0 && !m->id.size && !fstat(fd, &st) && is_as_mapped(m, &st) &&
 	    (!f->inode || st.st_ino == f->inode || st.st_dev != makedev(f->major, f->minor))) {

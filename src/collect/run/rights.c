@@ -1,31 +1,15 @@
 #include "collect/run/rights.h"
+#include "base/as_user.h"
 #include "base/number.h"
+#include "perf/rights.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 
 #define STATUS_BYTES_MAX  (64u << 10)
 #define PARANOID_FILE     "/proc/sys/kernel/perf_event_paranoid"
 #define PARANOID_CPU_WIDE 0 /* at most this, and any user may watch the whole system */
-
-struct account {
-	uid_t uid;
-	gid_t gid;
-};
-
-static bool find_account(const char *name, struct account *ret)
-{
-	const struct passwd *user = getpwnam(name);
-	uint64_t number;
-
-	if (!user && parse_u64(name, &number) && number < UINT32_MAX)
-		user = getpwuid((uid_t)number);
-	if (user)
-		*ret = (struct account){user->pw_uid, user->pw_gid};
-	return user != NULL;
-}
 
 /* Whether the line "NAME:\tREAL\tEFFECTIVE\tSAVED\tFILESYSTEM" has @id four times. */
 static bool ids_are(const char *status, const char *name, unsigned id)
@@ -39,9 +23,9 @@ static bool ids_are(const char *status, const char *name, unsigned id)
 	       ids[0] == id && ids[1] == id && ids[2] == id && ids[3] == id;
 }
 
-/* The kernel's own rule for a user who watches a process (ptrace_may_access). A task that is not there
- * passes: that is told later, as for everybody. */
-static bool task_belongs_to(int32_t task, const struct account *a)
+/* Part of the kernel's rule for a user who watches a process (ptrace_may_access). A task that is not
+ * there passes: that is told later, as for everybody. */
+static bool task_belongs_to(int32_t task, const struct user_ids *user)
 {
 	CLEANUP(free_ptr) char *path = xasprintf("/proc/%d/status", task);
 	CLEANUP(free_ptr) char *status = NULL;
@@ -49,14 +33,15 @@ static bool task_belongs_to(int32_t task, const struct account *a)
 
 	if (r == -ENOENT || r == -ESRCH)
 		return true;
-	return r == 0 && ids_are(status, "\nUid:", a->uid) && ids_are(status, "\nGid:", a->gid);
+	return r == 0 && ids_are(status, "\nUid:", user->uid) &&
+	       ids_are(status, "\nGid:", user->gid);
 }
 
 static int check_tasks(const task_numbers *tasks, const struct run_rights *r,
-		       const struct account *a, struct err *e)
+		       const struct user_ids *user, struct err *e)
 {
 	vec_each(tasks, task)
-		if (!task_belongs_to(*task, a))
+		if (!task_belongs_to(*task, user))
 			return err_set(e, EPERM,
 				       "Process %d does not belong to user '%s', whose rights runs "
 				       "have here: only an administrator may measure it.",
@@ -78,36 +63,66 @@ static int check_system_wide(const struct run_rights *r, struct err *e)
 		       r->user, PARANOID_CPU_WIDE);
 }
 
-static int check(const struct run_rights *r, const struct run_plan *plan, struct err *e)
+static bool is_another(const char *name, const struct user_ids *user)
 {
-	struct account own, wanted;
+	struct user_ids other = {};
+	bool found = user_ids_find(name, &other);
+
+	user_ids_release(&other);
+	return !found || other.uid != user->uid;
+}
+
+static int check_plan(const struct run_rights *r, const struct user_ids *user,
+		      const struct run_plan *plan, struct err *e)
+{
 	int result;
 
+	if (plan->user && is_another(plan->user, user))
+		return err_set(e, EPERM,
+			       "Workloads run as '%s' here: only an administrator may start one as "
+			       "'%.64s'.",
+			       r->user, plan->user);
+	result = check_tasks(&plan->pids, r, user, e);
+	if (result == 0)
+		result = check_tasks(&plan->tids, r, user, e);
+	return result == 0 && plan->system_wide ? check_system_wide(r, e) : result;
+}
+
+static int find_user(const struct run_rights *r, struct user_ids *ret, struct err *e)
+{
 	if (!r->user)
 		return err_set(
 			e, EPERM,
 			"The server runs as root, and so would this run: only an "
 			"administrator may start it. 'tacho serve --run-as USER' lets others "
 			"start runs.");
-	if (!find_account(r->user, &own))
+	if (!user_ids_find(r->user, ret))
 		return err_set(e, EPERM, "User '%s', whose rights runs have here, is gone.",
 			       r->user);
-	if (plan->user && (!find_account(plan->user, &wanted) || wanted.uid != own.uid))
-		return err_set(e, EPERM,
-			       "Workloads run as '%s' here: only an administrator may start one as "
-			       "'%.64s'.",
-			       r->user, plan->user);
-	result = check_tasks(&plan->pids, r, &own, e);
-	if (result == 0)
-		result = check_tasks(&plan->tids, r, &own, e);
-	return result == 0 && plan->system_wide ? check_system_wide(r, e) : result;
+	return 0;
 }
 
 int run_rights_apply(const struct run_rights *r, struct run_plan *plan, struct err *e)
 {
-	int result = r->restricted ? check(r, plan, e) : 0;
+	struct user_ids user = {};
+	int result = r->restricted ? find_user(r, &user, e) : 0;
 
+	if (result == 0 && r->restricted)
+		result = check_plan(r, &user, plan, e);
+	user_ids_release(&user);
 	if (result == 0 && r->user && !plan->user && plan->argv.len)
 		plan->user = xstrdup(r->user);
 	return result;
+}
+
+int run_rights_take(const struct run_rights *r, struct err *e)
+{
+	static struct user_ids user;
+	int result = r->restricted ? find_user(r, &user, e) : 0;
+
+	if (result < 0 || !r->restricted)
+		return result;
+	as_user_choose(&user);
+	rights_limit_to_user(&user);
+	return 0;
 }

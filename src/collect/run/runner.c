@@ -271,7 +271,7 @@ static int start_live(struct runner *r, struct err *e)
  * imports may start programs on this server, too: as the server's user, whose rights therefore hold,
  * except root's, which may belong to the administrator alone.
  */
-static void choose_rights(const struct runner *r)
+static int choose_rights(const struct runner *r, const struct run_rights *rights, struct err *e)
 {
 	const struct run_plan *plan = &r->order.plan;
 
@@ -285,6 +285,7 @@ static void choose_rights(const struct runner *r)
 	 * with fewer rights, and that is not known of a process that is gone. */
 	if (!r->order.private && !r->order.import && plan->argv.len && !plan->system_wide)
 		workload_presume_rights(plan->user);
+	return r->order.import ? 0 : run_rights_take(rights, e);
 }
 
 static int start(struct runner *r, struct err *e)
@@ -294,9 +295,10 @@ static int start(struct runner *r, struct err *e)
 
 	if (!r->order.import)
 		result = run_rights_apply(&rights, &r->order.plan, e);
+	if (result == 0)
+		result = choose_rights(r, &rights, e);
 	if (result < 0)
 		return result;
-	choose_rights(r);
 	if (!r->order.import)
 		return start_live(r, e);
 	setpriority(PRIO_PROCESS, 0, NICE);

@@ -1,4 +1,5 @@
 #include "perf/bpf/bpf.h"
+#include "base/as_user.h"
 #include "base/caps.h"
 
 #include <errno.h>
@@ -8,8 +9,17 @@
 
 int bpf_call(int command, union bpf_attr *attr)
 {
+	const struct user_ids *user = as_user_chosen();
+	struct own_rights own;
 	long r;
 
+	if (user) {
+		if (!as_user_begin(user, false, &own))
+			return -EPERM;
+		r = syscall(SYS_bpf, command, attr, sizeof(*attr));
+		as_user_end(&own);
+		return r < 0 ? -errno : (int)r;
+	}
 	caps_raise();
 	r = syscall(SYS_bpf, command, attr, sizeof(*attr));
 	caps_lower();

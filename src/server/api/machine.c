@@ -106,8 +106,13 @@ static int get_processes(void *worker, const struct http_request *r, struct http
 		return err_set(
 			e, EINVAL,
 			"Invalid value for 'before': use the 'next' value of the previous page.");
-	processes_read(page.search, a->server->run_as.uid, (int)page.before, page.limit, &rows,
-		       &more);
+	processes_read(
+		&(struct process_query){.search = page.search,
+					.before = (int)page.before,
+					.limit = page.limit,
+					.mine = a->server->run_as.ids.uid,
+					.viewer = run_as_viewer(&a->server->run_as, r->user->role)},
+		&rows, &more);
 	jw_open(&j, '{');
 	jw_key(&j, "processes");
 	jw_open(&j, '[');
@@ -122,7 +127,7 @@ static int get_processes(void *worker, const struct http_request *r, struct http
 
 /*
  * Listing processes needs ROLE_RUN: command lines of other users may contain secrets, which whoever
- * may run programs here can read anyway.
+ * may run programs here can read anyway, as far as /proc shows them to the user of these programs.
  */
 const struct http_route machine_routes[] = {
 	{.method = "GET", .path = API_PREFIX "/emap", .role = ROLE_LOOK, .handle = get_emap},

@@ -1,4 +1,3 @@
-#include "base/caps.h"
 #include "base/clock.h"
 #include "perf/process.h"
 #include "perf/rights.h"
@@ -209,24 +208,6 @@ void module_find_rights(struct module *m)
 		s->rights = before;
 }
 
-/* Opens the mapped file itself, whatever its path leads to now. */
-static int open_mapped(const struct search *s, const struct seen_mapping *seen)
-{
-	CLEANUP(free_ptr)
-	char *path =
-		xasprintf("/proc/%u/map_files/%lx-%lx", s->request->pid, seen->start, seen->end);
-	int place, fd;
-
-	caps_raise();
-	place = open(path, O_PATH | O_CLOEXEC);
-	caps_lower();
-	if (place < 0)
-		return -errno;
-	fd = rights_reopen(s->m->state->rights, place);
-	close(place);
-	return fd;
-}
-
 /* Opens the path as the process sees it. */
 static int open_inside(const struct search *s, const struct seen_mapping *seen)
 {
@@ -258,7 +239,7 @@ static bool try_process_view(struct search *s)
 
 	if (!is_still_mapped(s->m, &seen))
 		return false;
-	fd = open_mapped(s, &seen);
+	fd = rights_open_mapped(s->m->state->rights, s->request->pid, seen.start, seen.end);
 	if (fd >= 0 &&
 	    try_open(s,
 		     xasprintf("/proc/%u/map_files/%lx-%lx", s->request->pid, seen.start, seen.end),

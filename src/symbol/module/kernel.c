@@ -1,3 +1,4 @@
+#include "base/as_user.h"
 #include "perf/synth_read.h"
 #include "symbol/elf/symbols.h"
 #include "symbol/kernel_hidden.h"
@@ -363,7 +364,7 @@ size_t module_kernel_code(struct module *m, uint64_t address, void *to, size_t s
 	pthread_mutex_lock(&s->lock);
 	if (!s->core_asked) {
 		s->core_asked = true;
-		if (elf_open(&s->core, "/proc/kcore", NULL) < 0)
+		if (as_user_chosen() || elf_open(&s->core, "/proc/kcore", NULL) < 0)
 			s->core = NULL;
 	}
 	core = s->core;
