@@ -115,7 +115,7 @@ static struct pretender pretend(enum deed deed, uid_t uid, bool listens)
 		int listener = -1;
 
 		map_library();
-		if (setresuid(uid, uid, uid))
+		if (setresuid(uid, uid, uid) || prctl(PR_SET_PDEATHSIG, SIGKILL))
 			_exit(6);
 		if (listens)
 			listener = listen_for(getpid());
@@ -268,6 +268,7 @@ static void a_socket_of_another_process(void **state)
 	other.pid = fork();
 	assert_true(other.pid >= 0);
 	if (other.pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		serve(listener, fds[1], ANSWERS_WELL);
 		_exit(0);
 	}
