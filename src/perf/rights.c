@@ -271,20 +271,29 @@ const struct rights *rights_of_process(uint32_t pid)
 
 /* ---- opening ---- */
 
-/* Whether every user may read the file: it itself, and all directories on the way to where it really
- * lies, whatever links led there. */
-static bool is_for_everybody(int place)
+/* Finds where an open file really lies, whatever links led there. Returns false if no path leads us
+ * there: it was deleted, or is in another mount namespace. */
+static bool find_path(int place, char path[PATH_MAX + 1], struct stat *ret)
 {
-	char link[64], path[PATH_MAX + 1];
-	struct stat st, found;
+	char link[64];
+	struct stat found;
 	ssize_t n;
 
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", place);
-	n = readlink(link, path, sizeof(path) - 1);
-	if (n <= 0 || path[0] != '/' || fstat(place, &st) || !(st.st_mode & S_IROTH))
+	n = readlink(link, path, PATH_MAX);
+	if (n <= 0 || path[0] != '/' || fstat(place, ret))
 		return false;
 	path[n] = '\0';
-	if (stat(path, &found) || found.st_dev != st.st_dev || found.st_ino != st.st_ino)
+	return !stat(path, &found) && found.st_dev == ret->st_dev && found.st_ino == ret->st_ino;
+}
+
+/* Whether every user may read the file: it itself, and all directories on the way to it. */
+static bool is_for_everybody(int place)
+{
+	char path[PATH_MAX + 1];
+	struct stat st, found;
+
+	if (!find_path(place, path, &st) || !(st.st_mode & S_IROTH))
 		return false;
 	for (char *slash = path; slash; slash = strchr(slash + 1, '/')) {
 		char after = slash[1];
@@ -422,6 +431,44 @@ int rights_open(const struct rights *r, const char *path, int flags)
 	if (place >= 0)
 		close(place);
 	return fd;
+}
+
+/* ---- copies ---- */
+
+struct file_origin rights_origin(int fd)
+{
+	struct file_origin unknown_owner = {.owner = FILE_OWNER_UNKNOWN};
+	char path[PATH_MAX + 1];
+	struct statfs fs;
+	struct stat st;
+
+	/* FUSE: users may mount what they have written themselves, with any owners. */
+	if (fstatfs(fd, &fs) || fs.f_type == FUSE_SUPER_MAGIC || !find_path(fd, path, &st))
+		return unknown_owner;
+	/* Whoever lets his group write trusts it, but root's programs are used by everybody. */
+	if (st.st_mode & (st.st_uid ? S_IWOTH : S_IWOTH | S_IWGRP))
+		return unknown_owner;
+	return (struct file_origin){st.st_uid, is_for_everybody(fd)};
+}
+
+bool rights_allow_copy(const struct rights *r, const struct file_origin *origin)
+{
+	bool of_root = origin->owner == 0;
+
+	if (the_rule == RIGHTS_ASKER)
+		return true;
+	if (origin->owner == FILE_OWNER_UNKNOWN)
+		return false;
+	if (r->kind == ASKER)
+		return of_root || origin->owner == geteuid();
+	if (r->kind == USER && !r->foreign && origin->owner == r->uid)
+		return true;
+	return of_root && origin->for_everybody;
+}
+
+const struct rights *rights_of_copy(const struct rights *r)
+{
+	return r->kind == USER ? &everybody : r;
 }
 
 void rights_explain(const struct rights *r, struct buf *out)

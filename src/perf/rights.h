@@ -62,6 +62,26 @@ int rights_reopen(const struct rights *r, int place);
  * rights of the process. Needs a capability that root has. */
 int rights_open_mapped(const struct rights *r, uint32_t pid, uint64_t start, uint64_t end);
 
+/*
+ * Whose file a copy was made from. Anybody can make a program with any build id, so a copy stands only
+ * for programs of processes of its owner, or of all users if it was root's.
+ */
+struct file_origin {
+	uid_t owner;        /* FILE_OWNER_UNKNOWN: somebody else may have chosen the contents */
+	bool for_everybody; /* every user of the machine could read the file */
+};
+
+#define FILE_OWNER_UNKNOWN ((uid_t)-1)
+
+/* The owner counts as unknown if others can write to the file, if it lies on FUSE, or if no path
+ * leads us to it: in a container, numbers of users mean other users. */
+struct file_origin rights_origin(int fd);
+/* Whether a copy may be used for a process with these rights. On the command line all may be: they
+ * are in the asker's own cache. */
+bool rights_allow_copy(const struct rights *r, const struct file_origin *origin);
+/* With which rights files are opened that such a copy names. */
+const struct rights *rights_of_copy(const struct rights *r);
+
 /* Explains whose rights they are: "with the rights of user 65534, …". Nothing for the asker's. */
 void rights_explain(const struct rights *r, struct buf *out);
 

@@ -1,6 +1,6 @@
 #include "symbol/debug_cache.h"
 #include "base/io.h"
-#include "base/fs.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,11 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const char *const kind_names[] = {
-	[DEBUG_CACHE_ELF] = "elf",
-	[DEBUG_CACHE_DEBUG] = "debug",
-	[DEBUG_CACHE_VDSO] = "vdso",
-};
+#define NAME  "elf"
+#define RANKS 3
 
 char *build_id_path(const struct build_id *id)
 {
@@ -34,32 +31,87 @@ static char *directory_of(const struct build_id *id)
 	return cache && below ? xasprintf("%s/build-id/%s", cache, below) : NULL;
 }
 
-char *debug_cache_path(const struct build_id *id, enum debug_cache_kind kind)
+char *debug_cache_path(const struct build_id *id, const struct file_origin *origin)
 {
 	CLEANUP(free_ptr) char *directory = directory_of(id);
 
-	return directory ? xasprintf("%s/%s", directory, kind_names[kind]) : NULL;
+	if (!directory)
+		return NULL;
+	if (origin->owner == FILE_OWNER_UNKNOWN)
+		return xasprintf("%s/" NAME, directory);
+	return xasprintf("%s/" NAME "-%u", directory, (unsigned)origin->owner);
 }
 
-char *debug_cache_find(const struct build_id *id, enum debug_cache_kind kind)
+/* ---- finding ---- */
+
+static bool owner_of_name(const char *name, uid_t *ret)
 {
-	char *path = debug_cache_path(id, kind);
+	size_t len = strlen(NAME);
+	uint64_t uid = FILE_OWNER_UNKNOWN;
+
+	if (strncmp(name, NAME, len) ||
+	    (name[len] &&
+	     (name[len] != '-' || !parse_u64(name + len + 1, &uid) || uid >= FILE_OWNER_UNKNOWN)))
+		return false;
+	*ret = (uid_t)uid;
+	return true;
+}
+
+static unsigned rank_of(uid_t owner)
+{
+	if (owner == 0 || owner == geteuid())
+		return 0;
+	return owner == FILE_OWNER_UNKNOWN ? 2 : 1;
+}
+
+static bool is_there(const char *path, struct file_origin *ret)
+{
 	struct stat st;
 
-	if (path && (stat(path, &st) || !S_ISREG(st.st_mode))) {
-		free(path);
-		return NULL;
-	}
-	return path;
+	if (lstat(path, &st) || !S_ISREG(st.st_mode))
+		return false;
+	/* In another user's cache, the name and mode are what he has chosen. */
+	if (st.st_uid != geteuid())
+		ret->owner = FILE_OWNER_UNKNOWN;
+	ret->for_everybody = st.st_mode & S_IROTH;
+	return true;
 }
 
-bool debug_cache_touch(const struct build_id *id, enum debug_cache_kind kind)
+void debug_cache_find(const struct build_id *id, const struct rights *r, strvec *ret_paths)
 {
-	CLEANUP(free_ptr) char *path = debug_cache_find(id, kind);
+	CLEANUP(free_ptr) char *directory = directory_of(id);
+	CLEANUP(strvec_release) strvec names = {};
 
-	if (path)
-		utimensat(AT_FDCWD, path, NULL, 0);
-	return path;
+	if (!directory || fs_list(directory, &names) < 0)
+		return;
+	for (unsigned rank = 0; rank < RANKS; rank++)
+		vec_each(&names, name) {
+			struct file_origin origin;
+			char *path;
+
+			if (!owner_of_name(*name, &origin.owner) || rank_of(origin.owner) != rank)
+				continue;
+			path = xasprintf("%s/%s", directory, *name);
+			if (is_there(path, &origin) && rights_allow_copy(r, &origin))
+				vec_push(ret_paths, path);
+			else
+				free(path);
+		}
+}
+
+/* Whether there is a copy that may be used wherever one of @origin may be. */
+static bool is_kept(const char *path, const struct file_origin *origin)
+{
+	struct file_origin there;
+
+	return is_there(path, &there) && there.for_everybody >= origin->for_everybody;
+}
+
+bool debug_cache_touch(const struct build_id *id, const struct file_origin *origin)
+{
+	CLEANUP(free_ptr) char *path = debug_cache_path(id, origin);
+
+	return path && is_kept(path, origin) && !utimensat(AT_FDCWD, path, NULL, 0);
 }
 
 /* ---- directories ---- */
@@ -106,27 +158,16 @@ int debug_cache_make_dir(const char *directory, struct err *e)
 
 /* ---- copying ---- */
 
-/* Bytes from a file, or from memory if @data is not NULL. */
-struct source {
-	int fd;
-	enum debug_cache_how how;
-	const char *data;
-	size_t size;
-};
-
-static int copy(int to, const struct source *from)
+static int copy(int from, int to, enum debug_cache_how how)
 {
 	struct stat before, after;
 	int r;
 
-	if (from->data)
-		return io_write(to, from->data, from->size);
-	if (fstat(from->fd, &before))
+	if (fstat(from, &before))
 		return -errno;
-	r = from->how == DEBUG_CACHE_SHARE
-		    ? io_clone(from->fd, to)
-		    : io_clone_or_copy(from->fd, to, DEBUG_CACHE_FILE_BYTES_MAX);
-	if (r == 0 && fstat(from->fd, &after))
+	r = how == DEBUG_CACHE_SHARE ? io_clone(from, to)
+				     : io_clone_or_copy(from, to, DEBUG_CACHE_FILE_BYTES_MAX);
+	if (r == 0 && fstat(from, &after))
 		r = -errno;
 	/* The source changed during the copy: a linker may be halfway through rewriting it. */
 	if (r == 0 && (before.st_mtim.tv_sec != after.st_mtim.tv_sec ||
@@ -135,14 +176,17 @@ static int copy(int to, const struct source *from)
 	return r;
 }
 
-static int write_beside(const char *directory, const char *path, const struct source *from)
+static int write_beside(const char *path, int from, enum debug_cache_how how, mode_t mode)
 {
-	CLEANUP(free_ptr) char *temp = xasprintf("%s/new.XXXXXX", directory);
+	CLEANUP(free_ptr)
+	char *temp = xasprintf("%.*s/new.XXXXXX", (int)(strrchr(path, '/') - path), path);
 	int fd = mkostemp(temp, O_CLOEXEC), r;
 
 	if (fd < 0)
 		return -errno;
-	r = copy(fd, from);
+	r = copy(from, fd, how);
+	if (!r && fchmod(fd, mode))
+		r = -errno;
 	if (close(fd) && !r)
 		r = -errno;
 	if (!r && rename(temp, path))
@@ -152,25 +196,24 @@ static int write_beside(const char *directory, const char *path, const struct so
 	return r;
 }
 
-static int keep(const struct build_id *id, enum debug_cache_kind kind, const struct source *from,
-		struct err *e)
+int debug_cache_keep(const struct build_id *id, const struct file_origin *origin, int fd,
+		     enum debug_cache_how how, struct err *e)
 {
 	CLEANUP(free_ptr) char *directory = directory_of(id);
-	CLEANUP(free_ptr) char *path = debug_cache_path(id, kind);
-	CLEANUP(free_ptr) char *there = debug_cache_find(id, kind);
+	CLEANUP(free_ptr) char *path = debug_cache_path(id, origin);
 	int r;
 
 	if (!directory || !path)
 		return err_set(e, ENOENT,
 			       "no place to keep a file by its build id: set HOME or "
 			       "XDG_CACHE_HOME");
-	if (there)
+	if (is_kept(path, origin))
 		return 0;
 	/* Try twice: a concurrent keep_trim() may remove the directory while it is still empty. */
 	for (int i = 0; i < 2; i++) {
 		if ((r = debug_cache_make_dir(directory, e)) < 0)
 			return r;
-		r = write_beside(directory, path, from);
+		r = write_beside(path, fd, how, origin->for_everybody ? 0644 : 0600);
 		if (r != -ENOENT)
 			break;
 	}
@@ -178,16 +221,4 @@ static int keep(const struct build_id *id, enum debug_cache_kind kind, const str
 		return 0;
 	rmdir(directory); /* fails if another file is in it */
 	return err_set(e, -r, "cannot write '%s': %s", path, strerror(-r));
-}
-
-int debug_cache_keep(const struct build_id *id, enum debug_cache_kind kind, int fd,
-		     enum debug_cache_how how, struct err *e)
-{
-	return keep(id, kind, &(struct source){.fd = fd, .how = how}, e);
-}
-
-int debug_cache_keep_memory(const struct build_id *id, enum debug_cache_kind kind, const void *data,
-			    size_t size, struct err *e)
-{
-	return keep(id, kind, &(struct source){.fd = -1, .data = data, .size = size}, e);
 }

@@ -75,14 +75,14 @@ static struct elf_file *try_cached(char *path, const struct build_id *id, char *
 	return try_path(path, rights_of_asker(), id, ret_path);
 }
 
-char *perf_cache_find(const struct build_id *id, const char *name)
+char *perf_cache_find(const struct build_id *id, const char *name, const struct rights *rights)
 {
 	CLEANUP(free_ptr) char *below = build_id_path(id);
 	const char *home = getenv("HOME");
 	char *path;
 	struct stat st;
 
-	if (!below || !home || home[0] != '/')
+	if (!below || !home || home[0] != '/' || !rights_are_own(rights))
 		return NULL;
 	path = xasprintf("%s/.debug/.build-id/%s/%s", home, below, name);
 	if (!stat(path, &st) && S_ISREG(st.st_mode))
@@ -96,6 +96,34 @@ char *perf_cache_find(const struct build_id *id, const char *name)
 	return NULL;
 }
 
+static bool has_symbols(struct elf_file *f)
+{
+	struct elf_section s;
+
+	return elf_section(f, ".symtab", &s);
+}
+
+/* Finds our copy of the program. @with_symbols: the original may have been stripped since. */
+static struct elf_file *find_kept(const struct build_id *id, const struct rights *rights,
+				  bool with_symbols, char **ret_path)
+{
+	CLEANUP(strvec_release) strvec paths = {};
+
+	debug_cache_find(id, rights, &paths);
+	vec_each(&paths, path) {
+		struct elf_file *f = try_cached(xstrdup(*path), id, ret_path);
+
+		if (f && (!with_symbols || has_symbols(f)))
+			return f;
+		if (!f)
+			continue;
+		elf_close(f);
+		free(*ret_path);
+		*ret_path = NULL;
+	}
+	return NULL;
+}
+
 struct elf_file *find_program(const struct build_id *id, const struct file_search *search,
 			      char **ret_path)
 {
@@ -103,9 +131,10 @@ struct elf_file *find_program(const struct build_id *id, const struct file_searc
 
 	if (!id->size)
 		return NULL;
-	f = try_cached(debug_cache_find(id, DEBUG_CACHE_ELF), id, ret_path);
+	f = find_kept(id, search->rights, false, ret_path);
 	if (!f)
-		f = try_cached(perf_cache_find(id, "elf"), id, ret_path);
+		f = try_cached(perf_cache_find(id, "elf", search->rights), id, ret_path);
+	/* What debuginfod gives can be had by everybody, so its cache is, too. */
 	if (!f && !search->no_debuginfod)
 		f = try_cached(debuginfod_find(id, DEBUGINFOD_PROGRAM), id, ret_path);
 	return f;
@@ -113,26 +142,16 @@ struct elf_file *find_program(const struct build_id *id, const struct file_searc
 
 /* ---- debug files ---- */
 
-static char *in_debug_directory(const struct build_id *id, const char *symfs)
+static struct elf_file *find_in_debug_directory(const struct build_id *id,
+						const struct file_search *search, char **ret_path)
 {
 	CLEANUP(free_ptr) char *below = build_id_path(id);
+	const char *symfs = search->symfs ? search->symfs : "";
 
-	return below ? xasprintf("%s" DEBUG_DIRECTORY "/.build-id/%s.debug", symfs, below) : NULL;
-}
-
-/* Finds our copy of the program if it has symbols: the original may have been stripped since. */
-static struct elf_file *find_kept(const struct build_id *id, char **ret_path)
-{
-	struct elf_file *f = try_cached(debug_cache_find(id, DEBUG_CACHE_ELF), id, ret_path);
-	struct elf_section s;
-
-	if (f && !elf_section(f, ".symtab", &s)) {
-		elf_close(f);
-		free(*ret_path);
-		*ret_path = NULL;
-		f = NULL;
-	}
-	return f;
+	if (!below)
+		return NULL;
+	return try_path(xasprintf("%s" DEBUG_DIRECTORY "/.build-id/%s.debug", symfs, below),
+			rights_of_copy(search->rights), id, ret_path);
 }
 
 static struct elf_file *find_by_id(const struct build_id *id, const char *path,
@@ -141,7 +160,7 @@ static struct elf_file *find_by_id(const struct build_id *id, const char *path,
 	const char *symfs = search->symfs ? search->symfs : "";
 	struct elf_file *f;
 
-	f = try_cached(in_debug_directory(id, symfs), id, ret_path);
+	f = find_in_debug_directory(id, search, ret_path);
 	if (!f)
 		f = try_path(xasprintf("%s" DEBUG_DIRECTORY "%s.debug", symfs, path),
 			     search->rights, id, ret_path);
@@ -149,13 +168,9 @@ static struct elf_file *find_by_id(const struct build_id *id, const char *path,
 		f = try_path(xasprintf("%s" DEBUG_DIRECTORY "%s", symfs, path), search->rights, id,
 			     ret_path);
 	if (!f)
-		f = try_cached(debug_cache_find(id, DEBUG_CACHE_DEBUG), id, ret_path);
+		f = try_cached(perf_cache_find(id, "debug", search->rights), id, ret_path);
 	if (!f)
-		f = try_cached(perf_cache_find(id, "debug"), id, ret_path);
-	/* The copy may be of another user's program, and names files for him: a build id can be
-	 * made up. */
-	if (!f && rights_are_own(rights_of_unknown()))
-		f = find_kept(id, ret_path);
+		f = find_kept(id, search->rights, true, ret_path);
 	return f;
 }
 
@@ -271,14 +286,12 @@ struct elf_file *find_alternate_file(struct elf_file *debug, const char *path,
 		return NULL;
 	id.size = (uint8_t)(s.size - c.at);
 	memcpy(id.bytes, s.data + c.at, id.size);
-	f = try_cached(in_debug_directory(&id, symfs), &id, ret_path);
+	f = find_in_debug_directory(&id, search, ret_path);
 	if (!f && name[0] == '/')
 		f = try_path(xasprintf("%s%s", symfs, name), search->rights, &id, ret_path);
 	else if (!f && slash)
 		f = try_path(xasprintf("%.*s/%s", (int)(slash - path), path, name), search->rights,
 			     &id, ret_path);
-	if (!f)
-		f = try_cached(debug_cache_find(&id, DEBUG_CACHE_DEBUG), &id, ret_path);
 	if (!f && !search->no_debuginfod)
 		f = try_cached(debuginfod_find(&id, DEBUGINFOD_DEBUG), &id, ret_path);
 	return f;

@@ -15,8 +15,9 @@
 struct file_search {
 	const char *symfs; /* prefix of all paths; NULL: none */
 	bool no_debuginfod;
-	/* With which files are opened whose paths or names a program has chosen. What is in caches
-	 * is opened with the asker's: these are his own files. */
+	/* With which files are opened whose paths or names a program has chosen. Copies in the
+	 * asker's caches are opened with his, as far as these rights allow their use: a build id can
+	 * be made up. */
 	const struct rights *rights;
 };
 
@@ -42,7 +43,8 @@ struct elf_file *find_alternate_file(struct elf_file *debug, const char *path,
 				     const struct file_search *search, char **ret_path);
 
 /* Returns the path of the file that perf has cached for a build id, or NULL. @name: "elf",
- * "debug", "vdso" or "kallsyms". */
-char *perf_cache_find(const struct build_id *id, const char *name);
+ * "debug", "vdso" or "kallsyms". perf does not keep whose file it was, so there is nothing for rights
+ * that are not the asker's. */
+char *perf_cache_find(const struct build_id *id, const char *name, const struct rights *rights);
 
 #endif

@@ -89,7 +89,8 @@ static struct build_id made_up_id(const struct file_identity *f, const struct st
 	return id;
 }
 
-int jit_keep_program(const char *dir, const struct file_identity *f, int fd, struct err *e)
+int jit_keep_program(const char *dir, const struct file_identity *f,
+		     const struct file_origin *origin, int fd, struct err *e)
 {
 	CLEANUP(free_ptr) char *path = jit_keep_program_path(dir, f);
 	CLEANUP(free_ptr) char *stored = NULL;
@@ -100,12 +101,12 @@ int jit_keep_program(const char *dir, const struct file_identity *f, int fd, str
 	if (!path || fstat(fd, &st))
 		return err_set(e, EINVAL, "the file has neither a build id nor a known inode");
 	id = made_up_id(f, &st);
-	if (!debug_cache_touch(&id, DEBUG_CACHE_ELF)) {
-		r = debug_cache_keep(&id, DEBUG_CACHE_ELF, fd, DEBUG_CACHE_COPY, e);
+	if (!debug_cache_touch(&id, origin)) {
+		r = debug_cache_keep(&id, origin, fd, DEBUG_CACHE_COPY, e);
 		if (r < 0)
 			return r;
 	}
-	stored = debug_cache_path(&id, DEBUG_CACHE_ELF);
+	stored = debug_cache_path(&id, origin);
 	r = debug_cache_make_dir(dir, e);
 	if (r < 0)
 		return r;

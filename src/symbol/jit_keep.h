@@ -20,6 +20,7 @@
 
 #include "base/err.h"
 #include "perf/build_id.h"
+#include "perf/rights.h"
 
 #include <stdint.h>
 
@@ -42,7 +43,8 @@ int jit_keep_file(const char *dir, const char *name, int fd, struct err *e);
 char *jit_keep_program_path(const char *dir, const struct file_identity *f);
 /* Keeps a program at that path. All recordings of the same file share one copy, as long as its
  * size and modification time are the same. */
-int jit_keep_program(const char *dir, const struct file_identity *f, int fd, struct err *e);
+int jit_keep_program(const char *dir, const struct file_identity *f,
+		     const struct file_origin *origin, int fd, struct err *e);
 
 /* Removes the oldest files until the limits hold, except for the directory of the recording that
  * began at @wall_ns. Does nothing if the cache belongs to another user. */

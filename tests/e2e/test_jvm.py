@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 import unittest
 
-from helpers import (AS_NOBODY, LIMIT_S, TACHO, cpu_seconds, eventually, load, needs_other_user, needs_program,
-                     wait_recording)
+from helpers import (AS_NOBODY, FOR_EVER_MS, LIMIT_S, TACHO, compiled, cpu_seconds, eventually, load, needs_other_user,
+                     needs_program, wait_recording)
 from jit import JitCase
 from server import Server
 
@@ -62,6 +62,46 @@ public class Work {
         System.out.println(ProcessHandle.current().pid());
         work(Long.parseLong(args[0]));
     }
+}
+"""
+
+# Has a file called libjvm.so in its memory, listens where a JVM would, and stops whoever connects to it.
+PRETENDER_C = r"""
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = open(argv[1], O_RDONLY), listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	clock_t end = clock() + atol(argv[2]) * (CLOCKS_PER_SEC / 1000);
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/.java_pid%d", getpid());
+	if (bind(listener, (void *)&address, sizeof(address)) || listen(listener, 1))
+		return 1;
+	fcntl(listener, F_SETFL, O_NONBLOCK);
+	printf("%d\n", getpid());
+	fflush(stdout);
+	while (clock() < end) {
+		fd = accept(listener, 0, 0);
+		if (fd < 0)
+			continue;
+		getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+		printf("%s %d\n", kill(peer.pid, SIGSTOP) ? "not stopped" : "stopped", peer.pid);
+		fflush(stdout);
+	}
+	return 0;
 }
 """
 
@@ -256,6 +296,30 @@ class Jvm(JitCase):
         _, pid = self.start_work(20000)
         self.record("--no-jvm", "-p", pid, "--timeout", 200)
         self.assertFalse(os.path.exists("/tmp/perf-%d.map" % pid))
+
+
+class Pretender(JitCase):
+    """A process that is no JVM."""
+
+    def recorded(self, before=()):
+        library = self.write("libjvm.so", "no library")
+        os.chmod(library, 0o644)
+        program = [*before, compiled("pretender", PRETENDER_C), library, FOR_EVER_MS]
+        child = self.start(program, stdout=subprocess.PIPE)
+        pid = int(child.stdout.readline())
+        self.addCleanup(os.unlink, "/tmp/.java_pid%d" % pid)
+        result = self.record("-p", pid, "--timeout", 200)
+        deed, _, asker = child.stdout.readline().strip().rpartition(" ")
+        self.assertEqual(deed, "stopped")
+        self.assertIn("the JVM %d has given no names for its code: it does not answer" % pid, result.stderr)
+        self.assertFalse(os.path.exists("/proc/" + asker))
+
+    def test_one_that_stops_who_asks(self):
+        self.recorded()
+
+    def test_one_of_another_user(self):
+        needs_other_user()
+        self.recorded(AS_NOBODY)
 
 
 if __name__ == "__main__":

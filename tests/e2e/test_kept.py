@@ -209,6 +209,39 @@ class Rebuilt(KeptCase):
                 self.assertFalse(first & second)
 
 
+class OfOthers(KeptCase):
+    """Root's cache has programs of all users, and anybody can make a program with any build id."""
+
+    ID = "-Wl,--build-id=0x" + "5ec0de" * 6
+
+    def setUp(self):
+        needs_root("to have programs of two users")
+        super().setUp()
+
+    def record_of(self, owner, hot):
+        program = self.program(hot, self.ID)
+        os.chown(program, owner, owner)
+        self.record(program, 200)
+        os.unlink(program)
+
+    def test_copies_of_two_users(self):
+        """Whoever is recorded first, each keeps his own copy, and root's counts more."""
+        self.record_of(65534, "planted_hot")
+        self.assertHot("planted_hot")
+        self.record_of(0, "roots_hot")
+        self.assertHot("roots_hot")
+        self.record_of(65534, "planted_hot")
+        self.assertHot("roots_hot")
+        self.assertEqual(sorted(os.path.basename(name) for name in self.kept()), ["elf-0", "elf-65534"])
+
+    def test_copies_of_earlier_versions(self):
+        """They had no owner."""
+        self.record_of(0, "first_hot")
+        [name] = [self.path("cache", "tacho", name) for name in self.kept()]
+        os.rename(name, os.path.join(os.path.dirname(name), "elf"))
+        self.assertHot("first_hot")
+
+
 class OnlyWhatWasHit(KeptCase):
     def test_once(self):
         program = self.program("first_hot")

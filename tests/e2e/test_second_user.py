@@ -44,6 +44,29 @@ int main(int argc, char **argv)
 }
 """
 
+# Programs of one shape, with functions at the same places and a build id that somebody has made up.
+SHAPE_C = r"""
+#include <stdlib.h>
+#include <time.h>
+__attribute__((noinline)) long HOT(long n)
+{
+	volatile long sum = 0;
+
+	for (long i = 0; i < n; i++)
+		sum += i;
+	return sum;
+}
+int main(int argc, char **argv)
+{
+	clock_t end = clock() + atol(argv[1]) * (CLOCKS_PER_SEC / 1000);
+
+	while (clock() < end)
+		HOT(10000);
+	return 0;
+}
+"""
+MADE_UP_ID = "-Wl,--build-id=0x" + "5ec0de" * 6
+
 CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE, CAP_PERFMON = 2, 19, 38
 
 
@@ -377,11 +400,14 @@ class ServerOfRoot(SecondUser, ServerCase):
         self.assertNotIn("a_secret", self.names_of_jit(everything % "a_secret", 0))
         self.assertIn("an_own_name", self.names_of_jit(everything % "an_own_name", NOBODY))
 
-    def import_of(self, *record):
+    def import_of(self, *record, gone=None):
+        """@gone is deleted between recording and import."""
         path = os.path.join(self.home, "import.data")
         done = subprocess.run([TACHO, "record", "-N", "-o", path, "-e", "cpu-clock:u", *record],
                               capture_output=True, text=True, env=environment(self.home), timeout=LIMIT_S)
         self.assertEqual(done.returncode, 0, done.stderr)
+        if gone:
+            os.unlink(gone)
         with open(path, "rb") as data:
             run = self.server.post("import?name=x.data", data.read(), status=202)
         self.assertEqual(self.server.wait_run(run["uuid"])["state"], "done")
@@ -394,6 +420,50 @@ class ServerOfRoot(SecondUser, ServerCase):
         self.assertIn("every user may read", text)
         text = self.code(self.import_of(self.program(self.readable(mode=0o644)), "300"))
         self.assertIn("the user's own line", text)
+
+    # ---- copies by build id, which anybody can make up ----
+
+    def shaped(self, hot, owner, mode):
+        """A program whose time goes into the function of that name."""
+        built = compiled("shaped", SHAPE_C, "-DHOT=" + hot, "-fno-omit-frame-pointer", MADE_UP_ID)
+        path = os.path.join(self.place(hot, owner=owner), "program")
+        shutil.copy(built, path)
+        os.chmod(path, mode)
+        os.chown(path, owner, owner)
+        return path
+
+    def functions(self, uuid):
+        return {f["name"] for f in self.server.get("benchmark/%s/functions" % uuid, {"limit": 1000})["functions"]}
+
+    def kept(self, owner):
+        """The copies of that user's programs in the server's cache."""
+        return [os.path.join(folder, name) for folder, _, names in os.walk(os.path.join(self.server.home, "cache"))
+                for name in names if name in ("elf", "elf-%d" % owner)]
+
+    def test_copy_of_a_program_that_only_root_may_read(self):
+        secret = self.shaped("name_of_roots", 0, 0o700)
+        self.assertIn("name_of_roots", self.functions(self.record([secret, "300"])))
+        self.assertTrue(self.kept(0))
+        own = self.shaped("name_of_users", NOBODY, 0o755)
+        names = self.functions(self.import_of(own, "300", gone=own))
+        self.assertTrue(names)
+        self.assertNotIn("name_of_roots", names)
+        # It may be resolved before it is deleted, and then has its own names.
+        own = self.shaped("name_of_other", NOBODY, 0o755)
+        names = self.functions(self.record(["sh", "-c", '"$0" 200; rm "$0"', own], user="nobody"))
+        self.assertTrue(names)
+        self.assertNotIn("name_of_roots", names)
+
+    def test_copy_that_a_user_has_planted(self):
+        """It stands neither for root's program nor for that of nobody known, whoever was first."""
+        planted = self.shaped("name_of_planted", NOBODY, 0o755)
+        self.record([planted, "300"], user="nobody")
+        self.assertTrue(self.kept(NOBODY))
+        true = self.shaped("name_of_true", 0, 0o755)
+        self.assertIn("name_of_true", self.functions(self.record([true, "300"])))
+        names = self.functions(self.import_of(true, "300", gone=true))
+        self.assertIn("name_of_true", names)
+        self.assertNotIn("name_of_planted", names)
 
 
 if __name__ == "__main__":

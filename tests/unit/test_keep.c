@@ -93,13 +93,16 @@ static void copies_between_file_systems(void **state)
 	fclose(here);
 }
 
+static const struct file_origin root_only = {.owner = 0},
+				roots = {.owner = 0, .for_everybody = true};
+
 static char *kept_program(uint64_t recording, const char *name, const struct file_identity *f)
 {
 	char *dir = jit_keep_dir(recording), *path = jit_keep_program_path(dir, f), *text = NULL;
 	int fd = open(in_dir(name), O_RDONLY);
 
 	assert_true(fd >= 0);
-	assert_int_equal(jit_keep_program(dir, f, fd, NULL), 0);
+	assert_int_equal(jit_keep_program(dir, f, &root_only, fd, NULL), 0);
 	assert_int_equal(fs_read(path, 1000, &text), 0);
 	close(fd);
 	free(dir);
@@ -184,11 +187,11 @@ static void there_are_not_too_many(void **state)
 static void two_levels(void **state)
 {
 	(void)state;
-	write_text("ids/ab/cdef/elf", "0123456789");
+	write_text("ids/ab/cdef/elf-1234", "0123456789");
 	write_text("ids/12/3456/elf", "0123456789");
 	age("ids/12/3456/elf", 1000);
 	trim("ids", 2, 15, 5, NULL);
-	assert_true(fs_exists("%s/ids/ab/cdef/elf", support_dir));
+	assert_true(fs_exists("%s/ids/ab/cdef/elf-1234", support_dir));
 	assert_false(fs_exists("%s/ids/12/3456", support_dir));
 }
 
@@ -218,6 +221,7 @@ static void caches_of_others_are_left_alone(void **state)
 	struct build_id id = {2, {0xab, 0xcd}};
 	struct err e = {};
 	char *owner;
+	int fd;
 
 	(void)state;
 	if (geteuid()) {
@@ -233,7 +237,10 @@ static void caches_of_others_are_left_alone(void **state)
 	free(owner);
 	owner = xstrdup(in_dir("theirs/tacho"));
 	assert_int_equal(chown(owner, 1234, 1234), 0);
-	assert_int_equal(debug_cache_keep_memory(&id, DEBUG_CACHE_ELF, "bytes", 5, &e), -EPERM);
+	write_text("own-program", "bytes");
+	fd = open(in_dir("own-program"), O_RDONLY);
+	assert_int_equal(debug_cache_keep(&id, &root_only, fd, DEBUG_CACHE_COPY, &e), -EPERM);
+	close(fd);
 	assert_non_null(strstr(e.text, "belongs to another user"));
 	assert_false(fs_exists("%s/theirs/tacho/build-id", support_dir));
 	free(owner);
@@ -247,23 +254,98 @@ static unsigned mode_of(const char *name)
 	return st.st_mode & 0777;
 }
 
+static void keep(const struct build_id *id, const struct file_origin *origin, const char *text)
+{
+	int fd;
+
+	write_text("original", text);
+	fd = open(in_dir("original"), O_RDONLY);
+	assert_int_equal(debug_cache_keep(id, origin, fd, DEBUG_CACHE_COPY, NULL), 0);
+	close(fd);
+}
+
 /* The directory of the original may be closed to others, and its copy is elsewhere. */
 static void copies_are_for_the_user_alone(void **state)
 {
 	struct build_id id = {2, {0xab, 0xcd}};
-	int fd;
 
 	(void)state;
 	setenv("XDG_CACHE_HOME", in_dir("private"), 1);
-	write_text("open-program", "bytes");
-	assert_int_equal(chmod(in_dir("open-program"), 0755), 0);
-	fd = open(in_dir("open-program"), O_RDONLY);
-	assert_int_equal(debug_cache_keep(&id, DEBUG_CACHE_ELF, fd, DEBUG_CACHE_COPY, NULL), 0);
-	close(fd);
-	assert_int_equal(mode_of("private/tacho/build-id/ab/cd/elf"), 0600);
+	keep(&id, &root_only, "bytes");
+	assert_int_equal(mode_of("private/tacho/build-id/ab/cd/elf-0"), 0600);
+	/* The mode says who could read the original, not who reaches the copy. */
+	keep(&id, &roots, "bytes");
+	assert_int_equal(mode_of("private/tacho/build-id/ab/cd/elf-0"), 0644);
 	assert_int_equal(mode_of("private/tacho/build-id/ab/cd"), 0700);
 	assert_int_equal(mode_of("private/tacho/build-id"), 0700);
 	assert_int_equal(mode_of("private/tacho"), 0700);
+}
+
+/* The texts of all copies that may be used with the rights @r. */
+static void assert_found(const struct build_id *id, const struct rights *r, const char *wanted)
+{
+	CLEANUP(strvec_release) strvec paths = {};
+	CLEANUP(buf_release) struct buf found = {};
+
+	debug_cache_find(id, r, &paths);
+	vec_each(&paths, path) {
+		CLEANUP(free_ptr) char *text = NULL;
+
+		assert_int_equal(fs_read(*path, 1000, &text), 0);
+		buf_addf(&found, "%s%s", found.len ? ", " : "", text);
+	}
+	assert_string_equal(buf_str(&found), wanted);
+}
+
+/* A build id can be made up: what one user's program put into the cache stands for no other's. */
+static void each_owner_has_a_copy(void **state)
+{
+	const struct file_origin mine = {.owner = geteuid()}, theirs = {.owner = 4321},
+				 nobodys = {.owner = FILE_OWNER_UNKNOWN};
+	struct build_id id = {2, {0xab, 0xd0}};
+
+	(void)state;
+	setenv("XDG_CACHE_HOME", in_dir("private"), 1);
+	keep(&id, &nobodys, "nobody's");
+	keep(&id, &theirs, "theirs");
+	assert_false(debug_cache_touch(&id, &mine));
+	keep(&id, &mine, "mine");
+	assert_true(debug_cache_touch(&id, &mine));
+	assert_found(&id, rights_of_asker(), "mine, theirs, nobody's");
+	rights_set_rule(RIGHTS_TASKS);
+	assert_found(&id, rights_of_asker(), "mine");
+	assert_found(&id, rights_of_unknown(), "");
+	rights_set_rule(RIGHTS_PUBLIC);
+	keep(&id, &(struct file_origin){4321, true}, "theirs, for everybody");
+	assert_found(&id, rights_of_unknown(), "");
+	keep(&id, &roots, "root's, for everybody");
+	assert_found(&id, rights_of_unknown(), "root's, for everybody");
+	/* A copy that everybody may read is not replaced by one that they may not. */
+	keep(&id, &root_only, "root's");
+	assert_found(&id, rights_of_unknown(), "root's, for everybody");
+	assert_true(debug_cache_touch(&id, &root_only));
+	rights_set_rule(RIGHTS_ASKER);
+}
+
+/* With sudo, the cache may be the caller's: he has chosen what is in it. */
+static void copies_in_another_users_cache(void **state)
+{
+	struct build_id id = {2, {0xab, 0xd1}};
+	CLEANUP(free_ptr) char *path = NULL;
+
+	(void)state;
+	if (geteuid()) {
+		print_message("# SKIP only root can give a file to somebody else\n");
+		skip();
+	}
+	setenv("XDG_CACHE_HOME", in_dir("private"), 1);
+	keep(&id, &roots, "chosen");
+	path = debug_cache_path(&id, &roots);
+	assert_int_equal(chown(path, 1234, 1234), 0);
+	assert_found(&id, rights_of_asker(), "chosen");
+	rights_set_rule(RIGHTS_PUBLIC);
+	assert_found(&id, rights_of_unknown(), "");
+	rights_set_rule(RIGHTS_ASKER);
 }
 
 /* A copy that fails leaves nothing behind. */
@@ -273,7 +355,7 @@ static void no_empty_directories(void **state)
 
 	(void)state;
 	setenv("XDG_CACHE_HOME", in_dir("private"), 1);
-	assert_true(debug_cache_keep(&id, DEBUG_CACHE_ELF, -1, DEBUG_CACHE_COPY, NULL) < 0);
+	assert_true(debug_cache_keep(&id, &root_only, -1, DEBUG_CACHE_COPY, NULL) < 0);
 	assert_true(fs_exists("%s/private/tacho/build-id/ab", support_dir));
 	assert_false(fs_exists("%s/private/tacho/build-id/ab/ce", support_dir));
 }
@@ -499,6 +581,8 @@ int main(void)
 		cmocka_unit_test(caches_of_others_are_left_alone),
 		cmocka_unit_test(the_current_recording_stays),
 		cmocka_unit_test(copies_are_for_the_user_alone),
+		cmocka_unit_test(each_owner_has_a_copy),
+		cmocka_unit_test(copies_in_another_users_cache),
 		cmocka_unit_test(no_empty_directories),
 		cmocka_unit_test(ids_of_a_file_that_is_written_over),
 		cmocka_unit_test(a_mapping_that_is_told_of_twice),

@@ -19,6 +19,8 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#define NOBODY 65534
+
 static char *path_of(const char *name)
 {
 	return xasprintf("%s/%s", support_dir, name);
@@ -243,37 +245,68 @@ static void below_symfs(void **state)
 
 /* ---- caches ---- */
 
-static void keep(const char *name, enum debug_cache_kind kind)
+static void keep(const char *name, const struct file_origin *origin)
 {
 	CLEANUP(free_ptr) char *path = path_of(name);
 	struct build_id id = id_of("p");
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 
 	assert_true(fd >= 0);
-	assert_int_equal(debug_cache_keep(&id, kind, fd, DEBUG_CACHE_COPY, NULL), 0);
-	assert_int_equal(debug_cache_keep(&id, kind, fd, DEBUG_CACHE_COPY, NULL), 0);
+	assert_int_equal(debug_cache_keep(&id, origin, fd, DEBUG_CACHE_COPY, NULL), 0);
+	assert_int_equal(debug_cache_keep(&id, origin, fd, DEBUG_CACHE_COPY, NULL), 0);
 	close(fd);
 }
 
 static void own_cache(void **state)
 {
+	const struct file_origin mine = {.owner = geteuid()};
 	struct build_id id = id_of("p");
-	CLEANUP(free_ptr) char *place = debug_cache_path(&id, DEBUG_CACHE_ELF);
-	CLEANUP(free_ptr) char *found = NULL;
+	CLEANUP(free_ptr) char *place = debug_cache_path(&id, &mine);
 	struct modules *all;
 	struct module *m;
 
 	(void)state;
-	assert_null(debug_cache_find(&id, DEBUG_CACHE_ELF));
-	keep("stripped", DEBUG_CACHE_ELF);
-	keep("p.debug", DEBUG_CACHE_DEBUG);
-	found = debug_cache_find(&id, DEBUG_CACHE_ELF);
-	assert_string_equal(found, place);
+	keep("p", &mine);
 	all = modules_new(NULL);
 	m = get_with(all, "no/such/file", &id);
 	assert_null(m->problem);
 	assert_string_equal(m->file, place);
 	assert_string_equal(name_at_file(m, "hidden_one"), "hidden_one");
+	/* The program is there, but was stripped since. */
+	m = get_with(all, "stripped", &id);
+	assert_string_equal(name_at_file(m, "hidden_one"), "hidden_one");
+	assert_string_equal(m->debug_file, place);
+	modules_free(all);
+	assert_true(run("rm -r cache"));
+}
+
+/* A program's build id may be made up to get the names of another one, which its user may not read. */
+static void copies_for_somebody_else(void **state)
+{
+	const struct file_origin secret = {.owner = 0}, theirs = {.owner = NOBODY};
+	struct build_id id = id_of("p");
+	struct modules *all = modules_new(NULL);
+	struct module *m;
+
+	(void)state;
+	assert_true(run("chmod 755 ."));
+	keep("p", &secret);
+	rights_set_rule(RIGHTS_PUBLIC);
+	m = get_with(all, "no/such/file", &id);
+	assert_non_null(strstr(m->problem, "does not exist any more"));
+	m = get_with(all, "stripped", &id);
+	assert_string_equal(name_at_file(m, "hidden_one"), "");
+	rights_set_rule(RIGHTS_TASKS);
+	rights_presume_user(NOBODY, NOBODY, NULL, 0);
+	m = get_with(all, "no/such/other", &id);
+	assert_non_null(m->problem);
+	keep("p", &theirs);
+	m = get_with(all, "no/such/third", &id);
+	assert_string_equal(name_at_file(m, "hidden_one"), "hidden_one");
+	/* Its sources are another matter. */
+	assert_ptr_not_equal(module_rights(m), rights_of_unknown());
+	assert_false(rights_are_own(module_rights(m)));
+	rights_set_rule(RIGHTS_ASKER);
 	modules_free(all);
 	assert_true(run("rm -r cache"));
 }
@@ -293,6 +326,11 @@ static void perf_cache(void **state)
 	m = get_with(all, "no/such/file", &id);
 	assert_non_null(strstr(m->file, "/.debug/.build-id/"));
 	assert_string_equal(name_at_file(m, "hidden_one"), "hidden_one");
+	/* It does not tell whose the file was. */
+	rights_set_rule(RIGHTS_PUBLIC);
+	m = get_with(all, "no/such/other", &id);
+	assert_non_null(m->problem);
+	rights_set_rule(RIGHTS_ASKER);
 	modules_free(all);
 	assert_true(run("rm -r .debug"));
 }
@@ -595,6 +633,7 @@ int main(void)
 		cmocka_unit_test(without_build_id_a_rebuilt_one_is_seen),
 		cmocka_unit_test(below_symfs),
 		cmocka_unit_test(own_cache),
+		cmocka_unit_test(copies_for_somebody_else),
 		cmocka_unit_test(perf_cache),
 		cmocka_unit_test(deleted_but_mapped),
 		cmocka_unit_test(what_nobody_asks_for_is_given_back),

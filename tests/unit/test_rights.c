@@ -158,6 +158,77 @@ static void another_users_files(void **state)
 	rights_set_rule(RIGHTS_ASKER);
 }
 
+static struct file_origin origin_of(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct file_origin origin;
+
+	assert_true(fd >= 0);
+	origin = rights_origin(fd);
+	close(fd);
+	return origin;
+}
+
+static void origins_of_files(void **state)
+{
+	CLEANUP(free_ptr) char *file = make("program", 0644);
+	uid_t me = geteuid();
+	struct file_origin origin;
+	int fd;
+
+	(void)state;
+	assert_int_equal(chmod(support_dir, 0755), 0);
+	origin = origin_of(file);
+	assert_int_equal(origin.owner, me);
+	assert_true(origin.for_everybody);
+	assert_int_equal(chmod(file, 0640), 0);
+	assert_int_equal(origin_of(file).owner, me);
+	assert_false(origin_of(file).for_everybody);
+	/* The owner has not chosen the contents of what others can write to. */
+	assert_int_equal(chmod(file, 0666), 0);
+	assert_int_equal(origin_of(file).owner, FILE_OWNER_UNKNOWN);
+	assert_int_equal(chmod(file, 0664), 0);
+	assert_int_equal(origin_of(file).owner, me ? me : FILE_OWNER_UNKNOWN);
+	assert_int_equal(chmod(file, 0644), 0);
+	fd = open(file, O_RDONLY | O_CLOEXEC);
+	unlink(file);
+	origin = rights_origin(fd);
+	assert_int_equal(origin.owner, FILE_OWNER_UNKNOWN);
+	assert_false(origin.for_everybody);
+	close(fd);
+}
+
+static void copies_of_others(void **state)
+{
+	const struct file_origin roots = {0, true}, root_only = {0, false},
+				 theirs = {NOBODY, false}, others = {4321, true},
+				 nobodys = {FILE_OWNER_UNKNOWN, false};
+	const struct rights *user, *all;
+
+	(void)state;
+	assert_true(rights_allow_copy(rights_of_asker(), &nobodys));
+	assert_true(rights_allow_copy(rights_of_asker(), &others));
+	assert_ptr_equal(rights_of_copy(rights_of_asker()), rights_of_asker());
+	rights_set_rule(RIGHTS_TASKS);
+	all = rights_of_unknown();
+	rights_presume_user(NOBODY, NOBODY, NULL, 0);
+	user = rights_of_unknown();
+	assert_true(rights_allow_copy(user, &theirs));
+	assert_true(rights_allow_copy(user, &roots));
+	assert_false(rights_allow_copy(user, &root_only));
+	assert_false(rights_allow_copy(user, &others));
+	assert_false(rights_allow_copy(user, &nobodys));
+	/* Nor is the owner of a copy somebody whose other files it may name. */
+	assert_ptr_equal(rights_of_copy(user), all);
+	assert_true(rights_allow_copy(all, &roots));
+	assert_false(rights_allow_copy(all, &root_only));
+	assert_false(rights_allow_copy(all, &theirs));
+	assert_false(rights_allow_copy(all, &others));
+	assert_true(rights_allow_copy(rights_of_asker(), &root_only));
+	assert_false(rights_allow_copy(rights_of_asker(), &others));
+	rights_set_rule(RIGHTS_ASKER);
+}
+
 /* A process of the user's may become root's, by a set-user-ID program. */
 static void nobody_has_more_than_the_limit(void **state)
 {
@@ -186,6 +257,8 @@ int main(void)
 		cmocka_unit_test(everybodys_files),
 		cmocka_unit_test(ones_own_files),
 		cmocka_unit_test(another_users_files),
+		cmocka_unit_test(origins_of_files),
+		cmocka_unit_test(copies_of_others),
 		cmocka_unit_test(nobody_has_more_than_the_limit),
 	};
 

@@ -177,7 +177,7 @@ static bool is_elf(int fd)
 static bool is_worth_holding(const struct held_files *h, const struct held_file *file)
 {
 	if (file->id.size >= 2)
-		return !debug_cache_touch(&file->id, DEBUG_CACHE_ELF);
+		return !debug_cache_touch(&file->id, &file->origin);
 	return h->directory && !file->id.size && file->identity.inode && is_elf(file->fd);
 }
 
@@ -282,6 +282,8 @@ static void limit_deleted(struct held_files *h)
 static uint32_t hold(struct held_files *h, struct held_file *file, const struct seen_mapping *m,
 		     bool foreign)
 {
+	if (!h->ids_only)
+		file->origin = rights_origin(file->fd);
 	if (h->ids_only || !is_worth_holding(h, file)) {
 		close(file->fd);
 		return 0;
@@ -418,10 +420,10 @@ static int copy_bytes(struct held_files *h, struct held_file *file, enum debug_c
 		      struct err *e)
 {
 	if (file->id.size)
-		return debug_cache_keep(&file->id, DEBUG_CACHE_ELF, file->fd, how, e);
+		return debug_cache_keep(&file->id, &file->origin, file->fd, how, e);
 	/* A file without a build id can only be copied to the recording's directory. */
 	return how == DEBUG_CACHE_COPY
-		       ? jit_keep_program(h->directory, &file->identity, file->fd, e)
+		       ? jit_keep_program(h->directory, &file->identity, &file->origin, file->fd, e)
 		       : -EOPNOTSUPP;
 }
 

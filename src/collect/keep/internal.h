@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "collect/keep/hits.h"
 #include "perf/build_id.h"
+#include "perf/rights.h"
 #include "profile/slots.h"
 
 #include <stdbool.h>
@@ -27,6 +28,7 @@ struct held_file {
 	char *path;         /* to check whether it still exists; NULL: of another namespace */
 	struct build_id id; /* size 0: none, `identity` is used instead */
 	struct file_identity identity;
+	struct file_origin origin;
 	uint64_t size;
 	uint64_t written_ns; /* when it was last written to before it was opened */
 	bool refused;        /* beyond the limits: if it had samples, the user is told */

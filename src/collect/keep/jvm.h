@@ -6,11 +6,15 @@
  * attach protocol of HotSpot: a socket in their /tmp, which they open on SIGQUIT if a certain file
  * exists. They answer only their own user, so a child of ours becomes that user and asks.
  *
+ * Any process can pretend to be a JVM, and its user may stop or kill our child, so nothing is believed
+ * of either: the child has no file of ours open, and is ended if it takes too long.
+ *
  * One thread.
  */
 #ifndef TACHO_COLLECT_KEEP_JVM_H
 #define TACHO_COLLECT_KEEP_JVM_H
 
+#include "base/clock.h"
 #include "base/fs.h"
 
 #include <sys/types.h>
@@ -19,6 +23,9 @@
 #define JVM_ASKED_MAX 64
 /* How long we wait for all of their answers. */
 #define JVM_PATIENCE_MS 3000
+/* How long we wait for children to die after that: of a file system that does not answer, a process
+ * cannot be freed. */
+#define JVM_DEATH_MS 1000
 
 /* Options for a JVM that we start; the JVM prints them, too. */
 #define JVM_OPTIONS                                                                                \
@@ -36,9 +43,9 @@ bool jvm_is_library(const char *path);
 
 /*
  * Asks each JVM to write its perf map, as far as that is permitted, and waits at most
- * JVM_PATIENCE_MS. Skips processes that are gone or no JVMs. Adds a note about each JVM that wrote
- * none to @notes. Returns how many have written one.
+ * JVM_PATIENCE_MS by @clock. Skips processes that are gone or no JVMs. Adds a note about each JVM
+ * that wrote none to @notes. Returns how many have written one.
  */
-size_t jvm_ask_for_maps(const pid_t *pids, size_t count, strvec *notes);
+size_t jvm_ask_for_maps(const pid_t *pids, size_t count, const struct clock *clock, strvec *notes);
 
 #endif

@@ -438,7 +438,7 @@ static size_t ask_jvms(struct keeper *k, strvec *notes)
 			vec_push(&pids, (pid_t)p->pid);
 		}
 	if (k->o.ask_jvms)
-		jvm_ask_for_maps(pids.items, pids.len, notes);
+		jvm_ask_for_maps(pids.items, pids.len, &system_clock, notes);
 	vec_release(&pids);
 	return seen;
 }

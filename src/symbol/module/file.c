@@ -91,7 +91,9 @@ static bool try_kept(struct search *s)
 	char *path = jit_keep_program_path(state->all->jit_dir, &f);
 	struct stat st;
 
+	/* Everybody may read the copy if everybody could read the original. */
 	if (!path || stat(path, &st) || !S_ISREG(st.st_mode) ||
+	    (!rights_are_own(state->rights) && !(st.st_mode & S_IROTH)) ||
 	    elf_open(&state->elf, path, NULL) < 0) {
 		state->elf = NULL;
 		free(path);
@@ -258,9 +260,6 @@ static bool try_caches(struct search *s)
 
 	state->elf = find_program(&s->request->build_id, &search, &s->m->file);
 	state->is_copy = state->elf;
-	/* The copy may be of another user's program: a build id can be made up. */
-	if (state->elf)
-		state->rights = rights_of_unknown();
 	return state->elf;
 }
 
@@ -374,8 +373,7 @@ void module_open_vdso(struct module *m)
 
 	if (!m->state->all->roots.foreign && open_own_vdso(m))
 		return;
-	if (open_kept_vdso(m, debug_cache_find(id, DEBUG_CACHE_VDSO)) ||
-	    open_kept_vdso(m, perf_cache_find(id, "vdso")))
+	if (open_kept_vdso(m, perf_cache_find(id, "vdso", m->state->rights)))
 		return;
 	module_problem(m, "another kernel was recorded, and no copy of its vdso was kept");
 }

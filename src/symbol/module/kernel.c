@@ -194,7 +194,7 @@ static void use_vmlinux(struct module *m, const char *file)
 static bool use_kept(struct module *m)
 {
 	const struct build_id *id = &m->state->request.build_id;
-	CLEANUP(free_ptr) char *copy = perf_cache_find(id, "kallsyms");
+	CLEANUP(free_ptr) char *copy = perf_cache_find(id, "kallsyms", m->state->rights);
 	CLEANUP(free_ptr) char *vmlinux = NULL;
 	const struct file_search search = module_search(m);
 	struct elf_file *f;

@@ -78,7 +78,7 @@ void module_close(struct module *m)
 	s->alternate = s->debug = s->core = s->elf = NULL;
 	s->jitdump = NULL;
 	s->elf_bytes = NULL;
-	s->debug_asked = s->core_asked = false;
+	s->debug_asked = s->core_asked = s->is_copy = false;
 	s->memory.max = MODULE_BYTES_MIN;
 	s->memory.refused = false;
 	m->file = m->debug_file = m->problem = NULL;

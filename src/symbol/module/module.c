@@ -255,7 +255,7 @@ struct module *modules_get(struct modules *all, const struct module_request *req
 
 const struct rights *module_rights(const struct module *m)
 {
-	return m->state->rights;
+	return m->state->is_copy ? rights_of_copy(m->state->rights) : m->state->rights;
 }
 
 struct file_search module_search(const struct module *m)
@@ -263,7 +263,7 @@ struct file_search module_search(const struct module *m)
 	const struct symbol_options *o = &m->state->all->options;
 
 	return (struct file_search){
-		.symfs = o->symfs, .no_debuginfod = o->no_debuginfod, .rights = m->state->rights};
+		.symfs = o->symfs, .no_debuginfod = o->no_debuginfod, .rights = module_rights(m)};
 }
 
 uint64_t module_address(struct module *m, uint64_t file_offset, uint64_t runtime_address)
