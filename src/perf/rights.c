@@ -461,7 +461,7 @@ bool rights_allow_copy(const struct rights *r, const struct file_origin *origin)
 		return false;
 	if (r->kind == ASKER)
 		return of_root || origin->owner == geteuid();
-	if (r->kind == USER && !r->foreign && origin->owner == r->uid)
+	if (r->kind == USER && !r->foreign && origin->owner == r->ids.uid)
 		return true;
 	return of_root && origin->for_everybody;
 }
