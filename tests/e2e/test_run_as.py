@@ -1,11 +1,13 @@
 """Whose rights runs have, on a server of root: those of --run-as, of whoever called sudo, or nobody's."""
 
+import os
 import pwd
 import subprocess
 
 from collector import ENDED, Collector
-from helpers import AS_NOBODY, LIMIT_S, Case, eventually, needs_program, needs_root, paranoid
-from server import RUNS_AS_SELF, Server, ServerCase
+from helpers import (AS_NOBODY, LIMIT_S, Case, eventually, needs_namespace, needs_other_user, needs_program,
+                     needs_root, paranoid)
+from server import Server, ServerCase
 
 NOBODY = 65534
 
@@ -147,11 +149,36 @@ class RootAlone(RootCase):
         self.assertEqual(result.returncode, 1)
         self.assertOneSentence(result.stderr)
 
+    def check_naming_root(self, name, **more):
+        """It is as if nobody had been named: administrators alone start programs."""
+        server = self.serve("--run-as", name, **more)
+        answer = server.post("users", {"name": "ann", "role": "run"}, status=403)
+        self.assertIn("who is not root", answer["error"]["message"])
+        self.assertTrue(eventually(lambda: "only administrators" in "".join(server.errors)))
+        self.assertEqual(self.output(server, self.submit(server, workload="id -u", cwd="/")), "0\n")
+
+    def test_naming_root(self):
+        for name in ("root", "0"):
+            with self.subTest(name):
+                self.check_naming_root(name, env={"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)})
+
+    def test_naming_root_by_another_name(self):
+        needs_namespace()
+        with open("/etc/passwd") as users:
+            other = self.write("passwd", "toor:x:0:0::/root:/bin/sh\n" + users.read())
+        self.check_naming_root("toor", before=("unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"',
+                                               other))
+
     def test_token_of_another_time_only_looks(self):
+        for later in ([], ["--run-as", "root"]):
+            with self.subTest(later):
+                self.check_token_of_another_time(later)
+
+    def check_token_of_another_time(self, later):
         server = self.serve("--run-as", "nobody")
         token = self.user(server)
         server.stop()
-        server.options = []
+        server.options = later
         server.start()
         answer = self.submit(server, 403, workload="id", token=token)
         self.assertIn("--run-as USER", answer["error"]["message"])
@@ -161,13 +188,21 @@ class RootAlone(RootCase):
 class Same(ServerCase):
     """The server's own user: no boundary, and everybody is told."""
 
-    options = RUNS_AS_SELF
+    def setUp(self):
+        self.before = ()
+        if not os.geteuid():
+            needs_other_user()
+            self.before = AS_NOBODY
+        super().setUp()
+
+    def new_server(self, *options, **more):
+        return super().new_server(*options, before=self.before, **more)
 
     def test_it_is_told(self):
         self.assertTrue(eventually(lambda: "whoever may start runs can also do what an administrator can"
                                    in "".join(self.server.errors)))
         self.assertFalse(self.server.get("me")["server"]["runs"]["apart"])
-        added = self.tacho("users", "add", "ann", "--data", self.server.data)
+        added = self.tacho("users", "add", "ann", "--data", self.server.data, before=self.before)
         self.assertEqual(added.returncode, 0, added.stderr)
         self.assertIn("administer", added.stderr)
 
