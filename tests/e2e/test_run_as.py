@@ -5,11 +5,16 @@ import pwd
 import subprocess
 
 from collector import ENDED, Collector
-from helpers import (AS_NOBODY, LIMIT_S, Case, eventually, needs_namespace, needs_other_user, needs_program,
-                     needs_root, paranoid)
+from helpers import (AS_NOBODY, LIMIT_S, Case, environment, eventually, needs_namespace, needs_other_user,
+                     needs_program, needs_root, paranoid)
 from server import Server, ServerCase
 
 NOBODY = 65534
+
+# The environment of a server: some of it says who started it, some is secret, and some is for everybody.
+SECRETIVE = {"XDG_RUNTIME_DIR": "/run/user/0", "SUDO_USER": "eve", "DATABASE_PASSWORD": "s3cret",
+             "JAVA_TOOL_OPTIONS": "-Dpassword=s3cret", "TACHO_TOKEN": "x" * 43, "PATH": os.environ["PATH"] + ":/root/bin",
+             "TZ": "Europe/Berlin", "TERM": "xterm", "LC_TIME": "C"}
 
 
 def idle(*before):
@@ -50,7 +55,7 @@ class RootCase(Case):
 class RunAs(RootCase):
     def setUp(self):
         super().setUp()
-        self.server = self.serve("--run-as", "nobody", env={"XDG_RUNTIME_DIR": "/run/user/0", "SUDO_USER": "eve"})
+        self.server = self.serve("--run-as", "nobody", env=SECRETIVE)
         self.token = self.user(self.server)
 
     def test_workload_has_rights_and_environment_of_the_user(self):
@@ -60,6 +65,21 @@ class RunAs(RootCase):
             self.assertEqual(run["run_as"], "nobody")
             self.assertEqual(self.output(self.server, run).split(),
                              ["65534", "65534", "nobody", "nobody", pwd.getpwnam("nobody").pw_dir, "none", "none"])
+
+    def test_environment_is_the_users_own(self):
+        for token in ("own", self.token):
+            run = self.submit(self.server, workload="env", env={"ASKED": "for"}, cwd="/", token=token)
+            text = self.output(self.server, run)
+            self.assertNotIn("s3cret", text)
+            found = dict(line.split("=", 1) for line in text.splitlines())
+            found.pop("JAVA_TOOL_OPTIONS", None)  # ours
+            user = pwd.getpwnam("nobody")
+            kept = {name: value for name, value in environment(self.home, SECRETIVE).items()
+                    if name in ("LANG", "LANGUAGE", "TZ", "TERM") or name.startswith("LC_")}
+            self.assertEqual(found, {
+                "HOME": user.pw_dir, "USER": "nobody", "LOGNAME": "nobody", "SHELL": user.pw_shell or "/bin/sh",
+                "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games", "ASKED": "for",
+                "RUN_BY_TACHO": run["uuid"], **kept})
 
     def test_workload_cannot_read_the_data_directory(self):
         script = "for f in tacho.db server.lock server.sock; do cat %s/$f && echo readable; done; true"
@@ -196,7 +216,7 @@ class Same(ServerCase):
         super().setUp()
 
     def new_server(self, *options, **more):
-        return super().new_server(*options, before=self.before, **more)
+        return super().new_server(*options, before=self.before, env={**SECRETIVE, "OWN": "kept"}, **more)
 
     def test_it_is_told(self):
         self.assertTrue(eventually(lambda: "whoever may start runs can also do what an administrator can"
@@ -205,6 +225,13 @@ class Same(ServerCase):
         added = self.tacho("users", "add", "ann", "--data", self.server.data, before=self.before)
         self.assertEqual(added.returncode, 0, added.stderr)
         self.assertIn("administer", added.stderr)
+
+    def test_environment_is_the_servers_but_for_what_is_tachos(self):
+        run = self.server.run(self.server.session(), "env", tool="stat", events=["page-faults"])
+        self.assertEqual(self.server.wait_run(run["uuid"])["state"], "done")
+        found = self.server.get_bytes("benchmark/%s.log" % run["uuid"]).decode().splitlines()
+        self.assertIn("OWN=kept", found)
+        self.assertEqual([line for line in found if line.startswith("TACHO_")], [])
 
     def test_somebody_else_needs_root(self):
         result = self.tacho("serve", "--data", self.path("d"), "--run-as", "no-such-user", timeout=LIMIT_S)

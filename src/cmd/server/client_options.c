@@ -50,7 +50,7 @@ static const struct option_def run_table[] = {
 	{0, NULL, NULL, OPT_HEADING, 0, "The command"},
 	{0, "shell", NULL, OPT_FLAG, AT(shell), "the words are given to sh -c"},
 	{0, "env", "NAME=VALUE", OPT_LIST, AT(env),
-	 "in its environment, besides the server's own; NAME alone: with the value it has here"},
+	 "added to its environment; NAME alone: with the value it has here"},
 	{0, "cwd", "DIR", OPT_STR, AT(cwd), "where it runs; here without it"},
 	{0, "user", "USER", OPT_STR, AT(user), "who it runs as"},
 	{0, "affinity", "LIST", OPT_STR, AT(affinity), "CPUs that it may use (0-3,8)"},
