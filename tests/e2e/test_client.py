@@ -351,6 +351,34 @@ class Servers(ClientCase):
             self.assertIn("not as a tacho server would", result.stderr)
         self.assertEqual([token for _, token in seen], [None] * 3)
 
+    def test_a_token_goes_where_it_was_meant_to_go(self):
+        """To a server that was named with it, or through the socket of one's own; not to whoever holds a port."""
+        nowhere = {"TACHO_DATA": self.path("nothing"), "TACHO_TOKEN": "x" * 43}
+        by_file = ["--token-file", self.write("token", "y" * 43)]
+        for words, env in (([], nowhere), (by_file, {"TACHO_DATA": self.path("nothing")})):
+            result = self.tacho("ls", *words, env=env)
+            self.assertEqual(result.returncode, 1)
+            self.assertOneSentence(result.stderr)
+            self.assertIn("there is a token, but no server is named", result.stderr)
+            self.assertIn("TACHO_SERVER", result.stderr)
+        # TACHO_TOKEN and TACHO_SERVER belong together.
+        port, seen = self.squatter()
+        other = "http://127.0.0.1:%d" % port
+        self.client("ls", "--server", other)
+        self.client("ls", "--server", other, *by_file)
+        self.tacho("ls", "--server", other, env=nowhere)
+        self.assertEqual([token for _, token in seen], [None, "Bearer " + "y" * 43, "Bearer " + "x" * 43])
+
+    def test_a_token_by_the_socket(self):
+        """It says who one is there."""
+        token = self.server.post("users", {"name": "ann", "role": "look"})["token"]
+        env = {"TACHO_DATA": self.server.data, "TACHO_TOKEN": token}
+        self.assertEqual(self.tacho("ls", env=env).returncode, 0)
+        refused = self.tacho("run", "--", "true", env=env)
+        self.assertEqual(refused.returncode, 125)
+        self.assertIn("you are 'ann'", refused.stderr)
+        self.assertEqual(self.tacho("ls", env={**env, "TACHO_TOKEN": "x" * 43}).returncode, 1)
+
     def test_who_took_the_port_is_sent_nothing(self):
         url, port = self.server.url, self.server.port
         self.server.kill9()
