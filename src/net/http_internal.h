@@ -84,6 +84,7 @@ struct http_connection {
 	bool owner; /* came through the socket of net/local_socket.h */
 	uint64_t since_ns;
 	uint64_t received; /* of a body since then */
+	uint64_t taken;    /* bytes that the client had taken by then, of all that was sent */
 };
 
 /* The connection that came first is the first. */
@@ -94,18 +95,21 @@ struct guard_list {
 struct http_guard {
 	const struct clock *clock;
 	pthread_mutex_t lock;
-	struct guard_list strangers; /* wait for a request of a client without a good token */
-	struct guard_list readers;   /* send an answer to such a client */
-	struct guard_list known;     /* wait for a request of a client with a good token */
-	void *addresses;             /* of all connections, a tree by tsearch() */
+	struct guard_list strangers;     /* wait for a request of a client without a good token */
+	struct guard_list readers;       /* send an answer to such a client */
+	struct guard_list known;         /* wait for a request of a client with a good token */
+	struct guard_list watchers;      /* have a stream of events */
+	struct guard_list known_readers; /* send an answer to a client with a good token */
+	void *addresses;                 /* of all connections, a tree by tsearch() */
 	unsigned count, max, per_address_max;
 	uint64_t timeout_ns;
 };
 
 enum guard_state {
-	GUARD_BUSY,  /* we have the request */
-	GUARD_WAITS, /* for the client to send */
-	GUARD_READS, /* the client reads an answer; libmicrohttpd closes those that do not */
+	GUARD_BUSY,    /* we have the request */
+	GUARD_WAITS,   /* for the client to send */
+	GUARD_READS,   /* the client reads an answer */
+	GUARD_WATCHES, /* the client has a stream, which looks after itself (http_stream.c) */
 };
 
 struct http_streams;
