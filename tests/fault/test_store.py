@@ -128,6 +128,25 @@ class Locked(StoreCase):
         self.assertEqual(self.done(), "done")
 
 
+class NoUsers(StoreCase):
+    def test_a_token_that_cannot_be_looked_up_is_not_refused(self):
+        """Who throws a token away because of a fault of the database has none when that is over."""
+        self.serve()
+        with sqlite3.connect(os.path.join(self.server.data, "tacho.db"), timeout=LIMIT_S) as store:
+            self.addCleanup(store.close)
+            store.execute("ALTER TABLE users RENAME TO elsewhere")
+        for token in ("own", "x" * 43):
+            answer = self.server.request("GET", "me", token=token)
+            self.assertEqual(answer.status, 503, answer)
+            self.assertIn("cannot be read now", answer.message())
+            self.assertNotIn(self.server.data, answer.text)
+        self.assertEqual(self.server.request("GET", "me", token=None).status, 401)
+        with store:
+            store.execute("ALTER TABLE elsewhere RENAME TO users")
+        self.assertEqual(self.server.get("me")["role"], "administer")
+        self.assertEqual(self.server.request("GET", "me", token="x" * 43).status, 401)
+
+
 class ReadOnly(StoreCase):
     size = "64m"
 
