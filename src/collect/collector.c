@@ -404,7 +404,8 @@ static int open_all(struct collector *c, struct err *e)
 		c->options.to_stderr |=
 			plan->output.writer.path && !strcmp(plan->output.writer.path, "-");
 		/* Check this first: recorder_open() renames an existing recording to PATH.old. */
-		if (!plan->workload.env && !plan->workload.cwd && !workload_exists(plan->argv[0])) {
+		if (!plan->workload.env && !plan->workload.cwd && !plan->workload.user &&
+		    !workload_exists(plan->argv[0])) {
 			c->summary.exec_failed = true;
 			return workload_cannot_run(plan->argv[0], ENOENT, e);
 		}

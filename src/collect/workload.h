@@ -14,9 +14,10 @@ struct workload_options {
 	bool to_stderr;       /* its stdout goes to stderr: ours is needed for something else */
 	bool captured;        /* own session, stdin from /dev/null, output into out_fd, err_fd */
 	int out_fd, err_fd;   /* only if `captured` */
-	char *const *env;     /* NAME=VALUE, added to our environment; ended by NULL */
+	char *const *env;     /* NAME=VALUE, added to the environment; ended by NULL */
 	const char *cwd;      /* NULL with `captured`: the home of the user */
-	const char *user;     /* to run as, by name or number; only root can */
+	const char *user;     /* to run as, by name or number, with an environment of its own; only
+			       * root can */
 	const char *affinity; /* CPUs: "0-3,8" */
 	uint64_t cpu_s, memory_bytes, files, processes, file_bytes; /* limits, 0: as they are */
 };

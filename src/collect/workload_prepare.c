@@ -1,6 +1,8 @@
 #include "collect/workload_prepare.h"
 #include "base/as_user.h"
 #include "base/number.h"
+#include "base/vec.h"
+#include "collect/keep/jvm.h"
 #include "perf/rights.h"
 
 #include <errno.h>
@@ -11,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define PATH_OF_USERS "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
+#define PATH_OF_ROOT  "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 const char *workload_step_text(int step)
 {
@@ -119,30 +124,51 @@ void workload_presume_rights(const char *name)
 	user_ids_release(&user);
 }
 
+/* Of our environment: the language, the time zone, the terminal, and the mark by which processes of a run
+ * are found. A name that ends in '_' stands for all that begin so. */
+static bool is_for_everybody(const char *variable)
+{
+	static const char *const names[] = {"LANG=", "LANGUAGE=", "LC_",
+					    "TZ=",   "TERM=",     "RUN_BY_TACHO="};
+
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (!strncmp(variable, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* As `su -` does: what is in our environment may be secret, and says where our own files are. */
+static void change_environment(const struct passwd *user)
+{
+	const char *java = getenv("JAVA_TOOL_OPTIONS");
+	bool for_jvms = java && strstr(java, JVM_OPTIONS);
+	VEC(char *) kept = {};
+
+	for (char **variable = environ; *variable; variable++)
+		if (is_for_everybody(*variable))
+			vec_push(&kept, xstrdup(*variable));
+	clearenv();
+	vec_each(&kept, variable)
+		putenv(*variable);
+	vec_release(&kept);
+	if (for_jvms)
+		jvm_set_environment();
+	setenv("HOME", user->pw_dir, 1);
+	setenv("USER", user->pw_name, 1);
+	setenv("LOGNAME", user->pw_name, 1);
+	setenv("SHELL", *user->pw_shell ? user->pw_shell : "/bin/sh", 1);
+	setenv("PATH", user->pw_uid ? PATH_OF_USERS : PATH_OF_ROOT, 1);
+}
+
 static int become(const struct passwd *user)
 {
-	static const char *const of_user[] = {
-		"SUDO_COMMAND",   "SUDO_USER",       "SUDO_UID",
-		"SUDO_GID",       "SUDO_HOME",       "XDG_RUNTIME_DIR",
-		"XDG_DATA_HOME",  "XDG_CONFIG_HOME", "XDG_CACHE_HOME",
-		"XDG_STATE_HOME", "XAUTHORITY",      "MAIL",
-		"SSH_AUTH_SOCK",  "SHELL",           "DBUS_SESSION_BUS_ADDRESS",
-	};
-
 	if (user->pw_uid == geteuid() && user->pw_gid == getegid())
 		return 0;
 	if (initgroups(user->pw_name, user->pw_gid) ||
 	    setresgid(user->pw_gid, user->pw_gid, user->pw_gid) ||
 	    setresuid(user->pw_uid, user->pw_uid, user->pw_uid))
 		return -errno;
-	/* What says where the former user's files are, or by what right we run. */
-	for (size_t i = 0; i < ARRAY_LEN(of_user); i++)
-		unsetenv(of_user[i]);
-	setenv("USER", user->pw_name, 1);
-	setenv("LOGNAME", user->pw_name, 1);
-	setenv("HOME", user->pw_dir, 1);
-	if (*user->pw_shell)
-		setenv("SHELL", user->pw_shell, 1);
+	change_environment(user);
 	return 0;
 }
 

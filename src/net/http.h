@@ -77,6 +77,7 @@ struct http_route {
 	enum user_role role;
 	bool open;   /* anybody, without a token */
 	bool upload; /* the body goes to a file, of any size up to the limit */
+	bool slow;   /* may take seconds: there is always a worker for requests that are not */
 	/* 0, or a negative errno with a sentence, which becomes the status and a JSON body. */
 	int (*handle)(void *worker, const struct http_request *request, struct http_reply *reply,
 		      struct err *e);
@@ -112,9 +113,11 @@ struct http_options {
 	unsigned workers;
 	void *(*worker_new)(void *ctx); /* called by the worker's thread */
 	void (*worker_free)(void *worker);
-	/* Finds the user of a request; false: unknown. Called by workers, for every request and now and
-	 * then for an open stream, so that revoking works. */
-	bool (*identify)(void *worker, const struct http_credential *c, struct identity *ret);
+	/* Finds the user of a request; -ENOENT: unknown, which is answered by 401. Any other error is
+	 * that nobody can be looked up now, which is answered by 503. Called by workers, for every
+	 * request and now and then for an open stream, so that revoking works. */
+	int (*identify)(void *worker, const struct http_credential *c, struct identity *ret,
+			struct err *e);
 	/* Makes a cookie for the browser of this user, for HTTP_COOKIE_DAYS; identify() is given its value as
 	 * CREDENTIAL_COOKIE. Called by workers. NULL: browsers send the token with each request. */
 	int (*log_in)(void *worker, const struct identity *user, char ret_cookie[TOKEN_BYTES],
@@ -126,8 +129,8 @@ struct http_options {
 	int (*upload_room)(void *worker, uint64_t bytes, struct err *e);
 	unsigned connections_max;             /* 0: what the limit of open files allows */
 	unsigned connections_per_address_max; /* 0: no limit of its own */
-	/* For the head of a request, and for every 16 KiB of its body; what is slower is closed. So is
-	 * the one that has waited longest, if all connections are taken: of clients without a good
+	/* For the head of a request, and for every 16 KiB of its body and of the answer; what is slower
+	 * is closed. So is the one that has waited longest, if all connections are taken: of clients without a good
 	 * token if there are any. 0: 30. */
 	unsigned timeout_s;
 	const struct clock *clock; /* for the time that clients take; NULL: the system_clock */

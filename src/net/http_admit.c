@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -168,6 +169,31 @@ static bool refuse_address(struct exchange *x)
 	return true;
 }
 
+static bool wants_page(const struct exchange *x)
+{
+	return is_read(x) && list_accepts(http_header(&x->request, "Accept"), "text/html");
+}
+
+/* The most specific route, and whether there is one for another method. */
+static void find_route(struct exchange *x)
+{
+	const char *method = strcmp(x->request.method, "HEAD") ? x->request.method : "GET";
+	unsigned best = 0;
+
+	for (const struct http_route *const *t = x->server->o.tables; *t; t++)
+		for (const struct http_route *r = *t; r->path; r++) {
+			struct path_args args;
+			unsigned match = path_match(r->path, x->path, &args);
+
+			x->path_known |= match > 0;
+			if (match > best && !strcmp(r->method, method)) {
+				best = match;
+				x->route = r;
+				x->path_args = args;
+			}
+		}
+}
+
 bool exchange_check(struct exchange *x)
 {
 	const char *host = http_header(&x->request, "Host"), *problem;
@@ -196,31 +222,10 @@ bool exchange_check(struct exchange *x)
 			x, 403,
 			"A browser that changes something says where its page is from (Origin). "
 			"Programs send their token as Authorization: Bearer TOKEN.");
+	find_route(x);
+	x->logs_in = x->token_in_query && x->server->o.log_in && wants_page(x) &&
+		     !strcmp(x->request.method, "GET");
 	return true;
-}
-
-/* The most specific route; *ret_path: there is one for another method. */
-static const struct http_route *find_route(const struct exchange *x, struct path_args *ret_args,
-					   bool *ret_path)
-{
-	const char *method = strcmp(x->request.method, "HEAD") ? x->request.method : "GET";
-	const struct http_route *best = NULL;
-	unsigned best_match = 0;
-
-	*ret_path = false;
-	for (const struct http_route *const *t = x->server->o.tables; *t; t++)
-		for (const struct http_route *r = *t; r->path; r++) {
-			struct path_args args;
-			unsigned match = path_match(r->path, x->path, &args);
-
-			*ret_path |= match > 0;
-			if (match > best_match && !strcmp(r->method, method)) {
-				best = r;
-				best_match = match;
-				*ret_args = args;
-			}
-		}
-	return best;
 }
 
 static void take_args(struct exchange *x, const struct path_args *args)
@@ -238,11 +243,6 @@ static void take_args(struct exchange *x, const struct path_args *args)
 	}
 }
 
-static bool wants_page(const struct exchange *x)
-{
-	return is_read(x) && list_accepts(http_header(&x->request, "Accept"), "text/html");
-}
-
 static bool refuse_unknown(struct exchange *x)
 {
 	refuse(x, 401,
@@ -254,6 +254,24 @@ static bool refuse_unknown(struct exchange *x)
 	if (wants_page(x))
 		login_page(x);
 	return false;
+}
+
+/* Nobody can be looked up. Only the server's own user is told why: a reason has paths in it. */
+static bool refuse_for_now(struct exchange *x, const struct err *e)
+{
+	return refuse(x, 503,
+		      x->guard && x->guard->owner && e->text[0]
+			      ? e->text
+			      : "The database that has the users cannot be read now. Try again "
+				"later; /healthz says when it can.");
+}
+
+/* Whose request it is: 0 or the result of identify(). */
+static int identify(struct exchange *x, void *worker, struct err *e)
+{
+	const struct http_options *o = &x->server->o;
+
+	return o->identify ? o->identify(worker, &x->credential, &x->identity, e) : -ENOENT;
 }
 
 /* Which methods the path does have. */
@@ -270,16 +288,16 @@ static void add_allow(struct exchange *x)
 	http_reply_header(&x->reply, "Allow", "%s", buf_str(&methods));
 }
 
-static bool refuse_path(struct exchange *x, bool other_method)
+static bool refuse_path(struct exchange *x)
 {
 	CLEANUP(buf_release) struct buf sentence = {};
 
-	if (other_method)
+	if (x->path_known)
 		buf_addf(&sentence, "%s cannot be done with this path.", x->request.method);
 	else
 		buf_addf(&sentence, "There is nothing at %.200s.", x->path);
-	refuse(x, other_method ? 405 : 404, buf_str(&sentence));
-	if (other_method)
+	refuse(x, x->path_known ? 405 : 404, buf_str(&sentence));
+	if (x->path_known)
 		add_allow(x);
 	return false;
 }
@@ -309,46 +327,48 @@ static bool log_in(struct exchange *x, void *worker)
 	return false;
 }
 
+static bool refuse_role(struct exchange *x)
+{
+	CLEANUP(buf_release) struct buf sentence = {};
+
+	buf_addf(&sentence, "This needs the role '%s'; you are '%s' with the role '%s'.",
+		 role_name(x->route->role), x->identity.name, role_name(x->identity.role));
+	if (x->identity.limited)
+		buf_addf(&sentence, " %s", x->identity.limited);
+	return refuse(x, 403, buf_str(&sentence));
+}
+
 bool exchange_admit(struct exchange *x, void *worker)
 {
-	const struct http_options *o = &x->server->o;
-	struct path_args args = {};
-	bool other_method, known;
+	struct err e = {};
+	int r = identify(x, worker, &e);
 
 	x->admitted = true;
-	x->route = find_route(x, &args, &other_method);
-	known = o->identify && o->identify(worker, &x->credential, &x->identity);
 	if (x->guard)
-		guard_know(&x->server->guard, x->guard, known);
-	if (!known && !(x->route && x->route->open))
-		return refuse_unknown(x);
-	if (known)
+		guard_know(&x->server->guard, x->guard, r == 0);
+	if (r == 0)
 		x->request.user = &x->identity;
+	else if (!x->route || !x->route->open)
+		return r == -ENOENT ? refuse_unknown(x) : refuse_for_now(x, &e);
 	if (!x->route)
-		return refuse_path(x, other_method);
-	if (known && x->token_in_query && o->log_in && wants_page(x) &&
-	    !strcmp(x->request.method, "GET"))
+		return refuse_path(x);
+	if (r == 0 && x->logs_in)
 		return log_in(x, worker);
-	if (!x->route->open && x->identity.role < x->route->role) {
-		CLEANUP(buf_release) struct buf sentence = {};
-
-		buf_addf(&sentence, "This needs the role '%s'; you are '%s' with the role '%s'.",
-			 role_name(x->route->role), x->identity.name, role_name(x->identity.role));
-		if (x->identity.limited)
-			buf_addf(&sentence, " %s", x->identity.limited);
-		return refuse(x, 403, buf_str(&sentence));
-	}
-	take_args(x, &args);
+	if (!x->route->open && x->identity.role < x->route->role)
+		return refuse_role(x);
+	take_args(x, &x->path_args);
 	return true;
 }
 
 bool exchange_readmit(struct exchange *x, void *worker)
 {
-	const struct http_options *o = &x->server->o;
+	struct err e = {};
+	int r;
 
 	if (x->route->open || !x->has_body)
 		return true;
-	return (o->identify && o->identify(worker, &x->credential, &x->identity) &&
-		x->identity.role >= x->route->role) ||
-	       refuse_unknown(x);
+	r = identify(x, worker, &e);
+	if (r < 0)
+		return r == -ENOENT ? refuse_unknown(x) : refuse_for_now(x, &e);
+	return x->identity.role >= x->route->role || refuse_role(x);
 }

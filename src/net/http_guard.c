@@ -1,20 +1,22 @@
 /*
  * Room for clients that matter. Connections are kept in lists by what they do and by whether their last
- * request came with a good token. A connection that lets us wait too long is closed. If there are too many,
- * in all or of one address, one of strangers makes room: first one that waits, then one that is slow
- * to read an answer; clients with a good token give way only when no stranger is left, and only while
- * they wait.
+ * request came with a good token. A connection that lets us wait too long is closed, and so is one that
+ * takes an answer too slowly. If there are too many, in all or of one address, one of strangers makes room:
+ * first one that waits, then one that reads an answer. Clients with a good token give way only when no
+ * stranger is left: those that wait, then streams, whose clients come back by themselves, then those that
+ * read an answer; of each kind the one first that has been there longest.
  *
  * Closing is shutdown(2): libmicrohttpd sees the end of the connection and lets it go as any other.
  */
 #include "net/http_internal.h"
 
+#include <linux/tcp.h>
 #include <netinet/in.h>
 #include <search.h>
 #include <string.h>
 #include <sys/socket.h>
 
-#define PATIENCE_BYTES (16u << 10) /* of a body, that renew a client's time */
+#define PATIENCE_BYTES (16u << 10) /* of a body or an answer, that renew a client's time */
 
 struct http_address {
 	unsigned char bytes[16];
@@ -108,6 +110,18 @@ static void list_take(struct http_connection *c)
 	c->list = NULL;
 }
 
+/* How much of what was sent has arrived at the client; false: of sockets that do not tell. */
+static bool bytes_taken(int fd, uint64_t *ret)
+{
+	struct tcp_info info = {};
+	socklen_t len = sizeof(info);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
+		return false;
+	*ret = info.tcpi_bytes_acked;
+	return true;
+}
+
 static void list_append(struct http_guard *g, struct guard_list *l, struct http_connection *c)
 {
 	c->previous = l->last;
@@ -128,7 +142,8 @@ static void close_one(struct http_connection *c)
 /* Closes the connection of @address, or of any if it is NULL, that can be missed most. */
 static bool make_room(struct http_guard *g, const struct http_address *address)
 {
-	struct guard_list *const by_worth[] = {&g->strangers, &g->readers, &g->known};
+	struct guard_list *const by_worth[] = {&g->strangers, &g->readers, &g->known, &g->watchers,
+					       &g->known_readers};
 
 	for (size_t i = 0; i < ARRAY_LEN(by_worth); i++)
 		for (struct http_connection *c = by_worth[i]->first; c; c = c->next)
@@ -139,6 +154,25 @@ static bool make_room(struct http_guard *g, const struct http_address *address)
 	return false;
 }
 
+static void begin_reading(struct http_guard *g, struct http_connection *c)
+{
+	list_append(g, c->known ? &g->known_readers : &g->readers, c);
+	bytes_taken(c->fd, &c->taken);
+}
+
+/* Whether the client has taken enough of its answer to get as much time again. */
+static bool has_read(struct http_guard *g, struct http_connection *c)
+{
+	uint64_t taken;
+
+	if (bytes_taken(c->fd, &taken) && taken - c->taken < PATIENCE_BYTES)
+		return false;
+	list_take(c);
+	begin_reading(g, c);
+	return true;
+}
+
+/* The thread of streams need not be woken for those that read: it is there when others come. */
 static bool nobody_waits(const struct http_guard *g)
 {
 	return !g->strangers.first && !g->known.first;
@@ -187,8 +221,10 @@ void guard_set(struct http_guard *g, struct http_connection *c, enum guard_state
 	*ret_first = state == GUARD_WAITS && nobody_waits(g);
 	if (state == GUARD_WAITS)
 		list_append(g, c->known ? &g->known : &g->strangers, c);
-	else if (state == GUARD_READS && !c->known)
-		list_append(g, &g->readers, c);
+	else if (state == GUARD_WATCHES)
+		list_append(g, &g->watchers, c);
+	else if (state == GUARD_READS)
+		begin_reading(g, c);
 	pthread_mutex_unlock(&g->lock);
 }
 
@@ -215,17 +251,21 @@ void guard_received(struct http_guard *g, struct http_connection *c, size_t byte
 
 unsigned guard_expire(struct http_guard *g, int *ret_wait_ms)
 {
-	struct guard_list *const waiting[] = {&g->strangers, &g->known};
+	struct guard_list *const timed[] = {&g->strangers, &g->known, &g->readers,
+					    &g->known_readers};
 	uint64_t now_ns, first_ns = UINT64_MAX;
 	unsigned closed = 0;
 
 	*ret_wait_ms = -1;
 	pthread_mutex_lock(&g->lock);
 	now_ns = clock_monotonic_ns(g->clock);
-	for (size_t i = 0; i < ARRAY_LEN(waiting); i++) {
+	for (size_t i = 0; i < ARRAY_LEN(timed); i++) {
+		bool reads = timed[i] == &g->readers || timed[i] == &g->known_readers;
 		struct http_connection *c;
 
-		while ((c = waiting[i]->first) && c->since_ns + g->timeout_ns <= now_ns) {
+		while ((c = timed[i]->first) && c->since_ns + g->timeout_ns <= now_ns) {
+			if (reads && has_read(g, c))
+				continue;
 			close_one(c);
 			closed++;
 		}

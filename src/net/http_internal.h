@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "net/cidr.h"
 #include "net/http.h"
+#include "net/http_text.h"
 #include "net/multipart.h"
 
 #include <microhttpd.h>
@@ -40,6 +41,18 @@ enum exchange_job {
 	JOB_CHECK,  /* of a stream: is the token still good? */
 };
 
+/*
+ * What a worker is busy with. Jobs that write may wait for each other and for other programs that
+ * have locked the store, so only half of the workers do them; and one worker is left to quick jobs,
+ * whatever the others do.
+ */
+enum job_kind {
+	JOB_QUICK,
+	JOB_WRITES, /* to the store or the disk */
+	JOB_SLOW,   /* handled by a slow route */
+	JOB_KINDS,
+};
+
 struct exchange {
 	struct http_server *server;
 	struct MHD_Connection *connection;
@@ -53,8 +66,11 @@ struct exchange {
 	char *args;
 	struct http_credential credential;
 	bool token_in_query;
+	bool logs_in; /* asks for a page by an address that has a token: a cookie is stored */
 	bool admitted, has_body, body_begun;
 	const struct http_route *route;
+	bool path_known; /* there is a route, maybe for another method */
+	struct path_args path_args;
 	struct identity identity;
 	struct http_request request;
 
@@ -84,6 +100,7 @@ struct http_connection {
 	bool owner; /* came through the socket of net/local_socket.h */
 	uint64_t since_ns;
 	uint64_t received; /* of a body since then */
+	uint64_t taken;    /* bytes that the client had taken by then, of all that was sent */
 };
 
 /* The connection that came first is the first. */
@@ -94,18 +111,21 @@ struct guard_list {
 struct http_guard {
 	const struct clock *clock;
 	pthread_mutex_t lock;
-	struct guard_list strangers; /* wait for a request of a client without a good token */
-	struct guard_list readers;   /* send an answer to such a client */
-	struct guard_list known;     /* wait for a request of a client with a good token */
-	void *addresses;             /* of all connections, a tree by tsearch() */
+	struct guard_list strangers;     /* wait for a request of a client without a good token */
+	struct guard_list readers;       /* send an answer to such a client */
+	struct guard_list known;         /* wait for a request of a client with a good token */
+	struct guard_list watchers;      /* have a stream of events */
+	struct guard_list known_readers; /* send an answer to a client with a good token */
+	void *addresses;                 /* of all connections, a tree by tsearch() */
 	unsigned count, max, per_address_max;
 	uint64_t timeout_ns;
 };
 
 enum guard_state {
-	GUARD_BUSY,  /* we have the request */
-	GUARD_WAITS, /* for the client to send */
-	GUARD_READS, /* the client reads an answer; libmicrohttpd closes those that do not */
+	GUARD_BUSY,    /* we have the request */
+	GUARD_WAITS,   /* for the client to send */
+	GUARD_READS,   /* the client reads an answer */
+	GUARD_WATCHES, /* the client has a stream, which looks after itself (http_stream.c) */
 };
 
 struct http_streams;
@@ -123,8 +143,8 @@ struct http_server {
 	pthread_mutex_t lock; /* of the queue */
 	pthread_cond_t queued;
 	struct exchange *first, **end; /* `end`: where the next one is linked */
-	unsigned writing;              /* under the lock: workers that do jobs that write */
-	unsigned writing_max;
+	unsigned busy[JOB_KINDS];      /* under the lock: workers, by what they do */
+	unsigned worker_count;
 	bool stopping; /* under the lock */
 	bool worked;   /* under the lock: since memory was last given back */
 	atomic_bool closing;

@@ -260,6 +260,8 @@ void streams_add(struct exchange *x)
 		st->tls = info ? info->tls_session : NULL;
 	}
 	set_socket(st->fd);
+	if (x->guard)
+		guard_set(&x->server->guard, x->guard, GUARD_WATCHES, &(bool){false});
 	x->server->requests++;
 	pthread_mutex_lock(&all->lock);
 	st->next_woken = all->added;

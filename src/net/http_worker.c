@@ -41,18 +41,30 @@ static bool is_read(const struct exchange *x)
 	return !strcmp(x->request.method, "GET") || !strcmp(x->request.method, "HEAD");
 }
 
-/* May wait for somebody else who writes to the store, or for the disk. */
-static bool job_writes(const struct exchange *x)
+static enum job_kind kind_of(const struct exchange *x)
 {
-	return x->job == JOB_BLOCK || (x->job == JOB_HANDLE && !is_read(x));
+	if (x->job == JOB_BLOCK || (x->job == JOB_HANDLE && (!is_read(x) || x->logs_in)))
+		return JOB_WRITES;
+	return x->job == JOB_HANDLE && x->route && x->route->slow ? JOB_SLOW : JOB_QUICK;
 }
 
-/* Where the first job is linked that can be done now, or NULL. Only half of the workers write, as they
- * may have to wait for each other: requests that only read find the other half. Under the lock. */
+/* Under the lock. */
+static bool may_begin(const struct http_server *s, enum job_kind kind)
+{
+	const unsigned *busy = s->busy;
+
+	if (kind == JOB_QUICK || s->stopping)
+		return true;
+	if (kind == JOB_WRITES && busy[JOB_WRITES] >= (s->worker_count + 1) / 2)
+		return false;
+	return s->worker_count < 2 || busy[JOB_WRITES] + busy[JOB_SLOW] + 1 < s->worker_count;
+}
+
+/* Where the first job is linked that can be done now, or NULL. Under the lock. */
 static struct exchange **first_job(struct http_server *s)
 {
 	for (struct exchange **at = &s->first; *at; at = &(*at)->next)
-		if (s->stopping || s->writing < s->writing_max || !job_writes(*at))
+		if (may_begin(s, kind_of(*at)))
 			return at;
 	return NULL;
 }
@@ -64,8 +76,7 @@ static struct exchange *take_job(struct http_server *s, struct exchange **at)
 	*at = x->next;
 	if (!*at)
 		s->end = at;
-	if (job_writes(x))
-		s->writing++;
+	s->busy[kind_of(x)]++;
 	return x;
 }
 
@@ -102,11 +113,12 @@ static struct exchange *next_job(struct http_server *s)
 	return x;
 }
 
-static void end_write(struct http_server *s)
+static void end_job(struct http_server *s, enum job_kind kind)
 {
 	pthread_mutex_lock(&s->lock);
-	s->writing--;
-	pthread_cond_signal(&s->queued); /* for one that had to wait because of us */
+	s->busy[kind]--;
+	if (kind != JOB_QUICK)
+		pthread_cond_signal(&s->queued); /* for one that had to wait because of us */
 	pthread_mutex_unlock(&s->lock);
 }
 
@@ -189,7 +201,9 @@ static void do_check(struct exchange *x, void *worker)
 	struct http_server *s = x->server;
 	struct identity identity;
 
-	if (s->o.identify && !x->route->open && !s->o.identify(worker, &x->credential, &identity))
+	/* Also if nobody can be looked up now: a stream is not for who might have been revoked. */
+	if (s->o.identify && !x->route->open &&
+	    s->o.identify(worker, &x->credential, &identity, NULL) < 0)
 		x->revoked = true;
 	x->checking = false; /* from here on it may be gone */
 	streams_wake(s);
@@ -226,11 +240,10 @@ static void *worker_run(void *ctx)
 	struct exchange *x;
 
 	while ((x = next_job(s))) {
-		bool writes = job_writes(x);
+		enum job_kind kind = kind_of(x);
 
 		do_job(x, worker); /* from here on @x may be gone */
-		if (writes)
-			end_write(s);
+		end_job(s, kind);
 	}
 	if (s->o.worker_free)
 		s->o.worker_free(worker);
@@ -241,7 +254,7 @@ int workers_start(struct http_server *s, struct err *e)
 {
 	unsigned count = s->o.workers ? s->o.workers : 2;
 
-	s->writing_max = (count + 1) / 2;
+	s->worker_count = count;
 	s->threads = xcalloc(count, sizeof(*s->threads));
 	while (s->thread_count < count) {
 		int err = pthread_create(&s->threads[s->thread_count], NULL, worker_run, s);

@@ -73,7 +73,7 @@ struct server_config {
 	    "create this user if missing; 'tacho users token NAME' prints a token")                \
 	ROW("run-as", run_as, CONFIG_TEXT, "USER", NULL,                                           \
 	    "programs run as this user, if the server runs as root; without it as whoever called " \
-	    "sudo, or else only administrators may start any")                                     \
+	    "sudo. If that is nobody, or USER is root, only administrators may start any")         \
 	ROW("quota", quota_bytes, CONFIG_BYTES, "SIZE", "0",                                       \
 	    "no new runs when the data directory is larger (10G); 0: no limit")                    \
 	ROW("keep-age", keep_s, CONFIG_SECONDS, "TIME", "0",                                       \

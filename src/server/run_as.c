@@ -22,6 +22,12 @@ static void take(struct run_as *ret, enum run_as_kind kind, const struct passwd 
 		user_ids_find(ret->user, &ret->ids);
 }
 
+/* Also by a number, and whatever root is called: all names of user 0 are root. */
+static enum run_as_kind kind_of(uid_t uid)
+{
+	return !uid ? RUN_AS_ROOT : uid == geteuid() ? RUN_AS_SAME : RUN_AS_OTHER;
+}
+
 static int choose_named(const char *name, struct run_as *ret, struct err *e)
 {
 	const struct passwd *user = getpwnam(name);
@@ -34,7 +40,7 @@ static int choose_named(const char *name, struct run_as *ret, struct err *e)
 	if (geteuid() && user->pw_uid != geteuid())
 		return err_set(e, EPERM, "--run-as: only root's server can start programs as '%s'",
 			       name);
-	take(ret, user->pw_uid == geteuid() ? RUN_AS_SAME : RUN_AS_OTHER, user, user->pw_uid);
+	take(ret, kind_of(user->pw_uid), user, user->pw_uid);
 	return 0;
 }
 
@@ -70,7 +76,7 @@ int run_as_choose(const struct server_config *c, struct run_as *ret, struct err 
 		return 0;
 	}
 	user = getpwuid(uid);
-	take(ret, uid ? RUN_AS_SAME : RUN_AS_ROOT, user, uid);
+	take(ret, kind_of(uid), user, uid);
 	return 0;
 }
 
@@ -98,7 +104,7 @@ void run_as_describe(const struct run_as *r, struct buf *out)
 		break;
 	case RUN_AS_ROOT:
 		buf_add(out, "The server runs as root, and so do runs: only administrators may "
-			     "start them. With --run-as USER others may, too.");
+			     "start them. With --run-as USER, who is not root, others may, too.");
 		break;
 	}
 }
@@ -121,8 +127,9 @@ int run_as_allows(enum run_as_kind kind, enum user_role role, struct err *e)
 	if (kind != RUN_AS_ROOT || role != ROLE_RUN)
 		return 0;
 	return err_set(e, EPERM,
-		       "The role 'run' would be root here, as the server runs as root: start it "
-		       "with --run-as USER, or give the role 'look' or 'administer'.");
+		       "The role 'run' would be root here, as runs have the rights of root: start "
+		       "the server with --run-as USER, who is not root, or give the role 'look' or "
+		       "'administer'.");
 }
 
 int run_as_remember(struct store *s, const struct run_as *r, struct err *e)

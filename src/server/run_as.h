@@ -17,7 +17,7 @@
 enum run_as_kind {
 	RUN_AS_SAME,  /* the server's own user */
 	RUN_AS_OTHER, /* another user; the server runs as root */
-	RUN_AS_ROOT,  /* root, and nobody has asked for it: only administrators start runs */
+	RUN_AS_ROOT,  /* root: only administrators start runs, also if --run-as has named root */
 };
 
 struct run_as {

@@ -117,56 +117,62 @@ static void make_notices(struct server *s)
 }
 
 /* Opens the worker's connection, also if that failed before: the database may have been locked then. */
-static bool open_store(struct api *a)
+static int open_store(struct api *a, struct err *e)
 {
 	const struct store_options o = {.directory = a->server->config.data};
 
-	return a->store || store_open(&a->store, &o, NULL) == 0;
+	return a->store ? 0 : store_open(&a->store, &o, e);
 }
 
-static int find_user(struct api *a, const struct http_credential *c, struct stored_user *ret)
+static int find_user(struct api *a, const struct http_credential *c, struct identity *ret,
+		     struct err *e)
 {
-	char hash[TOKEN_HASH_BYTES];
-
-	if (!open_store(a))
-		return -EIO;
-	token_hash(c->text, hash);
-	return c->kind == CREDENTIAL_COOKIE
-		       ? store_user_by_login(a->store, hash, clock_wall_ms(a->server->host.clock),
-					     ret, NULL)
-		       : store_user_by_hash(a->store, hash, ret, NULL);
-}
-
-static bool identify(void *worker, const struct http_credential *c, struct identity *ret)
-{
-	struct api *a = worker;
 	struct stored_user user = {};
+	char hash[TOKEN_HASH_BYTES];
+	int rc;
 
-	switch (c->kind) {
-	case CREDENTIAL_OWNER:
-		*ret = (struct identity){.name = USERS_ADMIN, .role = ROLE_ADMIN};
-		return true;
-	case CREDENTIAL_NONE:
-		if (!a->server->config.no_token)
-			return false;
-		*ret = (struct identity){.name = "anybody", .role = ROLE_ADMIN};
-		return true;
-	case CREDENTIAL_TOKEN:
-	case CREDENTIAL_COOKIE:
-		break;
-	}
-	if (find_user(a, c, &user) < 0)
-		return false;
+	token_hash(c->text, hash);
+	rc = c->kind == CREDENTIAL_COOKIE
+		     ? store_user_by_login(a->store, hash, clock_wall_ms(a->server->host.clock),
+					   &user, e)
+		     : store_user_by_hash(a->store, hash, &user, e);
+	if (rc < 0)
+		return rc;
 	*ret = (struct identity){.id = user.id, .role = (enum user_role)user.role};
 	snprintf(ret->name, sizeof(ret->name), "%s", user.name);
 	stored_user_release(&user);
 	/* Given while the server ran as somebody else. */
 	if (run_as_allows(a->server->run_as.kind, ret->role, NULL) < 0) {
 		ret->role = ROLE_LOOK;
-		ret->limited = "The role 'run' was lowered, because the server runs as root: "
-			       "start it with --run-as USER.";
+		ret->limited = "The role 'run' was lowered, because runs have the rights of root: "
+			       "start the server with --run-as USER, who is not root.";
 	}
-	return true;
+	return 0;
+}
+
+static int identify(void *worker, const struct http_credential *c, struct identity *ret,
+		    struct err *e)
+{
+	struct api *a = worker;
+	int rc;
+
+	if (c->kind == CREDENTIAL_NONE && !a->server->config.no_token)
+		return -ENOENT;
+	rc = open_store(a, e);
+	if (rc < 0)
+		return rc == -ENOENT ? -EIO : rc; /* -ENOENT would be that nobody has this token */
+	switch (c->kind) {
+	case CREDENTIAL_OWNER:
+		*ret = (struct identity){.name = USERS_ADMIN, .role = ROLE_ADMIN};
+		return 0;
+	case CREDENTIAL_NONE:
+		*ret = (struct identity){.name = "anybody", .role = ROLE_ADMIN};
+		return 0;
+	case CREDENTIAL_TOKEN:
+	case CREDENTIAL_COOKIE:
+		break;
+	}
+	return find_user(a, c, ret, e);
 }
 
 static int log_in(void *worker, const struct identity *user, char ret_cookie[TOKEN_BYTES],
@@ -176,8 +182,6 @@ static int log_in(void *worker, const struct identity *user, char ret_cookie[TOK
 	int64_t now_ms = clock_wall_ms(a->server->host.clock);
 	char hash[TOKEN_HASH_BYTES];
 
-	if (!a->store)
-		return err_set(e, EIO, "The store cannot be opened.");
 	token_make(ret_cookie);
 	token_hash(ret_cookie, hash);
 	return store_login_add(a->store, user->id, hash, now_ms,
@@ -191,7 +195,7 @@ static void *worker_new(void *ctx)
 	struct api *a = xcalloc(1, sizeof(*a));
 
 	a->server = ctx;
-	open_store(a);
+	open_store(a, NULL);
 	return a;
 }
 
@@ -219,7 +223,10 @@ static unsigned worker_count(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	return cpus < WORKERS_MIN ? WORKERS_MIN : cpus > WORKERS_MAX ? WORKERS_MAX : (unsigned)cpus;
+	/* One more, as one is left to quick requests. */
+	return 1 + (cpus < WORKERS_MIN   ? WORKERS_MIN
+		    : cpus > WORKERS_MAX ? WORKERS_MAX
+					 : (unsigned)cpus);
 }
 
 static char *make_url(const struct server *s, const char *host, uint16_t port)

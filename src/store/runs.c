@@ -205,6 +205,26 @@ int store_run_get_id(struct store *s, int64_t id, struct stored_run *ret, struct
 	return 0;
 }
 
+int store_run_of_others(struct store *s, int64_t session_id, const char *user,
+			struct stored_run *ret, struct err *e)
+{
+	CLEANUP(sql_done) struct sql_rows *rows = NULL;
+	int result = sql_query(s, e, &rows,
+			       RUN_SELECT "AND session_id = $1 AND COALESCE(user_name, '') <> $2 "
+					  "ORDER BY runs.id LIMIT 1",
+			       SQL_VALUES(sql_int(session_id), sql_text(user)));
+
+	if (!result)
+		result = sql_next(rows, e);
+	if (result < 0)
+		return result;
+	if (!result)
+		return err_set(e, ENOENT, "All runs of this session were started by '%.64s'.",
+			       user);
+	read_run(rows, ret);
+	return 0;
+}
+
 int store_run_update(struct store *s, const struct stored_run *r, struct err *e)
 {
 	int64_t changed = sql_run(

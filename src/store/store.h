@@ -175,6 +175,10 @@ int store_run_describe(struct store *s, int64_t id, const char *description, str
 int store_run_delete(struct store *s, int64_t id, struct err *e);
 int store_runs(struct store *s, int64_t session_id, const struct page *page, stored_runs *ret,
 	       struct err *e); /* session 0: of all */
+/* The first run of a session that somebody else than @user has started, or nobody knows who; -ENOENT if
+ * there is none. */
+int store_run_of_others(struct store *s, int64_t session_id, const char *user,
+			struct stored_run *ret, struct err *e);
 /* Queued ones by position, or running ones. */
 int store_runs_in_state(struct store *s, enum run_state state, stored_runs *ret, struct err *e);
 /* Ended ones, the oldest first, with numbers above @after_id. */

@@ -2,8 +2,11 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expectAccessible } from './axe';
-import { views } from './actions';
-import { expect, test } from './test';
+import { addressOf, views } from './actions';
+import { expect, RUN_TOKENS, testWith } from './test';
+import { until } from './wait';
+
+const test = testWith(...RUN_TOKENS);
 
 const RUN = {
 	workload: ['true'],
@@ -28,6 +31,30 @@ test('who may only look sees everything, and nothing to press', async ({ server,
 	for (const name of ['Run', 'Run again', 'Cancel', /delete/i])
 		expect(await page.getByRole('button', { name, exact: true }).count(), String(name)).toBe(0);
 	expect(await page.getByRole('form', { name: 'New run' }).count()).toBe(0);
+});
+
+test('runs of others are looked at and run again, but not changed', async ({ server, screens }) => {
+	const session = await server.session('of two people');
+	const run = await server.run(session, RUN);
+	await server.reaches(run.uuid, 'done');
+	const token = await server.user('carl', 'run');
+	const path = `/?session=${session}&run=${run.uuid}&view=details`;
+	const { page } = await screens.open({ token, path });
+	const form = page.getByRole('form', { name: /^Name, note and tags/ });
+	const note = form.getByRole('textbox', { name: 'Note' });
+	await form.getByText('Started by admin: only admin and administrators may').waitFor();
+	expect(await note.isDisabled()).toBe(true);
+	await page.getByRole('banner').getByRole('button', { name: 'of two people' }).click();
+	const remove = page.getByRole('button', { name: 'Delete with all runs' });
+	expect(await remove.isDisabled()).toBe(true);
+	await page.keyboard.press('Escape');
+	await page.getByRole('button', { name: /^More about/ }).click();
+	const items = await page.getByRole('menuitem').allTextContents();
+	expect(items.map((text) => text.trim())).toEqual(['Run again', 'Copy link']);
+	await page.getByRole('menuitem', { name: 'Run again' }).click();
+	// That one is his own.
+	await until('it is open', () => addressOf(page).get('run') !== run.uuid);
+	await until('he may write a note', () => note.isEnabled());
 });
 
 test('without a token one is asked for it, and it opens the page', async ({ server, screens }) => {

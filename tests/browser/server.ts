@@ -1,7 +1,7 @@
 /* The program under test: `tacho serve` on a free port, with a data directory and a home of its own. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { until } from './wait';
@@ -42,25 +42,19 @@ export class Server {
 		const listen = `127.0.0.1:${this.port}`;
 		const data = join(this.home, 'store');
 		this.said = '';
-		// Some tests give people tokens with the role 'run', for which a server of root needs --run-as.
-		const own = ['--run-as', userInfo().username];
-		this.child = spawn(
-			TACHO,
-			['serve', '--listen', listen, '--data', data, ...own, ...this.options],
-			{
-				stdio: ['ignore', 'pipe', 'pipe'],
-				cwd: this.home,
-				env: {
-					// So that `tacho demo` is a command that can be typed.
-					PATH: `${dirname(TACHO)}:${process.env.PATH}`,
-					LANG: 'C.UTF-8',
-					HOME: this.home,
-					XDG_DATA_HOME: this.home,
-					XDG_CONFIG_HOME: this.home,
-					XDG_CACHE_HOME: this.home,
-				},
+		this.child = spawn(TACHO, ['serve', '--listen', listen, '--data', data, ...this.options], {
+			stdio: ['ignore', 'pipe', 'pipe'],
+			cwd: this.home,
+			env: {
+				// So that `tacho demo` is a command that can be typed.
+				PATH: `${dirname(TACHO)}:${process.env.PATH}`,
+				LANG: 'C.UTF-8',
+				HOME: this.home,
+				XDG_DATA_HOME: this.home,
+				XDG_CONFIG_HOME: this.home,
+				XDG_CACHE_HOME: this.home,
 			},
-		);
+		});
 		this.child.stdout!.on('data', (text) => (this.said += text));
 		this.child.stderr!.on('data', (text) => (this.errors += text));
 		const found = await until(

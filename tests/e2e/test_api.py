@@ -11,7 +11,7 @@ from unittest.mock import ANY
 
 from helpers import LIMIT_S, columns_of, eventually, load, needs_system_wide, needs_tracefs, wait_counting
 from openapi import DescribedCase, dump
-from server import RUNS_AS_SELF
+from server import RUN_TOKENS
 
 SIDE_BY_SIDE = True
 
@@ -395,8 +395,6 @@ class Machine(DescribedCase):
 
 
 class Itself(DescribedCase):
-    options = RUNS_AS_SELF
-
     def test_health_needs_no_token(self):
         for path in ("/healthz", "/api/v1/healthz"):
             answer = self.server.expect(200, "GET", path, token=None)
@@ -434,40 +432,6 @@ class Itself(DescribedCase):
         self.assertGreater(values["tacho_http_requests_total"], 2)
         self.assertGreater(values["process_resident_memory_bytes"], 1 << 20)
         self.server.expect(401, "GET", "/metrics", token=None)
-
-    def test_users(self):
-        made = self.server.post("users", {"name": "ann", "role": "look"}, status=201)
-        self.assertEqual((made["name"], made["role"]), ("ann", "look"))
-        me = self.server.get("me", token=made["token"])
-        self.assertEqual((me["name"], me["role"]), ("ann", "look"))
-        users = {u["name"]: u for u in self.server.get("users")["users"]}
-        self.assertEqual(users["ann"]["role"], "look")
-        self.assertIsNone(users["ann"]["revoked_at"])
-        self.assertNotIn("token", json.dumps(list(users.values())))
-        self.server.expect(409, "POST", "users", {"name": "ann", "role": "run"})
-        for bad in ({"name": "bob"}, {"name": "bob", "role": "king"}, {"name": "", "role": "run"},
-                    {"name": "a b", "role": "run"}, {"name": "a/b", "role": "run"},
-                    {"name": "x" * 64, "role": "run"}, {"name": "bob", "role": "run", "token": "mine"}):
-            self.server.expect(400, "POST", "users", bad)
-        self.server.delete("users/ann")
-        self.server.expect(401, "GET", "me", token=made["token"])
-        self.server.expect(404, "DELETE", "users/nobody")
-        own = self.server.get("me")["name"]
-        self.server.expect(409, "DELETE", "users/" + own)
-        # The name is free again, with another token.
-        again = self.server.post("users", {"name": "ann", "role": "run"}, status=201)
-        self.assertNotEqual(again["token"], made["token"])
-        self.assertEqual(self.server.get("me", token=again["token"])["role"], "run")
-        page = self.server.get("users", {"limit": 1})
-        self.assertEqual(len(page["users"]), 1)
-        self.assertIsNotNone(page["next"])
-
-    def test_who_started_it(self):
-        token = self.server.post("users", {"name": "ann", "role": "run"})["token"]
-        session = self.server.session()
-        run = self.server.post("session/" + session, {"workload": "true"}, token=token)
-        self.assertEqual(run["user"], "ann")
-        self.assertEqual(self.server.wait_run(run["uuid"])["user"], "ann")
 
     def page_files(self):
         """The page and the paths of what it loads first."""
@@ -563,6 +527,44 @@ class Itself(DescribedCase):
                 break
         self.assertEqual(states[-1], "done")
         self.assertGreater(queues, 1)
+
+
+class People(DescribedCase):
+    options = RUN_TOKENS
+
+    def test_users(self):
+        made = self.server.post("users", {"name": "ann", "role": "look"}, status=201)
+        self.assertEqual((made["name"], made["role"]), ("ann", "look"))
+        me = self.server.get("me", token=made["token"])
+        self.assertEqual((me["name"], me["role"]), ("ann", "look"))
+        users = {u["name"]: u for u in self.server.get("users")["users"]}
+        self.assertEqual(users["ann"]["role"], "look")
+        self.assertIsNone(users["ann"]["revoked_at"])
+        self.assertNotIn("token", json.dumps(list(users.values())))
+        self.server.expect(409, "POST", "users", {"name": "ann", "role": "run"})
+        for bad in ({"name": "bob"}, {"name": "bob", "role": "king"}, {"name": "", "role": "run"},
+                    {"name": "a b", "role": "run"}, {"name": "a/b", "role": "run"},
+                    {"name": "x" * 64, "role": "run"}, {"name": "bob", "role": "run", "token": "mine"}):
+            self.server.expect(400, "POST", "users", bad)
+        self.server.delete("users/ann")
+        self.server.expect(401, "GET", "me", token=made["token"])
+        self.server.expect(404, "DELETE", "users/nobody")
+        own = self.server.get("me")["name"]
+        self.server.expect(409, "DELETE", "users/" + own)
+        # The name is free again, with another token.
+        again = self.server.post("users", {"name": "ann", "role": "run"}, status=201)
+        self.assertNotEqual(again["token"], made["token"])
+        self.assertEqual(self.server.get("me", token=again["token"])["role"], "run")
+        page = self.server.get("users", {"limit": 1})
+        self.assertEqual(len(page["users"]), 1)
+        self.assertIsNotNone(page["next"])
+
+    def test_who_started_it(self):
+        token = self.server.post("users", {"name": "ann", "role": "run"})["token"]
+        session = self.server.session()
+        run = self.server.post("session/" + session, {"workload": "true"}, token=token)
+        self.assertEqual(run["user"], "ann")
+        self.assertEqual(self.server.wait_run(run["uuid"])["user"], "ann")
 
 
 class Import(DescribedCase):

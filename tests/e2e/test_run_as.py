@@ -8,9 +8,9 @@ import subprocess
 import unittest
 
 from collector import ENDED, OPENED, Collector
-from helpers import (AS_NOBODY, FOR_EVER_MS, LIMIT_S, Case, compiled, eventually, load, needs_namespace, needs_program,
-                     needs_root, needs_tracefs, paranoid, with_enough_time)
-from server import RUNS_AS_SELF, Server, ServerCase
+from helpers import (AS_NOBODY, FOR_EVER_MS, LIMIT_S, Case, compiled, environment, eventually, load, needs_namespace,
+                     needs_other_user, needs_program, needs_root, needs_tracefs, paranoid, with_enough_time)
+from server import Server, ServerCase
 
 NOBODY = 65534
 
@@ -41,6 +41,11 @@ int main(int argc, char **argv)
 
 # A unit of the machine as those outside of the cores are: with CPUs of its own. The kernel sees a software event.
 BOX = {"type": "1", "cpumask": "0", "format/event": "config:0-7"}
+
+# The environment of a server: some of it says who started it, some is secret, and some is for everybody.
+SECRETIVE = {"XDG_RUNTIME_DIR": "/run/user/0", "SUDO_USER": "eve", "DATABASE_PASSWORD": "s3cret",
+             "JAVA_TOOL_OPTIONS": "-Dpassword=s3cret", "TACHO_TOKEN": "x" * 43, "PATH": os.environ["PATH"] + ":/root/bin",
+             "TZ": "Europe/Berlin", "TERM": "xterm", "LC_TIME": "C"}
 
 
 def idle(*before):
@@ -81,7 +86,7 @@ class RootCase(Case):
 class RunAs(RootCase):
     def setUp(self):
         super().setUp()
-        self.server = self.serve("--run-as", "nobody", env={"XDG_RUNTIME_DIR": "/run/user/0", "SUDO_USER": "eve"})
+        self.server = self.serve("--run-as", "nobody", env=SECRETIVE)
         self.token = self.user(self.server)
 
     def test_workload_has_rights_and_environment_of_the_user(self):
@@ -91,6 +96,21 @@ class RunAs(RootCase):
             self.assertEqual(run["run_as"], "nobody")
             self.assertEqual(self.output(self.server, run).split(),
                              ["65534", "65534", "nobody", "nobody", pwd.getpwnam("nobody").pw_dir, "none", "none"])
+
+    def test_environment_is_the_users_own(self):
+        for token in ("own", self.token):
+            run = self.submit(self.server, workload="env", env={"ASKED": "for"}, cwd="/", token=token)
+            text = self.output(self.server, run)
+            self.assertNotIn("s3cret", text)
+            found = dict(line.split("=", 1) for line in text.splitlines())
+            found.pop("JAVA_TOOL_OPTIONS", None)  # ours
+            user = pwd.getpwnam("nobody")
+            kept = {name: value for name, value in environment(self.home, SECRETIVE).items()
+                    if name in ("LANG", "LANGUAGE", "TZ", "TERM") or name.startswith("LC_")}
+            self.assertEqual(found, {
+                "HOME": user.pw_dir, "USER": "nobody", "LOGNAME": "nobody", "SHELL": user.pw_shell or "/bin/sh",
+                "PATH": "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games", "ASKED": "for",
+                "RUN_BY_TACHO": run["uuid"], **kept})
 
     def test_workload_cannot_read_the_data_directory(self):
         script = "for f in tacho.db server.lock server.sock; do cat %s/$f && echo readable; done; true"
@@ -333,11 +353,36 @@ class RootAlone(RootCase):
         self.assertEqual(result.returncode, 1)
         self.assertOneSentence(result.stderr)
 
+    def check_naming_root(self, name, **more):
+        """It is as if nobody had been named: administrators alone start programs."""
+        server = self.serve("--run-as", name, **more)
+        answer = server.post("users", {"name": "ann", "role": "run"}, status=403)
+        self.assertIn("who is not root", answer["error"]["message"])
+        self.assertTrue(eventually(lambda: "only administrators" in "".join(server.errors)))
+        self.assertEqual(self.output(server, self.submit(server, workload="id -u", cwd="/")), "0\n")
+
+    def test_naming_root(self):
+        for name in ("root", "0"):
+            with self.subTest(name):
+                self.check_naming_root(name, env={"SUDO_UID": str(NOBODY), "SUDO_GID": str(NOBODY)})
+
+    def test_naming_root_by_another_name(self):
+        needs_namespace()
+        with open("/etc/passwd") as users:
+            other = self.write("passwd", "toor:x:0:0::/root:/bin/sh\n" + users.read())
+        self.check_naming_root("toor", before=("unshare", "-m", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"',
+                                               other))
+
     def test_token_of_another_time_only_looks(self):
+        for later in ([], ["--run-as", "root"]):
+            with self.subTest(later):
+                self.check_token_of_another_time(later)
+
+    def check_token_of_another_time(self, later):
         server = self.serve("--run-as", "nobody")
         token = self.user(server)
         server.stop()
-        server.options = []
+        server.options = later
         server.start()
         answer = self.submit(server, 403, workload="id", token=token)
         self.assertIn("--run-as USER", answer["error"]["message"])
@@ -347,15 +392,30 @@ class RootAlone(RootCase):
 class Same(ServerCase):
     """The server's own user: no boundary, and everybody is told."""
 
-    options = RUNS_AS_SELF
+    def setUp(self):
+        self.before = ()
+        if not os.geteuid():
+            needs_other_user()
+            self.before = AS_NOBODY
+        super().setUp()
+
+    def new_server(self, *options, **more):
+        return super().new_server(*options, before=self.before, env={**SECRETIVE, "OWN": "kept"}, **more)
 
     def test_it_is_told(self):
         self.assertTrue(eventually(lambda: "whoever may start runs can also do what an administrator can"
                                    in "".join(self.server.errors)))
         self.assertFalse(self.server.get("me")["server"]["runs"]["apart"])
-        added = self.tacho("users", "add", "ann", "--data", self.server.data)
+        added = self.tacho("users", "add", "ann", "--data", self.server.data, before=self.before)
         self.assertEqual(added.returncode, 0, added.stderr)
         self.assertIn("administer", added.stderr)
+
+    def test_environment_is_the_servers_but_for_what_is_tachos(self):
+        run = self.server.run(self.server.session(), "env", tool="stat", events=["page-faults"])
+        self.assertEqual(self.server.wait_run(run["uuid"])["state"], "done")
+        found = self.server.get_bytes("benchmark/%s.log" % run["uuid"]).decode().splitlines()
+        self.assertIn("OWN=kept", found)
+        self.assertEqual([line for line in found if line.startswith("TACHO_")], [])
 
     def test_somebody_else_needs_root(self):
         result = self.tacho("serve", "--data", self.path("d"), "--run-as", "no-such-user", timeout=LIMIT_S)

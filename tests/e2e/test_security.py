@@ -10,7 +10,7 @@ import uuid
 
 from forward import Browser, Forwarder
 from helpers import LIMIT_S, load
-from server import RUNS_AS_SELF, ServerCase, events_of
+from server import RUN_TOKENS, ServerCase, events_of
 from test_openapi import routes
 
 SIDE_BY_SIDE = True
@@ -45,7 +45,7 @@ def status_of(answer):
 
 
 class Tokens(ServerCase):
-    options = RUNS_AS_SELF
+    options = RUN_TOKENS
 
     def setUp(self):
         super().setUp()
@@ -166,12 +166,12 @@ class Tokens(ServerCase):
 
     def test_a_run_cannot_show_the_token(self):
         """What a run of the server's own user finds in the data directory is in its log, which all may see."""
-        run = self.server.run(self.session, "cat %s/admin-token %s/tokens/*; true" % ((self.server.data,) * 2),
-                              shell=True)
-        self.server.wait_run(run["uuid"])
-        look = self.server.post("users", {"name": "ann", "role": "look"})["token"]
-        log = self.server.expect(200, "GET", "benchmark/%s.log" % run["uuid"], token=look).text
-        self.assertNotIn(self.server.token, log)
+        server = self.new_server()
+        run = server.run(server.session(), "cat %s/admin-token %s/tokens/*; true" % ((server.data,) * 2), shell=True)
+        server.wait_run(run["uuid"])
+        look = server.post("users", {"name": "ann", "role": "look"})["token"]
+        log = server.expect(200, "GET", "benchmark/%s.log" % run["uuid"], token=look).text
+        self.assertNotIn(server.token, log)
         self.assertIn("No such file", log)
 
     def test_tokens_after_a_restart(self):
@@ -487,8 +487,6 @@ class Sizes(ServerCase):
 
 
 class Metacharacters(ServerCase):
-    options = RUNS_AS_SELF
-
     def setUp(self):
         super().setUp()
         self.mark = self.path("mark")
@@ -618,7 +616,7 @@ class Metacharacters(ServerCase):
                 self.assertLess(answer.status, 500, (path, answer))
                 self.check_answer(answer)
             self.assertIn(self.server.request("DELETE", "users/" + quoted).status, (400, 404))
-            self.check_answer(self.server.expect(400, "POST", "users", {"name": text, "role": "run"})
+            self.check_answer(self.server.expect(400, "POST", "users", {"name": text, "role": "look"})
                               if text not in ("-rf", "--help") else self.server.request("GET", "users"))
 
     def test_bytes_that_are_no_text(self):

@@ -12,7 +12,7 @@ import unittest
 
 from helpers import (AS_NOBODY, LIMIT_S, TACHO, Case, environment, eventually, needs_other_user,
                      send_and_see)
-from server import RUNS_AS_SELF, Server, ServerCase
+from server import RUN_TOKENS, Server, ServerCase
 
 
 class Start(ServerCase):
@@ -198,7 +198,7 @@ class Listen(Case):
         self.assertEqual(server.get("sessions", token=None)["sessions"], [])
 
     def test_users_of_settings(self):
-        server = self.serve("--user", "bob:run", "--user", "alice:look", *RUNS_AS_SELF)
+        server = self.serve("--user", "bob:run", "--user", "alice:look", *RUN_TOKENS)
         for name, role in (("bob", "run"), ("alice", "look")):
             printed = self.tacho("users", "token", name, "--data", server.data)
             self.assertEqual(printed.returncode, 0, printed.stderr)

@@ -12,7 +12,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "e2e"))
 
 from helpers import LIMIT_S, dice, eventually  # noqa: E402
-from server import RUNS_AS_SELF, ServerCase  # noqa: E402
+from server import RUN_TOKENS, ServerCase  # noqa: E402
 
 MEGABYTE = 1 << 20
 # Broken requests at random: how many, and by TACHO_SEED which ones.
@@ -58,7 +58,7 @@ def raise_file_limit():
 
 
 class Http(ServerCase):
-    options = RUNS_AS_SELF
+    options = RUN_TOKENS
 
     def setUp(self):
         raise_file_limit()

@@ -24,6 +24,7 @@
 static struct http_server *server;
 static struct bus *bus;
 static atomic_bool revoked;
+static atomic_bool failing; /* the store */
 static atomic_uint workers;
 
 static int handle_open(void *worker, const struct http_request *r, struct http_reply *reply,
@@ -112,11 +113,22 @@ static int handle_live(void *worker, const struct http_request *r, struct http_r
 	return 0;
 }
 
-/* A handler that waits for something else that writes. */
+/* A handler that waits: for something else that writes, or because it has much to do. */
 static pthread_mutex_t gate_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_changed = PTHREAD_COND_INITIALIZER;
 static bool gate_closed;
 static unsigned gate_waiting;
+
+static void pass_gate(void)
+{
+	pthread_mutex_lock(&gate_lock);
+	gate_waiting++;
+	pthread_cond_broadcast(&gate_changed);
+	while (gate_closed)
+		pthread_cond_wait(&gate_changed, &gate_lock);
+	gate_waiting--;
+	pthread_mutex_unlock(&gate_lock);
+}
 
 static int handle_gate(void *worker, const struct http_request *r, struct http_reply *reply,
 		       struct err *e)
@@ -125,13 +137,7 @@ static int handle_gate(void *worker, const struct http_request *r, struct http_r
 	(void)r;
 	(void)reply;
 	(void)e;
-	pthread_mutex_lock(&gate_lock);
-	gate_waiting++;
-	pthread_cond_broadcast(&gate_changed);
-	while (gate_closed)
-		pthread_cond_wait(&gate_changed, &gate_lock);
-	gate_waiting--;
-	pthread_mutex_unlock(&gate_lock);
+	pass_gate();
 	return 0;
 }
 
@@ -146,26 +152,32 @@ static const struct http_route routes[] = {
 	{"GET", "/file", ROLE_LOOK, .handle = handle_file},
 	{"GET", "/live", ROLE_LOOK, .handle = handle_live},
 	{"POST", "/gate", ROLE_RUN, .handle = handle_gate},
+	{"GET", "/slow", ROLE_LOOK, .slow = true, .handle = handle_gate},
 	{},
 };
 static const struct http_route *const tables[] = {routes, NULL};
 
-static bool identify(void *worker, const struct http_credential *c, struct identity *ret)
+static int identify(void *worker, const struct http_credential *c, struct identity *ret,
+		    struct err *e)
 {
 	const char *token = c->text;
 
 	(void)worker;
-	if (c->kind == CREDENTIAL_COOKIE) {
+	if (failing)
+		return err_set(e, EAGAIN, "'/a/path' is locked.");
+	if (c->kind == CREDENTIAL_OWNER)
+		*ret = (struct identity){.id = 3, .name = "owner", .role = ROLE_ADMIN};
+	else if (c->kind == CREDENTIAL_COOKIE && !strcmp(token, "cookie-of-1"))
 		*ret = (struct identity){.id = 1, .name = "runner", .role = ROLE_RUN};
-		return !strcmp(token, "cookie-of-1");
-	}
-	if (!strcmp(token, "run-token"))
+	else if (c->kind == CREDENTIAL_COOKIE)
+		return -ENOENT;
+	else if (!strcmp(token, "run-token"))
 		*ret = (struct identity){.id = 1, .name = "runner", .role = ROLE_RUN};
 	else if (!strcmp(token, "look-token") && !revoked)
 		*ret = (struct identity){.id = 2, .name = "looker", .role = ROLE_LOOK};
 	else
-		return false;
-	return true;
+		return -ENOENT;
+	return 0;
 }
 
 static int log_in(void *worker, const struct identity *user, char ret_cookie[TOKEN_BYTES],
@@ -173,6 +185,7 @@ static int log_in(void *worker, const struct identity *user, char ret_cookie[TOK
 {
 	(void)worker;
 	(void)e;
+	pass_gate();
 	snprintf(ret_cookie, TOKEN_BYTES, "cookie-of-%d", (int)user->id);
 	return 0;
 }

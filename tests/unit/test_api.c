@@ -279,6 +279,30 @@ static void processes_include_us(void **state)
 	processes_release(&rows);
 }
 
+/* What may take long is not among the requests that always find a worker. */
+static void questions_are_slow(void **state)
+{
+	static const char *const quick[] = {".json", "/ledger"};
+	unsigned slow = 0;
+
+	(void)state;
+	for (size_t t = 0; api_tables[t]; t++)
+		for (const struct http_route *r = api_tables[t]; r->path; r++) {
+			const char *run = strstr(r->path, "/benchmark/{id}"),
+				   *of = run ? run + 15 : "";
+			bool expected = *of || strstr(r->path, ".h5") || strstr(r->path, "/diff") ||
+					strstr(r->path, "/emap");
+
+			for (size_t i = 0; i < ARRAY_LEN(quick); i++)
+				expected = expected && strcmp(of, quick[i]) != 0;
+			expected = expected && !strcmp(r->method, "GET");
+			if (r->slow != expected)
+				fail_msg("%s %s", r->method, r->path);
+			slow += r->slow;
+		}
+	assert_true(slow > 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -292,6 +316,7 @@ int main(void)
 		cmocka_unit_test(a_run_with_nonsense_is_still_json),
 		cmocka_unit_test(events_are_found_and_shared),
 		cmocka_unit_test(processes_include_us),
+		cmocka_unit_test(questions_are_slow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

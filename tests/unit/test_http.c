@@ -56,6 +56,20 @@ static void test_tokens(void **state)
 	expect("GET /echo/a", HOST LOOK, NULL, 200, "looker");
 }
 
+/* A token that cannot be looked up is not a wrong one: clients are to come again, not to throw it away. */
+static void test_nobody_can_be_looked_up(void **state)
+{
+	(void)state;
+	failing = true;
+	expect("GET /echo/a", HOST LOOK, NULL, 503, "cannot be read now");
+	expect("POST /echo/a", HOST RUN, "x", 503, "\"code\":\"unavailable\"");
+	expect("GET /echo/a", HOST "Cookie: tacho_1=cookie-of-1\r\n", NULL, 503, "");
+	expect("GET /echo/a?token=look-token", HOST "Accept: text/html\r\n", NULL, 503, "");
+	expect("GET /healthz", HOST LOOK, NULL, 200, "{\"user\":\"\"}");
+	failing = false;
+	expect("GET /echo/a", HOST LOOK, NULL, 200, "looker");
+}
+
 static void test_log_in(void **state)
 {
 	(void)state;
@@ -340,163 +354,6 @@ static void test_stream(void **state)
 	assert_int_equal(counts.streams, 0);
 }
 
-/* Dials and begins a request that it never finishes. */
-static int dial_silently(const struct http_server *s, size_t sent)
-{
-	static const char start[] = "GET /echo/a HTTP/1.1\r\nHost: 127";
-	int fd = dial(s);
-
-	say(fd, start, sent % (sizeof(start) - 1));
-	return fd;
-}
-
-/* While more clients are silent than there is room for, others are answered: the oldest make room. */
-static void test_silent_clients_make_room(void **state)
-{
-	struct http_options o = options();
-	struct http_server *other = NULL, *kept = server;
-	int fds[100];
-	CLEANUP(buf_release) struct buf reply = {};
-
-	(void)state;
-	o.connections_max = 64;
-	o.timeout_s = PATIENCE_MS / 1000 * 10; /* nobody is closed for being late */
-	assert_int_equal(http_server_start(&other, &o, NULL), 0);
-	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
-		fds[i] = dial_silently(other, i);
-	server = other;
-	expect("GET /echo/a", HOST LOOK, NULL, 200, "looker");
-	server = kept;
-	hear(fds[0], &reply, NULL); /* until it is closed */
-	assert_int_equal(reply.len, 0);
-	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
-		close(fds[i]);
-	http_server_stop(other);
-}
-
-/* A client that has a token keeps its connection while strangers come and stay silent, and new ones of the
- * same address find room: strangers make it. */
-static void test_silent_crowd_of_one_address(void **state)
-{
-	static const char request[] = "GET /echo/a HTTP/1.1\r\n" HOST LOOK "\r\n";
-	struct http_options o = options();
-	struct http_server *other = NULL, *kept = server;
-	CLEANUP(buf_release) struct buf reply = {};
-	int fds[100], known;
-
-	(void)state;
-	o.connections_per_address_max = 32;
-	o.timeout_s = PATIENCE_MS / 1000 * 10; /* nobody is closed for being late */
-	assert_int_equal(http_server_start(&other, &o, NULL), 0);
-	known = dial(other);
-	say(known, request, sizeof(request) - 1);
-	hear(known, &reply, "looker|a|-|/echo/a|");
-	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
-		fds[i] = dial_silently(other, i);
-	server = other;
-	expect("GET /echo/a", HOST LOOK, NULL, 200, "looker");
-	server = kept;
-	buf_clear(&reply);
-	say(known, request, sizeof(request) - 1);
-	hear(known, &reply, "looker|a|-|/echo/a|");
-	assert_non_null(strstr(buf_str(&reply), "200 OK"));
-	close(known);
-	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
-		close(fds[i]);
-	http_server_stop(other);
-}
-
-/* Clients that go away in the middle of a body take their connections with them. */
-static void test_cut_uploads_are_noticed(void **state)
-{
-	static char body[2 << 20];
-	struct http_options o = options();
-	struct http_server *other = NULL;
-	struct http_counts counts;
-
-	(void)state;
-	o.timeout_s = PATIENCE_MS / 1000 * 10;
-	assert_int_equal(http_server_start(&other, &o, NULL), 0);
-	for (size_t i = 0; i < 200; i++) {
-		static const char head[] =
-			"POST /upload HTTP/1.1\r\n" HOST RUN "Content-Length: 4000000\r\n\r\n";
-		int fd = dial(other);
-
-		say(fd, head, sizeof(head) - 1);
-		say(fd, body, i * 7919 % sizeof(body));
-		close(fd);
-	}
-	http_server_counts(other, &counts);
-	for (int i = 0; i < PATIENCE_MS / 10 && counts.connections; i++) {
-		usleep(10000);
-		http_server_counts(other, &counts);
-	}
-	assert_int_equal(counts.connections, 0);
-	http_server_stop(other);
-}
-
-/* Requests that write and wait for each other leave workers to those that read. */
-static void test_blocked_writers_leave_room(void **state)
-{
-	static const char request[] =
-		"POST /gate HTTP/1.1\r\n" HOST RUN "Content-Length: 0\r\n\r\n";
-	int fds[8];
-
-	(void)state;
-	gate_closed = true;
-	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
-		fds[i] = dial(server);
-		say(fds[i], request, sizeof(request) - 1);
-	}
-	pthread_mutex_lock(&gate_lock);
-	while (!gate_waiting)
-		pthread_cond_wait(&gate_changed, &gate_lock);
-	pthread_mutex_unlock(&gate_lock);
-	for (int i = 0; i < 20; i++)
-		expect("GET /echo/a", HOST LOOK, NULL, 200, "looker");
-	pthread_mutex_lock(&gate_lock);
-	assert_int_equal(gate_waiting, 1);
-	gate_closed = false;
-	pthread_cond_broadcast(&gate_changed);
-	pthread_mutex_unlock(&gate_lock);
-	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
-		CLEANUP(buf_release) struct buf reply = {};
-
-		hear(fds[i], &reply, "\r\n\r\n");
-		assert_non_null(strstr(buf_str(&reply), "200 OK"));
-		close(fds[i]);
-	}
-}
-
-/* Clients that never finish their request are closed in the end; then others are answered. */
-static void test_silent_clients_are_closed(void **state)
-{
-	CLEANUP(buf_release) struct buf answer = {};
-	struct http_options o = options();
-	struct http_server *other = NULL, *kept = server;
-	int fds[40];
-
-	(void)state;
-	o.connections_max = 64;
-	o.timeout_s = 1;
-	assert_int_equal(http_server_start(&other, &o, NULL), 0);
-	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
-		fds[i] = dial_silently(other, i);
-	for (size_t i = 0; i < ARRAY_LEN(fds); i++) {
-		CLEANUP(buf_release) struct buf reply = {};
-
-		hear(fds[i], &reply, NULL); /* until it is closed */
-		close(fds[i]);
-	}
-	server = other;
-	/* We are silent, too, if we are held up for a second before our request is sent. */
-	for (int i = 0; i < 20 && !answer.len; i++)
-		ask(&answer, "GET /echo/a", HOST LOOK, NULL, 0);
-	server = kept;
-	assert_non_null(strstr(buf_str(&answer), "looker"));
-	http_server_stop(other);
-}
-
 /* An end while clients wait, send and watch. */
 static void test_stop_in_use(void **state)
 {
@@ -560,26 +417,14 @@ static void test_bad_starts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_routes),
-		cmocka_unit_test(test_head),
-		cmocka_unit_test(test_tokens),
-		cmocka_unit_test(test_log_in),
-		cmocka_unit_test(test_hosts),
-		cmocka_unit_test(test_origins),
-		cmocka_unit_test(test_large_bodies),
-		cmocka_unit_test(test_uploads),
-		cmocka_unit_test(test_unchanged),
-		cmocka_unit_test(test_gzip),
-		cmocka_unit_test(test_files),
-		cmocka_unit_test(test_keep_alive),
-		cmocka_unit_test(test_stream),
-		cmocka_unit_test(test_silent_clients_make_room),
-		cmocka_unit_test(test_silent_clients_are_closed),
-		cmocka_unit_test(test_silent_crowd_of_one_address),
-		cmocka_unit_test(test_cut_uploads_are_noticed),
-		cmocka_unit_test(test_blocked_writers_leave_room),
-		cmocka_unit_test(test_stop_in_use),
-		cmocka_unit_test(test_bad_starts),
+		cmocka_unit_test(test_routes),      cmocka_unit_test(test_head),
+		cmocka_unit_test(test_tokens),      cmocka_unit_test(test_nobody_can_be_looked_up),
+		cmocka_unit_test(test_log_in),      cmocka_unit_test(test_hosts),
+		cmocka_unit_test(test_origins),     cmocka_unit_test(test_large_bodies),
+		cmocka_unit_test(test_uploads),     cmocka_unit_test(test_unchanged),
+		cmocka_unit_test(test_gzip),        cmocka_unit_test(test_files),
+		cmocka_unit_test(test_keep_alive),  cmocka_unit_test(test_stream),
+		cmocka_unit_test(test_stop_in_use), cmocka_unit_test(test_bad_starts),
 	};
 
 	return cmocka_run_group_tests(tests, start, stop);

@@ -297,7 +297,7 @@ static void copies_for_somebody_else(void **state)
 	m = get_with(all, "stripped", &id);
 	assert_string_equal(name_at_file(m, "hidden_one"), "");
 	rights_set_rule(RIGHTS_TASKS);
-	rights_presume_user(NOBODY, NOBODY, NULL, 0);
+	rights_presume_user(&(struct user_ids){NOBODY, NOBODY, {}});
 	m = get_with(all, "no/such/other", &id);
 	assert_non_null(m->problem);
 	keep("p", &theirs);

@@ -211,7 +211,7 @@ static void copies_of_others(void **state)
 	assert_ptr_equal(rights_of_copy(rights_of_asker()), rights_of_asker());
 	rights_set_rule(RIGHTS_TASKS);
 	all = rights_of_unknown();
-	rights_presume_user(NOBODY, NOBODY, NULL, 0);
+	rights_presume_user(&(struct user_ids){NOBODY, NOBODY, {}});
 	user = rights_of_unknown();
 	assert_true(rights_allow_copy(user, &theirs));
 	assert_true(rights_allow_copy(user, &roots));

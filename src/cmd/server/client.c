@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define DEFAULT_URL     "http://127.0.0.1:5000"
 #define LOCAL_URL       "http://localhost"
 #define TOKEN_BYTES_MAX 4096
 #define PAGE            "200"
@@ -43,29 +42,49 @@ static bool is_directory_name(const char *server)
 	return *server == '/' || *server == '.';
 }
 
-/* A token that the user has given, in whatever way; *ret NULL: none. */
-static int given_token(const struct client_server_options *o, char **token, struct err *e)
+/* A variable of the environment; NULL also if it is empty. */
+static const char *variable(const char *name)
 {
+	const char *text = getenv(name);
+
+	return text && *text ? text : NULL;
+}
+
+/* Whether TACHO_TOKEN is for the server that was named: it is not if the environment names another. */
+static bool is_for(const char *server)
+{
+	const char *of_token = variable("TACHO_SERVER");
+
+	return !of_token || !server || !strcmp(server, of_token) ||
+	       client_url_same_server(server, of_token);
+}
+
+/* A token that the user has given, in whatever way; *ret NULL: none. */
+static int given_token(const struct client_server_options *o, const char *server, char **token,
+		       struct err *e)
+{
+	const char *from_environment = variable("TACHO_TOKEN");
+
 	if (o->token_file) {
 		free_ptr(token);
 		*token = NULL;
 		return token_from_file(o->token_file, token, e);
 	}
-	if (!*token && getenv("TACHO_TOKEN"))
-		*token = xstrdup(getenv("TACHO_TOKEN"));
+	if (!*token && from_environment && is_for(server))
+		*token = xstrdup(from_environment);
 	return 0;
 }
 
 /*
- * Without a token we ask only servers that need none from us: our own, by the socket in its data
- * directory. Whoever listens on its port may be somebody else by now. Any other server is asked
- * without a token, and says that it needs one.
+ * Our own server is asked by the socket in its data directory: whoever listens on its port may be
+ * somebody else by now. It needs no token from us, but takes one. Any other server is asked without a
+ * token, and says that it needs one. @server NULL: none was named.
  */
 static int choose_own(struct connection *c, const char *server, struct err *e)
 {
 	CLEANUP(free_ptr) char *own_url = NULL;
 
-	if (*server && is_directory_name(server)) {
+	if (server && is_directory_name(server)) {
 		c->directory = xstrdup(server);
 	} else {
 		CLEANUP(config_release) struct server_config config = {};
@@ -76,7 +95,7 @@ static int choose_own(struct connection *c, const char *server, struct err *e)
 		c->directory = xstrdup(config.data);
 	}
 	own_url = local_server_url(c->directory);
-	if (*server && !is_directory_name(server) &&
+	if (server && !is_directory_name(server) &&
 	    !(own_url && client_url_same_server(server, own_url))) {
 		free_ptr(&c->directory);
 		c->directory = NULL;
@@ -106,15 +125,17 @@ static int open_client(struct connection *c, const char *token, const char *ca, 
 
 int connection_open(struct connection *c, const struct client_server_options *o, struct err *e)
 {
-	const char *given = o->server ? o->server : getenv("TACHO_SERVER");
+	const char *given = o->server && *o->server ? o->server : variable("TACHO_SERVER");
 	CLEANUP(free_ptr) char *token = NULL;
 	int r;
 
 	*c = (struct connection){};
-	split_url(given && *given ? given : DEFAULT_URL, &c->url, &token);
-	r = given_token(o, &token, e);
-	if (r == 0 && (!token || is_directory_name(c->url)))
-		r = choose_own(c, given ? given : "", e);
+	split_url(given ? given : "", &c->url, &token);
+	r = given_token(o, given, &token, e);
+	/* A token goes to no port that was not named with it. */
+	if (r == 0 && (!token || !given || is_directory_name(c->url)))
+		r = choose_own(c, given, e);
+	c->unnamed_token = token && !given;
 	if (r == 0)
 		c->local = c->directory || client_url_is_local(c->url);
 	if (r == 0)
@@ -142,6 +163,13 @@ int connection_explain(const struct connection *c, struct err *e)
 	switch (e->code) {
 	case ECONNREFUSED:
 	case EHOSTUNREACH:
+		if (c->directory && c->unnamed_token)
+			return err_set(
+				e, e->code,
+				"there is a token, but no server is named that it is for, and no "
+				"server of your own has the data directory '%s': name the server "
+				"with --server or TACHO_SERVER",
+				c->directory);
 		if (c->directory)
 			return err_set(
 				e, e->code,

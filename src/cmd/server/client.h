@@ -13,6 +13,7 @@ struct connection {
 	char *url;       /* of the server, for links */
 	char *directory; /* the data directory whose socket is used; NULL: the URL is connected to */
 	bool local;      /* the server runs on this machine, with the same directories */
+	bool unnamed_token; /* there is a token, but nobody has said for which server */
 };
 
 int connection_open(struct connection *c, const struct client_server_options *o, struct err *e);

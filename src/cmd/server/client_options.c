@@ -8,15 +8,15 @@
 		 OPT_STR,                                                                          \
 		 offsetof(type, server.server),                                                    \
 		 "the server, also with its ?token=, or the data directory of a server of one's "  \
-		 "own; $TACHO_SERVER. Without it the server of one's own, or with a token "        \
-		 "http://127.0.0.1:5000"},                                                         \
+		 "own; $TACHO_SERVER. Without it the server of one's own"},                        \
 		{0,                                                                                \
 		 "token-file",                                                                     \
 		 "FILE",                                                                           \
 		 OPT_STR,                                                                          \
 		 offsetof(type, server.token_file),                                                \
-		 "a file with the token; $TACHO_TOKEN. A server of one's own needs none: it is "   \
-		 "asked through the socket in its data directory"},                                \
+		 "a file with the token; $TACHO_TOKEN, which is for the server of $TACHO_SERVER "  \
+		 "if there is one. A server of one's own needs none: it is asked through the "     \
+		 "socket in its data directory"},                                                  \
 	{                                                                                          \
 		0, "ca", "FILE", OPT_STR, offsetof(type, server.ca),                               \
 			"certificates that a server with TLS is trusted by; the system's "         \
@@ -50,7 +50,7 @@ static const struct option_def run_table[] = {
 	{0, NULL, NULL, OPT_HEADING, 0, "The command"},
 	{0, "shell", NULL, OPT_FLAG, AT(shell), "the words are given to sh -c"},
 	{0, "env", "NAME=VALUE", OPT_LIST, AT(env),
-	 "in its environment, besides the server's own; NAME alone: with the value it has here"},
+	 "added to its environment; NAME alone: with the value it has here"},
 	{0, "cwd", "DIR", OPT_STR, AT(cwd), "where it runs; here without it"},
 	{0, "user", "USER", OPT_STR, AT(user), "who it runs as"},
 	{0, "affinity", "LIST", OPT_STR, AT(affinity), "CPUs that it may use (0-3,8)"},

@@ -21,6 +21,15 @@
 /* Returns -ENOENT ("There is no run 'x'."), also if @uuid is no UUID. The caller releases @ret. */
 int api_run_find(struct api *a, const char *uuid, struct stored_run *ret, struct err *e);
 int api_session_find(struct api *a, const char *uuid, struct stored_session *ret, struct err *e);
+/*
+ * The same for what the request is going to change or delete. Returns -EACCES, with a sentence that says
+ * whose run it is, if the user does not administer and the run, or one of the session's, was started by
+ * somebody else.
+ */
+int api_run_to_change(struct api *a, const struct http_request *r, const char *uuid,
+		      struct stored_run *ret, struct err *e);
+int api_session_to_change(struct api *a, const struct http_request *r, const char *uuid,
+			  struct stored_session *ret, struct err *e);
 
 /* ---- parameters of the query ---- */
 

@@ -202,7 +202,7 @@ static int export_session(void *worker, const struct http_request *r, struct htt
 
 #define ROUTE(format)                                                                              \
 	{                                                                                          \
-		.method = "GET", .path = RUN "." format, .role = ROLE_LOOK,                        \
+		.method = "GET", .path = RUN "." format, .role = ROLE_LOOK, .slow = true,          \
 		.handle = export_run_as                                                            \
 	}
 
@@ -218,6 +218,7 @@ const struct http_route export_routes[] = {
 	{.method = "GET",
 	 .path = API_PREFIX "/session/{id}.h5",
 	 .role = ROLE_LOOK,
+	 .slow = true,
 	 .handle = export_session},
 	{},
 };

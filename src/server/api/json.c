@@ -34,6 +34,44 @@ int api_session_find(struct api *a, const char *uuid, struct stored_session *ret
 	return rc;
 }
 
+/* Who may change a run: whoever started it, and administrators. @where: "", or " of this session". */
+static int check_owner(const struct http_request *r, const struct stored_run *run,
+		       const char *where, struct err *e)
+{
+	if (r->user->role >= ROLE_ADMIN || (run->user && !strcmp(run->user, r->user->name)))
+		return 0;
+	if (!run->user)
+		return err_set(e, EACCES,
+			       "Nobody knows who started run %.8s%s: only administrators may "
+			       "change or delete it.",
+			       run->uuid, where);
+	return err_set(e, EACCES,
+		       "Run %.8s%s was started by '%.64s': only '%.64s' and administrators may "
+		       "change or delete it.",
+		       run->uuid, where, run->user, run->user);
+}
+
+int api_run_to_change(struct api *a, const struct http_request *r, const char *uuid,
+		      struct stored_run *ret, struct err *e)
+{
+	int rc = api_run_find(a, uuid, ret, e);
+
+	return rc < 0 ? rc : check_owner(r, ret, "", e);
+}
+
+int api_session_to_change(struct api *a, const struct http_request *r, const char *uuid,
+			  struct stored_session *ret, struct err *e)
+{
+	CLEANUP(stored_run_release) struct stored_run run = {};
+	int rc = api_session_find(a, uuid, ret, e);
+
+	if (rc == 0 && r->user->role < ROLE_ADMIN) {
+		rc = store_run_of_others(a->store, ret->id, r->user->name, &run, e);
+		rc = rc == -ENOENT ? 0 : rc < 0 ? rc : check_owner(r, &run, " of this session", e);
+	}
+	return rc;
+}
+
 int api_json_runs(struct json *j, struct api *a, int64_t session, const struct page *page,
 		  struct err *e)
 {

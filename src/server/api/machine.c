@@ -130,7 +130,11 @@ static int get_processes(void *worker, const struct http_request *r, struct http
  * may run programs here can read anyway, as far as /proc shows them to the user of these programs.
  */
 const struct http_route machine_routes[] = {
-	{.method = "GET", .path = API_PREFIX "/emap", .role = ROLE_LOOK, .handle = get_emap},
+	{.method = "GET",
+	 .path = API_PREFIX "/emap",
+	 .role = ROLE_LOOK,
+	 .slow = true,
+	 .handle = get_emap},
 	{.method = "GET",
 	 .path = API_PREFIX "/processes",
 	 .role = ROLE_RUN,

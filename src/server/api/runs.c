@@ -62,7 +62,7 @@ static int delete_run(void *worker, const struct http_request *r, struct http_re
 	int rc = api_params_known(r, no_params, e);
 
 	if (rc == 0)
-		rc = api_run_find(a, r->args[0], &run, e);
+		rc = api_run_to_change(a, r, r->args[0], &run, e);
 	if (rc == 0)
 		rc = runs_delete(a->server->host.runs, a->store, run.uuid, e);
 	reply->status = 204;
@@ -92,7 +92,7 @@ static int cancel_run(void *worker, const struct http_request *r, struct http_re
 	int rc = no_body(r, e);
 
 	if (rc == 0)
-		rc = api_run_find(a, r->args[0], &run, e);
+		rc = api_run_to_change(a, r, r->args[0], &run, e);
 	if (rc == 0)
 		rc = runs_cancel(a->server->host.runs, a->store, run.uuid, e);
 	return rc < 0 ? rc : api_reply_run(a, run.uuid, 202, reply, e);
@@ -203,7 +203,7 @@ static int patch_run(void *worker, const struct http_request *r, struct http_rep
 	int rc = api_params_known(r, no_params, e);
 
 	if (rc == 0)
-		rc = api_run_find(a, r->args[0], &run, e);
+		rc = api_run_to_change(a, r, r->args[0], &run, e);
 	if (rc == 0)
 		rc = api_body(r, &body, e);
 	if (rc == 0)

@@ -179,7 +179,8 @@ static int get_queue(void *worker, const struct http_request *r, struct http_rep
 	return rc < 0 ? rc : reply_queue(worker, &page, reply, e);
 }
 
-static int move_in_queue(struct api *a, const json_t *body, struct err *e)
+static int move_in_queue(struct api *a, const struct http_request *r, const json_t *body,
+			 struct err *e)
 {
 	static const char *const fields[] = {"run", "before", NULL};
 	CLEANUP(stored_run_release) struct stored_run run = {}, before = {};
@@ -195,7 +196,7 @@ static int move_in_queue(struct api *a, const json_t *body, struct err *e)
 			       "Moving needs {\"run\": UUID, \"before\": UUID of a queued run, or "
 			       "null for the end}.");
 	if (rc == 0)
-		rc = api_run_find(a, uuid, &run, e);
+		rc = api_run_to_change(a, r, uuid, &run, e);
 	if (rc == 0 && before_uuid)
 		rc = api_run_find(a, before_uuid, &before, e);
 	if (rc == 0 && before_uuid && !strcmp(run.uuid, before.uuid))
@@ -220,7 +221,7 @@ static int patch_queue(void *worker, const struct http_request *r, struct http_r
 	if (rc == 0)
 		rc = api_body(r, &body, e);
 	if (rc == 0)
-		rc = move_in_queue(worker, body, e);
+		rc = move_in_queue(worker, r, body, e);
 	json_decref(body);
 	return rc < 0 ? rc : reply_queue(worker, &page, reply, e);
 }

@@ -118,7 +118,7 @@ static int rename_session(void *worker, const struct http_request *r, struct htt
 	int rc = title_of(r, &body, &title, e);
 
 	if (rc == 0)
-		rc = api_session_find(a, r->args[0], &s, e);
+		rc = api_session_to_change(a, r, r->args[0], &s, e);
 	if (rc == 0 && title) {
 		rc = store_session_rename(a->store, s.id, title, e);
 		free(s.title);
@@ -138,7 +138,7 @@ static int delete_session(void *worker, const struct http_request *r, struct htt
 	int rc = api_params_known(r, no_params, e);
 
 	if (rc == 0)
-		rc = api_session_find(a, r->args[0], &s, e);
+		rc = api_session_to_change(a, r, r->args[0], &s, e);
 	if (rc == 0)
 		rc = runs_delete_session(a->server->host.runs, a->store, s.uuid, e);
 	reply->status = 204;

@@ -1,13 +1,19 @@
 /* The server: the user's rights there, whether it answers, and what it warns of. */
 import { computed, signal } from '@preact/signals';
 import { get, onAnswer } from '../api/client';
-import type { Me } from '../api/types';
+import type { Me, Run } from '../api/types';
 import { nextPause } from '../logic/live/backoff';
+import { mayChangeRun } from '../logic/run/owner';
 
 export const me = signal<Me | null>(null);
 
 /** Users who may only look see no buttons that start, change or delete. */
 export const mayRun = computed(() => me.value !== null && me.value.role !== 'look');
+
+/** Whether this run may be changed, cancelled and deleted from here. */
+export function mayChange(run: Run): boolean {
+	return mayChangeRun(me.value, run);
+}
 
 const hidden = signal('');
 

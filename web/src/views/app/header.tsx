@@ -5,8 +5,9 @@ import { address, follow, goHome, link } from '../../state/address';
 import { HOME } from '../../logic/address';
 import { dialog } from '../../state/dialogs';
 import { onMac } from '../../state/keys';
-import { session } from '../../state/runs';
-import { mayRun } from '../../state/server';
+import { OTHERS_RUNS } from '../../logic/run/owner';
+import { runs, session } from '../../state/runs';
+import { mayChange, mayRun } from '../../state/server';
 import {
 	deleteSession,
 	loadSessions,
@@ -27,6 +28,8 @@ const MENU_SESSIONS = 8;
 
 function SessionMenu(props: { close: () => void; rename: () => void }) {
 	const open = session.value!;
+	const mixed = runs.value.some((r) => !mayChange(r));
+	const why = mixed ? OTHERS_RUNS : undefined;
 	const others = (sessions.value ?? []).filter((s) => s.uuid !== open.uuid);
 	const then = (fn: () => void) => () => {
 		props.close();
@@ -36,13 +39,18 @@ function SessionMenu(props: { close: () => void; rename: () => void }) {
 		<div class="menu session-menu">
 			{mayRun.value && (
 				<>
-					<button onClick={then(props.rename)}>
+					<button onClick={then(props.rename)} disabled={mixed} title={why}>
 						<Icon name="pencil" /> Rename
 					</button>
 					<button onClick={then(chooseFile)}>
 						<Icon name="upload" /> Import a perf.data
 					</button>
-					<button class="danger" onClick={then(() => deleteSession(open))}>
+					<button
+						class="danger"
+						onClick={then(() => deleteSession(open))}
+						disabled={mixed}
+						title={why}
+					>
 						<Icon name="trash" /> Delete with all runs
 					</button>
 					<hr />

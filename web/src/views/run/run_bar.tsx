@@ -9,7 +9,7 @@ import { useLastWords } from '../../state/last_words';
 import { liveRun } from '../../state/live';
 import { now, useNow } from '../../state/now';
 import { cancelRun, hasEnded, isLive, rerun } from '../../state/runs';
-import { mayRun } from '../../state/server';
+import { mayChange, mayRun } from '../../state/server';
 import { copyLink, toggleFull } from '../../state/share';
 import { Icon } from '../parts/icons';
 import { StateSign } from './run_state';
@@ -95,11 +95,9 @@ function Actions(props: { run: Run }) {
 	const goesOn = state === 'running' || state === 'queued';
 	const cancel = () => void cancelRun(uuid);
 	const { full } = address.value;
-	const canRun = mayRun.value;
-	const canRepeat = canRun && !goesOn && !props.run.import;
-	useShortcut(
-		canRun && goesOn ? { keys: 'x', what: 'Cancel the run', where: 'Run', run: cancel } : null,
-	);
+	const canCancel = goesOn && mayChange(props.run);
+	const canRepeat = mayRun.value && !goesOn && !props.run.import;
+	useShortcut(canCancel ? { keys: 'x', what: 'Cancel the run', where: 'Run', run: cancel } : null);
 	useShortcut(
 		canRepeat
 			? { keys: 'r', what: 'Run it again', where: 'Run', run: () => void rerun(uuid) }
@@ -109,7 +107,7 @@ function Actions(props: { run: Run }) {
 	useShortcut({ keys: 'z', what: 'Full screen and back', where: 'Run', run: toggleFull });
 	return (
 		<div class="run-actions">
-			{canRun && goesOn && (
+			{canCancel && (
 				<button class="danger" onClick={cancel}>
 					<Icon name="stop" size={14} />
 					<span>Cancel</span>

@@ -2,10 +2,11 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Run } from '../../api/types';
+import { ownerWords } from '../../logic/run/owner';
 import { runName } from '../../logic/run/run_words';
 import { changesOf } from '../../logic/run/tags';
 import { changeWords } from '../../state/runs';
-import { mayRun } from '../../state/server';
+import { mayChange, mayRun } from '../../state/server';
 import { toast } from '../../state/toasts';
 import './run_edit.css';
 
@@ -38,7 +39,7 @@ function useWords(run: Run, close?: () => void) {
 
 function Fields(props: { words: ReturnType<typeof useWords>; run: Run; focus: boolean }) {
 	const { words } = props;
-	const disabled = !mayRun.value;
+	const disabled = !mayChange(props.run);
 	const first = useRef<HTMLInputElement>(null);
 	useLayoutEffect(() => {
 		if (props.focus) first.current?.focus();
@@ -101,13 +102,14 @@ export function RunEdit(props: { run: Run; close?: () => void; children?: Compon
 			onKeyDown={onKeyDown}
 		>
 			<Fields words={words} run={run} focus={Boolean(close)} />
+			{mayRun.value && !mayChange(run) && <p class="dim small">{ownerWords(run)}</p>}
 			{words.problem && (
 				<p class="bad small" role="alert">
 					{words.problem}
 				</p>
 			)}
 			<div class="actions">
-				<button type="submit" class="primary" disabled={!words.changed || !mayRun.value}>
+				<button type="submit" class="primary" disabled={!words.changed || !mayChange(run)}>
 					Save
 				</button>
 				{close && (

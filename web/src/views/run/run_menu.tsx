@@ -4,7 +4,7 @@ import type { Run } from '../../api/types';
 import { address, go, link } from '../../state/address';
 import { copyText } from '../../state/copy';
 import { cancelRun, deleteRun, hasEnded, rerun } from '../../state/runs';
-import { mayRun } from '../../state/server';
+import { mayChange, mayRun } from '../../state/server';
 import { runName } from '../../logic/run/run_words';
 import { Floating } from '../parts/floating';
 import { Icon, type IconName } from '../parts/icons';
@@ -33,10 +33,12 @@ function actionsOf(run: Run, edit: () => void): Action[] {
 		act: () => void copyText(url, 'The link to this run was copied.'),
 	};
 	if (!mayRun.value) return [copy];
+	const again: Action[] = run.import
+		? []
+		: [{ text: 'Run again', icon: 'repeat', act: () => void rerun(run.uuid) }];
+	if (!mayChange(run)) return [...again, copy];
 	return [
-		...(run.import
-			? []
-			: [{ text: 'Run again', icon: 'repeat', act: () => void rerun(run.uuid) } as const]),
+		...again,
 		{ text: 'Edit name, note, tags', icon: 'pencil', act: edit },
 		copy,
 		...(hasEnded(run)

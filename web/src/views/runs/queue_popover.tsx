@@ -9,7 +9,7 @@ import { notifying, switchNotifying } from '../../state/notify';
 import { now, useNow } from '../../state/now';
 import { loadQueue, queue, shift, toldAt } from '../../state/queue';
 import { cancelRun } from '../../state/runs';
-import { mayRun } from '../../state/server';
+import { mayChange } from '../../state/server';
 import { Icon } from '../parts/icons';
 import { Popover } from '../parts/popover';
 import { StateSign } from '../run/run_state';
@@ -34,7 +34,7 @@ function Name(props: { run: Run; close: () => void }) {
 }
 
 function Cancel(props: { run: Run }) {
-	if (!mayRun.value) return null;
+	if (!mayChange(props.run)) return null;
 	const label = `Cancel ${runName(props.run)}`;
 	return (
 		<button
@@ -75,9 +75,10 @@ function Waiting(props: { run: Run; at: number; of: number; close: () => void })
 	const { run: r, at, of } = props;
 	const soon = r.progress?.starts_in_s;
 	const name = runName(r);
+	const mine = mayChange(r);
 	const move = (by: -1 | 1) => void shift(r.uuid, by);
 	const byKey = (e: KeyboardEvent) => {
-		if (!e.altKey || (e.key !== 'ArrowUp' && e.key !== 'ArrowDown')) return;
+		if (!mine || !e.altKey || (e.key !== 'ArrowUp' && e.key !== 'ArrowDown')) return;
 		e.preventDefault();
 		move(e.key === 'ArrowUp' ? -1 : 1);
 	};
@@ -91,7 +92,7 @@ function Waiting(props: { run: Run; at: number; of: number; close: () => void })
 						{soon > 0 ? `in ${formatDuration(Math.ceil(soon) * 1e9)}` : 'soon'}
 					</span>
 				)}
-				{mayRun.value && (
+				{mine && (
 					<>
 						<button
 							class="plain sign"

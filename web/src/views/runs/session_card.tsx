@@ -2,10 +2,11 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Run, SessionHead } from '../../api/types';
 import { formatAgo, plural } from '../../logic/format';
+import { OTHERS_RUNS } from '../../logic/run/owner';
 import { outcomeOf, runName } from '../../logic/run/run_words';
 import { formatDuration } from '../../logic/units';
 import { follow, link } from '../../state/address';
-import { mayRun } from '../../state/server';
+import { mayChange, mayRun } from '../../state/server';
 import { deleteSession, loadNewest, newest, renameSession } from '../../state/sessions';
 import { gone } from '../../state/undo';
 import { Icon } from '../parts/icons';
@@ -84,14 +85,17 @@ function LastRuns(props: { session: SessionHead }) {
 }
 
 function Buttons(props: { session: SessionHead; rename: () => void }) {
-	const { title } = props.session;
+	const { title, uuid } = props.session;
 	if (!mayRun.value) return null;
+	// Only the last runs are known here; of older ones the server says it.
+	const mixed = newest.value.get(uuid)?.some((r) => !mayChange(r));
 	return (
 		<div class="card-buttons">
 			<button
 				class="plain sign"
 				aria-label={`Rename ${title}`}
-				title="Rename"
+				title={mixed ? OTHERS_RUNS : 'Rename'}
+				disabled={mixed}
 				onClick={props.rename}
 			>
 				<Icon name="pencil" size={14} />
@@ -99,7 +103,8 @@ function Buttons(props: { session: SessionHead; rename: () => void }) {
 			<button
 				class="plain sign"
 				aria-label={`Delete ${title}`}
-				title="Delete with all its runs"
+				title={mixed ? OTHERS_RUNS : 'Delete with all its runs'}
+				disabled={mixed}
 				onClick={() => deleteSession(props.session)}
 			>
 				<Icon name="trash" size={14} />
