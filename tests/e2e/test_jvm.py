@@ -88,6 +88,7 @@ int main(int argc, char **argv)
 
 	mmap(0, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	snprintf(address.sun_path, sizeof(address.sun_path), "/tmp/.java_pid%d", getpid());
+	unlink(address.sun_path);
 	if (bind(listener, (void *)&address, sizeof(address)) || listen(listener, 1))
 		return 1;
 	fcntl(listener, F_SETFL, O_NONBLOCK);
@@ -108,7 +109,14 @@ int main(int argc, char **argv)
 TOLD = "Java was told by JAVA_TOOL_OPTIONS"
 
 
-class Jvm(JitCase):
+class JvmCase(JitCase):
+    def forget_socket(self, pid):
+        """One that is killed leaves it, and later processes may have its number."""
+        path = "/tmp/.java_pid%d" % pid
+        self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
+
+
+class Jvm(JvmCase):
     @classmethod
     def setUpClass(cls):
         cls.java, javac = needs_program("java"), needs_program("javac")
@@ -127,6 +135,7 @@ class Jvm(JitCase):
         child = self.start([*before, *self.work(ms, *options)], stdout=subprocess.PIPE, **more)
         pid = int(child.stdout.readline())
         self.forget_map(pid, now=True)
+        self.forget_socket(pid)
         return child, pid
 
     def record_running(self, pid, cpu_s, *options):
@@ -298,7 +307,7 @@ class Jvm(JitCase):
         self.assertFalse(os.path.exists("/tmp/perf-%d.map" % pid))
 
 
-class Pretender(JitCase):
+class Pretender(JvmCase):
     """A process that is no JVM."""
 
     def recorded(self, before=()):
@@ -307,7 +316,7 @@ class Pretender(JitCase):
         program = [*before, compiled("pretender", PRETENDER_C), library, FOR_EVER_MS]
         child = self.start(program, stdout=subprocess.PIPE)
         pid = int(child.stdout.readline())
-        self.addCleanup(os.unlink, "/tmp/.java_pid%d" % pid)
+        self.forget_socket(pid)
         result = self.record("-p", pid, "--timeout", 200)
         deed, _, asker = child.stdout.readline().strip().rpartition(" ")
         self.assertEqual(deed, "stopped")

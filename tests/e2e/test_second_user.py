@@ -448,11 +448,6 @@ class ServerOfRoot(SecondUser, ServerCase):
         names = self.functions(self.import_of(own, "300", gone=own))
         self.assertTrue(names)
         self.assertNotIn("name_of_roots", names)
-        # It may be resolved before it is deleted, and then has its own names.
-        own = self.shaped("name_of_other", NOBODY, 0o755)
-        names = self.functions(self.record(["sh", "-c", '"$0" 200; rm "$0"', own], user="nobody"))
-        self.assertTrue(names)
-        self.assertNotIn("name_of_roots", names)
 
     def test_copy_that_a_user_has_planted(self):
         """It stands neither for root's program nor for that of nobody known, whoever was first."""
