@@ -1,5 +1,4 @@
 #include "profile/profile.h"
-#include "base/open_table.h"
 
 #include <string.h>
 
@@ -24,12 +23,20 @@ static struct stack_slot *stack_place(const struct profile *p, uint32_t parent, 
 	return &s->items[at];
 }
 
-static bool stack_home(const void *slot, uint64_t seed, uint64_t *ret_hash)
+static void grow_stack_index(struct profile *p)
 {
-	const struct stack_slot *s = slot;
+	struct stack_slots *s = &p->stack_slots;
+	size_t room = s->items ? 2 * (s->mask + 1) : 1024;
 
-	*ret_hash = hash_mix(seed ^ s->parent, s->frame);
-	return s->stack;
+	table_free(s->items, s->mask + 1, sizeof(*s->items));
+	s->items = table_alloc(room, sizeof(*s->items));
+	s->mask = room - 1;
+	for (uint32_t n = 1; n < s->indexed; n++) {
+		uint32_t parent = p->stacks.items[n].parent.n, frame = p->stacks.items[n].frame.n;
+
+		if (p->stacks.items[s->first.items[frame]].parent.n != parent)
+			*stack_place(p, parent, frame) = (struct stack_slot){parent, frame, n};
+	}
 }
 
 /* Returns where the number of a stack is kept; 0 there: it has none yet, and put_stack() sets it. */
@@ -44,9 +51,8 @@ static uint32_t *stack_number(struct profile *p, uint32_t parent, uint32_t frame
 	if (!first || p->stacks.items[first].parent.n == parent)
 		return &s->first.items[frame];
 	/* Two thirds full at most. */
-	if (!s->items || s->count * 3 >= s->mask * 2)
-		s->items =
-			open_table_grow(s->items, &s->mask, sizeof(*s->items), stack_home, p->seed);
+	if (s->count * 3 >= s->mask * 2)
+		grow_stack_index(p);
 	slot = stack_place(p, parent, frame);
 	slot->parent = parent;
 	slot->frame = frame;
@@ -59,6 +65,7 @@ static void put_stack(struct profile *p, uint32_t *number, uint32_t frame, uint3
 
 	*number = stack;
 	s->count += number != &s->first.items[frame];
+	s->indexed = (size_t)stack + 1;
 }
 
 static void index_stacks(struct profile *p)
@@ -71,8 +78,8 @@ static void index_stacks(struct profile *p)
 
 		if (!*number)
 			put_stack(p, number, frame, (uint32_t)n);
+		s->indexed = n + 1;
 	}
-	s->indexed = p->stacks.len;
 }
 
 static void drop_stack_index(struct stack_slots *s)
@@ -456,10 +463,8 @@ stack_id profile_stack(struct profile *p, stack_id parent, frame_id frame)
 	if (*number)
 		return (stack_id){*number};
 	added = profile_stack_new(p, parent, frame);
-	if (added.n) {
+	if (added.n)
 		put_stack(p, number, frame.n, added.n);
-		s->indexed = p->stacks.len;
-	}
 	return added;
 }
 

@@ -185,14 +185,14 @@ class Memory(Flame):
         return used.ru_maxrss * 1024
 
     def test_names_that_are_all_different(self):
-        """80 bytes a name, 120 where a hash table has just grown; the tables used to have 230."""
+        """118 bytes a name, of which malloc has 30 free; 264 when each name was a frame with a hashed stack."""
         lines, depth = 100000, 13
         path = self.path("in.txt")
         with open(path, "w") as out:
             for line in range(lines):
                 out.write(";".join("f%d_%d" % (line, n) for n in range(depth)) + " 1\n")
         peak = self.peak_bytes("flame", "-q", "-i", path, "-o", self.path("out.svg"))
-        self.assertLess(peak, 10e6 + 120 * lines * depth)
+        self.assertLess(peak, 10e6 + 160 * lines * depth)
 
 
 class Output(Flame):

@@ -220,18 +220,6 @@ void calltree_build(struct calltree *t, const struct profile *p, const struct ca
 		build_of_rows(t, o);
 }
 
-struct call_self call_self(const struct calltree *t, uint32_t node)
-{
-	const struct call_node *nodes = t->nodes.items;
-	struct call_self self = {nodes[node].total, nodes[node].total_samples};
-
-	for (uint32_t c = nodes[node].first_child; c; c = nodes[c].next_sibling) {
-		self.weight -= nodes[c].total;
-		self.samples -= nodes[c].total_samples;
-	}
-	return self;
-}
-
 void calltree_release(struct calltree *t)
 {
 	vec_release(&t->nodes);

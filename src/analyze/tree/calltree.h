@@ -51,7 +51,17 @@ void calltree_build(struct calltree *t, const struct profile *p, const struct ca
 void calltree_release(struct calltree *t);
 
 /* Returns what a node has by itself; looks at each of its children. */
-struct call_self call_self(const struct calltree *t, uint32_t node);
+static inline struct call_self call_self(const struct calltree *t, uint32_t node)
+{
+	const struct call_node *nodes = t->nodes.items;
+	struct call_self self = {nodes[node].total, nodes[node].total_samples};
+
+	for (uint32_t c = nodes[node].first_child; c; c = nodes[c].next_sibling) {
+		self.weight -= nodes[c].total;
+		self.samples -= nodes[c].total_samples;
+	}
+	return self;
+}
 
 /* Returns the function of a node in a tree without `keys`. */
 static inline function_id call_function(const struct call_node *node)
