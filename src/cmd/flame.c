@@ -239,6 +239,7 @@ static int run_flame(const struct command *self, int argc, char **argv)
 		goto out;
 	}
 	resolve.precision = RESOLVE_LABELS;
+	resolve.no_frames = true;
 	resolve.by_comm = c.view.group != GROUP_TID && c.view.group != GROUP_PID;
 	resolve.by_cpu = c.view.group == GROUP_CPU;
 	if (profile_input_load(o.profile.input, &resolve, &in, &e) < 0) {

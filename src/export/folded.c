@@ -22,7 +22,7 @@ struct folding {
 
 static const char *ending_of(const struct folding *f, const struct call_node *node)
 {
-	enum code_kind kind = function_of(f->view->profile, node->function)->kind;
+	enum code_kind kind = function_of(f->view->profile, call_function(node))->kind;
 
 	if (kind == CODE_KERNEL && (f->options->annotate || f->options->annotate_kernel))
 		return "_[k]";
@@ -77,7 +77,7 @@ static void push_children(struct folding *f, uint32_t parent)
 	size_t begin = f->todo.len, count;
 
 	for (uint32_t c = nodes[parent].first_child; c; c = nodes[c].next_sibling) {
-		if (nodes[c].self)
+		if (call_self(&f->view->tree, c).weight)
 			vec_push(&f->todo, (struct item){c, false});
 		if (nodes[c].first_child)
 			vec_push(&f->todo, (struct item){c, true});
@@ -93,8 +93,9 @@ static void push_children(struct folding *f, uint32_t parent)
 	}
 }
 
-static void write_line(struct folding *f, size_t prefix, const struct call_node *node)
+static void write_line(struct folding *f, size_t prefix, uint32_t n)
 {
+	const struct call_node *node = &f->view->tree.nodes.items[n];
 	const char *name = view_name(f->view, node), *ending = ending_of(f, node);
 	size_t name_len = strlen(name);
 	char *p = buf_room(&f->out->buf, prefix + name_len + 8 + DIGITS_MAX + 2);
@@ -103,7 +104,7 @@ static void write_line(struct folding *f, size_t prefix, const struct call_node 
 	p = put_mem(p, name, name_len);
 	p = put_mem(p, ending, strlen(ending));
 	*p++ = ' ';
-	p = put_u64(p, node->self);
+	p = put_u64(p, call_self(&f->view->tree, n).weight);
 	*p++ = '\n';
 	buf_commit(&f->out->buf, p);
 }
@@ -131,7 +132,7 @@ static int run_folded(const struct view *v, const struct export_options *o, stru
 			levels.len--;
 		f.line.len = levels.items[levels.len - 1].prefix;
 		if (!item.below) {
-			write_line(&f, f.line.len, node);
+			write_line(&f, f.line.len, item.node);
 			continue;
 		}
 		buf_add(&f.line, view_name(v, node));

@@ -7,13 +7,13 @@
 static void open_node(struct json *j, const struct view *v, uint32_t n)
 {
 	const struct call_node *node = &v->tree.nodes.items[n];
-	const struct profile_function *f = function_of(v->profile, node->function);
+	const struct profile_function *f = function_of(v->profile, call_function(node));
 	const char *module = profile_text(v->profile, v->profile->modules.items[f->module.n].name);
 
 	jw_open(j, '{');
 	jw_kv_str(j, "name", n ? view_name(v, node) : "all");
 	jw_kv_u64(j, "value", node->total);
-	jw_kv_u64(j, "self", node->self);
+	jw_kv_u64(j, "self", call_self(&v->tree, n).weight);
 	jw_kv_u64(j, "samples", node->total_samples);
 	if (n) {
 		jw_kv_str(j, "kind", node->inlined ? "inlined" : code_kind_name(f->kind));

@@ -7,7 +7,7 @@
 
 struct place {
 	uint32_t node;
-	unsigned row;
+	unsigned row;    /* below SVG_DEPTH_MAX */
 	uint64_t before; /* weight to the left of it */
 };
 
@@ -19,39 +19,36 @@ struct drawing {
 	double whole;
 	unsigned rows;
 	uint64_t omitted;       /* frames too narrow */
-	unsigned char *drawn;   /* by node */
 	VEC(struct place) todo; /* the next one last */
 	struct buf detail;
 	bool kinds[128];
 };
 
-/* Which nodes are wide enough, and how deep that goes: parents come first. */
-static void choose_nodes(struct drawing *d)
+/* Adds the children of a place that are wide enough to what is to be done. */
+static void add_children(struct drawing *d, const struct place *parent)
 {
 	const struct call_node *nodes = d->view->tree.nodes.items;
-	size_t count = d->view->tree.nodes.len;
-	uint16_t *depth = xcalloc(count, sizeof(*depth));
 
-	d->drawn = xcalloc(count, 1);
-	d->drawn[0] = 1;
-	d->rows = 1;
-	for (size_t i = 1; i < count; i++) {
-		uint32_t parent = nodes[i].parent;
+	if (parent->row + 1 >= SVG_DEPTH_MAX)
+		return;
+	for (uint32_t c = nodes[parent->node].first_child; c; c = nodes[c].next_sibling)
+		if (nodes[c].total >= d->least)
+			vec_push(&d->todo, (struct place){c, parent->row + 1, 0});
+}
 
-		if (!d->drawn[parent]) {
-			d->omitted++;
-			continue;
-		}
-		depth[i] = (uint16_t)(depth[parent] + 1);
-		if (nodes[i].total < d->least || depth[i] >= SVG_DEPTH_MAX) {
-			d->omitted++;
-			continue;
-		}
-		d->drawn[i] = 1;
-		if (depth[i] + 1u > d->rows)
-			d->rows = depth[i] + 1u;
+/* How deep it goes, and how much is left out. */
+static void count_places(struct drawing *d)
+{
+	d->omitted = d->view->tree.linked;
+	vec_push(&d->todo, (struct place){});
+	while (d->todo.len) {
+		struct place at = d->todo.items[--d->todo.len];
+
+		d->omitted--;
+		if (at.row + 1 > d->rows)
+			d->rows = at.row + 1;
+		add_children(d, &at);
 	}
-	free(depth);
 }
 
 static int by_name(const void *a, const void *b, void *ctx)
@@ -75,9 +72,7 @@ static void push_children(struct drawing *d, const struct place *parent)
 	size_t begin = d->todo.len, count;
 	uint64_t before = parent->before;
 
-	for (uint32_t c = nodes[parent->node].first_child; c; c = nodes[c].next_sibling)
-		if (d->drawn[c])
-			vec_push(&d->todo, (struct place){c, parent->row + 1, 0});
+	add_children(d, parent);
 	count = d->todo.len - begin;
 	if (count > 1)
 		qsort_r(d->todo.items + begin, count, sizeof(struct place), by_name, d);
@@ -101,7 +96,7 @@ static bool is_unknown(const struct profile_function *f, const char *name)
 
 static char kind_of(const struct drawing *d, const struct place *at, const struct call_node *node)
 {
-	const struct profile_function *f = function_of(d->view->profile, node->function);
+	const struct profile_function *f = function_of(d->view->profile, call_function(node));
 
 	if (!at->node || (at->row == 1 && d->view->options.group != GROUP_NONE))
 		return 'g';
@@ -119,7 +114,7 @@ static char kind_of(const struct drawing *d, const struct place *at, const struc
 static const char *module_of(const struct drawing *d, const struct call_node *node)
 {
 	const struct profile *p = d->view->profile;
-	const struct profile_function *f = function_of(p, node->function);
+	const struct profile_function *f = function_of(p, call_function(node));
 
 	return profile_text(p, p->modules.items[f->module.n].name);
 }
@@ -127,6 +122,7 @@ static const char *module_of(const struct drawing *d, const struct call_node *no
 static void make_detail(struct drawing *d, const struct place *at, const struct call_node *node,
 			char kind)
 {
+	uint64_t self = call_self(&d->view->tree, at->node).weight;
 	const char *module = module_of(d, node);
 	struct buf *b = &d->detail;
 
@@ -134,9 +130,9 @@ static void make_detail(struct drawing *d, const struct place *at, const struct 
 	buf_add_grouped(b, node->total_samples, 0);
 	buf_add(b, node->total_samples == 1 ? " sample, " : " samples, ");
 	svg_add_pct(b, (double)node->total / d->whole);
-	if (node->self && node->self != node->total) {
+	if (self && self != node->total) {
 		buf_add(b, " (self ");
-		svg_add_pct(b, (double)node->self / d->whole);
+		svg_add_pct(b, (double)self / d->whole);
 		buf_add_char(b, ')');
 	}
 	if (!at->node)
@@ -212,7 +208,7 @@ static int run_svg(const struct view *v, const struct export_options *o, struct 
 	d.least = (uint64_t)(svg_least_share(o) * d.whole);
 	if (!d.least)
 		d.least = 1;
-	choose_nodes(&d);
+	count_places(&d);
 	section.rows = d.rows;
 	svg_begin(&d.svg, &section, 1);
 	svg_section_begin(&d.svg, 0);
@@ -226,7 +222,6 @@ static int run_svg(const struct view *v, const struct export_options *o, struct 
 	}
 	svg_section_end(&d.svg);
 	finish(&d);
-	free(d.drawn);
 	vec_release(&d.todo);
 	buf_release(&d.detail);
 	return 0;

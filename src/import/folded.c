@@ -24,7 +24,7 @@ struct folded {
 	struct buf last;
 	VEC(stack_id) stacks; /* after each frame of it */
 	VEC(uint32_t) ends;   /* where the text of that frame ends */
-	/* By the number of its text, with a mark if it has one. */
+	/* By the number of its text, with a mark if it has one. That of number 0 has all texts that found no room. */
 	VEC(frame_id) frames;
 };
 
@@ -122,43 +122,35 @@ static bool ends_with(const char *name, size_t len, const char *ending)
 	return len > 4 && !memcmp(name + len - 4, ending, 4);
 }
 
-static frame_id make_frame(struct profile *p, const char *name, size_t len)
+/* The letter of a mark such as "_[k]" at the end of a name; 0: it has none. */
+static char mark_of(const char *name, size_t len)
 {
-	struct profile_function f = {.named = true};
-	struct frame_name names = {};
-	frame_id frame;
-	char mark;
-
 	if (len <= 4 || name[len - 1] != ']' || memcmp(name + len - 4, "_[", 2))
-		return profile_frame_named(p, name, len, CODE_UNKNOWN);
-	mark = name[len - 2];
-	if (mark != 'k' && mark != 'j' && mark != 'i')
-		return profile_frame_named(p, name, len, CODE_UNKNOWN);
-	f.name = profile_string_n(p, name, len - 4);
-	f.kind = mark == 'k' ? CODE_KERNEL : mark == 'j' ? CODE_JIT : CODE_USER;
-	f.start = (uint64_t)mark; /* not the function of the same name without a mark */
-	names.inlined = mark == 'i';
-	names.function = profile_function(p, &f);
-	/* Named frames of text are numbered by function. */
-	frame = profile_frame(p, (module_id){}, names.function.n);
-	profile_name_frame(p, frame, &names, 1);
-	return frame;
+		return 0;
+	return name[len - 2] && strchr("kji", name[len - 2]) ? name[len - 2] : 0;
+}
+
+/* Each text is one function, and each function one frame (profile.frames_are_functions). */
+static frame_id make_frame(struct profile *p, string_id text, const char *name, size_t len)
+{
+	struct profile_function f = {.name = text, .named = true};
+	char mark = mark_of(name, len);
+
+	if (mark) {
+		f.name = profile_string_n(p, name, len - 4);
+		f.kind = mark == 'k' ? CODE_KERNEL : mark == 'j' ? CODE_JIT : CODE_USER;
+		f.start = (uint64_t)mark; /* not the function of the same name without a mark */
+	}
+	return (frame_id){profile_function_new(p, &f).n};
 }
 
 static frame_id frame_of(struct profile *p, struct folded *f, const char *name, size_t len)
 {
 	string_id text = profile_string_n(p, name, len);
 
-	while (f->frames.len <= text.n)
-		vec_push(&f->frames, (frame_id){});
-	if (!f->frames.items[text.n].n) {
-		frame_id frame = make_frame(p, name, len);
-
-		/* Without room for its text it has no number of its own. */
-		if (!text.n)
-			return frame;
-		f->frames.items[text.n] = frame;
-	}
+	vec_grow(&f->frames, text.n + 1);
+	if (!f->frames.items[text.n].n)
+		f->frames.items[text.n] = make_frame(p, text, name, len);
 	return f->frames.items[text.n];
 }
 
@@ -315,6 +307,7 @@ static void folded_line(struct text_import *t, const char *text, size_t len)
 	if (!f) {
 		f = t->state = xcalloc(1, sizeof(*f));
 		f->scale = 1;
+		t->profile->frames_are_functions = true;
 	}
 	if (f->decided) {
 		if (!is_comment(text, len))

@@ -113,6 +113,8 @@ void text_import_end(struct text_import *t)
 		t->format->release(t);
 		/* Who asks for call trees next needs this memory, and looks nothing up. */
 		profile_drop_index(t->profile);
+		if (!t->no_frames)
+			profile_make_frames(t->profile);
 	}
 	choose_main_event(t);
 	buf_release(&t->rest);

@@ -6,7 +6,8 @@
  *	struct text_import t = {.profile = &profile};
  *	text_import_fd(&t, fd, &e);
  *
- * The profile is the caller's; text_import_fd() keeps nothing after it returned. One thread.
+ * The profile is the caller's, and has no code and no stacks yet; text_import_fd() keeps nothing after it
+ * returned. One thread.
  */
 #ifndef TACHO_IMPORT_TEXT_H
 #define TACHO_IMPORT_TEXT_H
@@ -46,6 +47,7 @@ struct text_import {
 	bool (*want_event)(void *ctx, const char *name);           /* NULL: all */
 	void *want_ctx;
 	bool by_cpu, leaf_only, no_inlines;
+	bool no_frames; /* of folded text: leave profile.frames_are_functions set */
 	uint64_t bucket_ns;
 	unsigned max_stack; /* 0: TEXT_DEPTH_MAX */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);

@@ -100,7 +100,7 @@ static bool take_functions(struct piece *x)
 	TAKE_COLUMN(x, string, struct profile_function, items, to->label.n = (uint32_t)v);
 	TAKE_COLUMN(x, module, struct profile_function, items, to->module.n = (uint32_t)v);
 	TAKE_COLUMN(x, UINT64_MAX, struct profile_function, items, to->start = v);
-	TAKE_COLUMN(x, UINT64_MAX, struct profile_function, items, to->size = v);
+	TAKE_COLUMN(x, UINT64_MAX, struct profile_function, items, to->size = function_size(v));
 	TAKE_COLUMN(x, CODE_VDSO << 1 | 1, struct profile_function, items,
 		    (to->kind = (enum code_kind)(v >> 1), to->named = v & 1));
 	x->p->functions.len += x->count;

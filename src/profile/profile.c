@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+_Static_assert(sizeof(struct profile_function) == 24, "there may be millions");
+
 /* ---- strings ---- */
 
 static size_t string_len(const struct profile_strings *s, uint32_t n)
@@ -21,26 +23,70 @@ static struct stack_slot *stack_place(const struct profile *p, uint32_t parent, 
 	return &s->items[at];
 }
 
-/* Those that are not in the table yet; two thirds full at most, and then for a while. */
+static void grow_stack_index(struct profile *p)
+{
+	struct stack_slots *s = &p->stack_slots;
+	size_t room = s->items ? 2 * (s->mask + 1) : 1024;
+
+	table_free(s->items, s->mask + 1, sizeof(*s->items));
+	s->items = table_alloc(room, sizeof(*s->items));
+	s->mask = room - 1;
+	for (uint32_t n = 1; n < s->indexed; n++) {
+		uint32_t parent = p->stacks.items[n].parent.n, frame = p->stacks.items[n].frame.n;
+
+		if (p->stacks.items[s->first.items[frame]].parent.n != parent)
+			*stack_place(p, parent, frame) = (struct stack_slot){parent, frame, n};
+	}
+}
+
+/* Returns where the number of a stack is kept; 0 there: it has none yet, and put_stack() sets it. */
+static uint32_t *stack_number(struct profile *p, uint32_t parent, uint32_t frame)
+{
+	struct stack_slots *s = &p->stack_slots;
+	struct stack_slot *slot;
+	uint32_t first;
+
+	vec_grow(&s->first, (size_t)frame + 1);
+	first = s->first.items[frame];
+	if (!first || p->stacks.items[first].parent.n == parent)
+		return &s->first.items[frame];
+	/* Two thirds full at most. */
+	if (s->count * 3 >= s->mask * 2)
+		grow_stack_index(p);
+	slot = stack_place(p, parent, frame);
+	slot->parent = parent;
+	slot->frame = frame;
+	return &slot->stack;
+}
+
+static void put_stack(struct profile *p, uint32_t *number, uint32_t frame, uint32_t stack)
+{
+	struct stack_slots *s = &p->stack_slots;
+
+	*number = stack;
+	s->count += number != &s->first.items[frame];
+	s->indexed = (size_t)stack + 1;
+}
+
 static void index_stacks(struct profile *p)
 {
 	struct stack_slots *s = &p->stack_slots;
-	size_t room = 1024;
 
-	if (!s->items || p->stacks.len * 3 > s->mask * 2) {
-		while (room < 2 * p->stacks.len)
-			room *= 2;
-		table_free(s->items, s->mask + 1, sizeof(*s->items));
-		s->items = table_alloc(room, sizeof(*s->items));
-		s->mask = room - 1;
-		s->indexed = 1;
-	}
-	for (size_t n = s->indexed; n < p->stacks.len; n++) {
-		uint32_t parent = p->stacks.items[n].parent.n, frame = p->stacks.items[n].frame.n;
+	for (size_t n = s->indexed ? s->indexed : 1; n < p->stacks.len; n++) {
+		uint32_t frame = p->stacks.items[n].frame.n;
+		uint32_t *number = stack_number(p, p->stacks.items[n].parent.n, frame);
 
-		*stack_place(p, parent, frame) = (struct stack_slot){parent, frame, (uint32_t)n};
+		if (!*number)
+			put_stack(p, number, frame, (uint32_t)n);
+		s->indexed = n + 1;
 	}
-	s->indexed = p->stacks.len;
+}
+
+static void drop_stack_index(struct stack_slots *s)
+{
+	vec_release(&s->first);
+	table_free(s->items, s->mask + 1, sizeof(*s->items));
+	*s = (struct stack_slots){};
 }
 
 /* ---- finding an entry by its contents; 0: there is none ---- */
@@ -147,8 +193,7 @@ void profile_drop_index(struct profile *p)
 	slots_release(&p->function_slots);
 	slots_release(&p->frame_slots);
 	slots_release(&p->thread_slots);
-	table_free(p->stack_slots.items, p->stack_slots.mask + 1, sizeof(struct stack_slot));
-	p->stack_slots = (struct stack_slots){};
+	drop_stack_index(&p->stack_slots);
 	p->unindexed = true;
 }
 
@@ -288,6 +333,7 @@ module_id profile_module(struct profile *p, const char *path, const char *build_
 function_id profile_function(struct profile *p, const struct profile_function *f)
 {
 	uint64_t hash = function_hash(p, f);
+	function_id added;
 	uint32_t n;
 
 	if (p->unindexed)
@@ -295,15 +341,23 @@ function_id profile_function(struct profile *p, const struct profile_function *f
 	n = find_function(p, f, hash);
 	if (n)
 		return (function_id){n};
-	if (p->functions.len >= PROFILE_FRAMES_MAX) {
+	added = profile_function_new(p, f);
+	if (added.n)
+		slots_add(&p->function_slots, hash, added.n);
+	return added;
+}
+
+function_id profile_function_new(struct profile *p, const struct profile_function *f)
+{
+	uint32_t n = (uint32_t)p->functions.len;
+
+	if (n >= PROFILE_FRAMES_MAX) {
 		p->refused++;
 		return (function_id){};
 	}
-	n = (uint32_t)p->functions.len;
 	vec_push(&p->functions, *f);
 	if (!f->label.n)
 		p->functions.items[n].label = f->name;
-	slots_add(&p->function_slots, hash, n);
 	return (function_id){n};
 }
 
@@ -352,6 +406,25 @@ void profile_name_frame(struct profile *p, frame_id frame, const struct frame_na
 		vec_push(&p->names, names[i]);
 }
 
+void profile_make_frames(struct profile *p)
+{
+	uint32_t count = (uint32_t)p->functions.len;
+
+	if (!p->frames_are_functions)
+		return;
+	vec_reserve(&p->frames, count);
+	vec_reserve(&p->names, count);
+	for (uint32_t n = 1; n < count; n++) {
+		vec_push(&p->frames,
+			 (struct profile_frame){.address = n, .names = n, .name_count = 1});
+		vec_push(&p->names,
+			 (struct frame_name){.function = {n},
+					     .inlined = text_is_inlined(&p->functions.items[n])});
+	}
+	p->frames_are_functions = false;
+	profile_tables_written(p);
+}
+
 stack_id profile_stack_new(struct profile *p, stack_id parent, frame_id frame)
 {
 	if (profile_stacks_end(p) >= PROFILE_STACKS_MAX) {
@@ -371,11 +444,7 @@ void profile_forget_threads(struct profile *p)
 
 void profile_forget_stacks(struct profile *p)
 {
-	struct stack_slots *s = &p->stack_slots;
-
-	if (s->items)
-		table_free(s->items, s->mask + 1, sizeof(*s->items));
-	*s = (struct stack_slots){};
+	drop_stack_index(&p->stack_slots);
 	p->stacks_forgotten = profile_stacks_end(p) - 1;
 	p->stacks.len = 1;
 }
@@ -383,21 +452,19 @@ void profile_forget_stacks(struct profile *p)
 stack_id profile_stack(struct profile *p, stack_id parent, frame_id frame)
 {
 	struct stack_slots *s = &p->stack_slots;
-	struct stack_slot *slot;
+	uint32_t *number;
 	stack_id added;
 
 	if (p->unindexed)
 		index_tables(p);
-	if (s->indexed < p->stacks.len || s->indexed * 3 > s->mask * 2)
+	if (s->indexed < p->stacks.len)
 		index_stacks(p);
-	slot = stack_place(p, parent.n, frame.n);
-	if (slot->stack)
-		return (stack_id){slot->stack};
+	number = stack_number(p, parent.n, frame.n);
+	if (*number)
+		return (stack_id){*number};
 	added = profile_stack_new(p, parent, frame);
-	if (added.n) {
-		*slot = (struct stack_slot){parent.n, frame.n, added.n};
-		s->indexed = p->stacks.len;
-	}
+	if (added.n)
+		put_stack(p, number, frame.n, added.n);
 	return added;
 }
 
@@ -529,7 +596,7 @@ void profile_release(struct profile *p)
 	slots_release(&p->module_slots);
 	slots_release(&p->function_slots);
 	slots_release(&p->frame_slots);
-	table_free(p->stack_slots.items, p->stack_slots.mask + 1, sizeof(struct stack_slot));
+	drop_stack_index(&p->stack_slots);
 	slots_release(&p->thread_slots);
 	slots_release(&p->row_slots);
 }

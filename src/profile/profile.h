@@ -27,6 +27,7 @@
 #define PROFILE_FRAMES_MAX       (32u << 20)
 #define PROFILE_STACKS_MAX       (64u << 20)
 #define PROFILE_ROWS_MAX         (64u << 20)
+#define FUNCTION_SIZE_MAX        ((1u << 28) - 1)
 
 typedef struct {
 	uint32_t n;
@@ -87,10 +88,10 @@ struct profile_function {
 	string_id name;
 	string_id label; /* its name in graphs: those without a symbol are one, "[libx.so]" */
 	module_id module;
+	uint32_t size : 28; /* function_size() of the symbol */
+	enum code_kind kind : 3;
+	bool named : 1; /* else `name` is made up: "libx.so+0x12", "[unknown]" */
 	uint64_t start; /* ELF virtual address of the symbol; 0: inlined, or from text */
-	uint64_t size;
-	enum code_kind kind;
-	bool named; /* else `name` is made up: "libx.so+0x12", "[unknown]" */
 };
 
 /* One of the functions that a frame stands for. */
@@ -179,11 +180,13 @@ struct profile_strings {
 
 /* Stacks are looked for more often than anything else: the key lies beside the number. */
 struct stack_slots {
+	VEC(uint32_t) first; /* by frame: its first stack. Only its other stacks are in `items`. */
 	struct stack_slot {
 		uint32_t parent, frame;
 		uint32_t stack; /* 0: free */
 	} * items;
-	size_t mask, indexed; /* stacks up to this number are in it */
+	size_t mask, count; /* of `items` */
+	size_t indexed;     /* stacks below this number are in the index; 0: none */
 };
 
 struct profile {
@@ -209,6 +212,12 @@ struct profile {
 	uint64_t refused;           /* found no room in a table */
 	uint64_t seed;
 	bool unindexed; /* tables were written by hand: see profile_tables_written() */
+	/*
+	 * The frame of a stack is the number of a function, and the tables of frames and names are empty:
+	 * for folded text they would only repeat the functions, with 40 bytes for each. No two stacks have
+	 * the same parent and frame. Only a caller who set text_import.no_frames gets such a profile.
+	 */
+	bool frames_are_functions;
 };
 
 void profile_init(struct profile *p);
@@ -219,6 +228,8 @@ void profile_release(struct profile *p);
  * is only read never pays for it.
  */
 void profile_tables_written(struct profile *p);
+/* Makes the frames and names that are left out while frames_are_functions is set, and clears it. */
+void profile_make_frames(struct profile *p);
 /* Frees what is only needed to look strings, code, threads and stacks up by their contents, as much memory
  * again as some of the tables take. It is made again when something is interned. */
 void profile_drop_index(struct profile *p);
@@ -231,6 +242,13 @@ string_id profile_string_known(struct profile *p, const char *text, size_t len);
 module_id profile_module(struct profile *p, const char *path, const char *build_id,
 			 enum code_kind kind);
 function_id profile_function(struct profile *p, const struct profile_function *f);
+/* The same, for a caller who knows that it is new and never looks functions up before
+ * profile_drop_index(). */
+function_id profile_function_new(struct profile *p, const struct profile_function *f);
+static inline uint32_t function_size(uint64_t bytes)
+{
+	return bytes < FUNCTION_SIZE_MAX ? (uint32_t)bytes : FUNCTION_SIZE_MAX;
+}
 frame_id profile_frame(struct profile *p, module_id module, uint64_t address);
 /* A frame that is only a name, as text has it. */
 frame_id profile_frame_named(struct profile *p, const char *name, size_t len, enum code_kind kind);
@@ -290,6 +308,12 @@ static inline const struct profile_thread *profile_thread_at(const struct profil
 	return &p->threads.items[profile_thread_number(p, number)];
 }
 
+/* Functions of folded text start at the letter of the mark behind their name: "f_[i]" is inlined. */
+static inline bool text_is_inlined(const struct profile_function *f)
+{
+	return f->start == 'i' && !f->module.n;
+}
+
 static inline const struct profile_function *function_of(const struct profile *p, function_id id)
 {
 	return &p->functions.items[id.n];
@@ -308,6 +332,25 @@ static inline const char *function_label(const struct profile *p, function_id id
 static inline const struct frame_name *names_of(const struct profile *p, frame_id id)
 {
 	return &p->names.items[p->frames.items[id.n].names];
+}
+
+static inline size_t profile_frame_count(const struct profile *p)
+{
+	return p->frames_are_functions ? p->functions.len : p->frames.len;
+}
+
+/* Returns the functions of a frame, outermost first. With frames_are_functions it is the one in @own. */
+static inline const struct frame_name *frame_names(const struct profile *p, uint32_t frame,
+						   struct frame_name *own, uint32_t *ret_count)
+{
+	if (!p->frames_are_functions) {
+		*ret_count = p->frames.items[frame].name_count;
+		return names_of(p, (frame_id){frame});
+	}
+	*ret_count = frame != 0;
+	*own = (struct frame_name){
+		{frame}, .inlined = text_is_inlined(function_of(p, (function_id){frame}))};
+	return own;
 }
 
 #endif

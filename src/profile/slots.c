@@ -5,6 +5,8 @@
 #include <sys/random.h>
 #include <time.h>
 
+#define LARGE_SLOTS (4u << 20)
+
 static bool slot_home(const void *slot, uint64_t seed, uint64_t *ret_hash)
 {
 	const struct slot *s = slot;
@@ -23,8 +25,9 @@ void slots_add(struct slots *s, uint64_t hash, uint32_t number)
 {
 	struct slot slot;
 
-	/* Half full at most, so that looking for what is not there ends soon. */
-	if (!s->items || s->count * 2 > s->mask)
+	/* Half full at most, so that looking for what is not there ends soon; three quarters if it is
+	 * large, as the next step would take as much memory as what it leads to. */
+	if (!s->items || s->count * (s->mask < LARGE_SLOTS ? 6 : 4) > s->mask * 3)
 		grow(s);
 	slot = (struct slot){(uint32_t)(hash >> 32), number};
 	open_table_put(s->items, s->mask, sizeof(slot), &slot, slot_home, 0);

@@ -29,7 +29,7 @@ size_t profile_bytes(const struct profile *p)
 	       slots_bytes(&p->strings.slots) + VEC_BYTES(p->modules) + VEC_BYTES(p->functions) +
 	       VEC_BYTES(p->frames) + VEC_BYTES(p->names) + VEC_BYTES(p->stacks) +
 	       VEC_BYTES(p->threads) + slots_bytes(&p->frame_slots) +
-	       slots_bytes(&p->function_slots) +
+	       slots_bytes(&p->function_slots) + VEC_BYTES(p->stack_slots.first) +
 	       (p->stack_slots.items ? (p->stack_slots.mask + 1) * sizeof(struct stack_slot) : 0);
 }
 

@@ -42,8 +42,10 @@ static function_id function_of_symbol(struct namer *n, const struct symbol *s, c
 	struct profile *p = n->resolver->profile;
 	uint64_t hash = hash_mix(p->seed ^ module.n, s->start);
 	size_t at = slots_begin(&n->functions, hash);
-	struct profile_function f = {
-		.module = module, .start = s->start, .size = s->end - s->start, .named = true};
+	struct profile_function f = {.module = module,
+				     .start = s->start,
+				     .size = function_size(s->end - s->start),
+				     .named = true};
 	uint32_t number;
 
 	f.kind = p->modules.items[module.n].kind;

@@ -68,6 +68,7 @@ struct resolve_options {
 	/* Stacks that end early have no frame that says so: for readers that would take it for a function. */
 	bool no_end_frames;
 	bool no_names;    /* addresses only */
+	bool no_frames;   /* of folded text: the caller knows of profile.frames_are_functions */
 	unsigned threads; /* 0: as many as there are CPUs */
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
 	void *ctx;

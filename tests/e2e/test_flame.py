@@ -176,6 +176,25 @@ class Input(Flame):
         self.assertIn("cannot write '/dev/full'", self.flame("-i", path, "-o", "/dev/full", status=1).stderr)
 
 
+class Memory(Flame):
+    def peak_bytes(self, *args):
+        with subprocess.Popen([TACHO, *args]) as process:
+            _, status, used = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        return used.ru_maxrss * 1024
+
+    def test_names_that_are_all_different(self):
+        """118 bytes a name, of which malloc has 30 free; 264 when each name was a frame with a hashed stack."""
+        lines, depth = 100000, 13
+        path = self.path("in.txt")
+        with open(path, "w") as out:
+            for line in range(lines):
+                out.write(";".join("f%d_%d" % (line, n) for n in range(depth)) + " 1\n")
+        peak = self.peak_bytes("flame", "-q", "-i", path, "-o", self.path("out.svg"))
+        self.assertLess(peak, 10e6 + 160 * lines * depth)
+
+
 class Output(Flame):
     def test_json(self):
         path = self.write("in.txt", FOLDED)

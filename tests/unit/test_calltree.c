@@ -36,8 +36,8 @@ static void write_node(const struct calltree *t, uint32_t n, int depth, char *ou
 	size_t len = strlen(out);
 
 	snprintf(out + len, room - len, "%*s%s %llu %llu\n", depth, "",
-		 n ? function_text(t->profile, node->function) : "all",
-		 (unsigned long long)node->total, (unsigned long long)node->self);
+		 n ? function_text(t->profile, call_function(node)) : "all",
+		 (unsigned long long)node->total, (unsigned long long)call_self(t, n).weight);
 	for (uint32_t c = node->first_child; c; c = t->nodes.items[c].next_sibling)
 		write_node(t, c, depth + 1, out, room);
 }

@@ -68,6 +68,53 @@ static void nothing_is_indexed_at_the_end(void **state)
 	profile_release(&p);
 }
 
+/* The tree of text as JSON, with everything that a node has. */
+static void write_tree(struct text_import t, const char *text, const struct view_options *o,
+		       struct buf *to)
+{
+	struct export_options export = {};
+	struct export_out out = {.write = gather, .ctx = to};
+	struct profile p;
+	struct view v;
+
+	import(&t, &p, text);
+	assert_int_equal(p.frames_are_functions, t.no_frames);
+	assert_int_equal(p.frames.len, t.no_frames ? 1 : p.functions.len);
+	view_build(&v, &p, o);
+	assert_int_equal(export_json.run(&v, &export, &out, NULL), 0);
+	gather(to, &out.buf);
+	buf_release(&out.buf);
+	view_release(&v);
+	profile_release(&p);
+}
+
+/* Stacks that nobody sampled, functions that only differ by their mark, the same function on two ways. */
+static void trees_need_no_frames(void **state)
+{
+	static const char text[] = "main;a;b 7\nmain;a;nothing 0\nmain;b 2\nmain;a_[i];b 3\n"
+				   "main;a 1\nmain;a_[k] 4\nmain;f(int) 5\nmain;f(long) 0.5\nb 6\n";
+	static const struct view_options options[] = {
+		{},
+		{.reverse = true},
+		{.join_inlined = true},
+		{.group = GROUP_EVENT},
+		{.style = NAMES_FOLDED},
+		{.style = NAMES_FOLDED_KINDS, .no_ends = true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(options); i++) {
+		struct buf with = {}, without = {};
+
+		write_tree((struct text_import){}, text, &options[i], &with);
+		write_tree((struct text_import){.no_frames = true}, text, &options[i], &without);
+		assert_string_equal(buf_str(&without), buf_str(&with));
+		assert_null(strstr(buf_str(&with), "nothing"));
+		buf_release(&with);
+		buf_release(&without);
+	}
+}
+
 /* What @text is, folded again. */
 static void assert_folded(struct text_import t, const char *text, enum view_group group,
 			  bool annotate, const char *expected)
@@ -379,6 +426,7 @@ static void formats_are_told_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(trees_need_no_frames),
 		cmocka_unit_test(nothing_is_indexed_at_the_end),
 		cmocka_unit_test(lines_add_up_and_are_sorted),
 		cmocka_unit_test(blanks_belong_to_names),

@@ -7,13 +7,16 @@ enum { GAP_NAME = 1, GAP_MODULE = 2 };
 
 static unsigned char gap_of(const struct profile *p, frame_id id)
 {
-	const struct profile_frame *frame = &p->frames.items[id.n];
 	const struct profile_function *f;
+	const struct frame_name *names;
+	struct frame_name own;
+	uint32_t count;
 
-	if (!frame->name_count)
+	names = frame_names(p, id.n, &own, &count);
+	if (!count)
 		return 0;
 	/* The outermost function is the one that has a symbol. */
-	f = function_of(p, p->names.items[frame->names].function);
+	f = function_of(p, names->function);
 	if (!strcmp(profile_text(p, f->name), "[unknown]"))
 		return GAP_NAME | GAP_MODULE;
 	return f->named ? 0 : GAP_NAME;
@@ -21,11 +24,12 @@ static unsigned char gap_of(const struct profile *p, frame_id id)
 
 void profile_gaps(const struct profile *p, struct profile_gaps *ret)
 {
-	unsigned char *frames = xcalloc(p->frames.len, 1);
+	size_t count = profile_frame_count(p);
+	unsigned char *frames = xcalloc(count, 1);
 	unsigned char *callers = xcalloc(p->stacks.len, 1);
 
 	*ret = (struct profile_gaps){};
-	for (uint32_t i = 1; i < p->frames.len; i++)
+	for (uint32_t i = 1; i < count; i++)
 		frames[i] = gap_of(p, (frame_id){i});
 	/* Parents have smaller numbers. */
 	for (size_t i = 1; i < p->stacks.len; i++) {

@@ -41,10 +41,11 @@ static uint32_t chain_below(struct merge *m, uint32_t parent, const struct call_
 
 	if (!*child) {
 		*child = (uint32_t)c->nodes.len;
-		vec_push(&c->nodes, (struct chain_node){.parent = parent,
-							.key = node->key,
-							.function = node->function,
-							.inlined = node->inlined});
+		vec_push(&c->nodes,
+			 (struct chain_node){.parent = parent,
+					     .key = node->key,
+					     .function = m->r->steps.items[node->key].function,
+					     .inlined = node->inlined});
 	}
 	return *child;
 }
@@ -75,9 +76,9 @@ static bool next_level(struct merge *m)
 
 static uint64_t self_of(const struct merge *m, uint32_t node)
 {
-	const struct call_node *n = &m->r->tree.nodes.items[node];
+	struct call_self self = call_self(&m->r->tree, node);
 
-	return m->o.samples ? n->self_samples : n->self;
+	return m->o.samples ? self.samples : self.weight;
 }
 
 static uint64_t total_of(const struct merge *m, uint32_t node)
@@ -115,9 +116,12 @@ static void mark_sampled(struct merge *m, const struct report_entry *entry)
 {
 	const struct call_node *nodes = m->r->tree.nodes.items;
 
-	for (uint32_t leaf = entry->first_leaf; leaf; leaf = m->r->next_leaf[leaf])
+	for (uint32_t leaf = entry->first_leaf; leaf; leaf = m->r->next_leaf[leaf]) {
+		uint64_t self = self_of(m, leaf);
+
 		for (uint32_t n = leaf; !is_group(m->r, n); n = nodes[n].parent)
-			*scratch(m, n) += self_of(m, leaf);
+			*scratch(m, n) += self;
+	}
 }
 
 static void descend(struct merge *m)
@@ -182,10 +186,12 @@ static void callees_up(struct merge *m, const struct report_entry *entry)
 	const struct report *r = m->r;
 
 	for (uint32_t leaf = entry->first_leaf; leaf; leaf = r->next_leaf[leaf]) {
+		uint64_t self = self_of(m, leaf);
+
 		if (is_group(r, leaf))
 			continue;
-		put(m, 0, leaf, SAMPLED, self_of(m, leaf));
-		*scratch(m, nearest(r, entry, leaf)) += self_of(m, leaf);
+		put(m, 0, leaf, SAMPLED, self);
+		*scratch(m, nearest(r, entry, leaf)) += self;
 	}
 	if (r->o.children) {
 		for (uint32_t n = entry->first_node; n; n = r->next_same[n])

@@ -235,22 +235,25 @@ static struct report_entry *entry_of(struct report *r, struct finder *f, uint32_
 static void add_self(struct report *r, struct finder *f, uint32_t n, uint32_t depth)
 {
 	const struct call_node *nodes = r->tree.nodes.items, *owner = &nodes[n];
+	struct call_self self = call_self(&r->tree, n);
 	uint32_t key;
 	struct report_entry *e;
 
+	if (!self.samples)
+		return;
 	while (!by_line_alone(r) && owner->inlined && nodes[owner->parent].parent)
 		owner = &nodes[owner->parent];
 	key = owner->parent ? owner->key : 0;
 	if (r->hidden_key[key])
 		return;
 	e = entry_of(r, f, r->place_of_key[key], depth);
-	e->self += nodes[n].self;
-	e->self_samples += nodes[n].self_samples;
+	e->self += self.weight;
+	e->self_samples += self.samples;
 	r->next_leaf[n] = e->first_leaf;
 	e->first_leaf = n;
 	if (!r->o.children || !owner->parent) { /* the latter: no stack */
-		e->total += nodes[n].self;
-		e->total_samples += nodes[n].self_samples;
+		e->total += self.weight;
+		e->total_samples += self.samples;
 	}
 }
 
@@ -260,8 +263,7 @@ static void enter_node(struct report *r, struct finder *f, uint32_t n, uint32_t 
 	uint32_t place = r->place_of_key[node->key];
 
 	r->same_above[n] = f->on_path[place];
-	if (node->self_samples)
-		add_self(r, f, n, depth);
+	add_self(r, f, n, depth);
 	if (r->hidden_key[node->key])
 		return;
 	if (r->o.children) {
@@ -288,9 +290,8 @@ static void walk_group(struct report *r, struct finder *f, uint32_t root)
 	const struct call_node *nodes = r->tree.nodes.items;
 	uint32_t n = nodes[root].first_child, depth = 1;
 
-	f->group_now = nodes[root].function.n;
-	if (nodes[root].self_samples)
-		add_self(r, f, root, 0);
+	f->group_now = nodes[root].key;
+	add_self(r, f, root, 0);
 	while (n) {
 		enter_node(r, f, n, depth);
 		if (nodes[n].first_child) {

@@ -64,8 +64,8 @@ struct report_place {
 	function_id function;
 	string_id module; /* its name */
 	string_id file;
-	uint32_t line;
-	bool inlined;
+	uint32_t line : 31;
+	uint32_t inlined : 1;
 	uint64_t address; /* for chain steps merged by address, else 0 */
 };
 

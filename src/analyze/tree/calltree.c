@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-static uint32_t child_of(struct calltree *t, uint32_t parent, function_id function, uint32_t key,
-			 bool inlined)
+_Static_assert(sizeof(struct call_node) == 32, "there may be millions");
+
+static uint32_t child_of(struct calltree *t, uint32_t parent, uint32_t key, bool inlined)
 {
 	uint32_t *child = children_at(&t->children, parent, key << 1 | inlined);
 	uint32_t n = *child;
@@ -14,7 +15,6 @@ static uint32_t child_of(struct calltree *t, uint32_t parent, function_id functi
 	*child = n = (uint32_t)t->nodes.len;
 	vec_push(&t->nodes, (struct call_node){.parent = parent,
 					       .next_sibling = t->nodes.items[parent].first_child,
-					       .function = function,
 					       .key = key,
 					       .inlined = inlined});
 	t->nodes.items[parent].first_child = n;
@@ -28,7 +28,7 @@ static uint32_t descend(struct calltree *t, const struct calltree_options *o, ui
 
 	if (o->skip && o->skip[name->function.n])
 		return node;
-	return child_of(t, node, f, o->keys ? o->keys[name - t->profile->names.items] : f.n,
+	return child_of(t, node, o->keys ? o->keys[name - t->profile->names.items] : f.n,
 			name->inlined && !o->join_inlined);
 }
 
@@ -44,9 +44,11 @@ static uint32_t through_frame(void *ctx, uint32_t node, uint32_t frame)
 	const struct building *b = ctx;
 	const struct calltree_options *o = b->o;
 	struct calltree *t = b->tree;
-	const struct frame_name *names = names_of(t->profile, (frame_id){frame});
-	uint32_t count = t->profile->frames.items[frame].name_count;
+	const struct frame_name *names;
+	struct frame_name own;
+	uint32_t count;
 
+	names = frame_names(t->profile, frame, &own, &count);
 	if (o->no_inlines && count > 1)
 		count = 1;
 	for (uint32_t i = 0; i < count; i++)
@@ -58,9 +60,11 @@ static uint32_t through_frame(void *ctx, uint32_t node, uint32_t frame)
 static uint32_t back_through_frame(struct calltree *t, const struct calltree_options *o,
 				   uint32_t node, frame_id frame)
 {
-	const struct frame_name *names = names_of(t->profile, frame);
-	uint32_t count = t->profile->frames.items[frame.n].name_count;
+	const struct frame_name *names;
+	struct frame_name own;
+	uint32_t count;
 
+	names = frame_names(t->profile, frame.n, &own, &count);
 	if (o->no_inlines && count > 1)
 		count = 1;
 	while (count-- > 0)
@@ -71,12 +75,7 @@ static uint32_t back_through_frame(struct calltree *t, const struct calltree_opt
 static uint32_t root_of(struct calltree *t, const struct calltree_options *o,
 			const struct profile_row *row)
 {
-	function_id f;
-
-	if (!o->root)
-		return 0;
-	f = o->root(o->ctx, row);
-	return child_of(t, 0, f, f.n, false);
+	return o->root ? child_of(t, 0, o->root(o->ctx, row).n, false) : 0;
 }
 
 static uint32_t node_of_stack(struct building *b, uint32_t root, stack_id stack)
@@ -98,14 +97,11 @@ static uint32_t node_of_reversed(struct calltree *t, const struct calltree_optio
 	return node;
 }
 
+/* Totals are those of the rows alone until then. */
 static void add_totals(struct calltree *t)
 {
 	struct call_node *nodes = t->nodes.items;
 
-	for (size_t i = 0; i < t->nodes.len; i++) {
-		nodes[i].total = nodes[i].self;
-		nodes[i].total_samples = nodes[i].self_samples;
-	}
 	for (size_t i = t->nodes.len; i-- > 1;) {
 		nodes[nodes[i].parent].total += nodes[i].total;
 		nodes[nodes[i].parent].total_samples += nodes[i].total_samples;
@@ -154,31 +150,79 @@ static void choose_rows(struct calltree *t, const struct calltree_options *o, ro
 		order_by_root(rows, t->nodes.len);
 }
 
-void calltree_build(struct calltree *t, const struct profile *p, const struct calltree_options *o)
+/*
+ * Whether no two stacks become one node and none several: then each stack is its node, and the tree takes
+ * half the memory while it is built.
+ */
+static bool stacks_are_nodes(const struct profile *p, const struct calltree_options *o)
 {
+	return p->frames_are_functions && !p->refused && !o->reverse && !o->root && !o->as &&
+	       !o->skip && !o->keys;
+}
+
+static void build_of_stacks(struct calltree *t, const struct calltree_options *o)
+{
+	const struct profile *p = t->profile;
+	struct call_node *nodes;
+
+	vec_grow(&t->nodes, p->stacks.len);
+	nodes = t->nodes.items;
+	for (uint32_t i = 1; i < p->stacks.len; i++) {
+		function_id function = {p->stacks.items[i].frame.n};
+
+		nodes[i].parent = p->stacks.items[i].parent.n;
+		nodes[i].key = function.n;
+		nodes[i].inlined = !o->join_inlined && text_is_inlined(function_of(p, function));
+	}
+	vec_each(&p->rows, row)
+		if (!o->want || o->want(o->ctx, row)) {
+			nodes[row->stack.n].total += row->weight;
+			nodes[row->stack.n].total_samples += row->samples;
+		}
+	add_totals(t);
+	for (uint32_t i = 1; i < p->stacks.len; i++)
+		if (nodes[i].total || nodes[i].total_samples) {
+			nodes[i].next_sibling = nodes[nodes[i].parent].first_child;
+			nodes[nodes[i].parent].first_child = i;
+			t->linked++;
+		}
+}
+
+static void build_of_rows(struct calltree *t, const struct calltree_options *o)
+{
+	const struct profile *p = t->profile;
 	struct building b = {.tree = t, .o = o};
 	rooted_rows rows = {};
 
-	*t = (struct calltree){.profile = p};
-	vec_push(&t->nodes, (struct call_node){});
 	choose_rows(t, o, &rows);
 	vec_each(&rows, at) {
 		const struct profile_row *row = &p->rows.items[at->row];
 		uint32_t node = o->reverse ? node_of_reversed(t, o, at->root, row->stack)
 					   : node_of_stack(&b, at->root, row->stack);
 
-		t->nodes.items[node].self += row->weight;
-		t->nodes.items[node].self_samples += row->samples;
+		t->nodes.items[node].total += row->weight;
+		t->nodes.items[node].total_samples += row->samples;
 	}
 	stack_nodes_release(&b.known);
+	children_release(&t->children);
 	vec_release(&rows);
 	add_totals(t);
+	t->linked = t->nodes.len;
+}
+
+void calltree_build(struct calltree *t, const struct profile *p, const struct calltree_options *o)
+{
+	*t = (struct calltree){.profile = p, .linked = 1};
+	vec_push(&t->nodes, (struct call_node){});
+	if (stacks_are_nodes(p, o))
+		build_of_stacks(t, o);
+	else
+		build_of_rows(t, o);
 }
 
 void calltree_release(struct calltree *t)
 {
 	vec_release(&t->nodes);
-	children_release(&t->children);
 }
 
 /* ---- order ---- */
@@ -197,8 +241,8 @@ static int compare(const void *a, const void *b, void *ctx)
 
 	if (s->order == CALLTREE_BY_TOTAL && x->total != y->total)
 		return x->total > y->total ? -1 : 1;
-	c = strcmp(function_label(s->tree->profile, x->function),
-		   function_label(s->tree->profile, y->function));
+	c = strcmp(function_label(s->tree->profile, call_function(x)),
+		   function_label(s->tree->profile, call_function(y)));
 	return c ? c : (int)x->inlined - (int)y->inlined;
 }
 

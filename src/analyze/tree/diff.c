@@ -64,7 +64,7 @@ static void add_view(struct diff *d, const struct view *v, enum diff_side side)
 
 	for (size_t i = 0; i < t->nodes.len; i++) {
 		const struct call_node *node = &t->nodes.items[i];
-		uint32_t f = node->function.n;
+		uint32_t f = call_function(node).n;
 		struct diff_node *n;
 
 		if (i && !names[f]) {
@@ -78,7 +78,7 @@ static void add_view(struct diff *d, const struct view *v, enum diff_side side)
 			to[i] = child_of(d, to[node->parent], names[f],
 					 !node->parent && v->options.group != GROUP_NONE);
 		n = &d->nodes.items[to[i]];
-		n->self[side] += node->self;
+		n->self[side] += call_self(t, (uint32_t)i).weight;
 		n->total[side] += node->total;
 		n->samples[side] += node->total_samples;
 	}

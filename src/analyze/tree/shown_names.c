@@ -104,50 +104,77 @@ static void add_name(struct buf *out, const struct profile *p, const struct prof
 		buf_add(out, name);
 }
 
-static bool is_same(const struct shown_names *n, const struct profile *p, enum name_style style,
-		    uint32_t a, uint32_t b)
+static bool is_same(const struct shown_names *n, enum name_style style, uint32_t a, uint32_t b)
 {
-	const struct profile_function *x = &p->functions.items[a], *y = &p->functions.items[b];
+	const struct profile_function *x = function_of(n->profile, (function_id){a});
+	const struct profile_function *y = function_of(n->profile, (function_id){b});
 
 	if (style != NAMES_FOLDED && x->kind != y->kind)
 		return false;
 	if (style == NAMES_PLAIN && x->module.n != y->module.n)
 		return false;
-	return !strcmp(n->text.s + n->starts[a], n->text.s + n->starts[b]);
+	return !strcmp(shown_name(n, (function_id){a}), shown_name(n, (function_id){b}));
+}
+
+/* Keeps the name of a function only if the profile does not have it. */
+static void make_name(struct shown_names *n, uint32_t f, enum name_style style)
+{
+	const struct profile_function *function = function_of(n->profile, (function_id){f});
+	size_t start = n->text.len;
+
+	if (function->named && style == NAMES_PLAIN)
+		return;
+	add_name(&n->text, n->profile, function, style);
+	if (!strcmp(buf_str(&n->text) + start, profile_text(n->profile, function->name))) {
+		n->text.len = start;
+		return;
+	}
+	buf_add_char(&n->text, '\0');
+	if (!n->starts)
+		n->starts = xcalloc(n->count, sizeof(*n->starts));
+	n->starts[f] = (uint32_t)start;
+}
+
+/* From now on function @f is shown as the same one as @known. */
+static void merge(struct shown_names *n, uint32_t f, uint32_t known)
+{
+	if (!n->as) {
+		n->as = xcalloc(n->count, sizeof(*n->as));
+		for (uint32_t i = 0; i < n->count; i++)
+			n->as[i].n = i;
+	}
+	n->as[f].n = known;
+	if (n->starts && n->starts[f]) {
+		n->text.len = n->starts[f];
+		n->starts[f] = 0;
+	}
 }
 
 void shown_names_make(struct shown_names *n, const struct profile *p, enum name_style style)
 {
 	struct slots slots = {};
 
-	*n = (struct shown_names){.count = p->functions.len};
-	n->starts = xcalloc(n->count, sizeof(*n->starts));
-	n->as = xcalloc(n->count, sizeof(*n->as));
-	for (uint32_t i = 0; i < n->count; i++) {
-		const struct profile_function *f = &p->functions.items[i];
-		size_t start = n->text.len, at;
-		uint64_t hash;
+	*n = (struct shown_names){.profile = p, .count = p->functions.len};
+	buf_add_char(&n->text, '\0');
+	for (uint32_t i = 1; i < n->count; i++) {
+		const char *name;
 		uint32_t known;
+		uint64_t hash;
+		size_t at;
 
-		n->starts[i] = (uint32_t)start;
-		n->as[i].n = i;
-		if (i)
-			add_name(&n->text, p, f, style);
-		hash = hash_bytes(buf_str(&n->text) + start, n->text.len - start, p->seed);
-		buf_add_char(&n->text, '\0');
+		make_name(n, i, style);
+		name = shown_name(n, (function_id){i});
+		hash = hash_bytes(name, strlen(name), p->seed);
 		if (style != NAMES_FOLDED)
-			hash = hash_mix(hash, f->kind);
+			hash = hash_mix(hash, p->functions.items[i].kind);
 		at = slots_begin(&slots, hash);
 		while ((known = slots_next(&slots, hash, &at)))
-			if (is_same(n, p, style, known, i))
+			if (is_same(n, style, known, i))
 				break;
-		if (known) {
-			n->as[i].n = known;
-			n->text.len = start;
-			n->starts[i] = n->starts[known];
-		} else if (i) {
+		if (known)
+			merge(n, i, known);
+		else
 			slots_add(&slots, hash, i);
-		}
 	}
 	slots_release(&slots);
 }

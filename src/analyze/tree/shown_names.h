@@ -22,9 +22,10 @@ enum name_style {
 };
 
 struct shown_names {
-	struct buf text;
-	uint32_t *starts; /* in text, by function */
-	function_id *as;
+	const struct profile *profile;
+	struct buf text;  /* of names that are not shown as the profile has them */
+	uint32_t *starts; /* in text, by function; 0: as the profile has it. NULL: all are */
+	function_id *as;  /* NULL: no two are merged */
 	size_t count;
 };
 
@@ -33,7 +34,12 @@ void shown_names_release(struct shown_names *n);
 
 static inline const char *shown_name(const struct shown_names *n, function_id f)
 {
-	return n->text.s + n->starts[f.n];
+	uint32_t start;
+
+	if (n->as)
+		f = n->as[f.n];
+	start = n->starts ? n->starts[f.n] : 0;
+	return start ? n->text.s + start : function_text(n->profile, f);
 }
 
 /* Appends the name of a function as folding scripts would write it. */

@@ -43,7 +43,7 @@ void view_release(struct view *v);
 
 static inline const char *view_name(const struct view *v, const struct call_node *node)
 {
-	return shown_name(&v->names, node->function);
+	return shown_name(&v->names, call_function(node));
 }
 
 #endif
