@@ -144,14 +144,13 @@ static int tidy_one(struct tidy *t, int64_t run)
 static void shrink(struct tidy *t)
 {
 	uint64_t bytes, unused;
-	stored_runs running = {};
+	CLEANUP(stored_runs_release) stored_runs running = {};
 	bool busy;
 
 	if (store_size(t->store, &bytes, &unused, NULL) ||
 	    store_runs_in_state(t->store, STATE_RUNNING, &running, NULL))
 		return;
 	busy = running.len > 0;
-	stored_runs_release(&running);
 	if (busy && unused < SPARE_BYTES)
 		return;
 	while (store_shrink(t->store, SHRINK_BYTES) && pause_between(t))
