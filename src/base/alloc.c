@@ -1,4 +1,5 @@
 #include "base/alloc.h"
+#include "base/reserve.h"
 
 #include <malloc.h>
 #include <stdarg.h>
@@ -17,9 +18,16 @@ static void *or_abort(void *p)
 	return p;
 }
 
+/* Once more with what the reserve was, if there is one. */
+#define WITH_RESERVE(call)                                                                         \
+	({                                                                                         \
+		void *p_ = (call);                                                                 \
+		or_abort(p_ || !reserve_use() ? p_ : (call));                                      \
+	})
+
 void *xcalloc(size_t count, size_t size)
 {
-	return or_abort(calloc(count ? count : 1, size ? size : 1));
+	return WITH_RESERVE(calloc(count ? count : 1, size ? size : 1));
 }
 
 /* Faulting in small pages one by one takes longer than most of what is done with a large array. */
@@ -34,7 +42,7 @@ static void use_huge_pages(void *array, size_t bytes)
 
 void *xrealloc(void *old, size_t count, size_t size)
 {
-	void *array = or_abort(reallocarray(old, count ? count : 1, size ? size : 1));
+	void *array = WITH_RESERVE(reallocarray(old, count ? count : 1, size ? size : 1));
 
 	if (count * size >= LARGE_ARRAY_BYTES)
 		use_huge_pages(array, count * size);
@@ -43,22 +51,26 @@ void *xrealloc(void *old, size_t count, size_t size)
 
 char *xstrdup(const char *s)
 {
-	return or_abort(strdup(s));
+	return WITH_RESERVE(strdup(s));
 }
 
 char *xstrndup(const char *s, size_t len)
 {
-	return or_abort(strndup(s, len));
+	return WITH_RESERVE(strndup(s, len));
 }
 
 char *xasprintf(const char *fmt, ...)
 {
 	char *s = NULL;
-	va_list ap;
+	va_list ap, again;
+	int n;
 
 	va_start(ap, fmt);
-	if (vasprintf(&s, fmt, ap) < 0)
+	va_copy(again, ap);
+	n = vasprintf(&s, fmt, ap);
+	if (n < 0 && (!reserve_use() || vasprintf(&s, fmt, again) < 0))
 		abort();
+	va_end(again);
 	va_end(ap);
 	return s;
 }
@@ -112,6 +124,13 @@ static size_t mapped_bytes(size_t count, size_t size)
 				       : (bytes + HUGE_PAGE_BYTES - 1) & -(size_t)HUGE_PAGE_BYTES;
 }
 
+static void *map_pages(size_t bytes)
+{
+	void *room = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return room == MAP_FAILED ? NULL : room;
+}
+
 void *table_alloc(size_t count, size_t size)
 {
 	size_t bytes = mapped_bytes(count, size), before;
@@ -120,10 +139,7 @@ void *table_alloc(size_t count, size_t size)
 	if (!bytes)
 		return xcalloc(count, size);
 	/* One page more than needed, so that an aligned piece is in it; the rest is given back. */
-	room = mmap(NULL, bytes + HUGE_PAGE_BYTES, PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (room == MAP_FAILED)
-		abort();
+	room = WITH_RESERVE(map_pages(bytes + HUGE_PAGE_BYTES));
 	before = -(uintptr_t)room & (HUGE_PAGE_BYTES - 1);
 	if (before)
 		munmap(room, before);

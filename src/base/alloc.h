@@ -1,6 +1,7 @@
 /*
- * Memory: small allocations of our own abort when the system is out of memory; whatever is sized
- * by input goes through alloc_checked(), which refuses sizes above a named limit.
+ * Memory: allocations of our own abort when the system is out of memory, unless a reserve was set aside
+ * (base/reserve.h). What is sized by input goes through alloc_checked(), which refuses sizes above a named limit and
+ * may fail, or bounds its size before.
  */
 #ifndef TACHO_BASE_ALLOC_H
 #define TACHO_BASE_ALLOC_H

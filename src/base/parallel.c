@@ -1,4 +1,5 @@
 #include "base/parallel.h"
+#include "base/reserve.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -17,6 +18,7 @@ struct helper {
 	struct parallel *p;
 	pthread_t thread;
 	unsigned number;
+	bool short_of_memory;
 };
 
 static void work_on(struct parallel *p, unsigned thread)
@@ -32,6 +34,7 @@ static void *help(void *ctx)
 	struct helper *h = ctx;
 
 	work_on(h->p, h->number);
+	h->short_of_memory = reserve_is_short();
 	return NULL;
 }
 
@@ -52,8 +55,11 @@ void parallel_each(size_t count, unsigned threads,
 		started++;
 	}
 	work_on(&p, 0);
-	while (started > 0)
+	while (started > 0) {
 		pthread_join(helpers[--started].thread, NULL);
+		if (helpers[started].short_of_memory)
+			reserve_mark_short();
+	}
 }
 
 unsigned parallel_cpus(unsigned max)

@@ -1,6 +1,8 @@
 /* Workers: threads that do what a request asks for, each with a context of its own. */
 #include "net/http_internal.h"
 
+#include "base/reserve.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -244,6 +246,7 @@ static void *worker_run(void *ctx)
 
 		do_job(x, worker); /* from here on @x may be gone */
 		end_job(s, kind);
+		reserve_settle();
 	}
 	if (s->o.worker_free)
 		s->o.worker_free(worker);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 /*
  *	0  what it is, four letters      8  hash of all from 16 on, seeded by the first 8 bytes
@@ -98,6 +99,15 @@ static int bad(struct err *e, const char *what, const char *why)
 	return err_set(e, EBADMSG, "stored bytes of kind '%s' are damaged: %s", what, why);
 }
 
+static int no_memory(struct err *e, const char *what, size_t size)
+{
+	return err_set(
+		e, ENOMEM,
+		"there is not enough memory to unpack %zu stored bytes of kind '%s': try again "
+		"later",
+		size, what);
+}
+
 int packed_peek(const char *what, const void *bytes, size_t size, size_t head_size,
 		struct cursor *ret_head, struct err *e)
 {
@@ -128,8 +138,14 @@ static int unpack(const char *what, const unsigned char *from, size_t from_size,
 {
 	size_t got;
 
-	ret->memory = xrealloc(NULL, size + 1, 1);
+	ret->memory = malloc(size + 1);
+	if (!ret->memory)
+		return no_memory(e, what, size);
 	got = ZSTD_decompress(ret->memory, size, from, from_size);
+	if (ZSTD_getErrorCode(got) == ZSTD_error_memory_allocation) {
+		packed_release(ret);
+		return no_memory(e, what, size);
+	}
 	if (ZSTD_isError(got) || got != size) {
 		packed_release(ret);
 		return bad(e, what, "they cannot be unpacked");

@@ -26,21 +26,28 @@ static char *raw_path(const struct run_host *host, const char *uuid)
 	return xasprintf("%s/%s", host->settings.data, name);
 }
 
-void raw_remove(const struct run_host *host, const char *uuid)
+int raw_remove(const struct run_host *host, const char *uuid)
 {
 	CLEANUP(free_ptr) char *path = raw_path(host, uuid);
 
-	unlink(path);
+	return unlink(path) && errno != ENOENT ? -errno : 0;
+}
+
+bool raw_unwanted(const struct stored_run *run)
+{
+	json_t *plan = json_loads(run->plan ? run->plan : "", 0, NULL);
+	bool keep = json_is_true(json_object_get(plan, "keep_raw"));
+	bool known = json_is_object(plan);
+
+	json_decref(plan);
+	return known && !keep;
 }
 
 void raw_settle(const struct run_host *host, struct stored_run *run)
 {
 	CLEANUP(free_ptr) char *name = raw_name(run->uuid);
-	json_t *plan = json_loads(run->plan ? run->plan : "", 0, NULL);
-	bool keep = json_is_true(json_object_get(plan, "keep_raw"));
 
-	json_decref(plan);
-	if (!keep)
+	if (raw_unwanted(run))
 		raw_remove(host, run->uuid);
 	else if (!run->raw_path && fs_exists("%s/%s", host->settings.data, name))
 		run->raw_path = xstrdup(name);
@@ -82,23 +89,30 @@ int raw_keep(const struct run_host *host, const char *uuid, int fd, struct err *
 
 /* ---- after a crash ---- */
 
-static void empty_directory(const char *data, const char *name)
+/* Removes the files in @dir whose names begin with @prefix. */
+static void remove_files(const char *dir, const char *prefix)
 {
-	CLEANUP(free_ptr) char *dir = xasprintf("%s/%s", data, name);
 	CLEANUP(strvec_release) strvec names = {};
 
 	fs_list(dir, &names);
 	vec_each(&names, file) {
 		CLEANUP(free_ptr) char *path = xasprintf("%s/%s", dir, *file);
 
-		unlink(path);
+		if (!strncmp(*file, prefix, strlen(prefix)))
+			unlink(path);
 	}
 }
 
 void files_clean(const struct run_host *host)
 {
-	empty_directory(host->settings.data, "spill");
-	empty_directory(host->settings.data, "upload");
+	const char *data = host->settings.data;
+	CLEANUP(free_ptr) char *spill = xasprintf("%s/spill", data);
+	CLEANUP(free_ptr) char *upload = xasprintf("%s/upload", data);
+
+	remove_files(spill, "");
+	remove_files(upload, "");
+	/* Downloads that were being written and could not be unlinked. */
+	remove_files(data, "export-");
 }
 
 /* Wall-clock time at which the last stored data of the run was measured. */

@@ -1,5 +1,6 @@
 #include "runs/internal.h"
 #include "base/clock.h"
+#include "base/reserve.h"
 #include "runs/tidy.h"
 
 #include <errno.h>
@@ -102,6 +103,15 @@ static void fail_unstored(struct active *a, const struct err *e)
 		collector_stop(a, true);
 	}
 	live_changed(a->runs->host->live, &a->run);
+}
+
+/* The server could hardly hold what has arrived: this run ends, so that the others go on. */
+static void fail_short(struct active *a)
+{
+	struct err e = {};
+
+	err_set(&e, ENOMEM, "there is not enough memory left for what has arrived of this run.");
+	fail_unstored(a, &e);
 }
 
 /* ---- JSON of the collector ---- */
@@ -341,6 +351,8 @@ void ingest_channel(struct active *a)
 		if (!a->over && !a->unstored)
 			take(a, &m);
 	}
+	if (reserve_is_short() && !a->unstored)
+		fail_short(a);
 	if (rc == -EBADMSG && !a->over)
 		give_up(a, "a message without an end");
 	if (rc < 0 && a->channel_watched) {

@@ -260,8 +260,11 @@ struct active *find_active(struct runs *r, const char *uuid);
 
 /* "raw/UUID.data" */
 char *raw_name(const char *uuid);
-/* Removes the recording of a run, if any. */
-void raw_remove(const struct run_host *host, const char *uuid);
+/* Removes the recording of a run, if any. What fails is tried again: before a deleted run is forgotten (tidy.c), and
+ * when the server starts (lost.c). */
+int raw_remove(const struct run_host *host, const char *uuid);
+/* Whether the plan of the run, if it can be read, says that no recording is kept. */
+bool raw_unwanted(const struct stored_run *run);
 /* At the end of a run: sets run->raw_path if its recording is to be kept, else removes the file. */
 void raw_settle(const struct run_host *host, struct stored_run *run);
 /* Links or copies @fd to raw/UUID.data. */

@@ -1,5 +1,6 @@
 #include "runs/internal.h"
 #include "base/clock.h"
+#include "base/reserve.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -286,6 +287,7 @@ static bool step(struct runs *r)
 			look_at(events[i].data.ptr);
 	act_on_times(r);
 	remove_finished(r);
+	reserve_settle();
 	return stopping;
 }
 

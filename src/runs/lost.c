@@ -4,9 +4,12 @@
  * recording is deleted only if the database itself says that its run was deleted. One that the database
  * does not know is moved to "lost" in the data directory, and back when a database comes that knows it.
  *
+ * The same goes for the recording of a run that has ended and, as the database says, keeps none.
+ *
  * To tell people which of these has happened, database and directory have an id in common: the setting
  * "database-id" and the file of the same name. Nothing is decided by it.
  */
+#include "query/run_cache.h"
 #include "runs/internal.h"
 #include "store/directory.h"
 
@@ -71,7 +74,16 @@ static bool ends_with(const char *name, const char *end)
 	return len >= end_len && !strcmp(name + len - end_len, end);
 }
 
-/* The recording @name of raw/ has no run: deletes it if the run was deleted, else sets it aside. */
+/* Whether the run has ended and was to keep no recording: then this one could not be removed. */
+static bool keeps_none(struct store *store, const char *uuid)
+{
+	CLEANUP(stored_run_release) struct stored_run run = {};
+
+	return store_run_get(store, uuid, &run, NULL) == 0 && run_state_ended(run.state) &&
+	       !run.raw_path && raw_unwanted(&run);
+}
+
+/* The recording @name of raw/: deletes it if its run was deleted or keeps none, sets it aside if there is no run. */
 static bool set_aside(const struct directory *d, struct store *store, const char *name,
 		      struct err *e)
 {
@@ -83,7 +95,7 @@ static bool set_aside(const struct directory *d, struct store *store, const char
 	if (!uuid_valid(uuid))
 		return false;
 	r = store_run_known(store, uuid, &deleted, NULL);
-	if (r == 0 && deleted)
+	if (r == 0 && (deleted || keeps_none(store, uuid)))
 		unlinkat(d->fd, path, 0);
 	return r == -ENOENT && directory_set_aside(d, path, NULL, e) == 0;
 }

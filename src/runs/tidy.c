@@ -1,5 +1,7 @@
 #include "runs/tidy.h"
 #include "base/clock.h"
+#include "base/reserve.h"
+#include "runs/internal.h"
 #include "runs/known_time.h"
 #include "runs/retention.h"
 #include "query/run_cache.h"
@@ -31,7 +33,7 @@
  * listing is this many times as long. */
 #define SCAN_PAUSE 20
 /* Delay after a failure (a full disk, a locked database). */
-#define RETRY_MS 5000
+#define PAUSE_FAILED_MS 5000
 
 typedef VEC(int64_t) run_list;
 
@@ -86,11 +88,17 @@ static void failed(struct tidy *t)
 
 static int purge(struct tidy *t)
 {
+	char uuid[UUID_BYTES];
 	bool more = true;
 	int result = 0;
 
 	while (more && !result) {
-		result = store_purge(t->store, PURGE_BYTES, &more, NULL);
+		/* The recording first: without its run nobody would know whose it was. */
+		result = store_purge_next(t->store, uuid, NULL);
+		if (!result && uuid[0])
+			result = raw_remove(t->host, uuid);
+		if (!result)
+			result = store_purge(t->store, PURGE_BYTES, &more, NULL);
 		if (more && !result && !pause_between(t))
 			break;
 	}
@@ -119,6 +127,9 @@ static int tidy_one(struct tidy *t, int64_t run)
 		result = tidy_run_dictionaries(t->store, run, NULL);
 	if (result >= 0 && ended && !stopping(t))
 		result = run_cache_prepare(t->store, &now, NULL);
+	/* There would be no more memory for it in a moment; who asks about the run makes it. */
+	if (result == -ENOMEM)
+		result = 0;
 	/* One more ended run takes space: check at once whether older ones must go. */
 	if (ended)
 		t->old_check_ns = 0;
@@ -133,14 +144,13 @@ static int tidy_one(struct tidy *t, int64_t run)
 static void shrink(struct tidy *t)
 {
 	uint64_t bytes, unused;
-	stored_runs running = {};
+	CLEANUP(stored_runs_release) stored_runs running = {};
 	bool busy;
 
 	if (store_size(t->store, &bytes, &unused, NULL) ||
 	    store_runs_in_state(t->store, STATE_RUNNING, &running, NULL))
 		return;
 	busy = running.len > 0;
-	stored_runs_release(&running);
 	if (busy && unused < SPARE_BYTES)
 		return;
 	while (store_shrink(t->store, SHRINK_BYTES) && pause_between(t))
@@ -337,11 +347,12 @@ static void *tidy_loop(void *arg)
 	while (wait_for_work(t, next_ns, &todo)) {
 		int result = pass(t, &todo);
 
+		reserve_settle();
 		vec_release(&todo);
 		next_ns = now_ns(t) + PASS_MS * NS_PER_MSEC;
 		if (result < 0) {
 			failed(t);
-			next_ns = now_ns(t) + RETRY_MS * NS_PER_MSEC;
+			next_ns = now_ns(t) + PAUSE_FAILED_MS * NS_PER_MSEC;
 			tidy_kick(t, 0);
 		}
 	}

@@ -1,4 +1,5 @@
 #include "runs/internal.h"
+#include "base/reserve.h"
 #include "profile/code.h"
 #include "runs/batch.h"
 
@@ -207,6 +208,7 @@ static void *writer_loop(void *runs)
 		}
 		pthread_mutex_unlock(&r->lock);
 		write_deposit(w->store, d);
+		reserve_settle();
 		pthread_mutex_lock(&r->lock);
 		add(&w->done, d);
 		loop_wake(r);

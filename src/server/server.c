@@ -1,5 +1,6 @@
 #include "server/server.h"
 #include "base/clock.h"
+#include "base/reserve.h"
 #include "bus/bus.h"
 #include "server/api/api.h"
 #include "server/emap.h"
@@ -25,6 +26,8 @@
 #define LOCK_FILE       "server.lock"
 #define LOCK_FILE_BYTES 4096
 #define SERVER_ID_BYTES 8
+/* See base/reserve.h. A piece of an answer is less than this, and so is what a table grows by. */
+#define RESERVE_BYTES (64u << 20)
 
 /* ---- the data directory ---- */
 
@@ -335,6 +338,18 @@ static struct run_settings run_settings(const struct server *s)
 	};
 }
 
+static void *json_room(size_t bytes)
+{
+	return xrealloc(NULL, bytes, 1);
+}
+
+void server_begin_memory(void)
+{
+	reserve_begin(RESERVE_BYTES);
+	/* Without memory, jansson would say that a text is no JSON. */
+	json_set_alloc_funcs(json_room, free);
+}
+
 int server_start(struct server *s, struct err *e)
 {
 	int rc;
@@ -342,6 +357,7 @@ int server_start(struct server *s, struct err *e)
 	s->lock_fd = -1;
 	s->host.clock = &system_clock;
 	s->started_ns = clock_monotonic_ns(s->host.clock);
+	server_begin_memory();
 	rc = config_check_safety(&s->config, e);
 	if (rc == 0)
 		rc = run_as_choose(&s->config, &s->run_as, e);

@@ -34,6 +34,8 @@ struct server {
 	_Atomic unsigned exports; /* number of downloads being written */
 };
 
+/* For the whole process, before it starts threads: what fails for want of memory fails alone, see base/reserve.h. */
+void server_begin_memory(void);
 /* Starts with the settings in @s->config, which the caller keeps. Listens when it returns 0. */
 int server_start(struct server *s, struct err *e);
 /* Stops all active runs; queued runs stay queued. Must also be called if server_start() failed. */

@@ -84,6 +84,24 @@ static int purge_step(struct store *s, uint64_t max_bytes, bool *ret_more, struc
 	return changed < 0 ? (int)changed : 0;
 }
 
+int store_purge_next(struct store *s, char ret_uuid[UUID_BYTES], struct err *e)
+{
+	CLEANUP(sql_done) struct sql_rows *rows = NULL;
+	int result =
+		sql_query(s, e, &rows,
+			  "SELECT uuid FROM runs WHERE deleted = 1 ORDER BY id LIMIT 1", SQL_NONE);
+
+	ret_uuid[0] = '\0';
+	if (!result)
+		result = sql_next(rows, e);
+	if (result > 0)
+		row_copy(rows, 0, ret_uuid, UUID_BYTES);
+	/* It becomes the name of a file. */
+	if (!uuid_valid(ret_uuid))
+		ret_uuid[0] = '\0';
+	return result < 0 ? result : 0;
+}
+
 int store_purge(struct store *s, uint64_t max_bytes, bool *ret_more, struct err *e)
 {
 	int result;

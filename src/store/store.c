@@ -1,5 +1,6 @@
 #include "store/store.h"
 #include "base/clock.h"
+#include "base/reserve.h"
 #include "store/sql.h"
 
 #include <errno.h>
@@ -166,6 +167,11 @@ int sql_query(struct store *s, struct err *e, struct sql_rows **ret, const char 
 
 int sql_next(struct sql_rows *rows, struct err *e)
 {
+	/* Everything that takes much memory comes from here, row by row. */
+	if (reserve_is_short())
+		return err_set(e, ENOMEM,
+			       "There is not enough memory left for this. Ask for less at a time, "
+			       "or try again later.");
 	return rows->store->ops->next(rows, e);
 }
 

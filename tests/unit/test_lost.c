@@ -63,10 +63,10 @@ static size_t files_in(const char *name)
 }
 
 /* A run with its recording. */
-static struct stored_run recorded(void)
+static struct stored_run recorded_as(enum run_state state, const char *plan)
 {
 	struct stored_session session = {};
-	struct stored_run run = {.command = (char *)"x", .state = STATE_DONE};
+	struct stored_run run = {.command = (char *)"x", .state = state, .plan = (char *)plan};
 	CLEANUP(free_ptr) char *name = NULL;
 	FILE *f;
 
@@ -81,6 +81,11 @@ static struct stored_run recorded(void)
 	assert_true(fputs("recording", f) >= 0);
 	assert_int_equal(fclose(f), 0);
 	return run;
+}
+
+static struct stored_run recorded(void)
+{
+	return recorded_as(STATE_DONE, NULL);
 }
 
 static void take_database_away(const char *to)
@@ -106,6 +111,40 @@ static void test_known_recordings_stay(void **state)
 	assert_string_equal(settle(), "");
 	assert_int_equal(files_in("raw"), 1);
 	assert_int_equal(files_in("lost"), 0);
+}
+
+/* The end of a run that keeps no recording could not remove it; whoever still needs his, or may, keeps it. */
+static void test_those_that_nobody_wanted_go(void **state)
+{
+	(void)state;
+	recorded_as(STATE_DONE, "{\"keep_raw\": false}");
+	assert_string_equal(settle(), "");
+	assert_int_equal(files_in("raw"), 0);
+	recorded_as(STATE_QUEUED, "{\"keep_raw\": false, \"import\": \"x\"}");
+	recorded_as(STATE_DONE, "{\"keep_raw\": true}");
+	recorded_as(STATE_DONE, "{\"keep_raw\"");
+	assert_string_equal(settle(), "");
+	assert_int_equal(files_in("raw"), 3);
+	assert_int_equal(files_in("lost"), 0);
+}
+
+/* What a server leaves that is killed, or that could not remove it. */
+static void test_leftovers_go(void **state)
+{
+	static const char *const names[] = {"spill", "upload", "spill/spill-x", "upload/upload-x",
+					    "export-abc123"};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		if (i < 2)
+			assert_int_equal(mkdir(path_of(names[i]), 0700), 0);
+		else
+			fclose(fopen(path_of(names[i]), "w"));
+	}
+	files_clean(&host);
+	for (size_t i = 2; i < ARRAY_LEN(names); i++)
+		assert_false(fs_exists("%s", path_of(names[i])));
+	assert_true(fs_exists("%s", path_of("tacho.db")));
 }
 
 /* The server ended between deleting a run and deleting its recording. */
@@ -217,6 +256,7 @@ int main(void)
 		LOST_TEST(test_known_recordings_stay),  LOST_TEST(test_those_of_deleted_runs_go),
 		LOST_TEST(test_a_new_database),         LOST_TEST(test_another_database),
 		LOST_TEST(test_an_older_database),      LOST_TEST(test_an_older_version),
+		LOST_TEST(test_leftovers_go),           LOST_TEST(test_those_that_nobody_wanted_go),
 		LOST_TEST(test_what_is_not_ours_stays),
 	};
 

@@ -77,7 +77,7 @@ int api_json_runs(struct json *j, struct api *a, int64_t session, const struct p
 {
 	/* Ask for one run more than is shown: if there is one, there is another page. */
 	struct page wanted = *page;
-	stored_runs runs = {};
+	CLEANUP(stored_runs_release) stored_runs runs = {};
 	int64_t next = 0;
 	int rc;
 
@@ -93,6 +93,5 @@ int api_json_runs(struct json *j, struct api *a, int64_t session, const struct p
 	}
 	jw_close(j, ']');
 	api_json_next(j, runs.len > page->limit ? next : 0);
-	stored_runs_release(&runs);
 	return 0;
 }

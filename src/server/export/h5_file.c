@@ -18,6 +18,7 @@
 /* ---- the library ---- */
 
 #define FUNCTIONS(X)                                                                               \
+	X(H5dont_atexit)                                                                           \
 	X(H5open)                                                                                  \
 	X(H5get_libversion)                                                                        \
 	X(H5Eset_auto2)                                                                            \
@@ -88,8 +89,9 @@ static bool load(struct library *lib)
 
 	for (size_t i = 0; missing && i < ARRAY_LEN(files); i++)
 		missing = LIBRARY_LOAD(files[i], names, lib);
-	/* The types of other versions differ. */
-	return !missing && lib->H5open_() >= 0 &&
+	/* A file that could not be written stays open in the library, which would crash at exit() because of
+	 * that. The types of other versions differ. */
+	return !missing && lib->H5dont_atexit_() >= 0 && lib->H5open_() >= 0 &&
 	       lib->H5get_libversion_(&major, &minor, &release) >= 0 && major == H5_VERS_MAJOR &&
 	       minor == H5_VERS_MINOR;
 }
@@ -198,7 +200,7 @@ void h5_group(struct h5_file *f, const char *path)
 		return;
 	id = check(f, f->lib->H5Gcreate2_(f->id, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
 	if (id >= 0)
-		f->lib->H5Gclose_(id);
+		check(f, f->lib->H5Gclose_(id));
 }
 
 void h5_link(struct h5_file *f, const char *path, const char *other)
@@ -217,7 +219,7 @@ static void add_attribute(struct h5_file *f, hid_t object, const char *name, hid
 
 	if (id >= 0) {
 		check(f, f->lib->H5Awrite_(id, type, value));
-		f->lib->H5Aclose_(id);
+		check(f, f->lib->H5Aclose_(id));
 	}
 	if (space >= 0)
 		f->lib->H5Sclose_(space);
@@ -269,7 +271,7 @@ void h5_attribute_text(struct h5_file *f, const char *path, const char *name, co
 	if (object < 0)
 		return;
 	attribute_text(f, object, name, text);
-	f->lib->H5Oclose_(object);
+	check(f, f->lib->H5Oclose_(object));
 }
 
 void h5_attribute_number(struct h5_file *f, const char *path, const char *name, double value)
@@ -282,7 +284,7 @@ void h5_attribute_number(struct h5_file *f, const char *path, const char *name, 
 	if (object < 0)
 		return;
 	add_attribute(f, object, name, *f->lib->H5T_NATIVE_DOUBLE_g_, &value);
-	f->lib->H5Oclose_(object);
+	check(f, f->lib->H5Oclose_(object));
 }
 
 /* ---- tables ---- */
@@ -412,8 +414,10 @@ void h5_table_end(struct h5_table *t)
 	if (!t)
 		return;
 	write_block(t);
+	errno = 0;
+	/* Only now are its last rows written. */
 	if (t->dataset >= 0)
-		t->file->lib->H5Dclose_(t->dataset);
+		check(t->file, t->file->lib->H5Dclose_(t->dataset));
 	if (t->type >= 0)
 		t->file->lib->H5Tclose_(t->type);
 	free(t->block);
