@@ -130,8 +130,8 @@ struct http_options {
 	unsigned connections_max;             /* 0: what the limit of open files allows */
 	unsigned connections_per_address_max; /* 0: no limit of its own */
 	/* For the head of a request, and for every 16 KiB of its body and of the answer; what is slower
-	 * is closed. So is the one that has waited longest, if all connections are taken: of clients without a good
-	 * token if there are any. 0: 30. */
+	 * is closed. So is the one that has waited longest, if all connections are taken: of clients
+	 * without a good token if there are any. 0: 30. */
 	unsigned timeout_s;
 	const struct clock *clock; /* for the time that clients take; NULL: the system_clock */
 	const char *cookie_name;   /* with an id of this server: hosts have one jar for all ports */
