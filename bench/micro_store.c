@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 	start = clock_now_ns();
 	must(store_run_delete(b.store, b.run, &error));
 	while (more)
-		must(store_purge(b.store, 4 << 20, &more, &error));
+		must(store_purge(b.store, 0, 4 << 20, &more, &error));
 	add_size(&j, "deleted_bytes", &b);
 	jw_kv_double(&j, "delete_s", (double)(clock_now_ns() - start) / 1e9);
 	jw_close(&j, '}');

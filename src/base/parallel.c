@@ -35,6 +35,7 @@ static void *help(void *ctx)
 
 	work_on(h->p, h->number);
 	h->short_of_memory = reserve_is_short();
+	reserve_settle();
 	return NULL;
 }
 

@@ -55,10 +55,12 @@ static void resume(struct active *a)
 	a->paused = false;
 }
 
-/* Discards the data that waits for the store, and all that still arrives. */
+/* Discards the data that waits for the store, and all that still arrives. What the writer is storing
+ * remains its own until ingest_stored(). */
 static void drop_arrived(struct active *a)
 {
-	deposit_clear(&a->deposit);
+	if (!a->depositing)
+		deposit_clear(&a->deposit);
 	a->arrived.len = 0;
 	buf_clear(&a->bytes);
 	a->first_arrived_ns = 0;
@@ -351,7 +353,7 @@ void ingest_channel(struct active *a)
 		if (!a->over && !a->unstored)
 			take(a, &m);
 	}
-	if (reserve_is_short() && !a->unstored)
+	if (reserve_is_short() && !a->unstored && !a->over)
 		fail_short(a);
 	if (rc == -EBADMSG && !a->over)
 		give_up(a, "a message without an end");
@@ -446,13 +448,17 @@ void ingest_stored(struct active *a)
 		}
 	} else if (d->result < 0) {
 		a->changed = true;
-		if (!is_patient(a, d->result) && !a->unstored)
+		if (a->unstored)
+			drop_arrived(a);
+		else if (!is_patient(a, d->result))
 			fail_unstored(a, &d->err);
 		a->retry_ns = runs_now_ns(a->runs) + RETRY_MS * NS_PER_MSEC;
 		return;
 	}
 	resume(a);
 	count(a);
+	if (a->unstored)
+		count_stored_only(a);
 	if (d->arrived.len || d->over)
 		tidy_kick(a->runs->host->tidy, a->run.id);
 	deposit_clear(d);

@@ -283,8 +283,11 @@ static bool step(struct runs *r)
 	writer_collect(r);
 	/* Both descriptors of a run may be ready: it is freed only after both were handled. */
 	for (int i = 0; i < n; i++)
-		if (events[i].data.ptr)
+		if (events[i].data.ptr) {
+			/* Only the run that needs too much memory is to fail for it. */
+			reserve_settle();
 			look_at(events[i].data.ptr);
+		}
 	act_on_times(r);
 	remove_finished(r);
 	reserve_settle();

@@ -89,20 +89,25 @@ static void failed(struct tidy *t)
 static int purge(struct tidy *t)
 {
 	char uuid[UUID_BYTES];
+	int64_t run, after = 0;
 	bool more = true;
-	int result = 0;
+	int result = 0, kept = 0;
 
 	while (more && !result) {
-		/* The recording first: without its run nobody would know whose it was. */
-		result = store_purge_next(t->store, uuid, NULL);
-		if (!result && uuid[0])
-			result = raw_remove(t->host, uuid);
+		result = store_purge_next(t->store, after, &run, uuid, NULL);
+		/* The recording first: without its run nobody would know whose it was. One that cannot
+		 * be removed keeps its run, and the next pass tries again; other runs do not wait. */
+		if (!result && uuid[0] && raw_remove(t->host, uuid)) {
+			kept = -EIO;
+			after = run;
+			continue;
+		}
 		if (!result)
-			result = store_purge(t->store, PURGE_BYTES, &more, NULL);
+			result = store_purge(t->store, after, PURGE_BYTES, &more, NULL);
 		if (more && !result && !pause_between(t))
 			break;
 	}
-	return result;
+	return result ? result : kept;
 }
 
 static int tidy_one(struct tidy *t, int64_t run)
@@ -125,11 +130,12 @@ static int tidy_one(struct tidy *t, int64_t run)
 	t->merge_ns = now_ns(t) + SCAN_PAUSE * t->work.scan_ns;
 	if (!result && ended && !stopping(t))
 		result = tidy_run_dictionaries(t->store, run, NULL);
-	if (result >= 0 && ended && !stopping(t))
+	if (result >= 0 && ended && !stopping(t)) {
 		result = run_cache_prepare(t->store, &now, NULL);
-	/* There would be no more memory for it in a moment; who asks about the run makes it. */
-	if (result == -ENOMEM)
-		result = 0;
+		/* Do not retry the cache: the first question about the run prepares it. */
+		if (result == -ENOMEM)
+			result = 0;
+	}
 	/* One more ended run takes space: check at once whether older ones must go. */
 	if (ended)
 		t->old_check_ns = 0;
@@ -294,6 +300,8 @@ static int pass(struct tidy *t, const run_list *todo)
 	vec_each(todo, run) {
 		int one = stopping(t) ? 0 : tidy_one(t, *run);
 
+		/* A run that memory did not suffice for says nothing about the next one. */
+		reserve_settle();
 		if (one < 0) {
 			/* Try again later. */
 			tidy_kick(t, *run);

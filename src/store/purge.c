@@ -57,11 +57,14 @@ static int purge_run(struct store *s, int64_t run, uint64_t max_bytes, struct er
 	return changed < 0 ? (int)changed : 0;
 }
 
-static int purge_step(struct store *s, uint64_t max_bytes, bool *ret_more, struct err *e)
+static int purge_step(struct store *s, int64_t after, uint64_t max_bytes, bool *ret_more,
+		      struct err *e)
 {
 	int64_t run, changed;
 	bool own;
-	int result = sql_number(s, e, &run, "SELECT MIN(id) FROM runs WHERE deleted = 1", SQL_NONE);
+	int result =
+		sql_number(s, e, &run, "SELECT MIN(id) FROM runs WHERE deleted = 1 AND id > $1",
+			   SQL_VALUES(sql_int(after)));
 
 	if (result)
 		return result;
@@ -84,30 +87,35 @@ static int purge_step(struct store *s, uint64_t max_bytes, bool *ret_more, struc
 	return changed < 0 ? (int)changed : 0;
 }
 
-int store_purge_next(struct store *s, char ret_uuid[UUID_BYTES], struct err *e)
+int store_purge_next(struct store *s, int64_t after, int64_t *ret_run, char ret_uuid[UUID_BYTES],
+		     struct err *e)
 {
 	CLEANUP(sql_done) struct sql_rows *rows = NULL;
-	int result =
-		sql_query(s, e, &rows,
-			  "SELECT uuid FROM runs WHERE deleted = 1 ORDER BY id LIMIT 1", SQL_NONE);
+	int result = sql_query(s, e, &rows,
+			       "SELECT id, uuid FROM runs WHERE deleted = 1 AND id > $1 "
+			       "ORDER BY id LIMIT 1",
+			       SQL_VALUES(sql_int(after)));
 
+	*ret_run = 0;
 	ret_uuid[0] = '\0';
 	if (!result)
 		result = sql_next(rows, e);
-	if (result > 0)
-		row_copy(rows, 0, ret_uuid, UUID_BYTES);
+	if (result > 0) {
+		*ret_run = row_int(rows, 0);
+		row_copy(rows, 1, ret_uuid, UUID_BYTES);
+	}
 	/* It becomes the name of a file. */
 	if (!uuid_valid(ret_uuid))
 		ret_uuid[0] = '\0';
 	return result < 0 ? result : 0;
 }
 
-int store_purge(struct store *s, uint64_t max_bytes, bool *ret_more, struct err *e)
+int store_purge(struct store *s, int64_t after, uint64_t max_bytes, bool *ret_more, struct err *e)
 {
 	int result;
 
 	do
-		result = purge_step(s, max_bytes, ret_more, e);
+		result = purge_step(s, after, max_bytes, ret_more, e);
 	while (deleting_again(s, result));
 	return result;
 }

@@ -309,10 +309,13 @@ void store_reserve(struct store *s);
 bool store_use_reserve(struct store *s);
 /* Bytes on the disk of all of it, and free ones inside. */
 int store_size(struct store *s, uint64_t *ret_bytes, uint64_t *ret_free, struct err *e);
-/* The run that store_purge() takes away next, "" if there is none. */
-int store_purge_next(struct store *s, char ret_uuid[UUID_BYTES], struct err *e);
-/* A step of taking away what was deleted: about @max_bytes of it. @ret_more: there may be more. */
-int store_purge(struct store *s, uint64_t max_bytes, bool *ret_more, struct err *e);
+/* The run that store_purge() removes next: the first deleted one whose id is above @after. Without one,
+ * *@ret_run is 0. */
+int store_purge_next(struct store *s, int64_t after, int64_t *ret_run, char ret_uuid[UUID_BYTES],
+		     struct err *e);
+/* Removes about @max_bytes of the deleted runs whose ids are above @after, and of deleted sessions.
+ * @ret_more: there may be more. */
+int store_purge(struct store *s, int64_t after, uint64_t max_bytes, bool *ret_more, struct err *e);
 /* Gives at most @max_bytes of free ones back to the disk; true if there are more. Not in a
  * transaction. */
 bool store_shrink(struct store *s, uint64_t max_bytes);

@@ -236,7 +236,7 @@ static void end_run(struct active *a)
 	run_cache_free(server.cache);
 	SEED_OK(store_run_delete(store, id, &e));
 	while (more)
-		SEED_OK(store_purge(store, 1 << 20, &more, &e));
+		SEED_OK(store_purge(store, 0, 1 << 20, &more, &e));
 }
 
 static void stop_server(void)

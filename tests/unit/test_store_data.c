@@ -262,7 +262,7 @@ static void test_numbers_are_not_used_again(void **state)
 	OK(store_chunk_add(store, run, 0, &info, "x", 1, NULL, 0, &a, &error));
 	OK(store_run_delete(store, run, &error));
 	while (more)
-		OK(store_purge(store, 1 << 20, &more, &error));
+		OK(store_purge(store, 0, 1 << 20, &more, &error));
 	reopen();
 	run = new_run();
 	OK(store_chunk_add(store, run, 0, &info, "x", 1, NULL, 0, &b, &error));
@@ -433,11 +433,11 @@ static void test_deleting_gives_room_back(void **state)
 	OK(store_run_delete(store, run, &error));
 	assert_int_equal(store_run_delete(store, run, &error), -ENOENT);
 	/* A crash in between: whoever comes next goes on. */
-	OK(store_purge(store, 4 << 20, &more, &error));
+	OK(store_purge(store, 0, 4 << 20, &more, &error));
 	assert_true(more);
 	reopen();
 	for (steps = 0; more; steps++)
-		OK(store_purge(store, 4 << 20, &more, &error));
+		OK(store_purge(store, 0, 4 << 20, &more, &error));
 	assert_true(steps >= 10);
 	OK(store_size(store, &after, &unused, &error));
 	assert_true(unused > 38 << 20);
@@ -482,7 +482,7 @@ static void test_session_takes_its_runs_along(void **state)
 	assert_int_equal(list.len, 0);
 	assert_int_equal(look("SELECT COUNT(*) FROM runs"), 2);
 	while (more)
-		OK(store_purge(store, 4 << 20, &more, &error));
+		OK(store_purge(store, 0, 4 << 20, &more, &error));
 	assert_int_equal(look("SELECT COUNT(*) FROM runs"), 0);
 	assert_int_equal(look("SELECT COUNT(*) FROM sessions"), 0);
 	stored_runs_release(&list);

@@ -149,7 +149,7 @@ static void delete_on_a_full_disk(const char *name, bool reading)
 	assert_true(fs_exists("%s/reserve", directory));
 	OK(store_run_delete(s, run, &error));
 	while (more)
-		OK(store_purge(s, 4 << 20, &more, &error));
+		OK(store_purge(s, 0, 4 << 20, &more, &error));
 	while (store_shrink(s, 1 << 20))
 		;
 	OK(store_size(s, &size, &unused, &error));

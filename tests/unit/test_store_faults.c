@@ -64,7 +64,7 @@ static void write_for_ever(const char *directory, struct progress *p)
 			    store_run_delete(s, other.id, NULL))
 				_exit(5);
 			for (more = true; more;)
-				if (store_purge(s, 1 << 20, &more, NULL))
+				if (store_purge(s, 0, 1 << 20, &more, NULL))
 					_exit(6);
 			store_shrink(s, 16384);
 		}
@@ -277,7 +277,7 @@ static void *purge_all(void *arg)
 	p->failures = store_open(
 		&s, &(struct store_options){.directory = p->directory, .busy_ms = 60000}, NULL);
 	while (more && !p->failures) {
-		p->failures = store_purge(s, 4 << 20, &more, NULL);
+		p->failures = store_purge(s, 0, 4 << 20, &more, NULL);
 		p->purges++;
 		let_others_write(p);
 	}

@@ -100,7 +100,7 @@ static void remove_run(struct store *s, int64_t run)
 
 	OK(store_run_delete(s, run, &error));
 	while (more)
-		OK(store_purge(s, 1 << 20, &more, &error));
+		OK(store_purge(s, 0, 1 << 20, &more, &error));
 	store_shrink(s, 16384);
 }
 
