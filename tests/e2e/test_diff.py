@@ -101,6 +101,15 @@ class Text(Diff):
         # Folded stacks do not say what was counted.
         self.assertIsNone(json.loads(self.diff("--json", *self.pair()).stdout)["after"]["event"])
 
+    def test_events_are_named_after_the_texts_have_moved(self):
+        # Groups by process add a text. For some length of those before it, that moves all of them; freed memory
+        # is overwritten here.
+        for size in range(1, 70):
+            name = "e" * size
+            a = self.script("a.txt", [(name, 1)])
+            result = self.tacho("diff", "--table", a, a, env={"MALLOC_PERTURB_": "165"})
+            self.assertIn("1 sample of %s\n" % name, result.stdout)
+
     def test_parts_without_the_event_of_the_whole(self):
         both = self.script("a.txt", [("cycles", 5), ("faults", 2)])
         other = self.script("b.txt", [("faults", 5), ("cycles", 7)])

@@ -86,9 +86,6 @@ static int load(const struct diff_options *o, const struct resolve_options *reso
 	}
 	if (o->inputs.len == 2) {
 		choose_events(o, pair);
-		for (int i = 0; i < 2; i++)
-			pair->event_names[i] =
-				profile_input_event_name(&pair->inputs[i], pair->events[i]);
 		return 0;
 	}
 	/* Folded text with two counts per line holds both sides. */
@@ -100,6 +97,13 @@ static int load(const struct diff_options *o, const struct resolve_options *reso
 	find_event(pair->profiles[0], "before", &pair->events[0]);
 	find_event(pair->profiles[0], "after", &pair->events[1]);
 	return 0;
+}
+
+const char *pair_event_name(const struct pair *pair, int side)
+{
+	/* One input with two counts a line has no events. */
+	return pair->loaded == 2 ? profile_input_event_name(&pair->inputs[side], pair->events[side])
+				 : NULL;
 }
 
 /* ---- comparing ---- */
@@ -171,8 +175,8 @@ static int write_svg(const struct diff_options *o, const struct pair *pair, cons
 		buf_addf(&subtitle, "%s %s (", i ? " to" : "from", pair->names[i]);
 		buf_add_grouped(&subtitle, d->nodes.items[0].samples[i], 0);
 		buf_add(&subtitle, d->nodes.items[0].samples[i] == 1 ? " sample" : " samples");
-		if (pair->event_names[i])
-			buf_addf(&subtitle, " of %s", pair->event_names[i]);
+		if (pair_event_name(pair, i))
+			buf_addf(&subtitle, " of %s", pair_event_name(pair, i));
 		buf_add(&subtitle, ")");
 	}
 	svg.export.subtitle = buf_str(&subtitle);

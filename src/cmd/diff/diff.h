@@ -20,8 +20,10 @@ struct pair {
 	struct profile *profiles[2];
 	event_id events[2];
 	const char *names[2];
-	const char *event_names[2]; /* NULL: the input does not name its event */
 };
+
+/* The name of a side's event, NULL if the input does not say. Valid until a text is added to the profile. */
+const char *pair_event_name(const struct pair *pair, int side);
 
 /* Append the functions with the largest change; JSON has all functions unless --limit is set. */
 void diff_table_text(const struct diff *d, const struct diff_options *o, const struct pair *pair,

@@ -51,9 +51,9 @@ void diff_table_text(const struct diff *d, const struct diff_options *o, const s
 		buf_add(out, ", ");
 		buf_add_grouped(out, root->samples[side], 0);
 		buf_add(out, root->samples[side] == 1 ? " sample" : " samples");
-		if (pair->event_names[side]) {
+		if (pair_event_name(pair, side)) {
 			buf_add(out, " of ");
-			text_add_printable(out, pair->event_names[side]);
+			text_add_printable(out, pair_event_name(pair, side));
 		}
 		buf_add_char(out, '\n');
 	}
@@ -106,7 +106,7 @@ void diff_table_json(const struct diff *d, const struct diff_options *o, const s
 		jw_key(&j, keys[side]);
 		jw_open(&j, '{');
 		jw_kv_str(&j, "input", pair->names[side]);
-		jw_kv_str(&j, "event", pair->event_names[side]);
+		jw_kv_str(&j, "event", pair_event_name(pair, side));
 		jw_kv_u64(&j, "samples", root->samples[side]);
 		jw_kv_u64(&j, "weight", root->total[side]);
 		jw_close(&j, '}');
