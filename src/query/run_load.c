@@ -200,8 +200,12 @@ struct pieces {
 static int apply_piece(void *ctx, int64_t number, const void *bytes, size_t size)
 {
 	struct pieces *to = ctx;
-	int rc = dictionary_apply(to->p, bytes, size, to->e);
+	int rc;
 
+	if (number == INT64_MAX)
+		return err_set(to->e, EBADMSG,
+			       "A piece of the dictionary has an impossible number.");
+	rc = dictionary_apply(to->p, bytes, size, to->e);
 	to->next = number + 1;
 	return rc;
 }

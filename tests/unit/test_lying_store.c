@@ -203,6 +203,17 @@ static void test_samples_without_their_events(void **state)
 	names("flame", chunk_number(SCHEMA_SAMPLES, 0));
 }
 
+/* The next piece would be asked for by the number after it. */
+static void test_the_last_number_of_all(void **state)
+{
+	(void)state;
+	whole_run(60);
+	lie("DELETE FROM derived; UPDATE dictionaries SET id = %lld "
+	    "WHERE id = (SELECT MAX(id) FROM dictionaries)",
+	    (long long)INT64_MAX);
+	refuses("flame", EBADMSG, "impossible number");
+}
+
 /* Sizes that no chunk has: adding them up must not overflow when chunks are merged. */
 static void test_sizes_that_no_chunk_has(void **state)
 {
@@ -316,6 +327,7 @@ int main(void)
 		LIE_TEST(test_bytes_that_do_not_decode),
 		LIE_TEST(test_summary_of_another_chunk),
 		LIE_TEST(test_samples_without_their_events),
+		LIE_TEST(test_the_last_number_of_all),
 		LIE_TEST(test_sizes_that_no_chunk_has),
 		LIE_TEST(test_numbers_that_no_run_has),
 		LIE_TEST(test_paths_that_lead_elsewhere),
