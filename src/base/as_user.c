@@ -150,7 +150,9 @@ static bool become(const struct user_ids *ids, bool traces)
 	}
 	return !prctl(PR_SET_KEEPCAPS, traces, 0, 0, 0) && !set_groups(&ids->groups) &&
 	       !syscall(SYS_setresgid, ids->gid, ids->gid, ids->gid) &&
-	       !syscall(SYS_setresuid, ids->uid, ids->uid, ids->uid) && !set_caps(caps);
+	       !syscall(SYS_setresuid, ids->uid, ids->uid, ids->uid) &&
+	       /* Whatever fs.suid_dumpable is: the user may send a signal that leaves a core file. */
+	       !prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) && !set_caps(caps);
 }
 
 static void *call_main(void *arg)

@@ -1,5 +1,6 @@
 /* The collector process: waits for rings, signals, its starter and the clock until it is done. */
 #include "collect/recording.h"
+#include "base/as_user.h"
 #include "base/clock.h"
 #include "collect/keep/jvm.h"
 #include "collect/punctual.h"
@@ -474,7 +475,10 @@ static void finish(struct collector *c)
 		c->summary.end_ns = c->recorder.counting.end_ns;
 }
 
-/* Ends the workload with its descendants. If it has ended by itself, they are left running. */
+/*
+ * Ends the workload with its descendants. If it has ended by itself, they are left running, unless the run
+ * has another user's rights: his programs would stay on a machine that is not his, and nobody would end them.
+ */
 static void end_workload(struct collector *c)
 {
 	workload_close(&c->workload);
@@ -486,6 +490,8 @@ static void end_workload(struct collector *c)
 		/* No descendants are found without /proc, or with another pid namespace's. */
 		workload_signal(&c->workload, SIGKILL);
 		workload_reap(&c->workload, true);
+	} else if (as_user_chosen()) {
+		tree_end(getpid(), false, 0);
 	}
 	tree_reap(0);
 	c->summary.wait_status = c->workload.wait_status;

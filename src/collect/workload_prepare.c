@@ -8,10 +8,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/keyctl.h>
 #include <pwd.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define PATH_OF_USERS "/usr/local/bin:/usr/bin:/bin:/usr/local/games:/usr/games"
@@ -167,6 +169,11 @@ static int become(const struct passwd *user)
 	if (initgroups(user->pw_name, user->pw_gid) ||
 	    setresgid(user->pw_gid, user->pw_gid, user->pw_gid) ||
 	    setresuid(user->pw_uid, user->pw_uid, user->pw_uid))
+		return -errno;
+	/* The session's keyring would still be ours, with keys that only we may read. Where the system refuses
+	 * keyrings (ENOSYS, EPERM of a container), programs get at none either. */
+	if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 && errno != ENOSYS &&
+	    errno != EPERM)
 		return -errno;
 	change_environment(user);
 	return 0;

@@ -278,10 +278,16 @@ class Recording:
         self._add(COMM, 0, (), struct.pack("<II", tid, tid) + name
                   + struct.pack("<%dQ" % len(self._trailer(0, 0, tid)), *self._trailer(0, 0, tid)))
 
-    def sample(self, event, time, address=0x401000, tid=4711, period=1):
+    def kernel(self, start, size):
+        """The kernel's code, as perf record tells of it, from an address that is chosen freely."""
+        name = b"[kernel.kallsyms]_text".ljust(24, b"\0")
+        self._add(MMAP, 1, (), struct.pack("<IIQQQ", 2 ** 32 - 1, 0, start, size, 0) + name
+                  + struct.pack("<%dQ" % len(self._trailer(0, 0, 0)), *self._trailer(0, 0, 0)))
+
+    def sample(self, event, time, address=0x401000, tid=4711, period=1, mode=2):
         values = [(IDENTIFIER, event + 1), (IP, address), (TID, tid << 32 | tid), (TIME, time), (CPU, 0),
                   (PERIOD, period)]
-        self._add(SAMPLE, 2, [v for part, v in values if self.parts[event] & part])
+        self._add(SAMPLE, mode, [v for part, v in values if self.parts[event] & part])
 
     def lost(self, time, count, event=0):
         self._add(LOST, 0, [event + 1, count] + self._trailer(event, time, 4711))

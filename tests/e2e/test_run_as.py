@@ -7,8 +7,9 @@ import signal
 import subprocess
 import unittest
 
+import perfdata
 from collector import ENDED, OPENED, Collector
-from helpers import (AS_NOBODY, FOR_EVER_MS, LIMIT_S, Case, compiled, environment, eventually, load, needs_namespace,
+from helpers import (AS_NOBODY, FOR_EVER_MS, LIMIT_S, Case, alive, compiled, environment, eventually, load, needs_namespace,
                      needs_other_user, needs_program, needs_root, needs_tracefs, paranoid, with_enough_time)
 from server import Server, ServerCase
 
@@ -36,6 +37,28 @@ int main(int argc, char **argv)
 	sigwait(&set, &got);
 	execv(argv[1], argv + 1);
 	return 1;
+}
+"""
+
+# "make": begins a session with a key in its keyring, and executes the rest. "look": says whether it finds the key.
+KEYS_C = r"""
+#include <linux/keyctl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+	if (argc > 2 && !strcmp(argv[1], "make")) {
+		if (syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, NULL) < 0 ||
+		    syscall(SYS_add_key, "user", "tacho-test", "s3cret", 6, KEY_SPEC_SESSION_KEYRING) < 0)
+			return 77;
+		execvp(argv[2], argv + 2);
+		return 1;
+	}
+	puts(syscall(SYS_request_key, "user", "tacho-test", NULL, 0) < 0 ? "no key" : "a key");
+	return 0;
 }
 """
 
@@ -116,6 +139,21 @@ class RunAs(RootCase):
         script = "for f in tacho.db server.lock server.sock; do cat %s/$f && echo readable; done; true"
         run = self.submit(self.server, workload=script % self.server.data, shell=True, cwd="/", token=self.token)
         self.assertNotIn("readable", self.output(self.server, run))
+
+    def test_keys_of_the_servers_session_stay_there(self):
+        keys = compiled("keys", KEYS_C)
+        if subprocess.run([keys, "make", "true"]).returncode == 77:
+            raise unittest.SkipTest("there are no keyrings here")
+        server = self.serve("--run-as", "nobody", before=[keys, "make"])
+        for user, found in (("nobody", "no key\n"), ("root", "a key\n")):
+            run = self.submit(server, workload=[keys, "look"], user=user, cwd="/")
+            self.assertEqual(self.output(server, run), found)
+
+    def test_nothing_is_left_running(self):
+        script = "sleep 100000 & echo $!; (setsid sleep 100000 & echo $!)"
+        run = self.submit(self.server, workload=script, shell=True, cwd="/", token=self.token)
+        pids = [int(pid) for pid in self.output(self.server, run).split()]
+        self.assertEqual((len(pids), [pid for pid in pids if alive(pid)]), (2, []))
 
     def test_only_administrators_choose_another_user(self):
         answer = self.submit(self.server, 403, workload="id -u", user="root", token=self.token)
@@ -301,6 +339,26 @@ class Kernel(RootCase):
 
         self.assertTrue(is_named(workload=load("busy", 300), cwd="/"))
         self.assertTrue(with_enough_time(lambda ms: is_named(pids=[process.pid], duration=ms / 1000)))
+
+    def test_imports_do_not_tell_where_the_kernel_is(self):
+        """Addresses and the place of the kernel's code are chosen by whoever sends the recording."""
+        with open("/proc/kallsyms") as symbols:
+            where = {line.split()[2]: int(line.split()[0], 16) for line in symbols if " T " in line}
+        if not where.get("schedule"):
+            raise unittest.SkipTest("the kernel shows no addresses, not even to root")
+        recording = perfdata.Recording(perfdata.Recording.CLOCK)
+        recording.kernel(2 ** 64 - 2 ** 31, 2 ** 31 - 1)
+        recording.comm("curious")
+        recording.sample(0, 10 ** 9, where["schedule"] + 1, mode=1)
+        server = self.serve("--run-as", "nobody")
+        names = {}
+        for token in ("own", self.user(server)):
+            run = server.post("import?name=x", recording.bytes(), status=202, token=token)
+            self.assertEqual(server.wait_run(run["uuid"])["state"], "done")
+            names[token] = [f["name"] for f in server.get("benchmark/%s/functions" % run["uuid"])["functions"]]
+        administrators = names.pop("own")
+        self.assertIn("schedule", administrators)
+        self.assertNotIn("schedule", sum(names.values(), []))
 
     def test_hidden_processes(self):
         """On a /proc that shows users their own processes only, those of others are not listed."""

@@ -115,7 +115,7 @@ int run_rights_apply(const struct run_rights *r, struct run_plan *plan, struct e
 	return result;
 }
 
-int run_rights_take(const struct run_rights *r, struct err *e)
+int run_rights_take(const struct run_rights *r, bool import, struct err *e)
 {
 	static struct user_ids user;
 	int result = r->restricted ? find_user(r, &user, e) : 0;
@@ -123,6 +123,7 @@ int run_rights_take(const struct run_rights *r, struct err *e)
 	if (result < 0 || !r->restricted)
 		return result;
 	as_user_choose(&user);
-	rights_limit_to_user(&user);
+	if (!import)
+		rights_limit_to_user(&user);
 	return 0;
 }

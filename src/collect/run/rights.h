@@ -18,8 +18,11 @@ struct run_rights {
 /* Sets the user of a workload that names none. Returns -EPERM, with a sentence, for what the plan must
  * not do. */
 int run_rights_apply(const struct run_rights *r, struct run_plan *plan, struct err *e);
-/* If the run is restricted, this process measures, and opens files that processes name, with the rights
- * of the user and no others. Before there are threads; after rights_set_rule(). */
-int run_rights_take(const struct run_rights *r, struct err *e);
+/*
+ * If the run is restricted, this process measures, looks at the kernel and at processes, and opens files that
+ * processes name, with the rights of the user and no others. Files that an @import names keep the rule of
+ * imports, which gives less. Before there are threads; after rights_set_rule().
+ */
+int run_rights_take(const struct run_rights *r, bool import, struct err *e);
 
 #endif

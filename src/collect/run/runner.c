@@ -285,7 +285,7 @@ static int choose_rights(const struct runner *r, const struct run_rights *rights
 	 * with fewer rights, and that is not known of a process that is gone. */
 	if (!r->order.private && !r->order.import && plan->argv.len && !plan->system_wide)
 		workload_presume_rights(plan->user);
-	return r->order.import ? 0 : run_rights_take(rights, e);
+	return run_rights_take(rights, r->order.import, e);
 }
 
 static int start(struct runner *r, struct err *e)
