@@ -344,7 +344,8 @@ bool exchange_admit(struct exchange *x, void *worker)
 	int r = identify(x, worker, &e);
 
 	x->admitted = true;
-	if (x->guard)
+	/* A failed lookup says nothing about the token, so a known client must not be closed first for it. */
+	if (x->guard && (r == 0 || r == -ENOENT))
 		guard_know(&x->server->guard, x->guard, r == 0);
 	if (r == 0)
 		x->request.user = &x->identity;

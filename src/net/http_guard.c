@@ -110,7 +110,11 @@ static void list_take(struct http_connection *c)
 	c->list = NULL;
 }
 
-/* How much of what was sent has arrived at the client; false: of sockets that do not tell. */
+/*
+ * How many of the bytes that were sent the client has acknowledged. Returns false if that is not known: of Unix
+ * sockets, and on kernels that do not count bytes (Linux before 4.1, gVisor). They do not count those of the request,
+ * either, which is how they are told from a client that acknowledges nothing.
+ */
 static bool bytes_taken(int fd, uint64_t *ret)
 {
 	struct tcp_info info = {};
@@ -119,7 +123,7 @@ static bool bytes_taken(int fd, uint64_t *ret)
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
 		return false;
 	*ret = info.tcpi_bytes_acked;
-	return true;
+	return info.tcpi_bytes_received > 0;
 }
 
 static void list_append(struct http_guard *g, struct guard_list *l, struct http_connection *c)
@@ -172,7 +176,7 @@ static bool has_read(struct http_guard *g, struct http_connection *c)
 	return true;
 }
 
-/* The thread of streams need not be woken for those that read: it is there when others come. */
+/* Readers need not wake the thread of streams: their time is checked when it wakes for the next waiting client. */
 static bool nobody_waits(const struct http_guard *g)
 {
 	return !g->strangers.first && !g->known.first;

@@ -203,7 +203,7 @@ static void do_check(struct exchange *x, void *worker)
 	struct http_server *s = x->server;
 	struct identity identity;
 
-	/* Also if nobody can be looked up now: a stream is not for who might have been revoked. */
+	/* Also ends the stream if the lookup fails: the token may have been revoked. */
 	if (s->o.identify && !x->route->open &&
 	    s->o.identify(worker, &x->credential, &identity, NULL) < 0)
 		x->revoked = true;

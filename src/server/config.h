@@ -72,8 +72,9 @@ struct server_config {
 	ROW("user", users, CONFIG_LIST, "NAME:ROLE", NULL,                                         \
 	    "create this user if missing; 'tacho users token NAME' prints a token")                \
 	ROW("run-as", run_as, CONFIG_TEXT, "USER", NULL,                                           \
-	    "programs run as this user, if the server runs as root; without it as whoever called " \
-	    "sudo. If that is nobody, or USER is root, only administrators may start any")         \
+	    "programs run as this user, if the server runs as root; without it as the user who "   \
+	    "called sudo. If sudo did not start the server, or USER is root, only administrators " \
+	    "may start any")                                                                       \
 	ROW("quota", quota_bytes, CONFIG_BYTES, "SIZE", "0",                                       \
 	    "no new runs when the data directory is larger (10G); 0: no limit")                    \
 	ROW("keep-age", keep_s, CONFIG_SECONDS, "TIME", "0",                                       \

@@ -33,7 +33,7 @@ class Owners(ServerCase):
                 ("DELETE", "session/" + self.session, None)]
 
     def test_runs_of_others_stay_as_they_are(self):
-        running, waiting = self.submit(self.ann, "sleep 60"), self.submit(self.ann)
+        running, waiting = self.submit(self.ann, "sleep infinity"), self.submit(self.ann)
         self.server.wait_state(running, "running")
         before = self.server.benchmark(waiting)
         for method, path, body in self.changes(waiting):
@@ -55,7 +55,7 @@ class Owners(ServerCase):
         self.assertIn("Run %s of this session was started by 'bob'" % own[:8], answer.message())
 
     def test_own_runs_are_ones_own(self):
-        blocker = self.submit("own", "sleep 60")
+        blocker = self.submit("own", "sleep infinity")
         self.server.wait_state(blocker, "running")
         empty = self.server.post("sessions", {"title": "empty"}, token=self.bob)["uuid"]
         self.session = self.server.post("sessions", {"title": "hers"}, token=self.ann)["uuid"]

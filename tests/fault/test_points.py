@@ -66,8 +66,9 @@ class Scenario:
         if not point:
             open(self.log, "w").close()
         self.program = shutil.copy(load()[0], os.path.join(self.server.root, "program"))
-        self.faulty = {"LD_PRELOAD": LIBRARY, "FAIL_STATE": self.state,
-                       "FAIL_FOLDER": os.path.realpath(self.server.data)}
+        # Without symbolic links, as /proc shows paths.
+        self.folder = os.path.realpath(self.server.data)
+        self.faulty = {"LD_PRELOAD": LIBRARY, "FAIL_STATE": self.state, "FAIL_FOLDER": self.folder}
         if not point:
             self.faulty["FAIL_LOG"] = self.log
 
@@ -135,7 +136,7 @@ class Scenario:
                 found.append(os.readlink(os.path.join(folder, fd)))
             except FileNotFoundError:
                 pass
-        return [path for path in found if path.startswith(self.server.data) and path.endswith(" (deleted)")]
+        return [path for path in found if path.startswith(self.folder + "/") and path.endswith(" (deleted)")]
 
     def stop(self):
         self.check(eventually(lambda: not self.holds()), "files are held", self.holds())

@@ -1,6 +1,6 @@
 /*
  * Preloaded into a program, makes one of the calls fail that change or open files below a folder, once, in that
- * program or in any that it starts. tests/fault/points.py says which, by a file that all of them map:
+ * program or in any that it starts. tests/fault/test_points.py says which, by a file that all of them map:
  *
  *	FAIL_FOLDER	the folder; its path without symbolic links
  *	FAIL_STATE	a file with a struct state: the call that is to fail
@@ -255,11 +255,11 @@ DIR *opendir(const char *path)
 	return path_fails("opendir", -1, path) ? NULL : real_opendir(path);
 }
 
-#define OPENS(name)                                                                                \
-	int name(const char *path, int flags, ...);                                                \
-	int name(const char *path, int flags, ...)                                                 \
+#define OPENS(name, dir_fd, parameters, arguments)                                                 \
+	int name parameters;                                                                       \
+	int name parameters                                                                        \
 	{                                                                                          \
-		static int (*real_##name)(const char *, int, ...);                                 \
+		static int(*real_##name) parameters;                                               \
 		va_list ap;                                                                        \
 		mode_t mode;                                                                       \
                                                                                                    \
@@ -267,26 +267,13 @@ DIR *opendir(const char *path)
 		mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(ap, mode_t) : 0;                   \
 		va_end(ap);                                                                        \
 		FIND(name);                                                                        \
-		return path_fails(#name, -1, path) ? -1 : real_##name(path, flags, mode);          \
+		return path_fails(#name, dir_fd, path) ? -1 : real_##name arguments;               \
 	}
-#define OPENS_IN(name)                                                                             \
-	int name(int in, const char *path, int flags, ...);                                        \
-	int name(int in, const char *path, int flags, ...)                                         \
-	{                                                                                          \
-		static int (*real_##name)(int, const char *, int, ...);                            \
-		va_list ap;                                                                        \
-		mode_t mode;                                                                       \
-                                                                                                   \
-		va_start(ap, flags);                                                               \
-		mode = flags & (O_CREAT | __O_TMPFILE) ? va_arg(ap, mode_t) : 0;                   \
-		va_end(ap);                                                                        \
-		FIND(name);                                                                        \
-		return path_fails(#name, in, path) ? -1 : real_##name(in, path, flags, mode);      \
-	}
-OPENS(open)
-OPENS(open64)
-OPENS_IN(openat)
-OPENS_IN(openat64)
+
+OPENS(open, -1, (const char *path, int flags, ...), (path, flags, mode))
+OPENS(open64, -1, (const char *path, int flags, ...), (path, flags, mode))
+OPENS(openat, in, (int in, const char *path, int flags, ...), (in, path, flags, mode))
+OPENS(openat64, in, (int in, const char *path, int flags, ...), (in, path, flags, mode))
 
 /* Their own open() is inside of the C library. */
 ON_PATH(mkostemp, (char *path, int flags), (path, flags))

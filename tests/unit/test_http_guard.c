@@ -8,14 +8,35 @@
 #include "net/http_internal.h"
 
 #include <arpa/inet.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define TIMEOUT_S 30
 
 static struct manual_clock now;
 static struct http_guard guard;
+
+/* The kernel of the tests: one that leaves the counts of bytes in struct tcp_info at 0, or one that does not know
+ * these members. */
+static enum { COUNTS_BYTES, LEAVES_ZERO, IS_OLD } kernel;
+
+/* Replaces the function of the C library. */
+int getsockopt(int fd, int level, int name, void *value, socklen_t *len)
+{
+	const size_t counts = offsetof(struct tcp_info, tcpi_bytes_acked);
+	int r = (int)syscall(SYS_getsockopt, fd, level, name, value, len);
+
+	if (r || level != IPPROTO_TCP || name != TCP_INFO || kernel == COUNTS_BYTES)
+		return r;
+	memset((char *)value + counts, 0, *len - counts);
+	if (kernel == IS_OLD)
+		*len = counts;
+	return 0;
+}
 
 struct client {
 	struct http_connection c;
@@ -91,8 +112,13 @@ static void ask_with_token(struct client *k)
 /* A client with a good token that is sent an answer. */
 static void begin_to_read(struct client *k, const char *address)
 {
+	char byte;
+
 	tcp_pair(k->fds);
 	add(k, address);
+	/* The request. */
+	assert_int_equal(send(k->fds[1], "x", 1, 0), 1);
+	assert_int_equal(recv(k->fds[0], &byte, 1, 0), 1);
 	guard_know(&guard, &k->c, true);
 	set(k, GUARD_READS);
 }
@@ -252,6 +278,42 @@ static void test_slow_readers_are_closed(void **state)
 	guard_release(&guard);
 }
 
+/* Then nobody knows whether the client is slow. */
+static void test_readers_stay_if_the_kernel_does_not_count(void **state)
+{
+	struct client reads;
+	int wait_ms;
+
+	(void)state;
+	for (kernel = LEAVES_ZERO; kernel <= IS_OLD; kernel++) {
+		begin(1000, 0);
+		begin_to_read(&reads, "127.0.0.1");
+		send_bytes(&reads, 64 << 10);
+		manual_clock_advance(&now, TIMEOUT_S * NS_PER_SEC);
+		assert_int_equal(guard_expire(&guard, &wait_ms), 0);
+		assert_false(is_closed(&reads));
+		leave(&reads);
+		guard_release(&guard);
+	}
+	kernel = COUNTS_BYTES;
+}
+
+/* A client whose receive window was closed from the start acknowledges not one byte. */
+static void test_readers_of_nothing_are_closed(void **state)
+{
+	struct client reads;
+	int wait_ms;
+
+	(void)state;
+	begin(1000, 0);
+	begin_to_read(&reads, "127.0.0.1");
+	manual_clock_advance(&now, TIMEOUT_S * NS_PER_SEC);
+	assert_int_equal(guard_expire(&guard, &wait_ms), 1);
+	assert_true(is_closed(&reads));
+	leave(&reads);
+	guard_release(&guard);
+}
+
 /* Nobody keeps others out for ever, with whatever token: streams and readers make room, too. */
 static void test_readers_and_streams_make_room(void **state)
 {
@@ -292,6 +354,8 @@ int main(void)
 		cmocka_unit_test(test_no_room_is_left),
 		cmocka_unit_test(test_late_ones_are_closed),
 		cmocka_unit_test(test_slow_readers_are_closed),
+		cmocka_unit_test(test_readers_stay_if_the_kernel_does_not_count),
+		cmocka_unit_test(test_readers_of_nothing_are_closed),
 		cmocka_unit_test(test_readers_and_streams_make_room),
 	};
 

@@ -42,9 +42,7 @@ static void test_silent_clients_make_room(void **state)
 	http_server_stop(other);
 }
 
-/* A client that has a token keeps its connection while strangers come and stay silent, and new ones of the
- * same address find room: strangers make it. */
-static void test_silent_crowd_of_one_address(void **state)
+static void crowd_comes_beside_a_known_client(bool store_fails)
 {
 	static const char request[] = "GET /echo/a HTTP/1.1\r\n" HOST LOOK "\r\n";
 	struct http_options o = options();
@@ -52,13 +50,20 @@ static void test_silent_crowd_of_one_address(void **state)
 	CLEANUP(buf_release) struct buf reply = {};
 	int fds[100], known;
 
-	(void)state;
 	o.connections_per_address_max = 32;
 	o.timeout_s = PATIENCE_MS / 1000 * 10; /* nobody is closed for being late */
 	assert_int_equal(http_server_start(&other, &o, NULL), 0);
 	known = dial(other);
 	say(known, request, sizeof(request) - 1);
 	hear(known, &reply, "looker|a|-|/echo/a|");
+	if (store_fails) {
+		buf_clear(&reply);
+		failing = true;
+		say(known, request, sizeof(request) - 1);
+		hear(known, &reply, "}}");
+		failing = false;
+		assert_non_null(strstr(buf_str(&reply), "HTTP/1.1 503"));
+	}
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
 		fds[i] = dial_silently(other, i);
 	server = other;
@@ -72,6 +77,21 @@ static void test_silent_crowd_of_one_address(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(fds); i++)
 		close(fds[i]);
 	http_server_stop(other);
+}
+
+/* A client that has a token keeps its connection while strangers come and stay silent, and new ones of the
+ * same address find room: strangers make it. */
+static void test_silent_crowd_of_one_address(void **state)
+{
+	(void)state;
+	crowd_comes_beside_a_known_client(false);
+}
+
+/* It also keeps its connection if its last token could not be looked up. */
+static void test_client_stays_known_while_the_store_fails(void **state)
+{
+	(void)state;
+	crowd_comes_beside_a_known_client(true);
 }
 
 /* Clients that go away in the middle of a body take their connections with them. */
@@ -275,6 +295,7 @@ int main(void)
 		cmocka_unit_test(test_silent_clients_make_room),
 		cmocka_unit_test(test_silent_clients_are_closed),
 		cmocka_unit_test(test_silent_crowd_of_one_address),
+		cmocka_unit_test(test_client_stays_known_while_the_store_fails),
 		cmocka_unit_test(test_cut_uploads_are_noticed),
 		cmocka_unit_test(test_quick_requests_wait_for_nobody),
 		cmocka_unit_test(test_shares_of_workers),

@@ -165,15 +165,28 @@ static void test_each_allocation_fails_its_question_alone(void **state)
 
 /* ---- the reserve ---- */
 
+/* What this process has of it: threads of the parent, whose stacks and heaps a fork copies, take an unknown part. */
+static rlim_t address_space_bytes(void)
+{
+	FILE *statm = fopen("/proc/self/statm", "r");
+	unsigned long pages;
+
+	if (!statm || fscanf(statm, "%lu", &pages) != 1)
+		_exit(4);
+	fclose(statm);
+	return pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
 /* Takes address space in pieces until there is none; returns at the first one that needs the reserve. */
 static void take_all(bool with_reserve)
 {
-	struct rlimit limit = {.rlim_cur = 256 * MIB, .rlim_max = 256 * MIB};
+	struct rlimit limit;
 	VEC(void *) pieces = {};
 
 	signal(SIGABRT, SIG_DFL);
 	reserve_begin(with_reserve ? 64 * MIB : 0);
 	vec_reserve(&pieces, 4096);
+	limit.rlim_cur = limit.rlim_max = address_space_bytes() + 256 * MIB;
 	if (setrlimit(RLIMIT_AS, &limit))
 		_exit(3);
 	/* The second time all is as it was before. */
