@@ -200,6 +200,14 @@ class Kernel(RootCase):
         self.assertEqual(child.stdout.readline(), "ready\n")
         return child
 
+    def busy(self, program):
+        """The load program in a process with the ids and groups of the user, once it is executed."""
+        process = subprocess.Popen([*AS_NOBODY[:-1], "--init-groups", program, "busy", str(FOR_EVER_MS)])
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        self.assertTrue(eventually(lambda: os.readlink("/proc/%d/exe" % process.pid) == os.path.realpath(program)))
+        return process.pid
+
     def test_a_program_that_has_had_other_rights(self):
         """It looks like any of the user's, so only the kernel can tell: it is asked when the events are opened."""
         pid = self.waits(self.program(0o4755), "drop").pid
@@ -287,9 +295,9 @@ class Kernel(RootCase):
         """The user's own rights are enough for all that a run is for."""
         server = self.serve("--run-as", "nobody")
         token = self.user(server)
-        process = subprocess.Popen([*AS_NOBODY, *load("busy", FOR_EVER_MS)])
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
+        path = shutil.copy(load("busy")[0], self.path("deleted"))
+        deleted, running = self.busy(path), self.busy(load("busy")[0])
+        os.unlink(path)
 
         def is_named(**target):
             run = self.submit(server, tool="both", sample={"events": ["cpu-clock"], "frequency": 1000}, token=token,
@@ -299,8 +307,11 @@ class Kernel(RootCase):
             functions = server.get("benchmark/%s/functions" % run["uuid"])["functions"]
             return "busy" in [f["name"] for f in functions]
 
+        # The deleted program first: later, there is a copy of its file, which has the same build id.
+        for pid in (deleted, running):
+            with self.subTest(deleted=pid == deleted):
+                self.assertTrue(with_enough_time(lambda ms, pid=pid: is_named(pids=[pid], duration=ms / 1000)))
         self.assertTrue(is_named(workload=load("busy", 300), cwd="/"))
-        self.assertTrue(with_enough_time(lambda ms: is_named(pids=[process.pid], duration=ms / 1000)))
 
     def test_hidden_processes(self):
         """On a /proc that shows users their own processes only, those of others are not listed."""
