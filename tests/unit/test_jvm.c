@@ -230,7 +230,8 @@ static bool is_not_traced(uid_t asker, uid_t user)
 		struct word word;
 		bool good;
 
-		/* Dumpable as a program that a user starts, which the change has ended. */
+		/* setresuid() has cleared the dumpable flag, which a program started by a user
+		 * has. */
 		if (asker != geteuid() &&
 		    (setresuid(asker, asker, asker) || prctl(PR_SET_DUMPABLE, 1)))
 			_exit(1);
