@@ -142,6 +142,15 @@ static void end(struct pretender *p)
 	unlink(name);
 }
 
+/* By a clock that stands still: a slow machine does not make the JVM a late one. */
+static size_t ask_in_time(const struct pretender *p, strvec *notes)
+{
+	struct manual_clock clock;
+
+	manual_clock_init(&clock, NS_PER_SEC, NS_PER_SEC);
+	return jvm_ask_for_maps(&p->pid, 1, &clock.clock, notes);
+}
+
 static size_t ask(const struct pretender *p, const struct clock *clock, strvec *notes)
 {
 	return jvm_ask_for_maps(&p->pid, 1, clock, notes);
@@ -164,7 +173,7 @@ static void one_that_answers(void **state)
 	CLEANUP(strvec_release) strvec notes = {};
 
 	(void)state;
-	assert_int_equal(ask(&p, &system_clock, &notes), 1);
+	assert_int_equal(ask_in_time(&p, &notes), 1);
 	assert_int_equal(notes.len, 0);
 	end(&p);
 }
@@ -236,7 +245,7 @@ static bool is_not_traced(uid_t asker, uid_t user)
 		    (setresuid(asker, asker, asker) || prctl(PR_SET_DUMPABLE, 1)))
 			_exit(1);
 		p = pretend(TRACES_US, user, true);
-		good = ask(&p, &system_clock, &notes) == 1 &&
+		good = ask_in_time(&p, &notes) == 1 &&
 		       read(p.words, &word, sizeof(word)) == sizeof(word) && word.result == EPERM;
 		end(&p);
 		_exit(!good);
@@ -313,7 +322,7 @@ static void a_socket_of_another_process(void **state)
 	}
 	close(fds[1]);
 	other.words = fds[0];
-	assert_int_equal(ask(&jvm, &system_clock, &notes), 0);
+	assert_int_equal(ask_in_time(&jvm, &notes), 0);
 	assert_int_equal(notes.len, 1);
 	assert_non_null(strstr(notes.items[0], "it opens no socket for us"));
 	close(listener);
