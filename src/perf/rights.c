@@ -36,6 +36,7 @@ struct rights {
 	enum kind kind;
 	/* Of USER: */
 	struct user_ids ids;
+	bool presumed;  /* of processes that are not known, not shared with known ones */
 	bool reads_all; /* of root: a capability lets it read every file */
 	bool foreign;   /* it has another mount namespace or root directory than we have */
 	struct place mounts, root; /* if it is foreign */
@@ -87,9 +88,10 @@ static bool same(const struct rights *a, const struct rights *b)
 {
 	const struct user_ids *x = &a->ids, *y = &b->ids;
 
-	return x->uid == y->uid && x->gid == y->gid && a->reads_all == b->reads_all &&
-	       a->foreign == b->foreign && same_place(&a->mounts, &b->mounts) &&
-	       same_place(&a->root, &b->root) && x->groups.len == y->groups.len &&
+	return a->presumed == b->presumed && x->uid == y->uid && x->gid == y->gid &&
+	       a->reads_all == b->reads_all && a->foreign == b->foreign &&
+	       same_place(&a->mounts, &b->mounts) && same_place(&a->root, &b->root) &&
+	       x->groups.len == y->groups.len &&
 	       (!x->groups.len || !memcmp(x->groups.items, y->groups.items,
 					  x->groups.len * sizeof(*x->groups.items)));
 }
@@ -130,7 +132,10 @@ void rights_presume_asker(void)
 
 void rights_presume_user(const struct user_ids *ids)
 {
-	struct rights r = {.kind = USER, .ids = {.uid = ids->uid, .gid = ids->gid}, .root_fd = -1};
+	struct rights r = {.kind = USER,
+			   .presumed = true,
+			   .ids = {.uid = ids->uid, .gid = ids->gid},
+			   .root_fd = -1};
 
 	vec_each(&ids->groups, group)
 		vec_push(&r.ids.groups, *group);

@@ -39,7 +39,8 @@ void rights_presume_user(const struct user_ids *ids);
 void rights_limit_to_user(const struct user_ids *ids);
 
 const struct rights *rights_of_asker(void);
-/* Of a process of which nothing is known. */
+/* Of a process of which nothing is known. A known process never has this pointer, unless its rights are
+ * the asker's or everybody's. */
 const struct rights *rights_of_unknown(void);
 /*
  * Of a running process, as the rule says. A process may execute another program at any time, with
@@ -59,7 +60,8 @@ int rights_open(const struct rights *r, const char *path, int flags);
 /* The same for a file that @place, an O_PATH descriptor, leads to. Does not close @place. */
 int rights_reopen(const struct rights *r, int place);
 /* The same for the file that the process has mapped there, even if it was renamed or deleted. @r are the
- * rights of the process. Needs a capability that root has. */
+ * rights of the process. Needs a capability that root has. After
+ * rights_limit_to_user(), returns -EACCES for a process that is not known. */
 int rights_open_mapped(const struct rights *r, uint32_t pid, uint64_t start, uint64_t end);
 
 /*

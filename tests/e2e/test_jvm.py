@@ -314,14 +314,27 @@ class Pretender(JvmCase):
         library = self.write("libjvm.so", "no library")
         os.chmod(library, 0o644)
         program = [*before, compiled("pretender", PRETENDER_C), library, FOR_EVER_MS]
-        child = self.start(program, stdout=subprocess.PIPE)
-        pid = int(child.stdout.readline())
+        said = self.path("said")
+        with open(said, "w") as out:
+            self.start(program, stdout=out)
+
+        def find(pattern):
+            with open(said) as text:
+                return re.search(pattern, text.read(), re.M)
+
+        self.assertTrue(eventually(lambda: find(r"^\d+\n")))
+        pid = int(find(r"^\d+\n")[0])
         self.forget_socket(pid)
-        result = self.record("-p", pid, "--timeout", 200)
-        deed, _, asker = child.stdout.readline().strip().rpartition(" ")
-        self.assertEqual(deed, "stopped")
-        self.assertIn("the JVM %d has given no names for its code: it does not answer" % pid, result.stderr)
-        self.assertFalse(os.path.exists("/proc/" + asker))
+
+        def stopped():
+            """Who asks has three seconds, in which a slow machine may not let it connect."""
+            result = self.record("-p", pid, "--timeout", 200)
+            self.assertIn("the JVM %d has given no names for its code: it does not answer" % pid, result.stderr)
+            return find(r"^stopped (\d+)$")
+
+        asker = eventually(stopped)
+        self.assertTrue(asker)
+        self.assertFalse(os.path.exists("/proc/" + asker[1]))
 
     def test_one_that_stops_who_asks(self):
         self.recorded()

@@ -9,8 +9,12 @@
 #include "support.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/fsuid.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 
 #define NOBODY 65534
 
@@ -229,11 +233,69 @@ static void copies_of_others(void **state)
 	rights_set_rule(RIGHTS_ASKER);
 }
 
+static const struct user_ids plain_nobody = {NOBODY, NOBODY, {}};
+
+/* Starts a process of the user nobody that has mapped a page of the file at @ret until it is killed. */
+static pid_t map_as_nobody(const char *path, uint64_t *ret)
+{
+	int said[2];
+	pid_t pid;
+
+	assert_int_equal(pipe2(said, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		int fd = open(path, O_RDONLY | O_CLOEXEC);
+		uint64_t at = (uintptr_t)mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, fd, 0);
+
+		if (fd < 0 || setgroups(0, NULL) || setresgid(NOBODY, NOBODY, NOBODY) ||
+		    setresuid(NOBODY, NOBODY, NOBODY) || prctl(PR_SET_PDEATHSIG, SIGKILL) ||
+		    write(said[1], &at, sizeof(at)) != sizeof(at))
+			_exit(1);
+		for (;;)
+			pause();
+	}
+	close(said[1]);
+	assert_int_equal(read(said[0], ret, sizeof(*ret)), sizeof(*ret));
+	close(said[0]);
+	return pid;
+}
+
+/* The process has exactly the rights that stand for unknown processes, and is known all the same. */
+static void a_deleted_file_of_the_user_with_the_limit(void **state)
+{
+	const struct rights *r;
+	char *path;
+	uint64_t at;
+	pid_t pid;
+	int fd;
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("needs root, to take the rights of another user\n");
+		skip();
+	}
+	path = make("deleted", 0644);
+	pid = map_as_nobody(path, &at);
+	assert_int_equal(unlink(path), 0);
+	free(path);
+	rights_set_rule(RIGHTS_TASKS);
+	rights_limit_to_user(&plain_nobody);
+	r = rights_of_process((uint32_t)pid);
+	fd = rights_open_mapped(r, (uint32_t)pid, at, at + 4096);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_ptr_equal(rights_of_process((uint32_t)pid), r);
+	assert_int_equal(rights_open_mapped(rights_of_unknown(), (uint32_t)pid, at, at + 4096),
+			 -EACCES);
+	rights_set_rule(RIGHTS_ASKER);
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 /* A process of the user's may become root's, by a set-user-ID program. */
 static void nobody_has_more_than_the_limit(void **state)
 {
 	CLEANUP(free_ptr) char *closed = make("limited", 0600);
-	const struct user_ids nobody = {NOBODY, NOBODY, {}};
 	const struct rights *r;
 
 	(void)state;
@@ -243,7 +305,7 @@ static void nobody_has_more_than_the_limit(void **state)
 	}
 	rights_set_rule(RIGHTS_TASKS);
 	assert_ptr_equal(rights_of_process((uint32_t)getpid()), rights_of_asker());
-	rights_limit_to_user(&nobody);
+	rights_limit_to_user(&plain_nobody);
 	r = rights_of_process((uint32_t)getpid());
 	assert_ptr_equal(r, rights_of_unknown());
 	assert_int_equal(open_and_close(r, closed, 0), -EACCES);
@@ -259,6 +321,7 @@ int main(void)
 		cmocka_unit_test(another_users_files),
 		cmocka_unit_test(origins_of_files),
 		cmocka_unit_test(copies_of_others),
+		cmocka_unit_test(a_deleted_file_of_the_user_with_the_limit),
 		cmocka_unit_test(nobody_has_more_than_the_limit),
 	};
 

@@ -203,7 +203,8 @@ static void start_asking(pid_t pid, asked_list *asked)
 	if (child == 0) {
 		sigset_t none;
 
-		/* If it cannot be ended, nobody must wait for what we have open. */
+		/* The child may outlive SIGKILL in a system call; pipes of ours that it held would
+		 * never report their end. */
 		close_range(0, ~0u, 0);
 		/* Our signals are blocked because they are read by signalfd. */
 		sigemptyset(&none);

@@ -43,7 +43,7 @@ bool jvm_is_library(const char *path);
 
 /*
  * Asks each JVM to write its perf map, as far as that is permitted, and waits at most
- * JVM_PATIENCE_MS by @clock. Skips processes that are gone or no JVMs. Adds a note about each JVM
+ * JVM_PATIENCE_MS + JVM_DEATH_MS by @clock. Skips processes that are gone or no JVMs. Adds a note about each JVM
  * that wrote none to @notes. Returns how many have written one.
  */
 size_t jvm_ask_for_maps(const pid_t *pids, size_t count, const struct clock *clock, strvec *notes);
