@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "base/as_user.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "collect/keep/jvm.h"
@@ -178,6 +179,28 @@ static void one_that_answers(void **state)
 	end(&p);
 }
 
+static void one_of_another_user_than_the_runs(void **state)
+{
+	static const struct user_ids another = {.uid = NOBODY - 1}, own = {.uid = NOBODY};
+	struct pretender p;
+	CLEANUP(strvec_release) strvec notes = {};
+
+	(void)state;
+	if (geteuid() != 0) {
+		print_message("needs root, to act as another user\n");
+		skip();
+	}
+	p = pretend(ANSWERS_WELL, NOBODY, true);
+	as_user_choose(&another);
+	assert_int_equal(ask_in_time(&p, &notes), 0);
+	assert_int_equal(notes.len, 1);
+	assert_non_null(strstr(notes.items[0], "we may not act as its user"));
+	as_user_choose(&own);
+	assert_int_equal(ask_in_time(&p, &notes), 1);
+	as_user_choose(NULL);
+	end(&p);
+}
+
 static void other_processes_are_not_asked(void **state)
 {
 	CLEANUP(strvec_release) strvec notes = {};
@@ -334,6 +357,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(one_that_answers),
+		cmocka_unit_test(one_of_another_user_than_the_runs),
 		cmocka_unit_test(other_processes_are_not_asked),
 		cmocka_unit_test(one_that_stops_our_child),
 		cmocka_unit_test(one_that_traces_our_child),

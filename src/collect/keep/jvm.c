@@ -1,4 +1,5 @@
 #include "collect/keep/jvm.h"
+#include "base/as_user.h"
 #include "base/clock.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -153,6 +154,11 @@ static enum answer converse(int fd)
 
 static bool become_user(const struct process_facts *p)
 {
+	const struct user_ids *chosen = as_user_chosen();
+
+	/* A run with a user's rights signals only what he may signal himself. */
+	if (chosen && chosen->uid != p->uid)
+		return false;
 	if (p->uid != geteuid() || p->gid != getegid()) {
 		/* Only root may drop its groups; other users have only their own anyway. */
 		if (geteuid() == 0 && setgroups(0, NULL))
